@@ -1,0 +1,276 @@
+"""The contract between tritonx and a backend: the one module with a promise of stability.
+
+A backend is a frozen value that a package names under the entry-point group ``tritonx.backends``::
+
+    [project.entry-points."tritonx.backends"]
+    mychip = "mychip_tritonx:BACKEND"
+
+It says which targets it serves, with which options, through which stages a module becomes code, and which driver runs that
+code. Compiling never touches the driver; the driver is loaded at the first launch. Nothing here imports xDSL, llvmlite or
+numpy, so that a launch that hits a cache imports none of them either.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
+
+API_VERSION = 1
+"""Raised when a change here would break a backend that was written for the previous number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a kernel is compiled for; prints as ``backend:arch`` (``cuda:90``, ``hip:gfx942``, ``cpu``)."""
+
+    backend: str
+    arch: int | str = ""
+    warp_size: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.backend}:{self.arch}" if self.arch != "" else self.backend
+
+
+@dataclass(frozen=True)
+class Options:
+    """Compile options that every backend understands; a backend derives from it and adds its own.
+
+    The fields are the keywords that a launch, a ``Config`` and ``tritonx.compile`` accept. Values must be hashable: the
+    options are part of the in-memory key, and their ``repr`` of the key on disk.
+    """
+
+    num_warps: int = 4
+    num_stages: int = 3
+    num_ctas: int = 1
+    maxnreg: int | None = None
+    debug: bool = False
+    sanitize_overflow: bool = True
+    enable_fp_fusion: bool = True
+    default_dot_input_precision: str = "ieee"
+    allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+    max_num_imprecise_acc_default: int = 0
+    supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5")
+    launch_cooperative_grid: bool = False
+    launch_pdl: bool = False
+    extern_libs: tuple[tuple[str, str], ...] = ()
+    ir_override: str | None = None
+
+    def replace(self, **changes: Any) -> Options:
+        return dataclasses.replace(self, **changes)
+
+
+@dataclass
+class Compilation:
+    """What the stages of one compile share. ``metadata`` ends up as the compiled kernel's ``metadata``."""
+
+    target: Target
+    options: Options
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    inspect: Callable[[str, Any], None] | None = None
+    """Called with (stage or pass name, artifact) as each is made; ``tritonx-opt --print-ir-after-all`` and dumps use it."""
+
+
+@dataclass(frozen=True)
+class PassStage:
+    """A stage from IR to IR: these passes, in this order. ``name`` is the key in a compiled kernel's ``asm``."""
+
+    name: str
+    passes: tuple[ModulePass, ...]
+    kind: ClassVar[Literal["ir"]] = "ir"
+
+
+@dataclass(frozen=True)
+class EmitStage:
+    """A stage from what the previous one made to text or bytes (``llir``, ``ptx``, ``cubin``, ``amdgcn``, ``obj``)."""
+
+    name: str
+    emit: Callable[[Any, Compilation], str | bytes]
+    kind: Literal["text", "binary"] = "text"
+
+
+Stage = PassStage | EmitStage
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One run-time parameter of a compiled kernel, in order; constexpr parameters are not among them.
+
+    ``type`` is Triton's name: ``*fp32``, ``i32``, ``u64``, ``fp32``, ``u1``, ``tensordesc<fp16[128, 64]>``.
+    """
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class KernelImage:
+    """A finished compile as the driver gets it: what is stored in the cache on disk.
+
+    ``name`` is the entry symbol. ``metadata`` holds at least ``num_warps``, ``num_ctas``, ``shared`` (bytes of dynamic shared
+    memory), ``global_scratch_size``/``global_scratch_align`` (bytes a program) and ``warp_size``.
+    """
+
+    name: str
+    binary: bytes
+    parameters: tuple[Parameter, ...]
+    metadata: Mapping[str, Any]
+    target: Target
+
+
+class LoadedKernel(Protocol):
+    """A kernel image in a device's memory."""
+
+    n_regs: int
+    n_spills: int
+    n_max_threads: int
+    function: Any
+
+    def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[Any]) -> None:
+        """Enqueue the grid. ``args`` follow the image's parameters; pointers come as arrays or as integer addresses."""
+        ...
+
+
+class Driver(ABC):
+    """Devices, memory, streams and launches of one backend. Made once, at the first launch."""
+
+    @abstractmethod
+    def device_count(self) -> int: ...
+
+    @abstractmethod
+    def current_device(self) -> int: ...
+
+    @abstractmethod
+    def current_stream(self, device: int) -> int: ...
+
+    @abstractmethod
+    def current_target(self, device: int | None = None) -> Target: ...
+
+    @abstractmethod
+    def properties(self, device: int) -> Mapping[str, int]:
+        """At least Triton's keys: multiprocessor_count, max_shared_mem, max_num_regs, warpSize, sm_clock_rate (kHz),
+        mem_clock_rate (kHz), mem_bus_width (bits)."""
+
+    @abstractmethod
+    def load(self, image: KernelImage, device: int) -> LoadedKernel:
+        """Raises ``tritonx.runtime.errors.OutOfResources`` where the kernel needs more than the device has."""
+
+    @abstractmethod
+    def allocate(self, nbytes: int, device: int) -> int:
+        """The address of new device memory; raises ``MemoryError``."""
+
+    @abstractmethod
+    def free(self, address: int, device: int) -> None: ...
+
+    @abstractmethod
+    def copy_to_device(self, destination: int, source: memoryview, device: int) -> None: ...
+
+    @abstractmethod
+    def copy_to_host(self, destination: memoryview, source: int, device: int) -> None: ...
+
+    @abstractmethod
+    def synchronize(self, device: int | None = None) -> None: ...
+
+    @abstractmethod
+    def time(self, run: Callable[[], object], repeat: int, *, flush_cache: bool = True) -> list[float]:
+        """Milliseconds of each of ``repeat`` runs on the device's own clock."""
+
+    def make_launcher(self, image: KernelImage, kernel: LoadedKernel) -> Callable[..., None]:
+        """A callable ``(grid_x, grid_y, grid_z, stream, *args)``: the hot path. Override it where a faster one exists."""
+
+        def launcher(x: int, y: int, z: int, stream: int, *args: Any) -> None:
+            kernel.launch((x, y, z), stream, args)
+
+        return launcher
+
+
+class Backend(ABC):
+    """Hardware support as a value. Everything that costs an import belongs inside the methods."""
+
+    name: ClassVar[str]
+    """The part before the colon in a target's name (``cuda``, ``hip``, ``cpu``)."""
+
+    api_version: ClassVar[int] = API_VERSION
+    options_type: ClassVar[type[Options]] = Options
+    binary_stage: ClassVar[str]
+    """The last stage's name (``cubin``, ``hsaco``, ``obj``): what the driver loads."""
+
+    dlpack_device_types: ClassVar[frozenset[int]] = frozenset()
+    """DLDeviceType numbers of the arrays that live where this backend runs (1 host, 2 CUDA, 3 CUDA host, 10 ROCm, 13 CUDA managed)."""
+
+    torch_device_types: ClassVar[frozenset[str]] = frozenset()
+    """``tensor.device.type`` of those arrays."""
+
+    array_interfaces: ClassVar[tuple[str, ...]] = ()
+    """Attributes by which other arrays are known to live there (``__array_interface__``, ``__cuda_array_interface__``)."""
+
+    @abstractmethod
+    def parse_target(self, arch: str) -> Target:
+        """The target for what stands after the colon; "" is the default one. Raises ``ValueError`` with the known ones."""
+
+    @abstractmethod
+    def known_targets(self) -> tuple[Target, ...]:
+        """The targets that tests compile for where there is no device."""
+
+    @abstractmethod
+    def stages(self, target: Target, options: Options) -> tuple[Stage, ...]:
+        """From ``tt`` to device code, in order. The first stage is ``ttir``; a literal list, readable top to bottom."""
+
+    def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
+        """The options with ``given`` applied; an unknown keyword is ``KeyError``, an impossible value ``ValueError``."""
+        known = {f.name for f in dataclasses.fields(self.options_type)}
+        for key in given:
+            if key not in known:
+                raise KeyError(f"Keyword argument {key} was specified but unrecognised")
+        options = self.options_type(**given)
+        if options.num_warps < 1 or options.num_warps & (options.num_warps - 1):
+            raise ValueError(f"num_warps must be a power of two, got {options.num_warps}")
+        return options
+
+    def version_key(self) -> str:
+        """Whatever, beside tritonx's own sources, makes this backend produce other code: part of the cache's key."""
+        return ""
+
+    def pointer_specialization(self, nbytes: int) -> tuple[str, ...]:
+        """Extra facts about a pointer argument to compile in, given its allocation's size (AMD: 32-bit offsets)."""
+        return ()
+
+    def extern_functions(self, target: Target) -> Mapping[str, Any]:
+        """What ``tl.extra.libdevice`` names resolve to here: name → overload table of the backend's own device library."""
+        return {}
+
+    @abstractmethod
+    def driver(self) -> Driver:
+        """Raises ``tritonx.runtime.errors.NoDevice`` with the reason where there is none."""
+
+
+class Emitter(Protocol):
+    """An entry of an emission table: writes the LLVM text for one op."""
+
+    def __call__(self, op: Any, state: Any) -> None: ...
+
+
+EmissionTable = Mapping[type, Emitter]
+
+
+def run_stages(module: ModuleOp | Any, stages: Sequence[Stage], compilation: Compilation) -> dict[str, Any]:
+    """Run ``stages`` in order from ``module``; the artifact of each by name. A failing pass raises ``PassFailure``."""
+    from tritonx.ir.pipeline import run_pass_stage
+
+    artifacts: dict[str, Any] = {}
+    value: Any = module
+    for stage in stages:
+        if isinstance(stage, PassStage):
+            run_pass_stage(value, stage, compilation)
+        else:
+            value = stage.emit(value, compilation)
+            if compilation.inspect is not None:
+                compilation.inspect(stage.name, value)
+        artifacts[stage.name] = value
+    return artifacts
