@@ -1,0 +1,183 @@
+"""The rules of the house, checked on the source: who may import whom, where vendor words may stand, what must have a test."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "tritonx"
+
+# Each package may import the ones named beside it (and itself, and the standard library and the declared dependencies).
+ALLOWED: dict[str, set[str]] = {
+    "ir": {"dialects"},  # the context registers the dialects; the parser knows the types it abbreviates
+    "dialects": {"ir", "layouts"},
+    "layouts": set(),
+    "language": {"runtime", "language"},
+    "frontend": {"ir", "dialects", "language", "runtime", "backends.api"},
+    "analysis": {"ir", "dialects", "layouts"},
+    "transforms": {"ir", "dialects", "layouts", "analysis"},
+    "conversion": {"ir", "dialects", "layouts", "analysis", "transforms"},
+    "interpreter": {"ir", "dialects", "language", "frontend", "runtime"},
+    "backends": {"backends", "ir", "dialects", "layouts", "analysis", "transforms", "conversion", "runtime"},
+    "runtime": {"backends.api", "backends.registry", "frontend", "interpreter", "ir", "language", "testing", "tools.tensor_descriptor"},
+    "testing": {"runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry", "layouts"},
+    "tools": {"backends.api", "backends.registry", "ir", "dialects", "transforms", "layouts", "runtime", "interpreter", "frontend", "language"},
+}  # fmt: skip
+
+NVIDIA_WORDS = re.compile(r"nvidia|cuda|\bsm_\d*|\bptx\b|cubin", re.I)
+AMD_WORDS = re.compile(r"\bamd|\bhip\b|\bhip_|gfx\d|hsaco|rocm", re.I)
+
+# Where the other vendor's, or any vendor's, words are part of a name that is not ours to choose.
+VENDOR_EXEMPT: dict[str, str] = {
+    "dialects": "the names of the text format: #ttg.nvidia_mma, #ttg.amd_mfma, the ttng and amdg dialects",
+    "layouts": "the layouts of those encodings",
+}
+
+
+def sources() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(tree: ast.AST, module: str, is_package: bool) -> Iterator[str]:
+    """Every tritonx module that ``tree`` imports, also inside functions and under TYPE_CHECKING."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("tritonx"))
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                base = module.split(".") if is_package else module.split(".")[:-1]
+                base = base[: len(base) - node.level + 1]
+                yield ".".join([*base, node.module] if node.module else base)
+            elif node.module and node.module.split(".")[0] == "tritonx":
+                if node.module == "tritonx":
+                    yield from (f"tritonx.{alias.name}" for alias in node.names)
+                else:
+                    yield node.module
+
+
+@pytest.mark.parametrize("path", sources(), ids=dotted)
+def test_imports_go_one_way(path: Path) -> None:
+    module = dotted(path)
+    parts = module.split(".")
+    if len(parts) < 2 or parts[1] not in ALLOWED:
+        return
+    own = parts[1]
+    allowed = ALLOWED[own]
+    for target in imports(ast.parse(path.read_text()), module, path.name == "__init__.py"):
+        rest = target.removeprefix("tritonx").lstrip(".")
+        if not rest or rest.split(".")[0] == own:
+            if own == "backends" and len(parts) > 2 and rest.count(".") >= 1:
+                other = rest.split(".")[1]
+                assert other in {parts[2], "api", "registry"}, f"{module} imports another backend: {target}"
+            continue
+        assert any(rest == a or rest.startswith(a + ".") for a in allowed), f"{module} may not import {target}"
+
+
+@pytest.mark.parametrize("path", sources(), ids=dotted)
+def test_vendor_words_stay_in_their_backend(path: Path) -> None:
+    parts = path.relative_to(PACKAGE).parts
+    if parts[0] in VENDOR_EXEMPT:
+        return
+    own = "/".join(parts[:2])
+    # Strings that users of Triton write must be accepted wherever the public names live; prose may name examples.
+    tree = ast.parse(path.read_text())
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+        and isinstance(node.body[0].value, ast.Constant)
+    }
+    docstrings |= {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    words: list[tuple[int, str]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            words.append((node.lineno, node.id))
+        elif isinstance(node, ast.Attribute):
+            words.append((node.lineno, node.attr))
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            words.append((node.lineno, node.name))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            words.append((node.lineno, node.value))
+    for line, word in words:
+        if own != "backends/nvidia":
+            assert not NVIDIA_WORDS.search(word) or (own, word) in PUBLIC_NAMES, f"{path}:{line}: {word!r}"
+        if own != "backends/amd":
+            assert not AMD_WORDS.search(word) or (own, word) in PUBLIC_NAMES, f"{path}:{line}: {word!r}"
+
+
+# Names of Triton's public interface, or of an array protocol, that cannot be spelled otherwise: (place, word).
+PUBLIC_NAMES: set[tuple[str, str]] = set()
+
+
+def pass_modules() -> list[Path]:
+    return [
+        p
+        for p in sources()
+        if p.relative_to(PACKAGE).parts[0] == "transforms" and "ModulePass" in p.read_text() and p.name != "__init__.py"
+    ]
+
+
+@pytest.mark.parametrize("path", pass_modules(), ids=dotted)
+def test_every_pass_has_a_filecheck_file_and_a_contract(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    passes = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and any("ModulePass" in ast.unparse(base) for base in node.bases)
+    ]
+    for node in passes:
+        assert ast.get_docstring(node), f"{path}: {node.name} has no docstring to state its contract"
+    if passes:
+        mirrored = ROOT / "tests" / "filecheck" / path.relative_to(PACKAGE).with_suffix(".mlir")
+        family = mirrored.with_suffix("")
+        assert mirrored.exists() or family.is_dir(), f"{path} has no FileCheck file at {mirrored}"
+
+
+def test_every_op_has_a_filecheck_test_and_a_line_in_the_docs() -> None:
+    from tritonx.tools.irdoc import DIALECT_PAGES, operations
+
+    texts = "\n".join(p.read_text() for p in (ROOT / "tests" / "filecheck" / "dialects").rglob("*.mlir"))
+    for page in DIALECT_PAGES:
+        written = (ROOT / "docs" / "ir" / f"{page}.md").read_text()
+        for name in operations(page):
+            assert re.search(rf"{re.escape(name)}(?![\w.])", texts), f"no FileCheck test mentions {name}"
+            assert f"`{name}`" in written, f"docs/ir/{page}.md does not mention {name}: run python -m tritonx.tools.irdoc"
+
+
+def test_generated_docs_are_current() -> None:
+    from tritonx.tools.irdoc import DIALECT_PAGES, render
+
+    for page in DIALECT_PAGES:
+        path = ROOT / "docs" / "ir" / f"{page}.md"
+        assert path.read_text() == render(page), f"{path} is stale: run python -m tritonx.tools.irdoc"
+
+
+def test_files_are_about_one_thing() -> None:
+    for path in sources():
+        lines = path.read_text().count("\n")
+        assert lines <= 600, f"{path} has {lines} lines: split it by subject"
+
+
+def test_importing_the_package_is_light() -> None:
+    code = (
+        "import sys, tritonx, tritonx.language\n"
+        "heavy = {'xdsl', 'llvmlite', 'numpy', 'torch', 'ml_dtypes'} & {m.split('.')[0] for m in sys.modules}\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
