@@ -1,0 +1,52 @@
+"""From a call of a kernel to its execution: binding, specialisation, compiling, the cache, launching, tuning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tritonx.runtime.autotuner import Autotuner as Autotuner
+    from tritonx.runtime.autotuner import Config as Config
+    from tritonx.runtime.autotuner import Heuristics as Heuristics
+    from tritonx.runtime.autotuner import autotune as autotune
+    from tritonx.runtime.autotuner import heuristics as heuristics
+    from tritonx.runtime.driver import driver as driver
+    from tritonx.runtime.errors import InterpreterError as InterpreterError
+    from tritonx.runtime.errors import OutOfResources as OutOfResources
+    from tritonx.runtime.jit import JITFunction as JITFunction
+    from tritonx.runtime.jit import KernelInterface as KernelInterface
+    from tritonx.runtime.jit import MockTensor as MockTensor
+    from tritonx.runtime.tensor_wrapper import TensorWrapper as TensorWrapper
+    from tritonx.runtime.tensor_wrapper import reinterpret as reinterpret
+
+_HOME = {
+    "Autotuner": "autotuner",
+    "Config": "autotuner",
+    "Heuristics": "autotuner",
+    "autotune": "autotuner",
+    "heuristics": "autotuner",
+    "InterpreterError": "errors",
+    "OutOfResources": "errors",
+    "JITFunction": "jit",
+    "KernelInterface": "jit",
+    "MockTensor": "jit",
+    "TensorWrapper": "tensor_wrapper",
+    "reinterpret": "tensor_wrapper",
+    "driver": "driver",
+}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "driver":  # the object, as in Triton; the module of the same name stays importable
+        return importlib.import_module("tritonx.runtime.driver").driver
+    if name in _HOME:
+        return getattr(importlib.import_module(f"tritonx.runtime.{_HOME[name]}"), name)
+    if name in ("autotuner", "cache", "compiler", "errors", "jit", "knobs", "launch", "arrays", "interpreter"):
+        return importlib.import_module(f"tritonx.runtime.{name}")
+    raise AttributeError(f"module 'tritonx.runtime' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOME)

@@ -1,0 +1,224 @@
+"""What a kernel's meaning depends on beside its own text: the functions it reaches and the globals it reads.
+
+The walk follows names through the function's globals and closure, and attributes through modules. A compiled function
+that is reached contributes its own ``cache_key``; a plain value is recorded, so that a later launch can tell that it
+has changed; modules, classes, dtypes and the language's own builtins contribute nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import hashlib
+from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tritonx.runtime.source import JITCallable
+
+_OWN_PACKAGE = __name__.split(".", 1)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Global:
+    """A global that was read: ``scope[name]`` was the object ``seen``, of which ``value`` is a shallow copy."""
+
+    name: str
+    scope: dict[str, Any]
+    seen: Any
+    value: Any
+    mutable: bool
+
+    def changed(self) -> bool:
+        """Whether a launch now would compile something else. Identity answers almost always."""
+        current = self.scope.get(self.name)
+        if current is self.seen and not self.mutable:
+            return False
+        return not same_value(current, self.value)
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """``digest`` covers the functions reached and the values read; ``globals`` are those values, callees' included."""
+
+    digest: str
+    globals: tuple[Global, ...]
+
+
+def plain_value(value: Any) -> Any:
+    """A constexpr's value, anything else as it is."""
+    return value.value if type(value).__name__ == "constexpr" and hasattr(value, "value") else value
+
+
+def same_value(a: Any, b: Any) -> bool:
+    """Equality of values and of types, through constexpr; values that cannot be compared are equal if identical."""
+    a, b = plain_value(a), plain_value(b)
+    if a is b:
+        return True
+    try:
+        return type(a) is type(b) and bool(a == b)
+    except Exception:  # a foreign __eq__ may raise anything, and then identity is all there is
+        return False
+
+
+def is_language_builtin(value: Any) -> bool:
+    """Whether the front end gives ``value`` its meaning, so that there is no source to depend on."""
+    if getattr(value, "__triton_builtin__", False):
+        return True
+    module = getattr(value, "__module__", None) or ""
+    if module.split(".", 1)[0] == _OWN_PACKAGE:
+        return True
+    code = getattr(value, "__code__", None)
+    return code is not None and "_semantic" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+class _Finder(ast.NodeVisitor):
+    """Walks one function's tree; ``scopes`` are where its free names may be found, innermost first."""
+
+    def __init__(self, scopes: list[dict[str, Any]], own_name: str) -> None:
+        self.scopes = scopes
+        self.own_name = own_name
+        self.digests: list[str] = []
+        self.globals: dict[tuple[str, int], Global] = {}
+        self.local: set[str] = set()
+
+    def merge(self, function: JITCallable) -> None:
+        from tritonx.runtime.source import JITCallable
+
+        if getattr(function, "_finding", False):  # recursion: the function is already part of the digest
+            self.digests.append(f"recursive {function.__qualname__}")
+            return
+        assert isinstance(function, JITCallable)
+        self.digests.append(function.cache_key + str(function.noinline))
+        for found in function.dependencies.globals:
+            self._record(found)
+
+    def _record(self, found: Global) -> None:
+        key = (found.name, id(found.scope))
+        before = self.globals.get(key)
+        if before is not None and not same_value(before.value, found.value):
+            raise RuntimeError(
+                f"Global variable {found.name} is {found.value!r} in one function that {self.own_name} calls and "
+                f"{before.value!r} in another: it changed between their compiles"
+            )
+        self.globals[key] = found
+
+    def reference(self, value: Any, name: str, scope: dict[str, Any] | None) -> None:
+        from tritonx.runtime.source import JITCallable
+
+        if value is None or isinstance(value, ModuleType | type | BuiltinFunctionType):
+            return
+        if isinstance(value, JITCallable):
+            self.merge(value)
+            return
+        inner = getattr(value, "fn", None)
+        if isinstance(inner, JITCallable):  # an autotuned kernel that another kernel names
+            self.merge(inner)
+            return
+        if is_language_builtin(value) and not _is_constexpr(value):
+            return
+        if isinstance(value, FunctionType | MethodType):
+            raise RuntimeError(
+                f"Unsupported function referenced: {value}. A kernel calls functions decorated with @jit or "
+                f"@constexpr_function, and the language's own"
+            )
+        if isinstance(value, tuple):
+            for element in value:  # pyright: ignore[reportUnknownVariableType]  # a user's tuple holds anything
+                if isinstance(element, JITCallable):
+                    self.merge(element)
+        if scope is not None:
+            mutable = isinstance(value, list | dict | set | bytearray)
+            try:
+                kept: Any = copy.copy(value) if mutable else value  # pyright: ignore[reportUnknownVariableType]
+            except Exception:
+                kept = value  # not copyable: identity has to do
+            self._record(Global(name, scope, value, kept, mutable))
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if isinstance(node.ctx, ast.Store):
+            self.local.add(node.id)
+            return None
+        if node.id in self.local:
+            return None
+        for scope in self.scopes:
+            if node.id in scope:
+                value = scope[node.id]
+                self.reference(value, node.id, scope)
+                return value
+        return getattr(builtins, node.id, None)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        owner = self.visit(node.value)
+        if owner is None:
+            return None
+        value = getattr(owner, node.attr, None)
+        if isinstance(owner, ModuleType):
+            in_language = owner.__name__.split(".", 1)[0] == _OWN_PACKAGE
+            self.reference(value, node.attr, None if in_language else vars(owner))
+        elif isinstance(owner, type):
+            self.reference(value, node.attr, None)
+        return value
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        arguments = node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        every += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+        self.local |= {a.arg for a in every}
+        for default in [*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)]:
+            self.visit(default)
+        for statement in node.body:
+            self.visit(statement)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)  # before the targets: in `x = x + 1` the right-hand x is still the global
+        for target in node.targets:
+            self.visit(target)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+        self.visit(node.target)
+
+    def visit_For(self, node: ast.For) -> None:
+        self.visit(node.iter)
+        self.visit(node.target)
+        for statement in [*node.body, *node.orelse]:
+            self.visit(statement)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        self.visit(node.iter)
+        self.visit(node.target)
+        for condition in node.ifs:
+            self.visit(condition)
+
+    def _visit_elements_first(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> None:
+        for generator in node.generators:
+            self.visit(generator)
+        self.visit(node.elt)
+
+    visit_ListComp = visit_GeneratorExp = visit_SetComp = _visit_elements_first
+
+
+def _is_constexpr(value: Any) -> bool:
+    return type(value).__name__ == "constexpr"
+
+
+def _describe(found: Global) -> str:
+    value = plain_value(found.value)
+    return f"{found.name}={value!r}" if not callable(value) else f"{found.name}={type(value).__name__}"
+
+
+def find_dependencies(function: JITCallable) -> Dependencies:
+    """Raises RuntimeError where the function reaches a plain Python function."""
+    closure = function.enclosing_names()
+    finder = _Finder([closure, function.__globals__], function.__qualname__)
+    function._finding = True  # pyright: ignore[reportAttributeAccessIssue, reportPrivateUsage]  # breaks cycles
+    try:
+        finder.visit(function.parse())
+    finally:
+        del function._finding  # pyright: ignore[reportAttributeAccessIssue, reportPrivateUsage]
+    values = tuple(finder.globals[key] for key in sorted(finder.globals, key=lambda k: k[0]))
+    parts = [*finder.digests, *sorted(_describe(v) for v in values)]
+    return Dependencies(hashlib.sha256("\n".join(parts).encode()).hexdigest(), values)

@@ -1,0 +1,80 @@
+"""What a user of the runtime can catch. Imports nothing, so that every layer may raise these.
+
+The names and the constructor arguments of the first group are Triton's; libraries catch them by name.
+"""
+
+from __future__ import annotations
+
+
+class TritonError(Exception):
+    """The base of every error that tritonx raises on purpose."""
+
+
+class InterpreterError(TritonError):
+    """A kernel did something wrong while the interpreter ran it (out of bounds, uninitialised memory, ...)."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or "")
+        self.error_message = message
+
+    def __str__(self) -> str:
+        return self.error_message or ""
+
+
+class OutOfResources(TritonError):
+    """The kernel needs more of ``name`` (shared memory, registers, threads: in that resource's unit) than there is.
+
+    The autotuner treats a configuration that raises this as infinitely slow.
+    """
+
+    def __init__(self, required: int, limit: int, name: str, hint: str | None = None) -> None:
+        super().__init__(required, limit, name)
+        self.required = required
+        self.limit = limit
+        self.name = name
+        self.hint = hint or "Reducing block sizes or `num_stages` may help."
+
+    def __str__(self) -> str:
+        return f"out of resource: {self.name}, Required: {self.required}, Hardware limit: {self.limit}. {self.hint}"
+
+    def __reduce__(self) -> tuple[type[OutOfResources], tuple[int, int, str, str]]:
+        return type(self), (self.required, self.limit, self.name, self.hint)
+
+
+class PTXASError(TritonError):
+    """The vendor's assembler refused what the compiler wrote. Triton's name for it, whatever the vendor."""
+
+    def __init__(self, error_message: str | None = None) -> None:
+        super().__init__(error_message or "")
+        self.error_message = error_message or ""
+
+    def __str__(self) -> str:
+        return f"PTXAS error: {self.error_message}"
+
+
+class NoDevice(TritonError):
+    """A backend was asked for its driver on a machine without its device or its vendor library; says which and why."""
+
+
+class NoBackend(TritonError):
+    """No backend of this name, or none for these arguments; says which there are."""
+
+
+class MixedDevices(TritonError):
+    """The array arguments of one launch live in different places; names two of them."""
+
+
+class UnsupportedArgument(TritonError, TypeError):
+    """An argument of a kind, or an array of a dtype, that a kernel cannot take."""
+
+
+class BackendContractError(TritonError):
+    """A backend broke ``backends/api.py``: the message says what it returned and what was expected."""
+
+
+class CorruptCacheEntry(TritonError):
+    """A file of the compile cache is truncated or not ours. The cache removes the entry and compiles again."""
+
+
+class NoAllocator(TritonError, RuntimeError):
+    """The kernel needs scratch memory and ``tritonx.set_allocator`` was not called."""

@@ -1,0 +1,287 @@
+"""Settings: each reads its environment variable until it is assigned.
+
+``knobs.cache.dir`` is what was assigned to it, else the environment's ``TRITONX_CACHE_DIR``, else ``TRITON_CACHE_DIR``,
+else the default. ``del knobs.cache.dir`` goes back to the environment. ``with knobs.cache.scope(): ...`` restores every
+setting of the group afterwards, and the environment variables that assignments wrote under ``propagate_env``.
+The two settings that a launch consults are read from the environment once: ``refresh_knobs()`` reads them again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, Protocol, TypeVar, overload
+
+T = TypeVar("T")
+propagate_env: bool = True
+"""Whether an assignment is mirrored into ``os.environ``, so that child processes see it."""
+
+
+def getenv(name: str) -> str | None:
+    """The variable under tritonx's prefix, else under Triton's."""
+    if name.startswith("TRITON_"):
+        own = os.environ.get("TRITONX_" + name.removeprefix("TRITON_"))
+        if own is not None:
+            return own
+    return os.environ.get(name)
+
+
+def parse_bool(text: str) -> bool:
+    lowered = text.strip().lower()
+    if lowered in ("1", "true", "yes", "on", "y"):
+        return True
+    if lowered in ("0", "false", "no", "off", "n", ""):
+        return False
+    raise ValueError(f"expected a truth value (1, 0, true, false, ...), got {text!r}")
+
+
+def parse_size(text: str) -> int:
+    """Bytes; ``K``, ``M`` and ``G`` are powers of 1024."""
+    number = text.strip().upper().removesuffix("B")
+    factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(number[-1:], 1)
+    return int(float(number.rstrip("KMG")) * factor)
+
+
+class Knob(Generic[T]):
+    """One setting of a group, as a descriptor. ``default`` may be a function without arguments."""
+
+    def __init__(self, env: str | None, default: T | Callable[[], T], parse: Callable[[str], T]) -> None:
+        self.env = env
+        self._default = default
+        self._parse = parse
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @property
+    def default(self) -> T:
+        return self._default() if callable(self._default) else self._default
+
+    @overload
+    def __get__(self, group: None, owner: type) -> Knob[T]: ...
+    @overload
+    def __get__(self, group: Group, owner: type) -> T: ...
+    def __get__(self, group: Group | None, owner: type) -> Knob[T] | T:
+        if group is None:
+            return self
+        if self.name in group.assigned:
+            return group.assigned[self.name]
+        text = getenv(self.env) if self.env else None
+        if text is None:
+            return self.default
+        try:
+            return self._parse(text)
+        except ValueError as error:
+            raise ValueError(f"environment variable {self.env}: {error}") from error
+
+    def __set__(self, group: Group, value: T) -> None:
+        group.assigned[self.name] = value
+        if propagate_env and self.env and isinstance(value, str | int | bool | None):
+            if value is None:
+                os.environ.pop(self.env, None)
+            else:
+                os.environ[self.env] = ("1" if value else "0") if isinstance(value, bool) else str(value)
+
+    def __delete__(self, group: Group) -> None:
+        group.assigned.pop(self.name, None)
+
+
+def flag(env: str | None, default: bool = False) -> Knob[bool]:
+    return Knob(env, default, parse_bool)
+
+
+def text(env: str | None, default: str | Callable[[], str]) -> Knob[str]:
+    return Knob(env, default, str)
+
+
+def optional_text(env: str | None) -> Knob[str | None]:
+    return Knob[str | None](env, None, lambda s: s or None)
+
+
+def hook(default: Any = None) -> Knob[Any]:
+    """A callable that only a program sets."""
+    return Knob[Any](None, default, str)
+
+
+def import_class(path: str) -> type[Any]:
+    """The class that ``module:Class`` names."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+class Group:
+    """Settings that belong together."""
+
+    def __init__(self) -> None:
+        self.assigned: dict[str, Any] = {}
+
+    @property
+    def knob_descriptors(self) -> dict[str, Knob[Any]]:
+        return {n: k for c in type(self).__mro__ for n, k in vars(c).items() if isinstance(k, Knob)}
+
+    @property
+    def knobs(self) -> dict[str, Any]:
+        """Every setting with its present value."""
+        return {name: getattr(self, name) for name in self.knob_descriptors}
+
+    def copy(self) -> Any:
+        other = type(self)()
+        other.assigned.update(self.assigned)
+        return other
+
+    def reset(self) -> Any:
+        """Forget all assignments."""
+        self.assigned.clear()
+        return self
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Restore assignments and environment variables at the end of the block."""
+        assigned = dict(self.assigned)
+        names = [k.env for k in self.knob_descriptors.values() if k.env]
+        environment = {name: os.environ.get(name) for name in names}
+        try:
+            yield
+        finally:
+            self.assigned = assigned
+            for name, value in environment.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+
+class HookChain:
+    """Callables that run in order (in reverse for exits); false while empty, so that a launch pays one test."""
+
+    def __init__(self, reversed: bool = False) -> None:  # Triton's name
+        self.calls: list[Callable[..., Any]] = []
+        self.reversed = reversed
+
+    def add(self, func: Callable[..., Any]) -> None:
+        if func not in self.calls:
+            self.calls.append(func)
+
+    def remove(self, func: Callable[..., Any]) -> None:
+        if func in self.calls:
+            self.calls.remove(func)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        for call in self.calls if not self.reversed else reversed_list(self.calls):
+            call(*args, **kwargs)
+
+    def __bool__(self) -> bool:
+        return bool(self.calls)
+
+
+def reversed_list(calls: list[Callable[..., Any]]) -> list[Callable[..., Any]]:
+    return calls[::-1]
+
+
+class CompilationListener(Protocol):
+    """Called after each compile with the source, the metadata, the stages' times and whether the cache had it."""
+
+    def __call__(
+        self, *, src: Any, metadata: dict[str, Any], metadata_group: Any, times: Any, cache_hit: bool
+    ) -> None: ...
+
+
+def _home() -> str:
+    return os.path.expanduser("~/")
+
+
+class CacheKnobs(Group):
+    """The cache of compiled kernels on disk."""
+
+    home_dir = text("TRITON_HOME", _home)
+    dir = text("TRITON_CACHE_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "cache"))
+    dump_dir = text("TRITON_DUMP_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "dump"))
+    override_dir = text("TRITON_OVERRIDE_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "override"))
+    max_bytes = Knob("TRITON_CACHE_MAX_BYTES", 2 << 30, parse_size)
+    """The cache is pruned, least recently used first, when it grows beyond this; 0 is no bound."""
+    manager_class = Knob[Any]("TRITON_CACHE_MANAGER", None, import_class)
+    remote_manager_class = Knob[Any]("TRITON_REMOTE_CACHE_BACKEND", None, import_class)
+
+
+class CompilationKnobs(Group):
+    """How a kernel becomes code."""
+
+    override = flag("TRITON_KERNEL_OVERRIDE")
+    dump_ir = flag("TRITON_KERNEL_DUMP")
+    store_binary_only = flag("TRITON_STORE_BINARY_ONLY")
+    always_compile = flag("TRITON_ALWAYS_COMPILE")
+    use_ir_loc = optional_text("USE_IR_LOC")
+    enable_asan = flag("TRITON_ENABLE_ASAN")
+    disable_line_info = flag("TRITON_DISABLE_LINE_INFO")
+    front_end_debugging = flag("TRITON_FRONT_END_DEBUGGING")
+    allow_non_constexpr_globals = flag("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")
+    verify = flag("TRITON_VERIFY")
+    """Verify the IR after every pass."""
+    instrumentation_mode = text("TRITON_INSTRUMENTATION_MODE", "")
+    listener = hook()
+
+
+class AutotuningKnobs(Group):
+    cache = flag("TRITON_CACHE_AUTOTUNING")
+    print = flag("TRITON_PRINT_AUTOTUNING")
+
+
+class RuntimeKnobs(Group):
+    """Where and how kernels run."""
+
+    interpret = flag("TRITON_INTERPRET")
+    backend = optional_text("TRITON_BACKEND")
+    """The backend for every launch, whatever its arguments; ``tritonx.runtime.driver.reset_active`` reads it again."""
+    override_arch = optional_text("TRITON_OVERRIDE_ARCH")
+    jit_cache_hook = hook()
+    jit_post_compile_hook = hook()
+    add_stages_inspection_hook = hook()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.launch_enter_hook: Any = HookChain()
+        self.launch_exit_hook: Any = HookChain(reversed=True)
+        self.kernel_load_start_hook: Any = HookChain()
+        self.kernel_load_end_hook: Any = HookChain(reversed=True)
+        self.debug: bool = False
+        """Device assertions on. Read from ``TRITON_DEBUG`` at import and by ``refresh_knobs``, not at each launch."""
+        self.refresh()
+
+    def refresh(self) -> None:
+        value = getenv("TRITON_DEBUG")
+        self.debug = parse_bool(value) if value is not None else False
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        debug, hooks = self.debug, {n: getattr(self, n) for n in vars(self) if n.endswith("_hook")}
+        with super().scope():
+            try:
+                yield
+            finally:
+                self.debug = debug
+                for name, value in hooks.items():
+                    setattr(self, name, value)
+
+
+class LanguageKnobs(Group):
+    fp32_default = optional_text("TRITON_F32_DEFAULT")
+    default_fp_fusion = flag("TRITON_DEFAULT_FP_FUSION", True)
+
+
+class BuildKnobs(Group):
+    cc = optional_text("CC")
+
+
+cache = CacheKnobs()
+compilation = CompilationKnobs()
+autotuning = AutotuningKnobs()
+runtime = RuntimeKnobs()
+language = LanguageKnobs()
+build = BuildKnobs()
+
+
+def refresh_knobs() -> None:
+    """Read again the settings that are read from the environment only once."""
+    runtime.refresh()

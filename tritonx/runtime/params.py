@@ -1,0 +1,92 @@
+"""The parameters of a kernel as its signature declares them."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cached_property
+from typing import Any
+
+# Annotations that fix a parameter's type, by the spelling that people use, to the names that signatures use.
+_ANNOTATED_TYPES: dict[str, str] = {
+    name: name
+    for name in (
+        *("i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64"),
+        *("fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16", "bf16", "fp16", "fp32", "fp64"),
+    )
+}
+_ANNOTATED_TYPES |= {
+    **{f"int{n}": f"i{n}" for n in (8, 16, 32, 64)},
+    **{f"uint{n}": f"u{n}" for n in (8, 16, 32, 64)},
+    "int1": "u1",
+    "bool": "u1",
+    "i1": "u1",
+    **{f"float{n}": f"fp{n}" for n in (16, 32, 64)},
+    "bfloat16": "bf16",
+    "float": "fp32",
+    "float8e4nv": "fp8e4nv",
+    "float8e5": "fp8e5",
+    "float8e4b15": "fp8e4b15",
+    "float8e4b8": "fp8e4b8",
+    "float8e5b16": "fp8e5b16",
+}
+
+
+def _annotation_text(annotation: object) -> str:
+    if annotation is inspect.Parameter.empty:
+        return ""
+    if isinstance(annotation, str):
+        return annotation
+    if isinstance(annotation, type):
+        return annotation.__name__
+    return str(annotation)
+
+
+class KernelParam:
+    """One parameter of a kernel.
+
+    ``num`` is its position, ``annotation`` its annotation as text. ``do_not_specialize`` keeps the compiler from using
+    that an integer is 1 or divisible, ``do_not_specialize_on_alignment`` only the divisibility.
+    """
+
+    def __init__(
+        self, num: int, param: inspect.Parameter, do_not_specialize: bool, do_not_specialize_on_alignment: bool
+    ) -> None:
+        self.num = num
+        self._param = param
+        self.do_not_specialize = do_not_specialize
+        self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
+
+    @property
+    def name(self) -> str:
+        return self._param.name
+
+    @cached_property
+    def annotation(self) -> str:
+        return _annotation_text(self._param.annotation)
+
+    @cached_property
+    def annotation_type(self) -> str:
+        """The type that the annotation fixes (``i64``, ``fp16``), "" where it fixes none."""
+        text = self.annotation.strip("'\"").replace("const ", "").rsplit(".", 1)[-1]
+        if self.annotation.lstrip("'\"").startswith("*"):
+            return ""
+        return _ANNOTATED_TYPES.get(text, "")
+
+    @cached_property
+    def is_constexpr(self) -> bool:
+        return "constexpr" in self.annotation
+
+    @cached_property
+    def is_const(self) -> bool:
+        return "const" in self.annotation and not self.is_constexpr
+
+    @property
+    def default(self) -> Any:
+        return self._param.default
+
+    @property
+    def has_default(self) -> bool:
+        return self._param.default is not inspect.Parameter.empty
+
+    def __repr__(self) -> str:
+        return f"KernelParam({self.num}, {self._param})"

@@ -1,0 +1,159 @@
+"""The source of a function that is compiled rather than called: text, syntax tree, digest.
+
+A kernel's text is taken when it is decorated, because the file may change under a running program. The functions of
+tritonx's own standard library are read when first compiled, which keeps ``import tritonx.language`` cheap.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import re
+import textwrap
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tritonx.runtime.dependencies import Dependencies, Global, find_dependencies
+
+_DEF = re.compile(r"^def\s+\w+\s*[\[(]", re.MULTILINE)
+_OWN_PACKAGE = __name__.split(".", 1)[0] + "."
+
+
+class JITCallable:
+    """A Python function together with its source; the base of what a kernel may call.
+
+    ``fn`` is the function, ``raw_src`` its lines as they stand in the file with decorators, ``starting_line_number``
+    the line of the first of them, ``src`` the dedented text from ``def`` on, whose line 1 is line 1 of error messages.
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.fn: Any = fn
+        self.signature = inspect.signature(fn)
+        self.module: str = fn.__module__
+        self.noinline: bool = False
+        self._fn_name: str = f"{fn.__module__}.{fn.__qualname__}"
+        self._hash_lock = threading.RLock()
+        self._dependencies: Dependencies | None = None
+        self._hash: str | None = None
+        self._tree: ast.Module | None = None
+        self._source: tuple[list[str], int, str] | None = None
+        if not fn.__module__.startswith(_OWN_PACKAGE):
+            self._read_source()
+        self.__doc__ = fn.__doc__
+        self.__name__ = fn.__name__
+        self.__qualname__ = fn.__qualname__
+        self.__module__ = fn.__module__
+        self.__globals__: dict[str, Any] = fn.__globals__
+
+    def _read_source(self) -> tuple[list[str], int, str]:
+        if self._source is None:
+            try:
+                lines, first = inspect.getsourcelines(self.fn)
+            except (OSError, TypeError) as error:
+                raise ValueError("@jit functions should be defined in a Python file") from error
+            text = textwrap.dedent("".join(lines))
+            found = _DEF.search(text)
+            if found is None:
+                raise ValueError(f"@jit expects a function defined with `def`, got {self.fn!r}")
+            self._source = (lines, first, text[found.start() :])
+        return self._source
+
+    @property
+    def raw_src(self) -> list[str]:
+        return self._read_source()[0]
+
+    @property
+    def starting_line_number(self) -> int:
+        return self._read_source()[1]
+
+    @property
+    def src(self) -> str:
+        return self._read_source()[2]
+
+    @property
+    def def_line_number(self) -> int:
+        """The line of the file on which ``def`` stands: line 1 of ``src``."""
+        lines, first, _ = self._read_source()
+        return first + next(i for i, line in enumerate(lines) if _DEF.match(line.strip()))
+
+    @property
+    def indentation(self) -> int:
+        """Columns that were removed from each line of the file to give ``src``."""
+        lines = self._read_source()[0]
+        line = next(line for line in lines if _DEF.match(line.strip()))
+        return len(line) - len(line.lstrip())
+
+    @property
+    def file_name(self) -> str:
+        return self.fn.__code__.co_filename
+
+    def parse(self) -> ast.Module:
+        """The syntax tree of ``src``: a module that holds exactly the function."""
+        if self._tree is None:
+            tree = ast.parse(self.src)
+            if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
+                raise ValueError(f"the source of {self._fn_name} is not one function definition")
+            self._tree = tree
+        return self._tree
+
+    def _unsafe_update_src(self, src: str) -> None:
+        """Replace the source; only code generators that know what they do."""
+        lines, first, _ = self._read_source()
+        self._source = (lines, first, src)
+        self._hash = self._dependencies = self._tree = None
+
+    def enclosing_names(self) -> dict[str, Any]:
+        """The closure variables of the function: name → value."""
+        closure = self.fn.__closure__ or ()
+        names: dict[str, Any] = {}
+        for name, cell in zip(self.fn.__code__.co_freevars, closure, strict=True):
+            try:
+                names[name] = cell.cell_contents
+            except ValueError:  # not assigned yet: a function that refers to itself or to a later name
+                continue
+        return names
+
+    def get_capture_scope(self) -> dict[str, Any]:
+        """Every name that the function can see from outside itself."""
+        return {**self.__globals__, **self.enclosing_names()}
+
+    @property
+    def dependencies(self) -> Dependencies:
+        if self._dependencies is None:
+            with self._hash_lock:
+                if self._dependencies is None:
+                    self._dependencies = find_dependencies(self)
+        return self._dependencies
+
+    @property
+    def used_global_vals(self) -> dict[tuple[str, int], tuple[Any, dict[str, Any]]]:
+        """(name, id of the dictionary it was found in) → (its value at the first compile, that dictionary)."""
+        return {(g.name, id(g.scope)): (g.value, g.scope) for g in self.dependencies.globals}
+
+    @property
+    def used_globals(self) -> tuple[Global, ...]:
+        return self.dependencies.globals
+
+    @property
+    def cache_key(self) -> str:
+        """Digest of the source, of everything it calls, of the globals it reads, and of where it stands."""
+        if self._hash is None:
+            found = self.dependencies
+            text = "\n".join((self.src, str(self.starting_line_number), str(self.noinline), found.digest))
+            self._hash = hashlib.sha256(text.encode()).hexdigest()
+        return self._hash
+
+    @property
+    def hash(self) -> str | None:
+        return self._hash
+
+    @hash.setter
+    def hash(self, value: str | None) -> None:
+        self._hash = value
+        if value is None:
+            self._dependencies = None
+
+    def __hash__(self) -> int:
+        return id(self)
