@@ -1,15 +1,16 @@
 """The encodings of the GPU-layout dialect as plain values.
 
 An *encoding* is the compact, human description of a layout that stands in a tensor or memory-descriptor type
-(`#ttg.blocked<{sizePerThread = [1, 8], ...}>`). It names no shape: the same encoding spreads tiles of any shape. Given a
-shape it becomes one `LinearLayout` (`tritonx.layouts.distributed`, `tritonx.layouts.shared`), and everything that is
-computed about a layout is computed on that.
+(`#ttg.blocked<{sizePerThread = [1, 8], ...}>`). It names no shape: the same encoding spreads tiles of any shape.
+Given a shape it becomes one `LinearLayout` (`tritonx.layouts.distributed`, `tritonx.layouts.shared`), and everything
+that is computed about a layout is computed on that.
 
 The classes here are frozen, hashable and know nothing of IR; the dialect's attributes wrap them. Field names are the
 words of the text format in snake case. Lists have one entry per tensor dim; `order` lists dims fastest first.
 
-`cga` holds the bases of the block bits (`CGALayout` in the text): entry i is the step, counted in whole tiles of one CTA,
-that bit i of the CTA number takes along each dim; a zero entry means that those CTAs hold copies. `()` is a single CTA.
+`cga` holds the bases of the block bits (`CGALayout` in the text): entry i is the step, counted in whole tiles of one
+CTA, that bit i of the CTA number takes along each dim; a zero entry means that those CTAs hold copies. `()` is a
+single CTA.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def _check_bases(rank: int, what: str, bases: Bases) -> None:
 
 @dataclass(frozen=True)
 class BlockedEncoding:
-    """`#ttg.blocked`: each thread a box of elements, threads a grid of boxes, warps a grid of those, repeated to the shape.
+    """`#ttg.blocked`: each thread a box of elements, threads a grid of boxes, warps a grid of those, repeated to the
+    shape.
 
     Text: `CGALayout` is printed last, and only when it is not empty.
     """
@@ -177,7 +179,8 @@ class AmdWmmaEncoding:
 
 @dataclass(frozen=True)
 class DotOperandEncoding:
-    """`#ttg.dot_op`: the form in which operand `op_idx` (0 is A, 1 is B) enters a dot whose result is laid out as `parent`.
+    """`#ttg.dot_op`: the form in which operand `op_idx` (0 is A, 1 is B) enters a dot whose result is laid out as
+    `parent`.
 
     `k_width` is the number of consecutive K elements that one register group holds; text prints it when it is not 0
     (a blocked parent has none).
@@ -220,7 +223,9 @@ class LinearEncoding:
 
 @dataclass(frozen=True)
 class SwizzledSharedEncoding:
-    """`#ttg.swizzled_shared`: rows in `order`; groups of `vec` elements of a row are XORed with (row / per_phase) % max_phase."""
+    """`#ttg.swizzled_shared`: rows in `order`; groups of `vec` elements of a row are XORed with (row / per_phase) %
+    max_phase.
+    """
 
     vec: int
     per_phase: int
@@ -240,7 +245,9 @@ class SwizzledSharedEncoding:
 
 @dataclass(frozen=True)
 class RotatingSharedEncoding:
-    """`#ttg.amd_rotating_shared`: like swizzled_shared, and the phase is also XORed with the number of the block of rows."""
+    """`#ttg.amd_rotating_shared`: like swizzled_shared, and the phase is also XORed with the number of the block of
+    rows.
+    """
 
     vec: int
     per_phase: int
@@ -260,10 +267,11 @@ class RotatingSharedEncoding:
 
 @dataclass(frozen=True)
 class NvmmaSharedEncoding:
-    """`#ttg.nvmma_shared`: the shared-memory form that tensor-memory copies and wgmma read, swizzled over 0, 32, 64 or 128 bytes.
+    """`#ttg.nvmma_shared`: the shared-memory form that tensor-memory copies and wgmma read, swizzled over 0, 32, 64
+    or 128 bytes.
 
-    Text: `swizzlingByteWidth`, `transposed`, `elementBitWidth`, then `fp4Padded` when true, `CGALayout` when not empty,
-    `rank` when it is not 2 and `CGALayout` does not say it.
+    Text: `swizzlingByteWidth`, `transposed`, `elementBitWidth`, then `fp4Padded` when true, `CGALayout` when not
+    empty, `rank` when it is not 2 and `CGALayout` does not say it.
     """
 
     swizzling_byte_width: int
@@ -282,10 +290,11 @@ class NvmmaSharedEncoding:
 
 @dataclass(frozen=True)
 class PaddedSharedEncoding:
-    """`#ttg.padded_shared`: a linear layout whose offset o is stored at o + sum((o / interval) * padding), all in elements.
+    """`#ttg.padded_shared`: a linear layout whose offset o is stored at o + sum((o / interval) * padding), all in
+    elements.
 
-    `intervals` pairs with `paddings`. The linear part is either the row-major layout of `shape` in `order` (both given,
-    `offset` None), or the bases `offset` and `block`. Text follows the same choice.
+    `intervals` pairs with `paddings`. The linear part is either the row-major layout of `shape` in `order` (both
+    given, `offset` None), or the bases `offset` and `block`. Text follows the same choice.
     """
 
     intervals: Ints
@@ -346,11 +355,7 @@ DistributedEncoding: TypeAlias = (
 """An encoding that spreads a tensor over registers, lanes, warps and blocks."""
 
 SharedEncoding: TypeAlias = (
-    SwizzledSharedEncoding
-    | RotatingSharedEncoding
-    | NvmmaSharedEncoding
-    | PaddedSharedEncoding
-    | SharedLinearEncoding
+    SwizzledSharedEncoding | RotatingSharedEncoding | NvmmaSharedEncoding | PaddedSharedEncoding | SharedLinearEncoding
 )
 """An encoding that places a tensor in shared memory."""
 
