@@ -1,0 +1,1 @@
+"""The only place that touches xDSL internals: op declaration and creation, text, verification, building."""

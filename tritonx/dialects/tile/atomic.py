@@ -1,0 +1,56 @@
+"""Atomic operations."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, result_def, traits_def
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.dialects.tile.enums import MemSemantic, MemSyncScope, RMWOp
+from tritonx.dialects.tile.rules import loaded_from, mask_of
+from tritonx.ir.define import TypeRules, define, enum_prop
+from tritonx.ir.types import is_float
+
+
+@define
+class AtomicRMWOp(IRDLOperation):
+    """Replaces the value behind a pointer by a function of it and `val`, atomically; gives the old value."""
+
+    name = "tt.atomic_rmw"
+    atomic_rmw_op = enum_prop(RMWOp)
+    ptr = operand_def()
+    val = operand_def()
+    mask = opt_operand_def()
+    sem = enum_prop(MemSemantic)
+    scope = enum_prop(MemSyncScope)
+    result = result_def()
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = (
+        "$atomic_rmw_op `,` $sem `,` $scope `,` $ptr `,` $val (`,` $mask^)? attr-dict `:` functional-type(operands, $result)"
+    )
+    TYPES: ClassVar[TypeRules] = {"val": ("ptr", loaded_from), "mask": ("ptr", mask_of), "result": ("ptr", loaded_from)}
+
+    def verify_(self) -> None:
+        kind = self.atomic_rmw_op.value.data
+        if kind == RMWOp.XCHG:
+            return
+        if is_float(self.val.type) != (kind == RMWOp.FADD):
+            raise VerifyException(f"{RMWOp(kind).keyword} does not work on {self.val.type}")
+
+
+@define
+class AtomicCASOp(IRDLOperation):
+    """Replaces the value behind a pointer by `val` if it equals `cmp`, atomically; gives the old value."""
+
+    name = "tt.atomic_cas"
+    ptr = operand_def()
+    cmp = operand_def()
+    val = operand_def()
+    sem = enum_prop(MemSemantic)
+    scope = enum_prop(MemSyncScope)
+    result = result_def()
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$sem `,` $scope `,` $ptr `,` $cmp `,` $val attr-dict `:` functional-type(operands, $result)"
+    TYPES: ClassVar[TypeRules] = {"cmp": ("ptr", loaded_from), "val": ("ptr", loaded_from), "result": ("ptr", loaded_from)}

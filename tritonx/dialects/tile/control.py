@@ -1,0 +1,181 @@
+"""Functions, calls and the program's place in the grid."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    i32,
+)
+from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
+from xdsl.ir import Operation, Region
+from xdsl.irdl import (
+    IRDLOperation,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import CallableOpInterface, IsolatedFromAbove, IsTerminator, Pure, ReturnLike, SymbolOpInterface, SymbolTable
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.dialects.tile.enums import ProgramIDDim
+from tritonx.ir.define import define, enum_prop
+
+
+class _FuncOpCallable(CallableOpInterface):
+    """How xDSL sees the body and the signature of a function."""
+
+    @classmethod
+    def get_callable_region(cls, op: Operation) -> Region:
+        assert isinstance(op, FuncOp)
+        return op.body
+
+    @classmethod
+    def get_argument_types(cls, op: Operation) -> tuple[object, ...]:  # pyright: ignore[reportIncompatibleMethodOverride] -- xDSL wants a list-like of attributes
+        assert isinstance(op, FuncOp)
+        return op.function_type.inputs.data
+
+    @classmethod
+    def get_result_types(cls, op: Operation) -> tuple[object, ...]:  # pyright: ignore[reportIncompatibleMethodOverride] -- as above
+        assert isinstance(op, FuncOp)
+        return op.function_type.outputs.data
+
+
+@define
+class FuncOp(IRDLOperation):
+    """A kernel (`public`) or a function that kernels call (`private`). Argument attributes carry alignment facts."""
+
+    name = "tt.func"
+    sym_name = prop_def(SymbolNameConstraint())
+    function_type = prop_def(FunctionType)
+    sym_visibility = opt_prop_def(StringAttr)
+    arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    body = region_def()
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), _FuncOpCallable())
+
+    def verify_(self) -> None:
+        inputs = self.function_type.inputs.data
+        entry = self.body.blocks.first
+        if entry is not None and tuple(a.type for a in entry.args) != inputs:
+            raise VerifyException("the types of the entry block's arguments differ from the function's")
+        if self.arg_attrs is not None and len(self.arg_attrs.data) != len(inputs):
+            raise VerifyException(f"{len(self.arg_attrs.data)} argument attributes for {len(inputs)} arguments")
+        if entry is None and (self.sym_visibility is None or self.sym_visibility.data != "private"):
+            raise VerifyException("a function without a body must be private")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FuncOp:
+        visibility = parser.parse_optional_visibility_keyword()
+        name, function_type, region, extra, arg_attrs, res_attrs = parse_func_op_like(
+            parser, reserved_attr_names=("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
+        )
+        properties = {
+            "sym_name": name,
+            "function_type": function_type,
+            "sym_visibility": visibility,
+            "arg_attrs": arg_attrs,
+            "res_attrs": res_attrs,
+        }
+        return cls.create(
+            properties={key: value for key, value in properties.items() if value is not None},
+            attributes=extra.data if extra is not None else {},
+            regions=[region],
+        )
+
+    def print(self, printer: Printer) -> None:
+        if self.sym_visibility is not None:
+            printer.print_string(f" {self.sym_visibility.data}")
+        print_func_op_like(
+            printer,
+            self.sym_name,
+            self.function_type,
+            self.body,
+            self.attributes,
+            arg_attrs=self.arg_attrs,
+            res_attrs=self.res_attrs,
+            reserved_attr_names=(),
+            print_empty_outputs=False,
+        )
+
+
+@define
+class ReturnOp(IRDLOperation):
+    """Ends a function."""
+
+    name = "tt.return"
+    srcs = var_operand_def()
+    traits = traits_def(IsTerminator(), Pure(), ReturnLike())
+    FORMAT: ClassVar[str] = "attr-dict ($srcs^ `:` type($srcs))?"
+
+    def verify_(self) -> None:
+        function = self.parent_op()
+        if not isinstance(function, FuncOp):
+            return
+        returned, declared = tuple(v.type for v in self.srcs), function.function_type.outputs.data
+        if returned != declared:
+            raise VerifyException(f"returns ({', '.join(map(str, returned))}), the function ({', '.join(map(str, declared))})")
+
+
+@define
+class CallOp(IRDLOperation):
+    """Calls a function of the module."""
+
+    name = "tt.call"
+    callee = prop_def(SymbolRefAttr)
+    args = var_operand_def()
+    res = var_result_def()
+    arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    FORMAT: ClassVar[str] = "$callee `(` $args `)` attr-dict `:` functional-type($args, $res)"
+
+    def verify_(self) -> None:
+        if self.get_root() is None:
+            return
+        callee = SymbolTable.lookup_symbol(self, self.callee)
+        if not isinstance(callee, FuncOp):
+            raise VerifyException(f"{self.callee} is no tt.func of this module")
+        given = FunctionType.from_lists([v.type for v in self.args], [v.type for v in self.res])
+        if given != callee.function_type:
+            raise VerifyException(f"called as {given}, but {self.callee} is {callee.function_type}")
+
+    def get_root(self) -> Operation | None:
+        """The op at the top of the tree, or None while the call is not in a symbol table (during construction)."""
+        op: Operation | None = self.parent_op()
+        while op is not None and not op.has_trait(SymbolTable):
+            op = op.parent_op()
+        return op
+
+
+@define
+class GetProgramIdOp(IRDLOperation):
+    """The index of this program along an axis of the grid."""
+
+    name = "tt.get_program_id"
+    axis = enum_prop(ProgramIDDim)
+    result = result_def(i32)
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = "$axis attr-dict `:` type($result)"
+
+
+@define
+class GetNumProgramsOp(IRDLOperation):
+    """The size of the grid along an axis."""
+
+    name = "tt.get_num_programs"
+    axis = enum_prop(ProgramIDDim)
+    result = result_def(i32)
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = "$axis attr-dict `:` type($result)"

@@ -1,0 +1,45 @@
+"""Printing and assertions on the device."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, StringAttr, i32
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, traits_def, var_operand_def
+from xdsl.traits import MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.ir.define import define
+from tritonx.ir.types import element_type, i1
+
+
+@define
+class PrintOp(IRDLOperation):
+    """Prints scalars and tiles after a prefix; `isSigned` has one entry for each operand."""
+
+    name = "tt.print"
+    prefix = prop_def(StringAttr)
+    hex = prop_def(BoolAttr)
+    isSigned = prop_def(DenseArrayBase.constr(i32))
+    args = var_operand_def()
+    traits = traits_def(MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$prefix attr-dict (`:` $args^ `:` type($args))?"
+
+    def verify_(self) -> None:
+        if len(self.isSigned.get_values()) != len(self.args):
+            raise VerifyException(f"'isSigned' has {len(self.isSigned.get_values())} entries for {len(self.args)} operands")
+
+
+@define
+class AssertOp(IRDLOperation):
+    """Stops the kernel with a message unless every element of the condition is true."""
+
+    name = "tt.assert"
+    condition = operand_def()
+    message = prop_def(StringAttr)
+    traits = traits_def(MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$condition `,` $message attr-dict `:` type($condition)"
+
+    def verify_(self) -> None:
+        if element_type(self.condition.type) != i1:
+            raise VerifyException(f"the condition must be i1, got {self.condition.type}")

@@ -1,0 +1,45 @@
+"""Prefix scans of tiles along an axis by a region."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i32
+from xdsl.irdl import IRDLOperation, prop_def, region_def, traits_def, var_operand_def, var_result_def
+from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.dialects.tile.reduce import check_combine, check_sources
+from tritonx.ir.define import define
+from tritonx.ir.types import element_type
+
+
+@define
+class ScanOp(IRDLOperation):
+    """Inclusive scan along `axis` by an associative region; from the end towards the start with `reverse`."""
+
+    name = "tt.scan"
+    srcs = var_operand_def()
+    axis = prop_def(IntegerAttr.constr(i32))
+    reverse = prop_def(BoolAttr)
+    result = var_result_def()
+    combineOp = region_def()
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def verify_(self) -> None:
+        types = [value.type for value in self.srcs]
+        check_sources(types, self.axis.value.data)
+        results = [value.type for value in self.result]
+        if results != types:
+            raise VerifyException(f"a scan keeps its operands' types, {[str(t) for t in types]} became {[str(t) for t in results]}")
+        check_combine(self.combineOp, [element_type(t) for t in types], ScanReturnOp)
+
+
+@define
+class ScanReturnOp(IRDLOperation):
+    """Ends the region of `scan`."""
+
+    name = "tt.scan.return"
+    result = var_operand_def()
+    traits = traits_def(IsTerminator(), Pure())
+    FORMAT: ClassVar[str] = "$result attr-dict `:` type($result)"

@@ -1,0 +1,195 @@
+"""Types that every stage builds and takes apart: cached tensor types, element types, the pointer type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, TypeGuard, cast
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float8E4M3B11FNUZType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    NoneAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Data, SSAValue, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+
+@irdl_attr_definition
+class PointerType(Data[tuple[Attribute, int]], TypeAttribute):
+    """`!tt.ptr<f32>`, `!tt.ptr<f32, 3>`: an address of elements of one type; address space 1 (global memory) is not printed.
+
+    It belongs to the tile dialect and is declared here because the functions below are about it.
+    """
+
+    name = "tt.ptr"
+
+    def __init__(self, pointee: Attribute, address_space: int = 1) -> None:
+        super().__init__((pointee, address_space))
+
+    @property
+    def pointee(self) -> Attribute:
+        return self.data[0]
+
+    @property
+    def address_space(self) -> int:
+        return self.data[1]
+
+    def verify(self) -> None:
+        if not isinstance(self.data[0], TypeAttribute):
+            raise VerifyException(f"a pointer needs a type to point to, got {self.data[0]}")
+        if self.data[1] < 0:
+            raise VerifyException(f"address space {self.data[1]} is negative")
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[Attribute, int]:
+        with parser.in_angle_brackets():
+            pointee = parser.parse_type()
+            space = parser.parse_integer(allow_boolean=False) if parser.parse_optional_punctuation(",") else 1
+        return pointee, space
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.pointee)
+            if self.address_space != 1:
+                printer.print_string(f", {self.address_space}")
+
+
+i1 = IntegerType(1)
+i4 = IntegerType(4)
+i8 = IntegerType(8)
+i16 = IntegerType(16)
+i32 = IntegerType(32)
+i64 = IntegerType(64)
+f16 = Float16Type()
+bf16 = BFloat16Type()
+f32 = Float32Type()
+f64 = Float64Type()
+f8E5M2 = Float8E5M2Type()
+f8E4M3FN = Float8E4M3FNType()
+f8E5M2FNUZ = Float8E5M2FNUZType()
+f8E4M3FNUZ = Float8E4M3FNUZType()
+f8E4M3B11FNUZ = Float8E4M3B11FNUZType()
+index = IndexType()
+
+FLOAT8_TYPES = (f8E5M2, f8E4M3FN, f8E5M2FNUZ, f8E4M3FNUZ, f8E4M3B11FNUZ)
+
+FLOAT_BITS: dict[Attribute, int] = {
+    f64: 64,
+    f32: 32,
+    f16: 16,
+    bf16: 16,
+    **{type_: 8 for type_ in FLOAT8_TYPES},
+}
+"""Every floating-point element type, with its width in bits."""
+
+NO_ENCODING = NoneAttr()
+
+
+@lru_cache(maxsize=4096)
+def _tensor(element: Attribute, shape: tuple[int, ...], encoding: Attribute) -> TensorType[Attribute]:
+    return TensorType(element, shape, encoding)
+
+
+def tensor(element: Attribute, shape: Sequence[int], encoding: Attribute | None = None) -> TensorType[Attribute]:
+    """`tensor<shape x element, encoding>`; equal arguments give the same object."""
+    return _tensor(element, tuple(shape), NO_ENCODING if encoding is None else encoding)
+
+
+@lru_cache(maxsize=1024)
+def pointer(element: Attribute, space: int = 1) -> PointerType:
+    """`!tt.ptr<element, space>`; equal arguments give the same object. Space 1 is global memory."""
+    return PointerType(element, space)
+
+
+def is_tensor(type_: Attribute) -> TypeGuard[TensorType[Attribute]]:
+    return isinstance(type_, TensorType)
+
+
+def element_type(type_: Attribute) -> Attribute:
+    """The element type of a tensor; any other type itself."""
+    return type_.element_type if is_tensor(type_) else type_
+
+
+@lru_cache(maxsize=4096)
+def _shape(type_: TensorType[Attribute]) -> tuple[int, ...]:
+    return type_.get_shape()
+
+
+def shape_of(type_: Attribute) -> tuple[int, ...]:
+    """The shape of a tensor; `()` for any other type."""
+    return tuple(d.data for d in type_.shape.data) if is_tensor(type_) else ()
+
+
+def encoding_of(type_: Attribute) -> Attribute | None:
+    """The layout that a tensor type carries; None where it carries none (and for scalars)."""
+    if is_tensor(type_) and not isinstance(type_.encoding, NoneAttr):
+        return type_.encoding
+    return None
+
+
+def with_element(type_: Attribute, element: Attribute) -> Attribute:
+    """The same type with another element type: shape and encoding stay, a scalar becomes `element`."""
+    return _tensor(element, shape_of(type_), type_.encoding) if is_tensor(type_) else element
+
+
+def with_encoding(type_: TensorType[Attribute], encoding: Attribute | None) -> TensorType[Attribute]:
+    """The same tensor type with another encoding, or with none."""
+    return tensor(type_.element_type, shape_of(type_), encoding)
+
+
+def bit_width(type_: Attribute) -> int:
+    """Width in bits of an element (of a tensor's element); a pointer has 64. Raises `TypeError` for anything else."""
+    element = element_type(type_)
+    if isinstance(element, IntegerType):
+        return element.width.data
+    if isinstance(element, PointerType):
+        return 64
+    width = FLOAT_BITS.get(element)
+    if width is None:
+        raise TypeError(f"{element} has no width in bits")
+    return width
+
+
+def is_float(type_: Attribute) -> bool:
+    """Whether the type, or a tensor's element type, is a floating-point type."""
+    return element_type(type_) in FLOAT_BITS
+
+
+def is_integer(type_: Attribute) -> bool:
+    """Whether the type, or a tensor's element type, is an integer (i1 included)."""
+    return isinstance(element_type(type_), IntegerType)
+
+
+def is_pointer(type_: Attribute) -> bool:
+    """Whether the type is a pointer or a tensor of pointers."""
+    return isinstance(element_type(type_), PointerType)
+
+
+def pointee_of(type_: Attribute) -> Attribute:
+    """What a load through `type_` (pointer or tensor of pointers) gives: pointee, or a tensor of it in the same layout.
+
+    Raises `TypeError` when `type_` holds no pointers.
+    """
+    element = element_type(type_)
+    if not isinstance(element, PointerType):
+        raise TypeError(f"{type_} is neither a pointer nor a tensor of pointers")
+    return with_element(type_, element.pointee)
+
+
+def type_of(value: SSAValue) -> Attribute:
+    """`value.type` without its property: this is read more often than anything else."""
+    return cast(Attribute, cast(Any, value)._type)
