@@ -1,0 +1,217 @@
+"""What all families share: tensors from Python numbers, splats, broadcasts, op creation, and regions of combine functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tritonx.dialects.tile import BroadcastOp, ExpandDimsOp, IntToPtrOp, SplatOp
+from tritonx.frontend.semantics.promotion import IncompatibleTypeErrorImpl, float_literal_type, literal_type
+from tritonx.frontend.semantics.types import ir_type
+from tritonx.ir.types import i32
+from tritonx.language.base import base_type, base_value
+from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.dtypes import block_type, dtype, int1, int64
+from tritonx.language.values import tensor
+
+if TYPE_CHECKING:
+    from tritonx.backends.api import Options, Target
+    from tritonx.ir.builder import Builder
+
+__all__ = ["Generator", "IncompatibleTypeErrorImpl", "SemanticsBase", "enum_attribute"]
+
+
+class Generator(Protocol):
+    """Who can run a jit function on language values in the middle of a compile (or of an interpreted program)."""
+
+    def call_function(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Inline ``fn`` at the builder's insertion point; what it returns, as a language value."""
+        ...
+
+
+@cache
+def enum_attribute(value: int) -> IntegerAttr[Any]:
+    """An i32 attribute: how ops hold the cases of enumerations, axes and the like."""
+    return IntegerAttr(int(value), i32)
+
+
+class SemanticsBase:
+    """``builder`` makes the ops; ``options`` and ``target`` are those of the compile; ``generator`` inlines jit functions."""
+
+    generator: Generator | None = None
+
+    def __init__(self, builder: Builder, options: Options, target: Target):
+        self.builder = builder
+        self.options = options
+        self.target = target
+
+    # Ops.
+
+    def emit(
+        self,
+        op: type[Operation],
+        operands: Sequence[tensor],
+        type_: dtype,
+        properties: Mapping[str, Attribute] | None = None,
+    ) -> tensor:
+        """The single result of ``op`` as a tensor of ``type_``; folded and merged by the builder."""
+        handle = self.builder.emit(op, [v.handle for v in operands], (ir_type(type_),), properties)
+        return tensor(handle, type_)
+
+    def host_value(self, value: tensor) -> Any:
+        """The number in a scalar, which is known only where the program runs: the interpreter answers, a compile cannot."""
+        if value.type.is_block():
+            raise ValueError(
+                "Boolean value of Tensor with more than one value is ambiguous. Did you mean to use `tl.reduce` or `tl.where`?"
+            )
+        raise TypeError(f"{value} is known only when the kernel runs; Python cannot use it while the kernel is compiled")
+
+    # Numbers.
+
+    def constant(self, value: Any, type_: dtype) -> tensor:
+        """A number as a scalar or, for a block type, as a splat."""
+        return tensor(self.builder.constant(value, ir_type(type_)), type_)
+
+    def scalar_constant(self, value: Any, type_: dtype) -> tensor:
+        """A Python number as a scalar of ``type_``. ``TypeError`` for a fraction or an unrepresentable integer as an integer."""
+        value = unwrap(value)
+        if type_.is_ptr():
+            return self.emit(IntToPtrOp, [self.scalar_constant(value, int64)], type_)
+        if type_.is_int():
+            if isinstance(value, float) and not value.is_integer():
+                raise TypeError(f"{value} is not a value of {type_}")
+            number = int(value)
+            bits = type_.int_bitwidth
+            signed_bound = -(1 << max(bits - 1, 31 if bits < 64 else 63))
+            if type_.is_bool():
+                number = int(number != 0)
+            elif number < (signed_bound if type_.is_int_signed() else 0) or number >= 1 << max(bits, 32):
+                raise TypeError(f"{value} is not a value of {type_}")
+            return self.constant(number, type_)
+        if not type_.is_floating():
+            raise TypeError(f"a constant cannot have the type {type_}")
+        return self.constant(float(value), type_)
+
+    def to_tensor(self, x: Any, check_type: bool = True) -> Any:
+        """A Python number or constexpr as a 0-d tensor; tensors and, with ``check_type=False``, anything else unchanged."""
+        if isinstance(x, tensor):
+            return x
+        if isinstance(x, constexpr):
+            return self.to_tensor(x.value, check_type)
+        if isinstance(x, bool):
+            return self.constant(x, int1)
+        if isinstance(x, int):
+            return self.constant(x, dtype(literal_type(x)))
+        if isinstance(x, float):
+            return self.constant(x, float_literal_type(x))
+        if check_type:
+            raise TypeError(f"cannot convert {x} of type {type(x)} to tensor")
+        return x
+
+    def full(self, shape: Any, value: Any, type_: Any) -> tensor:
+        """A block filled with a scalar (a Python number needs ``type_``); a scalar for the empty shape."""
+        shape, type_ = shape_of(shape), unwrap(type_)
+        if isinstance(value, tensor):
+            if value.type.is_block():
+                raise ValueError("only accepts size-1 tensor")
+            scalar = value if type_ is None else self.cast(value, type_)
+        else:
+            if type_ is None:
+                raise ValueError("dtype must be specified when value is not a tensor")
+            scalar = self.scalar_constant(value, type_)
+        return self.splat(scalar, shape)
+
+    # Shapes.
+
+    def splat(self, value: tensor, shape: Sequence[int]) -> tensor:
+        """A scalar spread over a block; unchanged for the empty shape."""
+        if value.type.is_block():
+            raise ValueError("Cannot splat a block tensor")
+        if len(shape) == 0:
+            return value
+        return self.emit(SplatOp, [value], block_type(value.dtype, shape))
+
+    def expand_dims(self, value: tensor, axis: int) -> tensor:
+        """A block with an axis of extent 1 inserted; a scalar becomes a block of one element."""
+        rank = len(value.type.shape) + 1
+        if not -rank <= axis < rank:
+            raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
+        axis %= rank
+        shape = [*value.type.shape]
+        shape.insert(axis, 1)
+        if not value.type.is_block():
+            return self.splat(value, shape)
+        return self.emit(ExpandDimsOp, [value], block_type(value.dtype, shape), {"axis": enum_attribute(axis)})
+
+    def broadcast_to(self, value: tensor, shape: Any) -> tensor:
+        """Splat or broadcast to ``shape``; extents of 1 grow, no axis is added to a block."""
+        target = shape_of(shape)
+        if not value.type.is_block():
+            return self.splat(value, target)
+        source = value.type.shape
+        if len(source) != len(target):
+            raise ValueError(f"Cannot broadcast, rank mismatch: {source}, {target}")
+        if source == target:
+            return value
+        for i, (have, want) in enumerate(zip(source, target, strict=True)):
+            if have not in (want, 1):
+                raise ValueError(
+                    "Cannot broadcast, the expanded size of the tensor "
+                    f"({want}) must match the existing size ({have}) at non-singleton dimension {i}: {source}, {target}"
+                )
+        return self.emit(BroadcastOp, [value], block_type(value.dtype, target))
+
+    def broadcast(self, x: tensor, y: tensor) -> tuple[tensor, tensor]:
+        """Both operands at their common shape, by NumPy's rule; scalars stay scalars together."""
+        if x.type.shape == y.type.shape and x.type.is_block() == y.type.is_block():
+            return x, y
+        if not x.type.is_block():
+            return self.splat(x, y.type.shape), y
+        if not y.type.is_block():
+            return x, self.splat(y, x.type.shape)
+        while len(x.type.shape) < len(y.type.shape):
+            x = self.expand_dims(x, 0)
+        while len(y.type.shape) < len(x.type.shape):
+            y = self.expand_dims(y, 0)
+        common: list[int] = []
+        for i, (left, right) in enumerate(zip(x.type.shape, y.type.shape, strict=True)):
+            if left != right and 1 not in (left, right):
+                raise ValueError(
+                    "Cannot make_shape_compatible: incompatible dimensions "
+                    f"at index {i}: {left} and {right}"
+                )
+            common.append(right if left == 1 else left)
+        return self.broadcast_to(x, common), self.broadcast_to(y, common)
+
+    def cast(self, value: tensor, type_: dtype, rounding: str | None = None) -> tensor:
+        """See ``CastSemantics.cast``."""
+        raise NotImplementedError
+
+    # Regions.
+
+    def inline_region(self, fn: Any, arg_types: Sequence[base_type], block: Block) -> list[SSAValue]:
+        """Inline ``fn`` into ``block``, whose arguments are the handles of values of ``arg_types``; the handles it returns."""
+        if self.generator is None:
+            raise RuntimeError("these semantics cannot run functions: they have no generator")
+        arguments = iter(block.args)
+        values = [type_.rebuild(arguments) for type_ in arg_types]
+        with self.builder.at(block):
+            result = self.generator.call_function(fn, values, {})
+            returned = result if isinstance(result, base_value) else self.to_tensor(result)
+            return [h for v in _elements(returned) for h in self.to_tensor(v, check_type=False).handles()]
+
+
+def _elements(value: base_value) -> list[Any]:
+    return [*value] if hasattr(value, "values") else [value]  # type: ignore[misc]  # a language tuple
+
+
+def shape_of(shape: Any) -> tuple[int, ...]:
+    """A shape as written (ints, constexprs, in any sequence, or one int) as a tuple of ints."""
+    shape = unwrap(shape)
+    if isinstance(shape, int):
+        return (shape,)
+    return tuple([unwrap(s) for s in shape])

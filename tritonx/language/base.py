@@ -1,0 +1,41 @@
+"""What every type and every value of the kernel language can do.
+
+A value is made of *handles*: the SSA values that stand for it in the IR. A scalar or a block has one, a constexpr none, a
+tuple those of its elements in order, a descriptor or a block pointer several. Whoever moves values across a region boundary or a
+call takes ``value.handles()``, and puts the value together again with ``value.type.rebuild(iter(handles))``. Handles are opaque
+here: nothing in ``tritonx.language`` looks inside one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tritonx.language.dtypes import dtype
+
+
+class base_type:  # noqa: N801
+    """A type of the kernel language. Equal types have equal ``mangle()`` text, up to the const flag of pointers."""
+
+    def leaves(self) -> list[dtype]:
+        """The types of the handles of a value of this type, in order."""
+        raise NotImplementedError
+
+    def rebuild(self, handles: Iterator[Any]) -> base_value:
+        """The value whose handles come next in ``handles``."""
+        raise NotImplementedError
+
+    def mangle(self) -> str:
+        """A short name for symbol names."""
+        raise NotImplementedError
+
+
+class base_value:  # noqa: N801
+    """A value of the kernel language."""
+
+    type: Any
+
+    def handles(self) -> list[Any]:
+        """The SSA values of this value, in the order of ``type.leaves()``."""
+        raise NotImplementedError

@@ -1,0 +1,426 @@
+"""Types: element types, pointers, blocks.
+
+``str`` of an element type is Triton's short name (``fp32``), ``repr`` the name one would write (``triton.language.float32``:
+code generators print it into kernels).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from functools import cache
+from typing import Any, ClassVar
+
+from tritonx.language.base import base_type
+from tritonx.language.constexpr import constexpr, unwrap
+
+TRITON_MAX_TENSOR_NUMEL = 1048576
+"""The most elements a block may have."""
+
+
+class SIGNEDNESS(Enum):
+    SIGNED = 0
+    UNSIGNED = 1
+
+
+class KIND(Enum):
+    """Ordered by how strongly a Python constant of the kind forces a promotion."""
+
+    BOOLEAN = 0
+    INTEGRAL = 1
+    FLOATING = 2
+
+
+_FLOATS: dict[str, tuple[int, int, int, str]] = {
+    # name: (bits, mantissa bits, exponent bias, spelled name)
+    "fp8e4b15": (8, 3, 15, "float8e4b15"),
+    "fp8e4nv": (8, 3, 7, "float8e4nv"),
+    "fp8e4b8": (8, 3, 8, "float8e4b8"),
+    "fp8e5": (8, 2, 15, "float8e5"),
+    "fp8e5b16": (8, 2, 16, "float8e5b16"),
+    "fp16": (16, 10, 15, "float16"),
+    "bf16": (16, 7, 127, "bfloat16"),
+    "fp32": (32, 23, 127, "float32"),
+    "fp64": (64, 52, 1023, "float64"),
+}
+
+
+class dtype(base_type):
+    """An element type, by its short name: ``int1``, ``uint32``, ``fp16``, ``bf16``, ``fp8e4nv``, ``void``, ..."""
+
+    SINT_TYPES: ClassVar[list[str]] = ["int8", "int16", "int32", "int64"]
+    UINT_TYPES: ClassVar[list[str]] = ["int1", "uint8", "uint16", "uint32", "uint64"]
+    FP_TYPES: ClassVar[list[str]] = list(_FLOATS)
+    STANDARD_FP_TYPES: ClassVar[list[str]] = ["fp16", "bf16", "fp32", "fp64"]
+    OTHER_TYPES: ClassVar[list[str]] = ["void"]
+    SIGNEDNESS = SIGNEDNESS
+    KIND = KIND
+
+    name: str
+    primitive_bitwidth: int
+    itemsize: int
+    int_signedness: SIGNEDNESS
+    int_bitwidth: int
+    fp_mantissa_width: int
+    exponent_bias: int
+
+    def __init__(self, name: Any):
+        name = unwrap(name)
+        self.name = name
+        if name in dtype.SINT_TYPES or name in dtype.UINT_TYPES:
+            self.int_signedness = SIGNEDNESS.SIGNED if name in dtype.SINT_TYPES else SIGNEDNESS.UNSIGNED
+            self.int_bitwidth = int(name.split("int")[-1])
+            self.primitive_bitwidth = self.int_bitwidth
+        elif name in _FLOATS:
+            self.primitive_bitwidth, self.fp_mantissa_width, self.exponent_bias, _ = _FLOATS[name]
+        elif name == "void":
+            self.primitive_bitwidth = 0
+        else:
+            raise RuntimeError(f"unknown element type {name!r}")
+        self.itemsize = self.primitive_bitwidth // 8
+        self._hash = hash((name,))
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        other = unwrap(other)
+        return isinstance(other, dtype) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"triton.language.{self.codegen_name()}"
+
+    def __reduce__(self) -> Any:
+        return (dtype, (self.name,))
+
+    def codegen_name(self) -> str:
+        """The name as an attribute of ``tl``."""
+        return _FLOATS[self.name][3] if self.name in _FLOATS else self.name
+
+    @property
+    def cache_key_part(self) -> str:
+        return self.name
+
+    def mangle(self) -> str:
+        if self.is_int():
+            return f"{'i' if self.is_int_signed() else 'u'}{self.int_bitwidth}"
+        return "V" if self.is_void() else str(self)
+
+    @property
+    def scalar(self) -> dtype:
+        """The type of one element: itself."""
+        return self
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return ()
+
+    def with_element_ty(self, element_ty: dtype) -> dtype:
+        """``element_ty``; for a block, a block of it of the same shape."""
+        return element_ty
+
+    def leaves(self) -> list[dtype]:
+        return [] if self.is_void() else [self]
+
+    def rebuild(self, handles: Iterator[Any]) -> Any:
+        from tritonx.language.values import tensor
+
+        return tensor(next(handles), self)
+
+    # Predicates. Pointer and block types override the ones that differ.
+
+    def is_void(self) -> bool:
+        return self.name == "void"
+
+    @staticmethod
+    def is_block() -> bool:
+        return False
+
+    @staticmethod
+    def is_ptr() -> bool:
+        return False
+
+    @staticmethod
+    def is_const() -> bool:
+        return False
+
+    @staticmethod
+    def is_dtype(type_str: str) -> bool:
+        """Whether ``type_str`` names an element type."""
+        return type_str in (*dtype.SINT_TYPES, *dtype.UINT_TYPES, *dtype.FP_TYPES, *dtype.OTHER_TYPES)
+
+    def is_floating(self) -> bool:
+        return self.name in _FLOATS
+
+    def is_standard_floating(self) -> bool:
+        return self.name in dtype.STANDARD_FP_TYPES
+
+    def is_int(self) -> bool:
+        return self.name in dtype.SINT_TYPES or self.name in dtype.UINT_TYPES
+
+    def is_int_signed(self) -> bool:
+        return self.name in dtype.SINT_TYPES
+
+    def is_int_unsigned(self) -> bool:
+        return self.name in dtype.UINT_TYPES
+
+    def is_bool(self) -> bool:
+        return self.name == "int1"
+
+    def is_fp8(self) -> bool:
+        return self.name.startswith("fp8")
+
+    def is_fp8e4nv(self) -> bool:
+        return self.name == "fp8e4nv"
+
+    def is_fp8e4b8(self) -> bool:
+        return self.name == "fp8e4b8"
+
+    def is_fp8e4b15(self) -> bool:
+        return self.name == "fp8e4b15"
+
+    def is_fp8e5(self) -> bool:
+        return self.name == "fp8e5"
+
+    def is_fp8e5b16(self) -> bool:
+        return self.name == "fp8e5b16"
+
+    def is_fp16(self) -> bool:
+        return self.name == "fp16"
+
+    def is_bf16(self) -> bool:
+        return self.name == "bf16"
+
+    def is_fp32(self) -> bool:
+        return self.name == "fp32"
+
+    def is_fp64(self) -> bool:
+        return self.name == "fp64"
+
+    def is_int1(self) -> bool:
+        return self.name == "int1"
+
+    def is_int8(self) -> bool:
+        return self.name == "int8"
+
+    def is_int16(self) -> bool:
+        return self.name == "int16"
+
+    def is_int32(self) -> bool:
+        return self.name == "int32"
+
+    def is_int64(self) -> bool:
+        return self.name == "int64"
+
+    def is_uint8(self) -> bool:
+        return self.name == "uint8"
+
+    def is_uint16(self) -> bool:
+        return self.name == "uint16"
+
+    def is_uint32(self) -> bool:
+        return self.name == "uint32"
+
+    def is_uint64(self) -> bool:
+        return self.name == "uint64"
+
+    def kind(self) -> KIND:
+        if self.is_floating():
+            return KIND.FLOATING
+        if self.is_bool():
+            return KIND.BOOLEAN
+        if self.is_int():
+            return KIND.INTEGRAL
+        raise TypeError(f"{self} is neither an integer nor a floating-point type")
+
+    def get_int_max_value(self) -> int:
+        bits = self.int_bitwidth
+        return (1 << (bits - 1)) - 1 if self.is_int_signed() else (1 << bits) - 1
+
+    def get_int_min_value(self) -> int:
+        return -(1 << (self.int_bitwidth - 1)) if self.is_int_signed() else 0
+
+
+class pointer_type(dtype):
+    """A pointer to ``element_ty`` in an address space (1: global memory). ``const`` forbids stores through it."""
+
+    def __init__(self, element_ty: dtype, address_space: int = 1, const: bool = False):
+        element_ty = unwrap(element_ty)
+        if not isinstance(element_ty, dtype):  # pyright: ignore[reportUnnecessaryIsInstance]  # users pass anything
+            raise TypeError(f"element_ty has type `{type(element_ty).__name__}`; expected `dtype`.")
+        self.element_ty = element_ty
+        self.address_space = int(address_space)
+        self.const = bool(const)
+        self.name = f"const_pointer<{element_ty}>" if self.const else f"pointer<{element_ty}>"
+        self.primitive_bitwidth, self.itemsize = 64, 8
+        self._hash = hash((element_ty, self.address_space, self.const))
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        other = unwrap(other)
+        return (
+            isinstance(other, pointer_type)
+            and self.element_ty == other.element_ty
+            and self.address_space == other.address_space
+            and self.const == other.const
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> Any:
+        return (pointer_type, (self.element_ty, self.address_space, self.const))
+
+    @staticmethod
+    def is_ptr() -> bool:
+        return True
+
+    def is_const(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]  # static for the other types
+        return self.const
+
+    def mangle(self) -> str:
+        return f"P{self.element_ty.mangle()}"
+
+    @property
+    def cache_key_part(self) -> str:
+        return self.name
+
+
+class block_type(dtype):
+    """A block of ``element_ty`` with a static shape (a tuple of ints, each a power of two)."""
+
+    def __init__(self, element_ty: dtype, shape: Sequence[Any]):
+        self.element_ty = element_ty
+        self._shape = tuple([unwrap(s) for s in shape])
+        self.numel = _numel(self._shape)
+        self.name = f"<{[str(s) for s in self._shape]}, {element_ty.name}>"
+        self.primitive_bitwidth = element_ty.primitive_bitwidth
+        self.itemsize = element_ty.itemsize
+        self.nbytes = self.numel * self.primitive_bitwidth // 8
+        self._hash = hash((element_ty, self._shape))
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        other = unwrap(other)
+        return isinstance(other, block_type) and self._shape == other._shape and self.element_ty == other.element_ty
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> Any:
+        return (block_type, (self.element_ty, self._shape))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._shape
+
+    def get_block_shapes(self) -> tuple[int, ...]:
+        return self._shape
+
+    @property
+    def scalar(self) -> dtype:
+        return self.element_ty
+
+    def with_element_ty(self, element_ty: dtype) -> dtype:
+        return block_type(element_ty, self._shape)
+
+    @staticmethod
+    def is_block() -> bool:
+        return True
+
+    def mangle(self) -> str:
+        return f"{self.element_ty.mangle()}S{'_'.join(map(str, self._shape))}S"
+
+    @property
+    def cache_key_part(self) -> str:
+        return self.name
+
+
+@cache
+def _numel(shape: tuple[Any, ...]) -> int:
+    """The element count of a checked shape: ints, powers of two, at most ``TRITON_MAX_TENSOR_NUMEL`` in all."""
+    numel = 1
+    for i, extent in enumerate(shape):
+        if type(extent) is not int:
+            raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got `constexpr[{type(extent)}]")
+        if extent <= 0 or extent & (extent - 1):
+            raise ValueError(f"Shape element {i} must be a power of 2")
+        numel *= extent
+    if numel > TRITON_MAX_TENSOR_NUMEL:
+        raise ValueError(f"numel ({numel}) exceeds triton maximum tensor numel ({TRITON_MAX_TENSOR_NUMEL})")
+    return numel
+
+
+class const:
+    """Annotation of a pointer parameter that the kernel only reads."""
+
+
+void = dtype("void")
+int1, int8, int16, int32, int64 = (dtype(f"int{bits}") for bits in (1, 8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
+float8e5, float8e5b16 = dtype("fp8e5"), dtype("fp8e5b16")
+float8e4nv, float8e4b8, float8e4b15 = dtype("fp8e4nv"), dtype("fp8e4b8"), dtype("fp8e4b15")
+float16, bfloat16, float32, float64 = dtype("fp16"), dtype("bf16"), dtype("fp32"), dtype("fp64")
+pi32_t = pointer_type(int32)
+
+_SHORT: dict[str, dtype] = {
+    "void": void, "i1": int1, "u1": int1, "i8": int8, "i16": int16, "i32": int32, "i64": int64,
+    "u8": uint8, "u16": uint16, "u32": uint32, "u64": uint64,
+    "fp8e4nv": float8e4nv, "fp8e4b8": float8e4b8, "fp8e4b15": float8e4b15, "fp8e5": float8e5, "fp8e5b16": float8e5b16,
+    "fp16": float16, "bf16": bfloat16, "fp32": float32, "fp64": float64,
+    "f16": float16, "f32": float32, "f64": float64,
+}  # fmt: skip
+
+
+def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
+    """The integer type of that width and signedness."""
+    bits = unwrap(bitwidth)
+    if bits == 1:
+        return int1
+    if bits in (8, 16, 32, 64):
+        return dtype(f"{'int' if unwrap(signed) else 'uint'}{bits}")
+    raise ValueError(f"Unsupported bitwidth {bits} and signedness {unwrap(signed)}")
+
+
+def str_to_ty(name: str, c: Any = None) -> Any:
+    """The type that a signature string names: ``*fp32``, ``*ki8`` (const), ``i32``, ``u1``, ``tensordesc<fp16[128, 64]>``,
+    ``constexpr`` (with its value in ``c``), or a tuple of such strings."""
+    from tritonx.language.values import tensor_descriptor_type, tuple_type
+
+    if isinstance(name, tuple):
+        fields = getattr(type(name), "_fields", None)
+        values: Any = [None] * len(name) if c is None else c
+        return tuple_type([str_to_ty(n, v) for n, v in zip(name, values, strict=True)], fields)
+    if name == "constexpr":
+        from tritonx.language.constexpr import constexpr_type
+
+        return constexpr_type(c)
+    if name.startswith("*"):
+        const_pointer = name.startswith("*k")
+        return pointer_type(str_to_ty(name[2:] if const_pointer else name[1:]), const=const_pointer)
+    if name.startswith("tensordesc"):
+        return tensor_descriptor_type.parse(name)
+    if name not in _SHORT:
+        raise KeyError(f"unknown type {name!r} in a signature")
+    return _SHORT[name]
+
+
+def is_type(value: Any) -> bool:
+    """Whether ``value`` (or the value of a constexpr) is a type of the language."""
+    return isinstance(value.value if isinstance(value, constexpr) else value, base_type)

@@ -1,0 +1,168 @@
+"""``tl.tuple`` and ``tl.slice``: heterogeneous, immutable sequences of values, flattened where they cross a region or a call."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tritonx.language.base import base_type, base_value
+from tritonx.language.constexpr import constexpr, constexpr_type, unwrap
+
+
+def type_of(value: Any) -> Any:
+    """The language type of an element of a tuple; anything that is not a value counts as a compile-time constant."""
+    return value.type if isinstance(value, base_value) else constexpr_type(value)
+
+
+class tuple_type(base_type):
+    """The types of the elements, and the field names of a named tuple."""
+
+    def __init__(self, types: Sequence[Any], fields: Sequence[str] | None = None):
+        self.types = builtins.tuple(types)
+        self.fields = None if fields is None else builtins.tuple(fields)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, tuple_type) and self.types == other.types and self.fields == other.fields
+
+    def __hash__(self) -> int:
+        return hash((self.types, self.fields))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.types)
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.types[index]
+
+    def __str__(self) -> str:
+        names = self.fields or [""] * len(self.types)
+        return "[" + ",".join(f"{name}:{ty}" for name, ty in zip(names, self.types, strict=True)) + "]"
+
+    def leaves(self) -> list[Any]:
+        return [leaf for ty in self.types for leaf in ty.leaves()]
+
+    def rebuild(self, handles: Iterator[Any]) -> tuple:
+        return tuple([ty.rebuild(handles) for ty in self.types], self)
+
+    def mangle(self) -> str:
+        return "T" + "_".join(ty.mangle() for ty in self.types) + "T"
+
+    @property
+    def cache_key_part(self) -> str:
+        return str(self)
+
+
+class tuple(base_value):
+    """A sequence of values. ``+``, ``*``, ``==``, ``len``, iteration, constexpr indices and slices; fields by name when named."""
+
+    values: list[Any]
+
+    def __init__(self, args: Any = (), type: tuple_type | None = None):
+        self.values = [*args]
+        if type is None:
+            fields = getattr(args, "_fields", None) or (args.fields if isinstance(args, tuple) else None)
+            type = tuple_type([type_of(v) for v in self.values], fields)
+        self.type = type
+
+    @property
+    def fields(self) -> builtins.tuple[str, ...] | None:
+        """The names of a named tuple's elements, else None."""
+        return self.type.fields
+
+    @property
+    def _fields(self) -> builtins.tuple[str, ...]:
+        if self.type.fields is None:
+            raise AttributeError("a plain tuple has no fields")
+        return self.type.fields
+
+    def handles(self) -> list[Any]:
+        return [h for v in self.values if isinstance(v, base_value) for h in v.handles()]
+
+    def __getattr__(self, name: str) -> Any:
+        fields = None if name.startswith("__") else self.__dict__["type"].fields
+        if fields is None or name not in fields:
+            raise AttributeError(f"'tuple' object has no attribute '{name}'")
+        return self.values[fields.index(name)]
+
+    def __getitem__(self, index: Any) -> Any:
+        index = unwrap(index)
+        if isinstance(index, slice):
+            index = builtins.slice(unwrap(index.start), unwrap(index.stop), unwrap(index.step))
+        if isinstance(index, builtins.slice):
+            part = builtins.slice(unwrap(index.start), unwrap(index.stop), unwrap(index.step))
+            return tuple(self.values[part])
+        if not isinstance(index, int):
+            raise TypeError(f"a tuple is indexed with a compile-time integer or slice, not with {index}")
+        return self.values[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError("'tuple' object does not support item assignment")
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values)
+
+    def __add__(self, other: Any) -> tuple:
+        return tuple([*self.values, *unwrap(other)])
+
+    def __radd__(self, other: Any) -> tuple:
+        return tuple([*unwrap(other), *self.values])
+
+    def __mul__(self, other: Any) -> tuple:
+        return tuple(self.values * int(unwrap(other)))
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: Any) -> constexpr:  # type: ignore[override]  # compile-time comparison
+        other = unwrap(other)
+        if not isinstance(other, (tuple, builtins.tuple, list)):
+            return constexpr(False)
+        mine, theirs = [unwrap(v) for v in self.values], [unwrap(v) for v in other]
+        return constexpr(len(mine) == len(theirs) and all(bool(a == b) for a, b in zip(mine, theirs, strict=True)))
+
+    def __ne__(self, other: Any) -> constexpr:  # type: ignore[override]
+        return constexpr(not self == other)
+
+    def __hash__(self) -> int:
+        return hash(builtins.tuple(self.values))
+
+    def __contains__(self, item: Any) -> bool:
+        return any(unwrap(v) == unwrap(item) for v in self.values)
+
+    def __str__(self) -> str:
+        return str([str(v) for v in self.values])
+
+    def __repr__(self) -> str:
+        return f"({', '.join(repr(v) for v in self.values)})"
+
+
+class slice_type(base_type):
+    """The type of a slice; slices exist at compile time only."""
+
+    def leaves(self) -> list[Any]:
+        return []
+
+    def rebuild(self, handles: Iterator[Any]) -> Any:
+        raise TypeError("a slice cannot cross a region or a call")
+
+    def mangle(self) -> str:
+        return "slice"
+
+    def __str__(self) -> str:
+        return "slice_type"
+
+
+class slice(base_value):
+    """``start:stop:step`` of compile-time values."""
+
+    def __init__(self, start: Any, stop: Any, step: Any):
+        self.start, self.stop, self.step = start, stop, step
+        self.type = slice_type()
+
+    def handles(self) -> list[Any]:
+        return []
