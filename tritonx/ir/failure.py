@@ -1,0 +1,123 @@
+"""What a pass raises, and what the user gets to see of it."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from tritonx.ir.places import SourcePlace, source_of
+from tritonx.runtime.errors import TritonError
+
+OP_TEXT_LIMIT = 200
+
+
+class PassError(Exception):
+    """Raised by a pass that cannot handle a program, with the op at fault and, where there is one, a way out."""
+
+    def __init__(self, op: Operation, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.op = op
+        self.message = message
+        self.hint = hint
+
+
+class PassFailure(TritonError):
+    """A pass failed. ``str`` of it is the whole report: the kernel's line, the pass, the op and how to reproduce it.
+
+    ``internal`` tells a defect of the compiler (any exception but ``PassError``) from a program that it refuses.
+    ``places`` are the kernel's position and the calls it was inlined through, innermost first.
+    ``reproducer`` is a command line, empty where the module could not be written.
+    """
+
+    def __init__(
+        self,
+        pass_name: str,
+        reason: str,
+        *,
+        op_text: str = "",
+        places: tuple[SourcePlace, ...] = (),
+        hint: str = "",
+        internal: bool = False,
+        reproducer: str = "",
+    ) -> None:
+        super().__init__(pass_name, reason)
+        self.pass_name = pass_name
+        self.reason = reason
+        self.op_text = op_text
+        self.places = places
+        self.hint = hint
+        self.internal = internal
+        self.reproducer = reproducer
+
+    def __str__(self) -> str:
+        where = f"{self.places[0]}: " if self.places else ""
+        kind = "internal error" if self.internal else "error"
+        lines = [f"{where}{kind}: pass '{self.pass_name}': {self.reason}"]
+        if self.places and (excerpt := self.places[0].excerpt()):
+            lines.append(excerpt)
+        lines += [f"  called from {place}" for place in self.places[1:]]
+        if self.op_text:
+            lines.append(f"  op: {self.op_text}")
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        if self.reproducer:
+            lines.append(f"reproduce: {self.reproducer}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        keywords = {
+            "op_text": self.op_text,
+            "places": self.places,
+            "hint": self.hint,
+            "internal": self.internal,
+            "reproducer": self.reproducer,
+        }
+        return _rebuild, (self.pass_name, self.reason, keywords)
+
+
+def _rebuild(pass_name: str, reason: str, keywords: dict[str, object]) -> PassFailure:
+    return PassFailure(pass_name, reason, **keywords)  # pyright: ignore[reportArgumentType] -- what __reduce__ packed
+
+
+def describe(op: Operation) -> str:
+    """One line of an op's text, regions left out, for a message; its name where it cannot be printed."""
+    try:
+        from tritonx.ir.text import print_module
+
+        text = print_module(op)
+    except Exception:
+        return op.name
+    line = next((part for part in text.splitlines() if part.strip() and not part.startswith("#")), op.name).strip()
+    return line if len(line) <= OP_TEXT_LIMIT else line[:OP_TEXT_LIMIT] + " ..."
+
+
+def failed_op(error: BaseException) -> Operation | None:
+    """The op an exception is about: named by it, or else the ``op`` that the innermost function was working on."""
+    op = getattr(error, "op", None)
+    if isinstance(op, Operation):
+        return op
+    trace = error.__traceback__
+    found: Operation | None = None
+    while trace is not None:
+        local = trace.tb_frame.f_locals.get("op")
+        if isinstance(local, Operation):
+            found = local
+        trace = trace.tb_next
+    return found
+
+
+def failure_of(error: BaseException, pass_name: str, reproducer: str) -> PassFailure:
+    """The report on an exception that escaped a pass."""
+    op = failed_op(error)
+    op_text, places = ("", ()) if op is None else (describe(op), source_of(op))
+    if isinstance(error, PassError):
+        return PassFailure(
+            pass_name, error.message, op_text=op_text, places=places, hint=error.hint, reproducer=reproducer
+        )
+    return PassFailure(
+        pass_name,
+        f"{type(error).__name__}: {error}",
+        op_text=op_text,
+        places=places,
+        internal=True,
+        reproducer=reproducer,
+    )

@@ -1,0 +1,118 @@
+"""Running passes: in order, in place, with one report for whatever goes wrong.
+
+Nothing is verified between passes unless the environment variable ``TRITONX_VERIFY`` is set or the compilation's options ask
+for ``debug``: verifying costs more than most passes. A failure comes out as ``PassFailure``, with a reproducer. To be exact it
+needs the module as it was before the pass, and a copy of that is only kept under the same switch; otherwise the reproducer
+holds what the failing pass left, which is nearly always enough to see it fail again.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tritonx.ir.failure import PassError, PassFailure, failure_of
+from tritonx.runtime.errors import TritonError
+
+if TYPE_CHECKING:
+    from tritonx.backends.api import Compilation, PassStage
+
+
+@dataclass(frozen=True)
+class PassHooks:
+    """What a run of passes does besides running them; all off by default."""
+
+    before: Callable[[ModulePass, ModuleOp], None] | None = None
+    after: Callable[[ModulePass, ModuleOp], None] | None = None
+    timing: Callable[[str, float], None] | None = None
+    """Called with a pass's name and its seconds."""
+
+    verify: bool = False
+    """Verify after each pass; a pass that leaves invalid IR has failed."""
+
+    exact_reproducer: bool = False
+    """Keep a copy of the module before each pass for the reproducer."""
+
+
+@cache
+def pass_context() -> Context:
+    """The context that passes get; one for the process, since passes only read it."""
+    from tritonx.ir.context import new_context
+
+    return new_context()
+
+
+def run_pass_stage(module: ModuleOp, stage: PassStage, compilation: Compilation) -> None:
+    """Run a stage's passes on ``module`` in place. Raises ``PassFailure``."""
+    careful = compilation.options.debug or bool(os.environ.get("TRITONX_VERIFY"))
+    inspect = compilation.inspect
+    after = None if inspect is None else lambda done, module: inspect(done.name, module)
+    timings = compilation.metadata.get("pass_times")
+    timing = None if timings is None else lambda name, seconds: timings.append((name, seconds))
+    run_passes(module, stage.passes, PassHooks(after=after, timing=timing, verify=careful, exact_reproducer=careful))
+    if inspect is not None:
+        inspect(stage.name, module)
+
+
+def run_passes(module: ModuleOp, passes: Sequence[ModulePass], hooks: PassHooks = PassHooks()) -> None:  # noqa: B008 -- frozen
+    """Run ``passes`` on ``module`` in place. Raises ``PassFailure``; other errors of ``TritonError`` come out as they are."""
+    context = pass_context()
+    for number, current in enumerate(passes):
+        if hooks.before is not None:
+            hooks.before(current, module)
+        original = module.clone() if hooks.exact_reproducer else None
+        start = time.perf_counter()
+        try:
+            current.apply(context, module)
+            if hooks.verify:
+                _verify_after(current, module, original)
+        except TritonError:
+            raise
+        except Exception as error:
+            command = reproducer(original or module, passes[number : number + 1])
+            raise failure_of(error, current.name, command) from (None if isinstance(error, PassError) else error)
+        if hooks.timing is not None:
+            hooks.timing(current.name, time.perf_counter() - start)
+        if hooks.after is not None:
+            hooks.after(current, module)
+
+
+def _verify_after(current: ModulePass, module: ModuleOp, original: ModuleOp | None) -> None:
+    from tritonx.ir.verify import verify
+
+    try:
+        verify(module)
+    except Exception as error:
+        failure = failure_of(error, current.name, reproducer(original or module, (current,)))
+        failure.reason = f"left invalid IR: {error}"
+        failure.internal = True
+        raise failure from error
+
+
+def reproducer(module: ModuleOp, passes: Sequence[ModulePass]) -> str:
+    """Write the module to a temporary file; the ``tritonx-opt`` command that runs ``passes`` on it, or "" if that fails."""
+    try:
+        from tritonx.ir.text import print_module
+
+        text = print_module(module, debuginfo=True)
+        name = f"tritonx-{passes[0].name}-{sha256(text.encode()).hexdigest()[:8]}.mlir"
+        path = Path(tempfile.gettempdir()) / name
+        path.write_text(text)
+    except Exception:  # the report on the failure matters more than its reproducer
+        return ""
+    pipeline = ",".join(str(p) for p in passes).replace("'", "'\\''")
+    return f"tritonx-opt -p '{pipeline}' {path}"
+
+
+__all__ = ["PassError", "PassFailure", "PassHooks", "reproducer", "run_pass_stage", "run_passes"]

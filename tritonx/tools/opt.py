@@ -1,0 +1,287 @@
+"""``tritonx-opt``: read IR, run passes or stages of a backend, print.
+
+    tritonx-opt kernel.ttir -p "inline,fold,cse"            passes by name, with options as in licm{hoist-loads=true}
+    tritonx-opt kernel.ttir --target cuda:90 --until ttgir  the backend's stages, the very list that a launch runs
+    tritonx-opt kernel.ttgir --target cuda:90 --from llir --until ptx
+    tritonx-opt kernel.ttir --pipeline cpu:ttir             one stage of a target
+    tritonx-opt kernel.ttgir --target cuda:90 -t llir       only emission: IR at whatever level it is → text
+
+An error in the input is ``file:line:col: error: ...`` with the line and a caret; the exit code is then 1. With
+``--verify-diagnostics`` errors are compared with ``// expected-error@+1 {{text}}`` comments instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NoReturn
+
+from tritonx.tools import opt_input, opt_listing
+from tritonx.tools.opt_diagnostics import Diagnostic, expectations_of, mismatches
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
+
+    from tritonx.backends.api import Stage
+    from tritonx.tools.opt_pipeline import TargetStages
+
+RECURSION_LIMIT = 6000
+"""Nested regions and types recurse about ten Python frames a level; this admits some hundreds of levels."""
+
+
+class _Arguments(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Diagnostic(self.prog, 0, 0, message)
+
+    def format_help(self) -> str:
+        return super().format_help() + "\npasses:\n" + "\n".join(opt_listing.passes(full=True)) + "\n"
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    parser = _Arguments("tritonx-opt", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("input", nargs="?", default="-", help="file to read; standard input without it or with -")
+    add("-o", "--output", default="-", metavar="FILE", help="where to write; standard output without it")
+    group = parser.add_argument_group("what to run")
+    add = group.add_argument
+    add("-p", "--passes", action="append", default=[], metavar="PIPELINE", help="passes in order: a,b{option=1}")
+    add("--pipeline", metavar="TARGET:STAGE", help="the passes of one stage of a target, as in cpu:ttir")
+    add("--target", metavar="TARGET", help="a target such as cuda:90, hip:gfx942, cpu")
+    add("--from", dest="first", metavar="STAGE", help="first stage of --target to run (by default the first one)")
+    add("--until", dest="last", metavar="STAGE", help="last stage of --target to run")
+    add("--option", action="append", default=[], metavar="KEY=VALUE", help="compile option of --target, as num_warps=8")
+    add("-t", "--emit", default="mlir", metavar="STAGE", help="print the output of this emit stage of --target")
+    group = parser.add_argument_group("how to read and print")
+    add = group.add_argument
+    add("--split-input-file", action="store_true", help="treat the parts between // ----- lines one by one")
+    add("--allow-unregistered-dialect", action="store_true", help="accept ops of unknown dialects in generic form")
+    add("--print-debuginfo", "--mlir-print-debuginfo", dest="debuginfo", action="store_true", help="print locations")
+    add("--print-op-generic", "--mlir-print-op-generic", dest="generic", action="store_true", help="generic form")
+    group = parser.add_argument_group("how to watch")
+    add = group.add_argument
+    add("--verify-diagnostics", action="store_true", help="compare errors with expected-error comments")
+    add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help="verify the input and each pass")
+    add("--print-ir-before-all", action="store_true", help="print the IR before each pass, to standard error")
+    add("--print-ir-after-all", action="store_true", help="print the IR after each pass, to standard error")
+    add("--time-passes", action="store_true", help="print each pass's time, to standard error")
+    group = parser.add_argument_group("what there is")
+    add = group.add_argument
+    add("--list-passes", action="store_true")
+    add("--list-backends", action="store_true")
+    add("--list-dialects", action="store_true")
+    return parser
+
+
+@dataclass
+class Driver:
+    """One invocation: its arguments and where its output goes."""
+
+    args: argparse.Namespace
+    stdin: Any
+    stderr: IO[str]
+    passes: tuple[ModulePass, ...] = ()
+    target: TargetStages | None = None
+    timings: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
+
+    def prepare(self) -> None:
+        """Resolve passes and target before the input is read, so that a typing error costs nothing."""
+        from tritonx.tools.opt_pipeline import find_target, parse_passes
+
+        args = self.args
+        for text in args.passes:
+            self.passes += parse_passes(text)
+        if args.pipeline is not None:
+            name, _, args.last = args.pipeline.rpartition(":")
+            if not name or args.target not in (None, name):
+                raise Diagnostic("<pipeline>", 1, 1, "expected TARGET:STAGE, as in cpu:ttir", args.pipeline)
+            args.target, args.first = name, args.last
+        if args.target is not None:
+            self.target = find_target(args.target, args.option)
+            self.stages_to_run()
+        for option, value in (("--until", args.last), ("--from", args.first), ("-t", None if args.emit == "mlir" else args.emit)):
+            if value is not None and self.target is None:
+                raise Diagnostic("tritonx-opt", 0, 0, f"{option} {value} needs --target")
+
+    def stages_to_run(self) -> tuple[Stage, ...]:
+        if self.target is None:
+            return ()
+        run = () if self.args.last is None and self.args.first is None else self.target.between(self.args.first, self.args.last)
+        return run if self.args.emit == "mlir" else run + self.target.emission(self.args.emit)
+
+    def process(self, text: str, name: str) -> str | bytes:
+        """The output for one part of the input. Raises ``Diagnostic`` or ``PassFailure``."""
+        from tritonx.ir.pipeline import run_passes
+
+        args = self.args
+        module = opt_input.parse(text, name, allow_unregistered=args.allow_unregistered_dialect)
+        if args.verify_each:
+            opt_input.check(module, name, text)
+        run_passes(module, self.passes, self.hooks())
+        value: Any = module
+        for stage in self.stages_to_run():
+            value = self.run_stage(value, stage)
+        return value if isinstance(value, str | bytes) else self.print(value)
+
+    def run_stage(self, value: Any, stage: Stage) -> Any:
+        from tritonx.backends.api import PassStage
+        from tritonx.ir.pipeline import run_passes
+
+        assert self.target is not None
+        if isinstance(stage, PassStage):
+            if isinstance(value, str | bytes):
+                raise Diagnostic("<target>", 0, 0, f"stage '{stage.name}' needs IR, but the stage before it made output")
+            run_passes(value, stage.passes, self.hooks())
+            return value
+        start = time.perf_counter()
+        value = stage.emit(value, self.target.compilation)
+        self.timings.append((stage.name, time.perf_counter() - start))
+        return value
+
+    def hooks(self) -> Any:
+        from tritonx.ir.pipeline import PassHooks
+
+        args = self.args
+        return PassHooks(
+            before=self.dump("Before") if args.print_ir_before_all else None,
+            after=self.dump("After") if args.print_ir_after_all else None,
+            timing=lambda name, seconds: self.timings.append((name, seconds)),
+            verify=args.verify_each,
+            exact_reproducer=True,
+        )
+
+    def dump(self, when: str) -> Callable[[ModulePass, ModuleOp], None]:
+        def write(current: ModulePass, module: ModuleOp) -> None:
+            self.stderr.write(f"// -----// IR Dump {when} {current.name} //----- //\n{self.print(module)}\n")
+
+        return write
+
+    def print(self, module: ModuleOp) -> str:
+        from tritonx.ir.text import print_module
+
+        text = print_module(module, debuginfo=self.args.debuginfo, generic=self.args.generic)
+        return text if text.endswith("\n") else text + "\n"
+
+    def run(self) -> tuple[str | bytes, bool]:
+        """(output, whether all went well). What went wrong is on standard error."""
+        from tritonx.ir.failure import PassFailure
+
+        name, text = opt_input.read(self.args.input, self.stdin)
+        outputs: list[str | bytes] = []
+        good = True
+        for part in opt_input.chunks(text, self.args.split_input_file):
+            produced: list[Diagnostic] = []
+            try:
+                outputs.append(self.process(part, name))
+            except Diagnostic as diagnostic:
+                produced.append(diagnostic)
+            except PassFailure as failure:
+                produced.append(_of_failure(failure, name))
+            if self.args.verify_diagnostics:
+                produced = mismatches(expectations_of(part), produced, name, part)
+            for diagnostic in produced:
+                good = False
+                self.stderr.write(f"{diagnostic}\n")
+        if self.args.time_passes:
+            self.report_times()
+        return _joined(outputs), good
+
+    def report_times(self) -> None:
+        total = sum(seconds for _, seconds in self.timings)
+        for name, seconds in self.timings:
+            self.stderr.write(f"{seconds * 1e3:9.3f} ms  {seconds / total if total else 0:6.1%}  {name}\n")
+        self.stderr.write(f"{total * 1e3:9.3f} ms          total\n")
+
+
+class _Reported(Diagnostic):
+    """A pass's failure, whose own report is printed as it is."""
+
+    report: str = ""
+
+    def __str__(self) -> str:
+        return self.report
+
+
+def _of_failure(failure: Any, name: str) -> Diagnostic:
+    place = failure.places[0] if failure.places else None
+    line, column = (place.line, place.column) if place is not None and place.file == name else (0, 0)
+    diagnostic = _Reported(name, line, column, f"pass '{failure.pass_name}': {failure.reason}")
+    diagnostic.report = str(failure) if failure.places else f"{name}: {failure}"
+    return diagnostic
+
+
+def _joined(outputs: list[str | bytes]) -> str | bytes:
+    if any(isinstance(output, bytes) for output in outputs):
+        return b"".join(output if isinstance(output, bytes) else output.encode() for output in outputs)
+    return "\n// -----\n".join(str(output) for output in outputs)
+
+
+def run(argv: Sequence[str], stdin: Any = None, stdout: Any = None, stderr: Any = None) -> int:
+    """One invocation inside this process: what ``main`` does, with other streams. The exit code."""
+    stdin = stdin if stdin is not None else sys.stdin.buffer
+    stdout = stdout if stdout is not None else sys.stdout
+    stderr = stderr if stderr is not None else sys.stderr
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        args = argument_parser().parse_args(argv)
+        listings = [f for f in ("passes", "backends", "dialects") if getattr(args, f"list_{f}")]
+        if listings:
+            for listing in listings:
+                lines = opt_listing.passes(full=False) if listing == "passes" else getattr(opt_listing, listing)()
+                stdout.write("\n".join(lines) + "\n")
+            return 0
+        driver = Driver(args, stdin, stderr)
+        driver.prepare()
+        output, good = driver.run()
+        _write(output, args.output, stdout)
+        return 0 if good else 1
+    except BrokenPipeError:
+        raise
+    except Diagnostic as diagnostic:
+        stderr.write(f"{diagnostic}\n")
+        return 1
+    except Exception as error:  # the last resort: a defect of ours, reported without a traceback unless asked for
+        if os.environ.get("TRITONX_TRACEBACK"):
+            raise
+        stderr.write(f"tritonx-opt: internal error: {type(error).__name__}: {error} (TRITONX_TRACEBACK=1 shows where)\n")
+        return 1
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _write(output: str | bytes, path: str, stdout: Any) -> None:
+    if path == "-":
+        if isinstance(output, bytes):
+            getattr(stdout, "buffer", stdout).write(output)
+        else:
+            stdout.write(output)
+        stdout.flush()
+        return
+    try:
+        Path(path).write_bytes(output if isinstance(output, bytes) else output.encode())
+    except OSError as error:
+        raise Diagnostic(path, 0, 0, error.strerror or str(error)) from None
+
+
+def main() -> None:
+    """The console script."""
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; the interpreter must not complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""From the text of a pipeline, ``a,b{opt=1}``, to passes; and from ``cuda:90`` to a backend's stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tritonx.tools.opt_diagnostics import Diagnostic, at_offset
+
+if TYPE_CHECKING:
+    from xdsl.passes import ModulePass
+
+    from tritonx.backends.api import Compilation, EmitStage, Stage
+
+PIPELINE = "<pipeline>"
+TARGET = "<target>"
+
+
+def parse_passes(text: str) -> tuple[ModulePass, ...]:
+    """The passes that ``text`` names, with their options. Raises ``Diagnostic``."""
+    from xdsl.utils.arg_spec import parse_pipeline
+    from xdsl.utils.exceptions import ArgSpecParseError
+
+    from tritonx.transforms.registry import UnknownPass, find_pass
+
+    try:
+        specs = tuple(parse_pipeline(text))
+    except ArgSpecParseError as error:
+        raise _syntax_error(text, str(error)) from None
+    passes: list[ModulePass] = []
+    offset = 0
+    for spec in specs:
+        offset = max(text.find(spec.name, offset), 0)
+        try:
+            passes.append(find_pass(spec.name).from_spec(spec))
+        except UnknownPass as error:
+            raise at_offset(PIPELINE, text, offset, str(error)) from None
+        except (ValueError, TypeError) as error:
+            raise at_offset(PIPELINE, text, offset, f"pass '{spec.name}': {error}") from None
+        except ImportError as error:
+            raise at_offset(PIPELINE, text, offset, f"pass '{spec.name}' cannot be imported: {error}") from None
+        offset += len(spec.name)
+    return tuple(passes)
+
+
+def _syntax_error(text: str, report: str) -> Diagnostic:
+    """xDSL's report carries the position as ``pass-pipeline:1:COL`` and the message as its last line."""
+    lines = [line for line in report.splitlines() if line.strip()]
+    position = next((line for line in lines if line.startswith("pass-pipeline:")), "pass-pipeline:1:1")
+    column = int(position.rsplit(":", 1)[1])
+    return at_offset(PIPELINE, text, column - 1, lines[-1].strip())
+
+
+@dataclass(frozen=True)
+class TargetStages:
+    """A backend's stages for one target, with the compilation that they share."""
+
+    stages: tuple[Stage, ...]
+    compilation: Compilation
+
+    def names(self) -> str:
+        return ", ".join(stage.name for stage in self.stages)
+
+    def position(self, name: str) -> int:
+        """Where the stage called ``name`` stands. Raises ``Diagnostic``."""
+        for index, stage in enumerate(self.stages):
+            if stage.name == name:
+                return index
+        raise Diagnostic(TARGET, 0, 0, f"{self.compilation.target} has no stage '{name}'; its stages are {self.names()}")
+
+    def between(self, first: str | None, last: str | None) -> tuple[Stage, ...]:
+        """The stages from ``first`` (by default the first one) to ``last`` (by default the last), both included."""
+        start = 0 if first is None else self.position(first)
+        stop = len(self.stages) if last is None else self.position(last) + 1
+        if stop <= start:
+            raise Diagnostic(TARGET, 0, 0, f"stage '{last}' comes before '{first}'; the stages are {self.names()}")
+        return self.stages[start:stop]
+
+    def emission(self, name: str) -> tuple[EmitStage, ...]:
+        """The emit stages from the end of the passes to ``name``. Raises ``Diagnostic`` where ``name`` is none."""
+        from tritonx.backends.api import EmitStage
+
+        found = self.stages[: self.position(name) + 1]
+        emits = tuple(stage for stage in found if isinstance(stage, EmitStage))
+        if not emits or emits[-1].name != name:
+            names = ", ".join(stage.name for stage in self.stages if isinstance(stage, EmitStage))
+            raise Diagnostic(TARGET, 0, 0, f"stage '{name}' makes IR, not output; the outputs are mlir, {names}")
+        return emits
+
+
+def find_target(text: str, options: Sequence[str]) -> TargetStages:
+    """The stages of a target such as ``cuda:90``, with ``key=value`` compile options. Raises ``Diagnostic``."""
+    from tritonx.backends.api import Compilation
+    from tritonx.backends.registry import get_backend
+    from tritonx.runtime.errors import TritonError
+
+    name, _, arch = text.partition(":")
+    given = dict(_option(text) for text in options)
+    try:
+        backend = get_backend(name)
+        target = backend.parse_target(arch)
+        parsed = backend.parse_options(target, given)
+        return TargetStages(tuple(backend.stages(target, parsed)), Compilation(target, parsed))
+    except (TritonError, ValueError, KeyError, TypeError, ImportError) as error:
+        raise Diagnostic(TARGET, 0, 0, f"{text}: {str(error).strip(chr(34))}") from None
+
+
+def _option(text: str) -> tuple[str, Any]:
+    """``key=value`` with the value as a Python literal where it is one, and as a string otherwise."""
+    import ast
+
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise Diagnostic("<option>", 1, 1, f"expected key=value, got '{text}'", text)
+    literal = {"true": "True", "false": "False", "none": "None"}.get(value.lower(), value)
+    try:
+        return key.replace("-", "_"), ast.literal_eval(literal)
+    except (ValueError, SyntaxError):
+        return key.replace("-", "_"), value

@@ -1,0 +1,66 @@
+"""Every pass by name, and where it lives.
+
+A literal table, so that naming a pass imports nothing and running one imports that one. A package of its own adds passes
+through the entry-point group ``tritonx.passes``, whose entries name a ``ModulePass`` subclass under the pass's name.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from xdsl.passes import ModulePass
+
+ENTRY_POINTS = "tritonx.passes"
+
+PASSES: dict[str, str] = {
+    # any level
+    "inline": "tritonx.transforms.tile.inline:Inline",
+    "fold": "tritonx.transforms.tile.fold:Fold",
+    "simplify-control-flow": "tritonx.transforms.tile.control_flow:SimplifyControlFlow",
+    "cse": "tritonx.transforms.tile.cse:CommonSubexpressionElimination",
+    "licm": "tritonx.transforms.tile.licm:LoopInvariantCodeMotion",
+    "dce": "tritonx.transforms.tile.dce:DeadCodeElimination",
+    # tt
+    "combine": "tritonx.transforms.tile.combine:Combine",
+    "reorder-broadcast": "tritonx.transforms.tile.reorder_broadcast:ReorderBroadcast",
+    "unroll": "tritonx.transforms.tile.unroll:Unroll",
+    "rewrite-descriptors": "tritonx.transforms.tile.rewrite_descriptors:RewriteDescriptors",
+}
+
+
+class UnknownPass(Exception):
+    """No pass has this name; the message names the closest ones."""
+
+    def __init__(self, name: str) -> None:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, pass_names(), 3)
+        meant = f"; did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
+        super().__init__(f"unknown pass '{name}'{meant}")
+        self.pass_name = name
+
+
+@cache
+def _plugins() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+
+
+def pass_names() -> tuple[str, ...]:
+    """The names of all passes, ours and plug-ins', sorted."""
+    return tuple(sorted({*PASSES, *_plugins()}))
+
+
+def find_pass(name: str) -> type[ModulePass]:
+    """The class of the pass called ``name``. ``UnknownPass`` where there is none."""
+    where = PASSES.get(name)
+    if where is not None:
+        module, _, attribute = where.partition(":")
+        return cast("type[ModulePass]", getattr(import_module(module), attribute))
+    entry = _plugins().get(name)
+    if entry is None:
+        raise UnknownPass(name)
+    return cast("type[ModulePass]", entry.load())
