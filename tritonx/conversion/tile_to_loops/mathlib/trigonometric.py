@@ -1,0 +1,82 @@
+"""sin, cos and tan in f32.
+
+x = n·π/2 + r, |r| ≤ π/4, by three-part Cody–Waite reduction: every step is one fma, and the first is exact for n < 2^15.
+Lanes with |x| > 48000 send the chunk through libm one lane at a time: such arguments are rare, and being right about them
+takes a multiplication by more digits of 2/π than would be worth keeping in the vector path.
+sin r = r + r³·S(r²), cos r = 1 - r²/2 + r⁴·C(r²); minimax fits, relative errors 3.4e-9 and 5e-10.
+"""
+
+from __future__ import annotations
+
+from tritonx.conversion.tile_to_loops.mathlib.code import Code
+
+_LIMIT = 48000.0
+_PIO2 = (1.5707963705062866, -4.371139000186241e-08, -1.7151245100058819e-15)
+_S = (-0.1666666716, 0.008333329111, -0.0001983932743, 2.718236374e-06)
+_C = (0.04166666791, -0.00138888834, 2.479951218e-05, -2.720953489e-07)
+
+
+def _reduce(code: Code, x: str) -> tuple[str, str]:
+    n, quadrant = code.round_to_int(code.mul(x, code.const(0.6366197723675814)))
+    r = x
+    for part in _PIO2:
+        r = code.fma(n, code.const(-part), r)
+    return r, quadrant
+
+
+def _sin_cos(code: Code, r: str) -> tuple[str, str]:
+    square = code.mul(r, r)
+    sine = code.fma(code.mul(square, r), code.polynomial(square, _S), r)
+    rest = code.fma(code.mul(square, square), code.polynomial(square, _C), code.mul(square, code.const(-0.5)))
+    return sine, code.add(rest, code.const(1.0))
+
+
+def _quadrant(code: Code, x: str, shift: int) -> str:
+    """sin(x + shift·π/2): odd quadrants swap sine and cosine, the upper two change the sign."""
+    r, n = _reduce(code, x)
+    if shift:
+        n = code.int_op("add", n, shift)
+    sine, cosine = _sin_cos(code, r)
+    odd = code.int_compare("ne", code.int_op("and", n, 1), 0)
+    value = code.select(odd, cosine, sine)
+    sign = code.int_op("shl", code.int_op("and", n, 2), 30)
+    return code.from_bits(code.int_op("xor", code.bits(value), sign))
+
+
+def _with_large(code: Code, x: str, value: str, libm: str) -> str:
+    """Replace the lanes beyond the reduction's range by calls of `libm`."""
+    writer = code.writer
+    large = code.compare("ogt", code.abs(x), code.const(_LIMIT))
+    slow, done, start = writer.fresh_label("large"), writer.fresh_label("done"), writer.block
+    writer.branch_if(code.any(large), slow, done)
+    writer.label_only(slow)
+    replaced = value
+    if code.width:
+        for lane in range(code.width):
+            element = writer.let(f"extractelement {code.type} {x}, i64 {lane}")
+            exact = writer.call("float", libm, ("float", element))
+            replaced = writer.let(f"insertelement {code.type} {replaced}, float {exact}, i64 {lane}")
+        replaced = code.select(large, replaced, value)
+    else:
+        replaced = writer.call("float", libm, ("float", x))
+    after = writer.block
+    writer.label(done)
+    return writer.let(f"phi {code.type} [ {value}, %{start} ], [ {replaced}, %{after} ]")
+
+
+def sin(code: Code, x: str) -> str:
+    value = _quadrant(code, x, 0)
+    value = code.select(code.compare("oeq", x, code.const(0.0)), x, value)  # -0
+    return _with_large(code, x, value, "sinf")
+
+
+def cos(code: Code, x: str) -> str:
+    return _with_large(code, x, _quadrant(code, x, 1), "cosf")
+
+
+def tan(code: Code, x: str) -> str:
+    r, n = _reduce(code, x)
+    sine, cosine = _sin_cos(code, r)
+    odd = code.int_compare("ne", code.int_op("and", n, 1), 0)
+    value = code.select(odd, code.div(code.neg(cosine), sine), code.div(sine, cosine))
+    return _with_large(code, x, value, "tanf")
