@@ -60,16 +60,17 @@ def same(type_: Attribute) -> Attribute:
 
 
 class EnumConstraint(AttrConstraint[IntegerAttr[IntegerType]]):
-    """An `i32` attribute that holds a case of `enum`; the text format prints the case's keyword."""
+    """An integer attribute (`i32` unless told otherwise) that holds a case of `enum`; the text has the case's keyword."""
 
-    def __init__(self, enum: type[IntEnum]) -> None:
+    def __init__(self, enum: type[IntEnum], type_: IntegerType = i32) -> None:
         self.enum = enum
+        self.type = type_
         self.by_value: dict[int, str] = {case.value: keyword(case) for case in enum}
-        self.by_keyword: dict[str, IntegerAttr[IntegerType]] = {keyword(case): IntegerAttr(case.value, i32) for case in enum}
+        self.by_keyword: dict[str, IntegerAttr[IntegerType]] = {keyword(case): IntegerAttr(case.value, type_) for case in enum}
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        if not isinstance(attr, IntegerAttr) or cast(IntegerAttr[Any], attr).type != i32:
-            raise VerifyException(f"expected an i32 that holds a {self.enum.__name__}, got {attr}")
+        if not isinstance(attr, IntegerAttr) or cast(IntegerAttr[Any], attr).type != self.type:
+            raise VerifyException(f"expected an {self.type} that holds a {self.enum.__name__}, got {attr}")
         value = cast(IntegerAttr[Any], attr).value.data
         if value not in self.by_value:
             cases = ", ".join(f"{word} = {number}" for number, word in self.by_value.items())

@@ -1,0 +1,57 @@
+"""The few ops of MLIR's `gpu` dialect that Triton's IR uses."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import ClassVar
+
+from xdsl.ir import Dialect
+from xdsl.irdl import IRDLOperation, result_def, traits_def
+from xdsl.dialects.builtin import IndexType
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+
+from tritonx.ir.define import define, enum_prop
+
+
+class Dimension(IntEnum):
+    """An axis of the block or grid."""
+
+    X = 0
+    Y = 1
+    Z = 2
+
+
+@define
+class BarrierOp(IRDLOperation):
+    """All threads of the block (of the enclosing warp group, in a specialised kernel) meet here, and see each other's writes."""
+
+    name = "gpu.barrier"
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "attr-dict"
+
+
+@define
+class ThreadIdOp(IRDLOperation):
+    """The thread's index within its block."""
+
+    name = "gpu.thread_id"
+    dimension = enum_prop(Dimension)
+    result = result_def(IndexType())
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = "$dimension attr-dict"
+
+
+@define
+class BlockIdOp(IRDLOperation):
+    """The block's index within the grid."""
+
+    name = "gpu.block_id"
+    dimension = enum_prop(Dimension)
+    result = result_def(IndexType())
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = "$dimension attr-dict"
+
+
+Gpu = Dialect("gpu", [BarrierOp, ThreadIdOp, BlockIdOp], [])
+
+__all__ = ["BarrierOp", "BlockIdOp", "Dimension", "Gpu", "ThreadIdOp"]

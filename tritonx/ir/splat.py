@@ -1,0 +1,97 @@
+"""`dense<value> : tensor<...>`, one value for all elements, without a buffer of them.
+
+xDSL's `DenseIntOrFPElementsAttr` stores every element: a `dense<0.0> : tensor<256x256xf32>` is 262 kB. Kernels are full of such
+constants, so the parser makes a `SplatAttr` of them and the builder does too.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, cast
+
+from xdsl.dialects.builtin import AnyFloat, BuiltinAttribute, FloatAttr, IndexType, IntegerAttr, IntegerType, TensorType
+from xdsl.ir import Attribute, Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.ir.types import is_float
+
+
+@irdl_attr_definition
+class SplatAttr(Data[tuple[Attribute, TensorType[Attribute]]], BuiltinAttribute):
+    """One number (an `IntegerAttr` or `FloatAttr` of the element type) for every element of a tensor type."""
+
+    name = "tritonx.splat"
+
+    def __init__(self, element: IntegerAttr[Any] | FloatAttr[Any], type_: TensorType[Attribute]) -> None:
+        super().__init__((element, type_))
+
+    @property
+    def element(self) -> IntegerAttr[Any] | FloatAttr[Any]:
+        return cast("IntegerAttr[Any] | FloatAttr[Any]", self.data[0])
+
+    @property
+    def type(self) -> TensorType[Attribute]:
+        return self.data[1]
+
+    @property
+    def value(self) -> int | float:
+        """The number as a Python number; i1 gives 0 or 1 (or -1, as stored)."""
+        return self.element.value.data
+
+    def get_type(self) -> TensorType[Attribute]:
+        return self.data[1]
+
+    def verify(self) -> None:
+        if self.element.type != self.type.element_type:
+            raise VerifyException(f"a splat of {self.element.type} cannot fill {self.type}")
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[Attribute, TensorType[Attribute]]:
+        parser.raise_error("a splat is written as dense<value> : type")
+
+    def print_parameter(self, printer: Printer) -> None:
+        self.print_builtin(printer)
+
+    def print_builtin(self, printer: Printer) -> None:
+        printer.print_string("dense<")
+        element = self.element
+        if isinstance(element, FloatAttr):
+            printer.print_float(cast(FloatAttr[Any], element).value.data, cast(AnyFloat, element.type))
+        else:
+            printer.print_int(element.value.data, element.type)
+        printer.print_string("> : ")
+        printer.print_attribute(self.type)
+
+
+@lru_cache(maxsize=4096)
+def _splat(value: int | float, kind: type, type_: TensorType[Attribute]) -> SplatAttr:
+    return SplatAttr(number(value, type_.element_type), type_)
+
+
+def splat(value: int | float, type_: TensorType[Attribute]) -> SplatAttr:
+    """The splat of a Python number; equal arguments give the same object."""
+    if value != value or value == 0:  # NaN is equal to nothing, and -0.0 to 0.0: neither may be a key
+        return SplatAttr(number(value, type_.element_type), type_)
+    return _splat(value, type(value), type_)
+
+
+def number(value: int | float, type_: Attribute) -> IntegerAttr[Any] | FloatAttr[Any]:
+    """A scalar attribute of an integer, index or floating-point type.
+
+    An integer may be given as the signed or as the unsigned value; it is stored as xDSL does, signed for signless types wider than
+    one bit. Raises `TypeError` for other types.
+    """
+    if isinstance(type_, IntegerType):
+        width = type_.width.data
+        value = int(value) & ((1 << width) - 1)
+        if width > 1 and value >> (width - 1):
+            value -= 1 << width
+        return IntegerAttr(value, type_)
+    if isinstance(type_, IndexType):
+        return IntegerAttr(int(value), type_)
+    if is_float(type_):
+        return FloatAttr(float(value), cast(AnyFloat, type_))
+    raise TypeError(f"{type_} is not a type of numbers")
