@@ -14,6 +14,8 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -30,6 +32,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from tritonx.dialects.arith import ConstantOp
+from tritonx.ir.splat import SplatAttr, number, splat
 
 Scalar = int | float
 
@@ -141,6 +144,8 @@ def scalar_of(attribute: Attribute) -> Scalar | None:
         return None if width is None else signed(attribute.value.data, width)
     if isinstance(attribute, FloatAttr):
         return attribute.value.data
+    if isinstance(attribute, SplatAttr):
+        return scalar_of(attribute.element)
     if isinstance(attribute, DenseIntOrFPElementsAttr):
         return _splat_value(attribute)
     return None
@@ -162,17 +167,20 @@ def _splat_value(attribute: DenseIntOrFPElementsAttr) -> Scalar | None:
 def attribute_for(value: Scalar | bool, type: Attribute) -> Attribute:
     """The value attribute of an ``arith.constant`` of ``type``; a tile gets a splat. ``TypeError`` for other types."""
     element = element_of(type)
-    if isinstance(element, IntegerType | IndexType):
-        width = width_of(element) or 64
-        number: Scalar = signed(int(value), width)
-    elif isinstance(value, bool | int):
-        format = format_of(element)
-        number = float(value) if format is None else round_to(int(value), format)
+    width = width_of(element)
+    format = format_of(element)
+    if width is not None:
+        exact: Scalar = signed(int(value), width)
+    elif format is not None:
+        exact = round_to(int(value) if isinstance(value, bool) else value, format)
     else:
-        format = format_of(element)
-        number = value if format is None else round_to(value, format)
+        exact = float(value)
     if isinstance(type, TensorType):
-        return DenseIntOrFPElementsAttr.from_list(type, (number,))
-    if isinstance(element, IntegerType | IndexType):
-        return IntegerAttr(int(number), element)
-    return FloatAttr(float(number), element)
+        return splat(exact, cast("TensorType[Attribute]", type))
+    # NaN equals nothing and -0.0 equals 0.0: neither may be looked up by value.
+    return number(exact, element) if exact == 0 or exact != exact else _number(exact, element)
+
+
+@lru_cache(maxsize=4096)
+def _number(value: Scalar, type: Attribute) -> Attribute:
+    return number(value, type)
