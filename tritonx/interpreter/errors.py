@@ -1,0 +1,71 @@
+"""What goes wrong inside a kernel that the interpreter runs: one class for each mistake, the kernel's line in each message.
+
+Meanings raise these without a place; the machine (or the eager builder) knows which op was running and calls `at`. Imports
+nothing heavy, so that callers may catch them without loading the interpreter.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+from tritonx.runtime.errors import InterpreterError
+
+
+class KernelFault(InterpreterError):
+    """A fault of the kernel: `message` says what, `place` is `file:line` once known, `program` the program's index in the grid."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place: str | None = None
+        self.program: tuple[int, int, int] | None = None
+
+    def at(self, place: str | None, program: tuple[int, int, int] | None) -> Self:
+        """Fill in where it happened, unless an inner op already did; returns itself."""
+        self.place = self.place or place
+        self.program = self.program or program
+        return self
+
+    def __str__(self) -> str:
+        text = self.message
+        if self.place is not None:
+            text = f"{self.place}: {text}"
+        if self.program is not None:
+            text += f" [program {self.program}]"
+        return text
+
+
+class OutOfBoundsAccess(KernelFault):
+    """A lane that is not masked off reads or writes an address outside every array that the kernel was given."""
+
+
+class MisalignedAccess(KernelFault):
+    """An address that is not a multiple of the element's size: devices fault on it."""
+
+
+class UninitialisedRead(KernelFault):
+    """A lane reads memory that nobody has written."""
+
+
+class ReadOnlyWrite(KernelFault):
+    """A store to an array that NumPy marks as not writeable."""
+
+
+class DeviceAssertion(KernelFault):
+    """`tl.device_assert` failed in some lane."""
+
+
+class RecursiveCall(KernelFault):
+    """A function of the module calls itself; device functions have no stack to do that on."""
+
+
+class UnsupportedInInterpreter(KernelFault):
+    """The op has no meaning outside its device: inline assembly, or an external function that the table does not know."""
+
+
+class InvalidLaunch(InterpreterError):
+    """The arguments or the grid do not fit the function that is to be interpreted."""
+
+
+class InterpretedCallError(InterpreterError):
+    """A mistake in the kernel's own Python code, found while it ran line by line; the message names the line."""

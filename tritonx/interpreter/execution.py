@@ -1,0 +1,81 @@
+"""What a meaning is, and what it may see while a program runs.
+
+A *meaning* takes an op and gives a NumPy function of the op's operands. The two steps let both ways of executing share one
+table: the machine binds each op of a module once and calls the function once a program; the eager builder binds an op when the
+kernel's Python code makes it and calls the function at once.
+
+    def trans(op: TransOp, bind: Binder) -> Function:
+        order = op.order.get_values()                  # once an op
+        return lambda src: np.transpose(src, order)    # once a program
+
+The function returns the op's only result, or a tuple of all of them. It never writes into its operands. It sees scalars as NumPy
+scalars and tiles as arrays of the tile's shape, but the functions of *scalar* ops accept arrays too: that is how the region of a
+reduction runs on all lanes at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol, TextIO
+
+from xdsl.ir import Operation, Region
+
+from tritonx.interpreter.memory import Memory
+
+Function = Callable[..., Any]
+
+
+@dataclass
+class Execution:
+    """One run of a kernel over a grid: its memory, and the program that is running now."""
+
+    grid: tuple[int, int, int]
+    memory: Memory
+    program: tuple[int, int, int] = (0, 0, 0)
+    poison: bool = False
+    """Whether undefined values (masked-off lanes of a load without `other`, `ub.poison`) are NaN, or the bytes 0xA5 for
+    integers, so that a use of them shows. Otherwise they are 0, as the devices give and some kernels rely on."""
+    check_assertions: bool = True
+    output: TextIO | None = None
+    """Where `tt.print` writes; None stands for what `sys.stdout` is when it does."""
+
+    def write(self, lines: Iterable[str]) -> None:
+        """Lines of device output."""
+        stream = sys.stdout if self.output is None else self.output
+        stream.writelines(f"{line}\n" for line in lines)
+
+
+class Binder(Protocol):
+    """Who turns ops into functions: gives a meaning access to the execution and to the regions of its op."""
+
+    @property
+    def execution(self) -> Execution: ...
+
+    def region(self, region: Region) -> Function:
+        """The region as a function of its first block's arguments that returns its terminator's operands, a tuple."""
+        ...
+
+    def lanewise(self, region: Region) -> Function:
+        """A region on scalars as a function of arrays of equal shape: on all lanes at once where it is straight-line code,
+        lane by lane where its control flow depends on the lane. Returns a tuple of arrays of that shape."""
+        ...
+
+    def function(self, name: str) -> Function:
+        """The module's function of this name; returns a tuple."""
+        ...
+
+
+class Meaning(Protocol):
+    """An entry of the tables in `meanings/`."""
+
+    def __call__(self, op: Any, bind: Binder, /) -> Function: ...
+
+
+Table = dict[type[Operation], Meaning]
+
+
+def always(function: Function) -> Meaning:
+    """The meaning of an op that is one NumPy function whatever its attributes and types."""
+    return lambda op, bind: function

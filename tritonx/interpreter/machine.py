@@ -1,0 +1,280 @@
+"""Executes a tile module: function by function into a list of steps, program by program over the grid.
+
+Every op is bound once (`execution.py` says what that means) and every value of a function gets a slot in one list, its frame.
+Running a block is then a loop over (function, operand slots, result slots), about a microsecond an op above NumPy's own time.
+A region is a function over the same frame, so that it sees the values around it. A frame is reused for every program and call:
+device functions do not recurse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tritonx.dialects import cf, tile
+from tritonx.interpreter.arguments import bind_arguments, normalise_grid
+from tritonx.interpreter.errors import InvalidLaunch, KernelFault, RecursiveCall, UnsupportedInInterpreter
+from tritonx.interpreter.execution import Execution, Function
+from tritonx.interpreter.meanings import MEANINGS
+from tritonx.interpreter.memory import Memory
+from tritonx.ir.places import source_of
+
+Slots = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Step:
+    """One op: call `function` on the operands' slots, put what it returns into the results' slots."""
+
+    function: Function
+    operands: Slots
+    results: Slots
+    op: Operation
+
+
+@dataclass(slots=True)
+class Branch:
+    """How a block ends inside its region: the blocks it may go to, the slots it passes to each, the slot of the condition."""
+
+    targets: tuple[int, ...]
+    passed: tuple[Slots, ...]
+    condition: int | None
+
+
+@dataclass(slots=True)
+class Code:
+    """A block: slots of its arguments, its steps, and what it returns or where it goes."""
+
+    arguments: Slots
+    steps: list[Step]
+    returned: Slots
+    branch: Branch | None
+
+
+class FunctionBinder:
+    """Binds the ops of one function; the `Binder` that their meanings get."""
+
+    def __init__(self, machine: Machine, function: tile.FuncOp) -> None:
+        self.execution = machine.execution
+        self._machine = machine
+        self._frame: list[Any] = []
+        self._slots: dict[SSAValue, int] = {}
+        self._running = False
+        self._name: str = function.sym_name.data
+        self._body = self.region(function.body)
+
+    def __call__(self, *arguments: Any) -> tuple[Any, ...]:
+        """Run the function."""
+        if self._running:
+            raise RecursiveCall(f"@{self._name} calls itself")
+        self._running = True
+        try:
+            return self._body(*arguments)
+        finally:
+            self._running = False
+
+    def function(self, name: str) -> Function:
+        # Bound when it is called: the callee may be further down, or (wrongly) this very function.
+        machine = self._machine
+        return lambda *arguments: machine.function(name)(*arguments)
+
+    def region(self, region: Region) -> Function:
+        blocks = list(region.blocks)
+        if not blocks:
+            return lambda *arguments: ()
+        numbers = {block: n for n, block in enumerate(blocks)}
+        code = [self._block(block, numbers) for block in blocks]
+        if len(code) == 1:
+            return lambda *arguments: self._run(code[0], arguments)
+        return lambda *arguments: self._walk(code, arguments)
+
+    def lanewise(self, region: Region) -> Function:
+        run = self.region(region)
+        if is_straight_line(region, self._machine.callee):
+            return run
+
+        def lane_by_lane(*lanes: Any) -> tuple[Any, ...]:
+            arrays = np.broadcast_arrays(*lanes)
+            outputs = [run(*(array[index] for array in arrays)) for index in np.ndindex(arrays[0].shape)]
+            return tuple(np.array(column).reshape(arrays[0].shape) for column in zip(*outputs, strict=True))
+
+        return lane_by_lane
+
+    def _slot(self, value: SSAValue) -> int:
+        slot = self._slots.get(value)
+        if slot is None:
+            slot = self._slots[value] = len(self._frame)
+            self._frame.append(None)
+        return slot
+
+    def _block(self, block: Block, numbers: dict[Block, int]) -> Code:
+        arguments = tuple(self._slot(argument) for argument in block.args)
+        steps: list[Step] = []
+        last = block.last_op
+        for op in block.ops:
+            if op is last and (isinstance(op, cf.BranchOp | cf.ConditionalBranchOp) or not op.results and is_terminator(op)):
+                break
+            meaning = MEANINGS.get(type(op))
+            if meaning is None:
+                raise UnsupportedInInterpreter(f"the interpreter has no meaning for '{op.name}'").at(place_of(op), None)
+            results = tuple(self._slot(result) for result in op.results)
+            operands = tuple(self._slot(operand) for operand in op.operands)
+            try:
+                steps.append(Step(meaning(op, self), operands, results, op))
+            except KernelFault as fault:
+                raise fault.at(place_of(op), None)
+        return self._end(arguments, steps, last, numbers)
+
+    def _end(self, arguments: Slots, steps: list[Step], last: Operation | None, numbers: dict[Block, int]) -> Code:
+        slots = lambda values: tuple(self._slot(value) for value in values)  # noqa: E731
+        if isinstance(last, cf.BranchOp):
+            return Code(arguments, steps, (), Branch((numbers[last.successor],), (slots(last.arguments),), None))
+        if isinstance(last, cf.ConditionalBranchOp):
+            targets = numbers[last.then_block], numbers[last.else_block]
+            passed = slots(last.then_arguments), slots(last.else_arguments)
+            return Code(arguments, steps, (), Branch(targets, passed, self._slot(last.cond)))
+        ends = last is not None and is_terminator(last)
+        return Code(arguments, steps, slots(last.operands) if ends and last is not None else (), None)
+
+    def _run(self, code: Code, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        frame = self._frame
+        for slot, value in zip(code.arguments, arguments, strict=True):
+            frame[slot] = value
+        step: Step | None = None
+        try:
+            for step in code.steps:
+                value = step.function(*[frame[slot] for slot in step.operands])
+                results = step.results
+                if len(results) == 1:
+                    frame[results[0]] = value[0] if type(value) is tuple else value
+                elif results:
+                    for slot, part in zip(results, value, strict=True):
+                        frame[slot] = part
+        except KernelFault as fault:
+            assert step is not None
+            raise fault.at(place_of(step.op), self.execution.program)
+        return tuple([frame[slot] for slot in code.returned])
+
+    def _walk(self, code: list[Code], arguments: Sequence[Any]) -> tuple[Any, ...]:
+        current, frame = code[0], self._frame
+        while True:
+            returned = self._run(current, arguments)
+            branch = current.branch
+            if branch is None:
+                return returned
+            way = 0 if branch.condition is None or frame[branch.condition] else 1
+            current = code[branch.targets[way]]
+            arguments = [frame[slot] for slot in branch.passed[way]]
+
+
+class Machine:
+    """A module, bound for one execution."""
+
+    def __init__(self, module: ModuleOp, execution: Execution) -> None:
+        self.execution = execution
+        self._functions: dict[str, tile.FuncOp] = {}
+        for op in module.body.block.ops:
+            if isinstance(op, tile.FuncOp):
+                self._functions[op.sym_name.data] = op
+        self._bound: dict[str, FunctionBinder] = {}
+
+    def callee(self, name: str) -> tile.FuncOp:
+        """The function of this name. Raises `InvalidLaunch` where there is none."""
+        function = self._functions.get(name)
+        if function is None:
+            raise InvalidLaunch(f"the module has no function @{name}; it has {', '.join(f'@{n}' for n in self._functions)}")
+        return function
+
+    def function(self, name: str) -> FunctionBinder:
+        """The function of this name, bound at its first use."""
+        bound = self._bound.get(name)
+        if bound is None:
+            bound = self._bound[name] = FunctionBinder(self, self.callee(name))
+        return bound
+
+    def entry(self, name: str | None) -> tile.FuncOp:
+        """The kernel to run: the function called `name`, or the module's only public one."""
+        if name is not None:
+            return self.callee(name)
+        private = ("private", "nested")
+        kernels = [f for f in self._functions.values() if f.sym_visibility is None or f.sym_visibility.data not in private]
+        if len(kernels) != 1:
+            names = ", ".join(f"@{f.sym_name.data}" for f in kernels) or "none"
+            raise InvalidLaunch(f"say which function to run: the module has {names} that may be launched")
+        return kernels[0]
+
+
+def interpret(
+    module: ModuleOp,
+    grid: int | Sequence[int],
+    args: Sequence[Any],
+    *,
+    function: str | None = None,
+    memory: Memory | None = None,
+    poison: bool = False,
+    check_assertions: bool = True,
+    output: Any = None,
+    arg_names: Sequence[str] | None = None,
+) -> None:
+    """Run a kernel of `module` over `grid`, the programs in order, x fastest.
+
+    `args` has one value for each of the kernel's arguments: a NumPy array (or an address, an int) for a pointer, a number for a
+    number, a `Descriptor` or host tensor descriptor for a descriptor. Arrays are read and written in place. `memory` may hold
+    further ranges that the kernel reaches through pointers in memory. `poison` and `output`: see `Execution`.
+
+    Raises a `KernelFault` with the kernel's line where the kernel does something wrong, `InvalidLaunch` where the arguments do
+    not fit.
+    """
+    execution = Execution(
+        grid=normalise_grid(grid),
+        memory=Memory() if memory is None else memory,
+        poison=poison,
+        check_assertions=check_assertions,
+        output=output,
+    )
+    machine = Machine(module, execution)
+    kernel = machine.entry(function)
+    values = bind_arguments(kernel, args, execution.memory, arg_names)
+    run = machine.function(kernel.sym_name.data)
+    x_extent, y_extent, z_extent = execution.grid
+    with np.errstate(all="ignore"):
+        for z in range(z_extent):
+            for y in range(y_extent):
+                for x in range(x_extent):
+                    execution.program = (x, y, z)
+                    run(*values)
+
+
+def place_of(op: Operation) -> str | None:
+    """`file:line` of the op in the kernel's source, with the lines of the calls it was inlined through."""
+    places = source_of(op)
+    if not places:
+        return None
+    head, *callers = places
+    text = f"{head.file}:{head.line}"
+    return text + "".join(f" (called from {place.file}:{place.line})" for place in callers)
+
+
+def is_terminator(op: Operation) -> bool:
+    """Whether the op ends a block and hands its operands to whoever runs the region."""
+    from xdsl.traits import IsTerminator
+
+    return op.has_trait(IsTerminator)
+
+
+def is_straight_line(region: Region, callee: Callable[[str], tile.FuncOp]) -> bool:
+    """Whether the region, functions that it calls included, does the same on every lane: no branches, no nested regions."""
+    blocks = list(region.blocks)
+    if len(blocks) != 1:
+        return False
+    for op in blocks[0].ops:
+        if op.regions:
+            return False
+        if isinstance(op, tile.CallOp) and not is_straight_line(callee(cast(Any, op.callee).root_reference.data).body, callee):
+            return False
+    return True

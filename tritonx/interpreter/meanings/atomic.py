@@ -1,0 +1,113 @@
+"""Atomic operations. Lanes act one after the other in row-major order, so that lanes on one address all apply and each sees
+what the ones before it left; the order among lanes is the interpreter's choice, a device promises none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tritonx.dialects import tile
+from tritonx.dialects.tile.enums import RMWOp
+from tritonx.interpreter.execution import Binder, Function, Table
+from tritonx.interpreter.memory import Lanes, Memory
+from tritonx.interpreter.values import dtype_of, undefined, unsigned
+from tritonx.ir.types import type_of
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Combine = Callable[[Array, Array], Array]
+"""(values in memory, operand of the lanes) → new values."""
+
+
+def exchange(old: Array, new: Array) -> Array:
+    return new
+
+
+def maximum_unsigned(old: Array, new: Array) -> Array:
+    return np.where(unsigned(old) >= unsigned(new), old, new)
+
+
+def minimum_unsigned(old: Array, new: Array) -> Array:
+    return np.where(unsigned(old) <= unsigned(new), old, new)
+
+
+_COMBINE: dict[int, Combine] = {
+    RMWOp.AND: np.bitwise_and,
+    RMWOp.OR: np.bitwise_or,
+    RMWOp.XOR: np.bitwise_xor,
+    RMWOp.ADD: np.add,
+    RMWOp.FADD: np.add,
+    RMWOp.MAX: np.maximum,
+    RMWOp.MIN: np.minimum,
+    RMWOp.UMAX: maximum_unsigned,
+    RMWOp.UMIN: minimum_unsigned,
+    RMWOp.XCHG: exchange,
+}
+
+
+def rounds(addresses: Array) -> list[Array]:
+    """The lanes in groups: the n-th group holds the n-th lane of each address. Lanes of one group never share an address."""
+    order = np.argsort(addresses, kind="stable")
+    ordered = addresses[order]
+    first = np.ones(len(ordered), dtype=np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    if first.all():
+        return [np.arange(len(addresses))]
+    starts = np.flatnonzero(first)
+    position = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.append(starts, len(ordered))))
+    return [order[position == n] for n in range(int(position.max()) + 1)]
+
+
+def read_modify_write(memory: Memory, addresses: Array, values: Array, combine: Combine, lanes: Lanes) -> Array:
+    """Apply `combine` at flat `addresses`; returns what each lane found there."""
+    memory.load(addresses, values.dtype, lanes)  # check every lane before any of them changes anything
+    found = np.empty_like(values)
+    for group in rounds(addresses):
+        at = addresses[group]
+        old = found[group] = memory.load(at, values.dtype)
+        memory.store(at, combine(old, values[group]), lanes)
+    return found
+
+
+def _read_modify_write(op: Any, bind: Binder) -> Function:
+    combine = _COMBINE[op.atomic_rmw_op.value.data]
+    dtype = dtype_of(type_of(op.results[0]))
+
+    def atomic(ptr: Any, val: Any, mask: Any = None) -> Any:
+        addresses = np.asarray(ptr)
+        shape = addresses.shape
+        flat, values = addresses.reshape(-1), np.broadcast_to(val, shape).reshape(-1)
+        execution = bind.execution
+        if mask is None:
+            return read_modify_write(execution.memory, flat, values, combine, Lanes(shape)).reshape(shape)[()]
+        active = np.broadcast_to(mask, shape).reshape(-1)
+        result = np.full(flat.shape, undefined(dtype, execution.poison), dtype)
+        lanes = Lanes(shape, active)
+        result[active] = read_modify_write(execution.memory, flat[active], values[active], combine, lanes)
+        return result.reshape(shape)[()]
+
+    return atomic
+
+
+def _compare_and_swap(op: Any, bind: Binder) -> Function:
+    """Compares bits, so that a NaN equals itself and -0.0 differs from 0.0, as devices do."""
+    bits = np.dtype(f"i{dtype_of(type_of(op.results[0])).itemsize}")
+
+    def atomic(ptr: Any, cmp: Any, val: Any) -> Any:
+        addresses = np.asarray(ptr)
+        shape, memory, lanes = addresses.shape, bind.execution.memory, Lanes(addresses.shape)
+        flat = addresses.reshape(-1)
+        expected, values = (np.ascontiguousarray(np.broadcast_to(x, shape)).reshape(-1) for x in (cmp, val))
+        found = np.empty_like(values)
+        memory.load(flat, values.dtype, lanes)
+        for group in rounds(flat):
+            old = found[group] = memory.load(flat[group], values.dtype)
+            same = old.view(bits) == expected[group].view(bits)
+            memory.store(flat[group][same], values[group][same], lanes)
+        return found.reshape(shape)[()]
+
+    return atomic
+
+
+TABLE: Table = {tile.AtomicRMWOp: _read_modify_write, tile.AtomicCASOp: _compare_and_swap}

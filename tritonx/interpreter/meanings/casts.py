@@ -1,0 +1,127 @@
+"""Conversions between integers, floats, pointers and bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tritonx.dialects import arith, tile
+from tritonx.dialects.tile.enums import RoundingMode
+from tritonx.interpreter.execution import Binder, Function, Table
+from tritonx.interpreter.rounding import Rounding, float_to_integer, integer_to_float, round_to
+from tritonx.interpreter.values import UNSIGNED, dtype_of, signless, unsigned
+from tritonx.ir.types import type_of
+
+_BOOL = np.dtype(np.bool_)
+
+
+def _target(op: Any) -> np.dtype[Any]:
+    return dtype_of(type_of(op.results[0]))
+
+
+def _source(op: Any) -> np.dtype[Any]:
+    return dtype_of(type_of(op.operands[0]))
+
+
+def _minus_one_or_zero(x: Any) -> Any:
+    """An i1 read as signed, in eight bits."""
+    return np.negative(x.astype(np.int8))
+
+
+def extend_signed(x: Any, target: np.dtype[Any]) -> Any:
+    return (_minus_one_or_zero(x) if x.dtype == _BOOL else x).astype(target)
+
+
+def truncate(x: Any, target: np.dtype[Any]) -> Any:
+    """The low bits."""
+    return (x & x.dtype.type(1)).astype(_BOOL) if target == _BOOL else x.astype(target)
+
+
+def _extend_signed(op: Any, bind: Binder) -> Function:
+    target = _target(op)
+    return lambda x: extend_signed(x, target)
+
+
+def _extend_unsigned(op: Any, bind: Binder) -> Function:
+    target = UNSIGNED[_target(op)]
+    return lambda x: signless(unsigned(x).astype(target))
+
+
+def _truncate(op: Any, bind: Binder) -> Function:
+    target = _target(op)
+    return lambda x: truncate(x, target)
+
+
+def _index_cast(op: Any, bind: Binder) -> Function:
+    """Sign-extends or truncates; `index` has 64 bits."""
+    target, source = _target(op), _source(op)
+    if target.itemsize > source.itemsize:
+        return lambda x: extend_signed(x, target)
+    return lambda x: truncate(x, target)
+
+
+def _extend_float(op: Any, bind: Binder) -> Function:
+    target = _target(op)
+    return lambda x: x.astype(target)
+
+
+def _round(op: Any, bind: Binder) -> Function:
+    target = _target(op)
+    return lambda x: round_to(x, target)
+
+
+def _float_to_float(op: Any, bind: Binder) -> Function:
+    target = _target(op)
+    given = op.rounding
+    towards_zero = given is not None and given.value.data == RoundingMode.RTZ
+    rounding = Rounding.TOWARDS_ZERO if towards_zero else Rounding.NEAREST_EVEN
+    return lambda x: round_to(x, target, rounding)
+
+
+def _from_signed(op: Any, bind: Binder) -> Function:
+    target = _target(op)
+    return lambda x: integer_to_float(_minus_one_or_zero(x) if x.dtype == _BOOL else x, target)
+
+
+def _from_unsigned(op: Any, bind: Binder) -> Function:
+    target = _target(op)
+    return lambda x: integer_to_float(unsigned(x), target)
+
+
+def _to_signed(op: Any, bind: Binder) -> Function:
+    target = _target(op)
+    return lambda x: float_to_integer(x, target, signed=True)
+
+
+def _to_unsigned(op: Any, bind: Binder) -> Function:
+    target = _target(op)
+    return lambda x: float_to_integer(x, target, signed=False)
+
+
+def _bitcast(op: Any, bind: Binder) -> Function:
+    target = _target(op)
+    return lambda x: np.asarray(x).view(target)[()]
+
+
+def _same(op: Any, bind: Binder) -> Function:
+    return lambda x: x
+
+
+TABLE: Table = {
+    arith.ExtSIOp: _extend_signed,
+    arith.ExtUIOp: _extend_unsigned,
+    arith.TruncIOp: _truncate,
+    arith.IndexCastOp: _index_cast,
+    arith.ExtFOp: _extend_float,
+    arith.TruncFOp: _round,
+    arith.SIToFPOp: _from_signed,
+    arith.UIToFPOp: _from_unsigned,
+    arith.FPToSIOp: _to_signed,
+    arith.FPToUIOp: _to_unsigned,
+    arith.BitcastOp: _bitcast,
+    tile.BitcastOp: _bitcast,
+    tile.FpToFpOp: _float_to_float,
+    tile.IntToPtrOp: _same,
+    tile.PtrToIntOp: _same,
+}

@@ -1,0 +1,99 @@
+"""Calls, the program's place in the grid, structured control flow. Branches between blocks are the machine's own business."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tritonx.dialects import gpu, llvm, scf, tile, ub
+from tritonx.interpreter.errors import DeviceAssertion
+from tritonx.interpreter.execution import Binder, Function, Table, always
+from tritonx.interpreter.values import dtype_of, undefined
+from tritonx.ir.types import is_tensor, shape_of, type_of
+
+
+def _program_id(op: Any, bind: Binder) -> Function:
+    axis: int = op.axis.value.data
+    return lambda: np.int32(bind.execution.program[axis])
+
+
+def _num_programs(op: Any, bind: Binder) -> Function:
+    count = np.int32(bind.execution.grid[op.axis.value.data])
+    return lambda: count
+
+
+def _call(op: Any, bind: Binder) -> Function:
+    return bind.function(op.callee.root_reference.data)
+
+
+def _if(op: Any, bind: Binder) -> Function:
+    then = bind.region(op.true_region)
+    otherwise: Function = bind.region(op.false_region) if op.false_region.blocks else tuple[Any, ...]
+    return lambda condition: then() if condition else otherwise()
+
+
+def _for(op: Any, bind: Binder) -> Function:
+    body = bind.region(op.body)
+    counter = dtype_of(type_of(op.operands[0])).type
+    unsigned_bits = 8 * np.dtype(counter).itemsize if "unsignedCmp" in op.properties else 0
+
+    def bound(value: Any) -> int:
+        number = int(value)
+        return number + (1 << unsigned_bits) if unsigned_bits and number < 0 else number
+
+    def loop(lower: Any, upper: Any, step: Any, *carried: Any) -> tuple[Any, ...]:
+        for index in range(bound(lower), bound(upper), bound(step)):
+            carried = body(counter(index), *carried)
+        return carried
+
+    return loop
+
+
+def _while(op: Any, bind: Binder) -> Function:
+    before, after = bind.region(op.before_region), bind.region(op.after_region)
+
+    def loop(*carried: Any) -> tuple[Any, ...]:
+        proceed, *passed = before(*carried)
+        while proceed:
+            proceed, *passed = before(*after(*passed))
+        return tuple(passed)
+
+    return loop
+
+
+def _execute_region(op: Any, bind: Binder) -> Function:
+    return bind.region(op.region)
+
+
+def _poison(op: Any, bind: Binder) -> Function:
+    type_ = type_of(op.results[0])
+    value = undefined(dtype_of(type_), bind.execution.poison)
+    result = np.full(shape_of(type_), value) if is_tensor(type_) else value
+    return lambda: result
+
+
+def _assume(op: Any, bind: Binder) -> Function:
+    def assume(condition: Any) -> None:
+        if not condition and bind.execution.check_assertions:
+            raise DeviceAssertion("what tl.assume promises does not hold")
+
+    return assume
+
+
+def _nothing() -> None:
+    """Programs run one after the other and lanes together: there is nobody to wait for."""
+
+
+TABLE: Table = {
+    tile.GetProgramIdOp: _program_id,
+    tile.GetNumProgramsOp: _num_programs,
+    tile.CallOp: _call,
+    scf.IfOp: _if,
+    scf.ForOp: _for,
+    scf.WhileOp: _while,
+    scf.ExecuteRegionOp: _execute_region,
+    ub.PoisonOp: _poison,
+    llvm.AssumeOp: _assume,
+    gpu.BarrierOp: always(_nothing),
+}

@@ -1,0 +1,140 @@
+"""Tensor descriptors: blocks of a strided tensor, clipped at its edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerType, Signedness
+
+from tritonx.dialects import tile
+from tritonx.dialects.tile.enums import DescriptorReduceKind, PaddingOption
+from tritonx.interpreter.arithmetic import maximum_number, minimum_number
+from tritonx.interpreter.execution import Binder, Function, Table
+from tritonx.interpreter.meanings.atomic import Combine, maximum_unsigned, minimum_unsigned, read_modify_write
+from tritonx.interpreter.meanings.memory import block_addresses, read, write
+from tritonx.interpreter.memory import Lanes
+from tritonx.interpreter.values import Descriptor, dtype_of, is_float, storage_of, unsigned
+from tritonx.ir.types import shape_of, type_of
+
+
+def _make(op: Any, bind: Binder) -> Function:
+    kind = type_of(op.results[0])
+    rank = len(kind.shape)
+    nan = op.padding.value.data == PaddingOption.PAD_NAN
+
+    def make(base: Any, *numbers: Any) -> Descriptor:
+        values = tuple(int(n) for n in numbers)
+        return Descriptor(int(base), values[:rank], values[rank:], kind.shape, kind.element_type, nan)
+
+    return make
+
+
+def _block(desc: Descriptor, indices: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Addresses of the block's elements, and which of them are inside the tensor."""
+    size = storage_of(desc.element).itemsize
+    offsets = [int(i) for i in indices]
+    addresses, inside = block_addresses(desc.base, desc.shape, desc.strides, offsets, desc.block, size)
+    mask = np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*inside)), desc.block)
+    return addresses, mask
+
+
+def _rows(desc: Descriptor, x_offsets: Any, y_offset: Any) -> tuple[Any, Any]:
+    """The same for one row of the descriptor for each of `x_offsets`, from column `y_offset` on."""
+    size = storage_of(desc.element).itemsize
+    x = x_offsets.astype(np.int64)[:, None]
+    y = np.arange(desc.block[1], dtype=np.int64)[None, :] + int(y_offset)
+    addresses = np.int64(desc.base) + (x * desc.strides[0] + y * desc.strides[1]) * size
+    return addresses, (x >= 0) & (x < desc.shape[0]) & (y >= 0) & (y < desc.shape[1])
+
+
+def _padding(desc: Descriptor) -> Any:
+    dtype = dtype_of(desc.element)
+    return dtype.type(float("nan")) if desc.pad_with_nan and is_float(dtype) else dtype.type(0)
+
+
+def _load(op: Any, bind: Binder) -> Function:
+    dtype, shape = dtype_of(type_of(op.results[0])), shape_of(type_of(op.results[0]))
+
+    def load(desc: Descriptor, *indices: Any) -> Any:
+        addresses, mask = _block(desc, indices)
+        return read(bind, addresses, dtype, mask, _padding(desc)).reshape(shape)
+
+    return load
+
+
+def _store(op: Any, bind: Binder) -> Function:
+    def store(desc: Descriptor, src: Any, *indices: Any) -> None:
+        addresses, mask = _block(desc, indices)
+        write(bind, addresses, src.reshape(desc.block), mask)
+
+    return store
+
+
+def _increment(old: Any, limit: Any) -> Any:
+    return np.where(unsigned(old) >= unsigned(limit), old.dtype.type(0), old + old.dtype.type(1))
+
+
+def _decrement(old: Any, limit: Any) -> Any:
+    wraps = (old == 0) | (unsigned(old) > unsigned(limit))
+    return np.where(wraps, limit, old - old.dtype.type(1))
+
+
+def _combine(kind: int, desc: Any) -> Combine:
+    element = desc.element_type
+    is_unsigned = isinstance(element, IntegerType) and element.signedness.data == Signedness.UNSIGNED
+    if kind == DescriptorReduceKind.MAX:
+        return maximum_unsigned if is_unsigned else maximum_number if not isinstance(element, IntegerType) else np.maximum
+    if kind == DescriptorReduceKind.MIN:
+        return minimum_unsigned if is_unsigned else minimum_number if not isinstance(element, IntegerType) else np.minimum
+    return _KINDS[kind]
+
+
+_KINDS: dict[int, Combine] = {
+    DescriptorReduceKind.ADD: np.add,
+    DescriptorReduceKind.INC: _increment,
+    DescriptorReduceKind.DEC: _decrement,
+    DescriptorReduceKind.AND: np.bitwise_and,
+    DescriptorReduceKind.OR: np.bitwise_or,
+    DescriptorReduceKind.XOR: np.bitwise_xor,
+}
+
+
+def _reduce(op: Any, bind: Binder) -> Function:
+    combine = _combine(op.kind.value.data, type_of(op.desc))
+
+    def reduce(desc: Descriptor, src: Any, *indices: Any) -> None:
+        addresses, mask = _block(desc, indices)
+        active = mask.reshape(-1)
+        flat, values = addresses.reshape(-1)[active], src.reshape(-1)[active]
+        read_modify_write(bind.execution.memory, flat, values, combine, Lanes(desc.block, active))
+
+    return reduce
+
+
+def _gather(op: Any, bind: Binder) -> Function:
+    dtype = dtype_of(type_of(op.results[0]))
+
+    def gather(desc: Descriptor, x_offsets: Any, y_offset: Any) -> Any:
+        addresses, mask = _rows(desc, x_offsets, y_offset)
+        return read(bind, addresses, dtype, mask, _padding(desc))
+
+    return gather
+
+
+def _scatter(op: Any, bind: Binder) -> Function:
+    def scatter(desc: Descriptor, x_offsets: Any, y_offset: Any, src: Any) -> None:
+        addresses, mask = _rows(desc, x_offsets, y_offset)
+        write(bind, addresses, src, mask)
+
+    return scatter
+
+
+TABLE: Table = {
+    tile.MakeTensorDescOp: _make,
+    tile.DescriptorLoadOp: _load,
+    tile.DescriptorStoreOp: _store,
+    tile.DescriptorReduceOp: _reduce,
+    tile.DescriptorGatherOp: _gather,
+    tile.DescriptorScatterOp: _scatter,
+}

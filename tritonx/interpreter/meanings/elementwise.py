@@ -1,0 +1,105 @@
+"""Constants, selection, and functions of the kernel's own on every element."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.ir import Attribute
+
+from tritonx.dialects import arith, tile
+from tritonx.interpreter.errors import UnsupportedInInterpreter
+from tritonx.interpreter.execution import Binder, Function, Table
+from tritonx.interpreter.extern import EXTERN_FUNCTIONS
+from tritonx.interpreter.meanings.floating import in_double
+from tritonx.interpreter.values import UNSIGNED, dtype_of, is_float
+from tritonx.ir.splat import SplatAttr
+from tritonx.ir.types import shape_of, type_of
+
+
+def scalar(value: int | float, dtype: np.dtype[Any]) -> Any:
+    """A Python number as held: integers modulo the width, floats rounded once."""
+    if dtype == np.bool_:
+        return np.bool_(value)
+    if is_float(dtype):
+        # Attributes hold a value of their type, so f64 in between changes nothing.
+        return np.array(value, dtype=np.float64).astype(dtype)[()]
+    bits = dtype.itemsize * 8
+    return np.array(int(value) & ((1 << bits) - 1), dtype=UNSIGNED[dtype]).view(dtype)[()]
+
+
+def constant_value(attribute: Attribute, type_: Attribute) -> Any:
+    """The value of a constant's attribute."""
+    dtype = dtype_of(type_)
+    if isinstance(attribute, SplatAttr):
+        return np.broadcast_to(scalar(attribute.value, dtype), shape_of(type_))
+    if isinstance(attribute, IntegerAttr | FloatAttr):
+        return scalar(cast("IntegerAttr[Any] | FloatAttr[Any]", attribute).value.data, dtype)
+    if isinstance(attribute, DenseIntOrFPElementsAttr):
+        values = [scalar(v, dtype) for v in cast(Any, attribute).get_values()]
+        shape = shape_of(type_)
+        if len(values) == 1:
+            return np.broadcast_to(values[0], shape)
+        return np.array(values, dtype=dtype).reshape(shape)
+    raise UnsupportedInInterpreter(f"a constant with the value {attribute}")
+
+
+def _constant(op: Any, bind: Binder) -> Function:
+    value = constant_value(op.value, type_of(op.results[0]))
+    return lambda: value
+
+
+def _select(op: Any, bind: Binder) -> Function:
+    return np.where
+
+
+def _inline_assembly(op: Any, bind: Binder) -> Function:
+    def refuse(*args: Any) -> Any:
+        raise UnsupportedInInterpreter(f"inline assembly has no meaning without its device: {op.asm_string.data!r}")
+
+    return refuse
+
+
+def _extern(op: Any, bind: Binder) -> Function:
+    symbol: str = op.symbol.data
+    function = EXTERN_FUNCTIONS.get(symbol)
+    if function is None:
+
+        def refuse(*args: Any) -> Any:
+            raise UnsupportedInInterpreter(f"the interpreter has no definition of the external function {symbol!r}")
+
+        return refuse
+    dtype = dtype_of(type_of(op.results[0]))
+    operands = [dtype_of(type_of(operand)) for operand in op.operands]
+    if is_float(dtype) and all(is_float(operand) for operand in operands):
+        rounded = in_double(function, dtype)
+        return lambda *xs: np.asarray(rounded(*xs))[()]
+    # Mixed signatures (ldexp, ffs, isnan): the function gets the values as they are, floats in f64.
+    return lambda *xs: np.asarray(function(*(x.astype(np.float64) if is_float(x.dtype) else x for x in xs))).astype(dtype)[()]
+
+
+def _map(op: Any, bind: Binder) -> Function:
+    """`pack` neighbours in row-major order go through the region together; with one, all elements do at once."""
+    region, pack = bind.lanewise(op.scalarOp), op.pack.value.data
+    shape = shape_of(type_of(op.results[0]))
+
+    def run(*sources: Any) -> tuple[Any, ...]:
+        lanes = [source.reshape(-1)[i::pack] for source in sources for i in range(pack)]
+        outputs = region(*lanes)
+        results: list[Any] = []
+        for first in range(0, len(outputs), pack):
+            group = [np.broadcast_to(o, lanes[0].shape) for o in outputs[first : first + pack]]
+            results.append(np.stack(group, axis=-1).reshape(shape))
+        return tuple(results)
+
+    return run
+
+
+TABLE: Table = {
+    arith.ConstantOp: _constant,
+    arith.SelectOp: _select,
+    tile.ElementwiseInlineAsmOp: _inline_assembly,
+    tile.ExternElementwiseOp: _extern,
+    tile.MapElementwiseOp: _map,
+}

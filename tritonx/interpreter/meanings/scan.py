@@ -1,0 +1,34 @@
+"""Prefix scans: from the first element of the axis to the last (or back), one after the other; that order is the meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tritonx.dialects import tile
+from tritonx.interpreter.execution import Binder, Function, Table
+
+
+def serial_scan(combine: Function, sources: Sequence[Any], axis: int, *, reverse: bool) -> tuple[Any, ...]:
+    """Inclusive scan of `sources` (arrays of one shape, scanned together); `combine` takes what was gathered, then the element."""
+    values = [np.moveaxis(source, axis, 0) for source in sources]
+    results = [np.empty_like(v) for v in values]
+    count = values[0].shape[0]
+    order = range(count - 1, -1, -1) if reverse else range(count)
+    gathered: Sequence[Any] = ()
+    for index in order:
+        element = [v[index] for v in values]
+        gathered = combine(*gathered, *element) if gathered else element
+        for result, value in zip(results, gathered, strict=True):
+            result[index] = value
+    return tuple(np.moveaxis(result, 0, axis) for result in results)
+
+
+def _scan(op: Any, bind: Binder) -> Function:
+    combine, axis, reverse = bind.lanewise(op.combineOp), op.axis.value.data, bool(op.reverse.value.data)
+    return lambda *sources: serial_scan(combine, sources, axis, reverse=reverse)
+
+
+TABLE: Table = {tile.ScanOp: _scan}

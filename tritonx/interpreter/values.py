@@ -1,0 +1,124 @@
+"""How the values of the IR are held: which NumPy dtype stands for which element type, and what a tensor descriptor is.
+
+A tile is an ndarray of its logical shape, a scalar a NumPy scalar. Integers are signless: an `iN` is held in the signed dtype of
+N bits whatever the kernel means by it, the op says how to read it (`unsigned` gives the other view). An i1 is a `bool`, a pointer
+an int64 address.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.ir import Attribute
+
+from tritonx.interpreter.errors import UnsupportedInInterpreter
+from tritonx.ir import types
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_INTEGERS: dict[int, np.dtype[Any]] = {
+    1: np.dtype(np.bool_),
+    8: np.dtype(np.int8),
+    16: np.dtype(np.int16),
+    32: np.dtype(np.int32),
+    64: np.dtype(np.int64),
+}
+
+_FLOATS: dict[Attribute, np.dtype[Any]] = {
+    types.f16: np.dtype(np.float16),
+    types.bf16: np.dtype(ml_dtypes.bfloat16),
+    types.f32: np.dtype(np.float32),
+    types.f64: np.dtype(np.float64),
+    types.f8E5M2: np.dtype(ml_dtypes.float8_e5m2),
+    types.f8E4M3FN: np.dtype(ml_dtypes.float8_e4m3fn),
+    types.f8E5M2FNUZ: np.dtype(ml_dtypes.float8_e5m2fnuz),
+    types.f8E4M3FNUZ: np.dtype(ml_dtypes.float8_e4m3fnuz),
+    types.f8E4M3B11FNUZ: np.dtype(ml_dtypes.float8_e4m3b11fnuz),
+}
+
+
+@lru_cache(maxsize=1024)
+def dtype_of(type_: Attribute) -> np.dtype[Any]:
+    """The dtype that holds elements of `type_` (a scalar, pointer, index or tensor type)."""
+    element = types.element_type(type_)
+    if isinstance(element, types.PointerType | IndexType):
+        return np.dtype(np.int64)
+    if isinstance(element, IntegerType):
+        held = _INTEGERS.get(element.width.data)
+    else:
+        held = _FLOATS.get(element)
+    if held is None:
+        raise UnsupportedInInterpreter(f"the interpreter holds no values of type {element}")
+    return held
+
+
+@lru_cache(maxsize=1024)
+def storage_of(pointee: Attribute) -> np.dtype[Any]:
+    """The dtype of an element in memory: an i1 takes a byte, everything else is as in registers."""
+    held = dtype_of(pointee)
+    return np.dtype(np.uint8) if held == np.bool_ else held
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Whether elements of this dtype are floating point, ml_dtypes' formats included."""
+    return dtype.kind == "f" or dtype in _FLOAT_SET
+
+
+_FLOAT_SET = frozenset(_FLOATS.values())
+
+UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(np.bool_): np.dtype(np.bool_),
+    np.dtype(np.int8): np.dtype(np.uint8),
+    np.dtype(np.int16): np.dtype(np.uint16),
+    np.dtype(np.int32): np.dtype(np.uint32),
+    np.dtype(np.int64): np.dtype(np.uint64),
+}
+
+
+def unsigned(value: Any) -> Any:
+    """A signless integer (array or scalar) read as unsigned; an i1 stays a bool."""
+    return value.view(UNSIGNED[value.dtype])
+
+
+SIGNED: dict[np.dtype[Any], np.dtype[Any]] = {u: s for s, u in UNSIGNED.items()}
+
+
+def signless(value: Any) -> Any:
+    """An unsigned integer as it is held."""
+    return value.view(SIGNED[value.dtype])
+
+
+def undefined(dtype: np.dtype[Any], poison: bool) -> Any:
+    """What stands for an undefined element: 0, or where `poison` is set NaN, true or the bytes 0xA5."""
+    if not poison:
+        return dtype.type(0)
+    if is_float(dtype):
+        return dtype.type(float("nan"))
+    return np.frombuffer(b"\xa5" * dtype.itemsize, np.uint8).view(dtype if dtype.kind != "b" else np.uint8)[0].astype(dtype)
+
+
+@dataclass(frozen=True)
+class BlockPointer:
+    """A block of a strided tensor: where it begins (`offsets`, in elements, may be negative) in extents `shape`."""
+
+    base: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offsets: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """A tensor descriptor: a window of `block` elements moves over a tensor of `shape` with `strides` (in elements) at `base`."""
+
+    base: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    block: tuple[int, ...]
+    element: Attribute
+    pad_with_nan: bool = False
