@@ -1,0 +1,312 @@
+"""What each kind of expression means: constants, names, operators, conditions, indexing, attributes, tuples, f-strings.
+
+An expression over compile-time values is computed by Python; an operator with a tensor on either side is the tensor's
+method.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tritonx.frontend import errors
+from tritonx.frontend.codegen import branches, calls
+from tritonx.frontend.codegen.conditions import static_condition, truth
+from tritonx.frontend.codegen.values import is_dynamic, wrap_plain
+from tritonx.language.base import base_value
+from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.values import slice as tl_slice
+from tritonx.language.values import tensor
+from tritonx.language.values import tuple as tl_tuple
+
+if TYPE_CHECKING:
+    from tritonx.frontend.codegen.function import ExpressionRule, FunctionGenerator
+
+_CACHED = "_tritonx_value"
+
+
+def constant(gen: FunctionGenerator, node: ast.Constant) -> constexpr:
+    """A literal; immutable, so one object for all visits."""
+    value: constexpr | None = getattr(node, _CACHED, None)
+    if value is None:
+        value = constexpr(node.value)
+        setattr(node, _CACHED, value)
+    return value
+
+
+def name(gen: FunctionGenerator, node: ast.Name) -> Any:
+    """A name that is read."""
+    return gen.lookup(node.id, node)
+
+
+# Operators.
+
+Operator = tuple[str, str, Callable[[Any, Any], Any]]
+
+BINARY: Mapping[type[ast.operator], Operator] = {
+    ast.Add: ("__add__", "__radd__", operator.add),
+    ast.Sub: ("__sub__", "__rsub__", operator.sub),
+    ast.Mult: ("__mul__", "__rmul__", operator.mul),
+    ast.Div: ("__truediv__", "__rtruediv__", operator.truediv),
+    ast.FloorDiv: ("__floordiv__", "__rfloordiv__", operator.floordiv),
+    ast.Mod: ("__mod__", "__rmod__", operator.mod),
+    ast.Pow: ("__pow__", "__rpow__", operator.pow),
+    ast.LShift: ("__lshift__", "__rlshift__", operator.lshift),
+    ast.RShift: ("__rshift__", "__rrshift__", operator.rshift),
+    ast.BitAnd: ("__and__", "__rand__", operator.and_),
+    ast.BitOr: ("__or__", "__ror__", operator.or_),
+    ast.BitXor: ("__xor__", "__rxor__", operator.xor),
+    ast.MatMult: ("__matmul__", "__rmatmul__", operator.matmul),
+}
+
+COMPARISON: Mapping[type[ast.cmpop], Operator] = {
+    ast.Eq: ("__eq__", "__req__", operator.eq),
+    ast.NotEq: ("__ne__", "__rne__", operator.ne),
+    ast.Lt: ("__lt__", "__rlt__", operator.lt),
+    ast.LtE: ("__le__", "__rle__", operator.le),
+    ast.Gt: ("__gt__", "__rgt__", operator.gt),
+    ast.GtE: ("__ge__", "__rge__", operator.ge),
+}
+
+UNARY: Mapping[type[ast.unaryop], tuple[str, Callable[[Any], Any]]] = {
+    ast.USub: ("__neg__", operator.neg),
+    ast.UAdd: ("__pos__", operator.pos),
+    ast.Not: ("__not__", operator.not_),
+    ast.Invert: ("__invert__", operator.invert),
+}
+
+
+def apply_binary(gen: FunctionGenerator, node: ast.expr, which: Operator, left: Any, right: Any) -> Any:
+    """``left op right``, with the ops located at ``node``."""
+    method, reflected, python = which
+    aggregate = is_dynamic(left) and not isinstance(left, tensor | tl_tuple)
+    if isinstance(left, tensor) or (isinstance(right, tensor) and not aggregate):
+        receiver, other, special = (left, right, method) if isinstance(left, tensor) else (right, left, reflected)
+        implementation = getattr(type(receiver), special, None)
+        if implementation is None:
+            raise TypeError(f"tensors have no operator {method.strip('_')!r}")
+        gen.locate(node)
+        return implementation(receiver, other, _semantic=gen.semantic)
+    if aggregate:
+        function = calls.attribute_of(left, method)  # an aggregate may define operators as jit functions
+        return calls.call(gen, node, function, [right], {})
+    if not isinstance(left, base_value) and not isinstance(left, constexpr | type):
+        left = constexpr(left)
+    result = python(left, right)
+    return result if isinstance(result, base_value) else wrap_plain(result)
+
+
+def binary(gen: FunctionGenerator, node: ast.BinOp) -> Any:
+    left = gen.expression(node.left)
+    return apply_binary(gen, node, BINARY[node.op.__class__], left, gen.expression(node.right))
+
+
+def compare(gen: FunctionGenerator, node: ast.Compare) -> Any:
+    if len(node.ops) != 1:
+        raise gen.error(errors.ChainedComparison, node, "simultaneous multiple comparison is not supported")
+    left, right = gen.expression(node.left), gen.expression(node.comparators[0])
+    kind = node.ops[0].__class__
+    which = COMPARISON.get(kind)
+    if which is not None:
+        return apply_binary(gen, node, which, left, right)
+    if kind is ast.Is:
+        return constexpr(unwrap(left) is unwrap(right))
+    if kind is ast.IsNot:
+        return constexpr(unwrap(left) is not unwrap(right))
+    if isinstance(left, tensor) or isinstance(right, tensor):
+        raise gen.error(
+            errors.UnsupportedLanguageConstruct,
+            node,
+            f"AST comparison operator '{kind.__name__}' is not (currently) implemented.",
+            hint="`in` is decided at compile time; compare with each value and combine with `|`",
+        )
+    found = unwrap(left) in unwrap(right)
+    return constexpr(found if kind is ast.In else not found)
+
+
+def unary(gen: FunctionGenerator, node: ast.UnaryOp) -> Any:
+    operand = gen.expression(node.operand)
+    method, python = UNARY[node.op.__class__]
+    if isinstance(operand, tensor):
+        gen.locate(node)
+        return getattr(operand, method)(_semantic=gen.semantic)
+    if is_dynamic(operand):
+        if method == "__not__" and isinstance(operand, tl_tuple):
+            return constexpr(len(operand) == 0)
+        if not hasattr(type(operand), method):
+            raise gen.error(
+                errors.UnsupportedLanguageConstruct,
+                node,
+                f"AST unary operator '{method}' is not (currently) implemented on type {type(operand).__name__}",
+            )
+        return calls.call(gen, node, calls.attribute_of(operand, method), [], {})
+    return constexpr(python(unwrap(operand)))
+
+
+def boolean(gen: FunctionGenerator, node: ast.BoolOp) -> Any:
+    """``and`` and ``or``: compile-time operands decide at once or drop out, the others are combined element-wise."""
+    conjunction = isinstance(node.op, ast.And)
+    value: Any = None
+    pending: list[Any] = []
+    for operand in node.values:
+        value = gen.expression(operand)
+        if isinstance(value, tensor):
+            if value.type.is_block():
+                _warn_elementwise(gen, node)
+            pending.append(value)
+        elif bool(unwrap(value)) is not conjunction:
+            return value  # decides the whole, whatever the tensors before it are
+    if not pending:
+        return value
+    result = pending.pop()
+    method = "logical_and" if conjunction else "logical_or"
+    while pending:
+        gen.locate(node)
+        result = getattr(pending.pop(), method)(result, _semantic=gen.semantic)
+    return result
+
+
+def _warn_elementwise(gen: FunctionGenerator, node: ast.BoolOp) -> None:
+    place = gen.place(node)
+    warnings.warn_explicit(
+        "Logical operators 'and' and 'or' are deprecated for non-scalar tensors; please use '&' or '|' instead",
+        category=UserWarning,
+        filename=place.file,
+        lineno=place.line,
+        source=ast.unparse(node),
+    )
+
+
+# Conditions.
+
+
+def conditional(gen: FunctionGenerator, node: ast.IfExp) -> Any:
+    condition = gen.expression(node.test)
+    if isinstance(condition, tensor):
+        return branches.select_expression(gen, node, truth(gen, node, node.test, condition))
+    return gen.expression(node.body if static_condition(gen, node, condition) else node.orelse)
+
+
+# Containers.
+
+
+def _elements(gen: FunctionGenerator, nodes: list[ast.expr]) -> list[Any]:
+    values: list[Any] = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            values += calls.unpacked(gen, node)
+        else:
+            values.append(gen.expression(node))
+    return values
+
+
+def sequence(gen: FunctionGenerator, node: ast.Tuple | ast.List) -> tl_tuple:
+    return tl_tuple(_elements(gen, node.elts))
+
+
+def comprehension(gen: FunctionGenerator, node: ast.ListComp | ast.GeneratorExp) -> tl_tuple:
+    """``[f(x) for x in a_tuple]``: unrolled."""
+    if len(node.generators) != 1:
+        raise gen.error(errors.UnsupportedLanguageConstruct, node, "nested comprehensions are not supported")
+    clause = node.generators[0]
+    values = unwrap(gen.expression(clause.iter))
+    if not isinstance(values, tl_tuple | tuple | list | range):
+        raise gen.error(errors.UnsupportedLanguageConstruct, node, "only tuple comprehensions are supported")
+    outer = gen.scope
+    results: list[Any] = []
+    for value in values:  # pyright: ignore[reportUnknownVariableType]  # elements of any kind
+        gen.scope = dict(outer)
+        gen.module.assign(gen, clause.target, wrap_plain(value))
+        if all(static_condition(gen, test, gen.expression(test)) for test in clause.ifs):
+            results.append(gen.expression(node.elt))
+    gen.scope = outer
+    return tl_tuple(results)
+
+
+def subscript(gen: FunctionGenerator, node: ast.Subscript) -> Any:
+    value, index = gen.expression(node.value), gen.expression(node.slice)
+    if isinstance(value, tensor):
+        gen.locate(node)
+        return value.__getitem__(index, _semantic=gen.semantic)
+    if is_dynamic(value) and not isinstance(value, tl_tuple):
+        return calls.call(gen, node, calls.attribute_of(value, "__getitem__"), [index], {})
+    if isinstance(index, tensor):
+        raise gen.error(
+            errors.LanguageError,
+            node,
+            f"a tuple is indexed with a compile-time value, not with {index}",
+            hint="annotate the index with tl.constexpr, or iterate with tl.static_range",
+        )
+    plain: Any = unwrap(value)
+    return wrap_plain(plain[index if isinstance(plain, tl_tuple) else _python_index(index)])
+
+
+def _python_index(index: Any) -> Any:
+    if isinstance(index, tl_slice):
+        return slice(unwrap(index.start), unwrap(index.stop), unwrap(index.step))
+    return unwrap(index)
+
+
+def slice_(gen: FunctionGenerator, node: ast.Slice) -> tl_slice:
+    lower, upper, step = (
+        None if part is None else gen.expression(part) for part in (node.lower, node.upper, node.step)
+    )
+    return tl_slice(lower, upper, step)
+
+
+def attribute(gen: FunctionGenerator, node: ast.Attribute) -> Any:
+    value = gen.expression(node.value)
+    if isinstance(value, tensor):
+        if node.attr == "T":
+            gen.locate(node)
+            return gen.semantic.permute(value, (1, 0))
+        if node.attr in ("handle", "handles"):
+            raise AttributeError(f"'tensor' object has no attribute {node.attr!r}")
+    elif isinstance(value, constexpr) and node.attr not in ("value", "type"):
+        value = value.value
+    return wrap_plain(calls.attribute_of(value, node.attr))
+
+
+def joined_string(gen: FunctionGenerator, node: ast.JoinedStr) -> constexpr:
+    parts: list[str] = []
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            parts.append(str(part.value))
+            continue
+        assert isinstance(part, ast.FormattedValue)
+        value = gen.expression(part.value)
+        if is_dynamic(value):
+            raise gen.error(
+                errors.UnsupportedLanguageConstruct,
+                node,
+                "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type "
+                + str(type(value)),
+                hint="print run-time values with tl.device_print",
+            )
+        form = gen.expression(part.format_spec).value if part.format_spec is not None else ""
+        conversion = "" if part.conversion < 0 else "!" + chr(part.conversion)
+        parts.append(f"{{{conversion}:{form}}}".format(unwrap(value)))
+    return constexpr("".join(parts))
+
+
+EXPRESSIONS: Mapping[type[ast.expr], ExpressionRule] = {
+    ast.Constant: constant,
+    ast.Name: name,
+    ast.BinOp: binary,
+    ast.Compare: compare,
+    ast.UnaryOp: unary,
+    ast.BoolOp: boolean,
+    ast.IfExp: conditional,
+    ast.Call: calls.call_expression,
+    ast.Attribute: attribute,
+    ast.Subscript: subscript,
+    ast.Slice: slice_,
+    ast.Tuple: sequence,
+    ast.List: sequence,
+    ast.ListComp: comprehension,
+    ast.GeneratorExp: comprehension,
+    ast.JoinedStr: joined_string,
+}

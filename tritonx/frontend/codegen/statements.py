@@ -1,0 +1,186 @@
+"""What each kind of statement means, but for branches and loops: assignments, expressions, assertions, ``return``,
+``with``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tritonx.frontend import errors
+from tritonx.frontend.codegen import branches, calls, loops
+from tritonx.frontend.codegen.flow import Ended, Returned
+from tritonx.frontend.codegen.names import MISSING
+from tritonx.frontend.codegen.syntax import expanded_assignment, may_return
+from tritonx.frontend.codegen.values import describe, is_dynamic, materialize
+from tritonx.language import core
+from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.dtypes import void
+from tritonx.language.values import tensor
+from tritonx.language.values import tuple as tl_tuple
+
+if TYPE_CHECKING:
+    from tritonx.frontend.codegen.function import FunctionGenerator, StatementRule
+
+
+def assign_statement(gen: FunctionGenerator, node: ast.Assign) -> None:
+    """``target = value``: compile-time numbers become tensors here."""
+    first = node.targets[0]
+    if isinstance(first, ast.Name):
+        gen.assigned_name = first.id
+    value = gen.expression(node.value)
+    if not isinstance(value, tensor):
+        gen.locate(node)
+        value = materialize(value, gen.semantic.to_tensor)
+    gen.assigned_name = None
+    for target in node.targets:
+        assign(gen, target, value)
+
+
+def assign(gen: FunctionGenerator, target: ast.expr, value: Any) -> None:
+    """Give a name its value, or several names those of a tuple."""
+    if isinstance(target, ast.Name):
+        name = target.id
+        gen.scope[name] = value
+        gen.constexpr_owners.pop(name, None)
+        if isinstance(value, tensor) and value.handle.name_hint is None:
+            value.handle.name_hint = name
+    elif isinstance(target, ast.Tuple | ast.List):
+        _unpack(gen, target, value)
+    elif isinstance(target, ast.Attribute):
+        _assign_attribute(gen, target, value)
+    else:
+        raise gen.error(errors.ImmutableValue, target, "__setitem__ is not supported in triton")
+
+
+def _unpack(gen: FunctionGenerator, target: ast.Tuple | ast.List, value: Any) -> None:
+    values = unwrap(value)
+    if not isinstance(values, tl_tuple | tuple | list):
+        raise gen.error(errors.UnpackMismatch, target, f"cannot unpack {describe(value)} into {len(target.elts)} names")
+    elements: list[Any] = list(values)  # pyright: ignore[reportUnknownArgumentType]  # of anything
+    names = target.elts
+    star = next((i for i, name in enumerate(names) if isinstance(name, ast.Starred)), None)
+    if star is not None and len(elements) >= len(names) - 1:
+        behind = len(names) - star - 1
+        middle = tl_tuple(elements[star : len(elements) - behind])
+        elements = [*elements[:star], middle, *elements[len(elements) - behind :]]
+    if len(elements) != len(names):
+        message = f"cannot unpack {len(elements)} values into {len(names)} names"
+        raise gen.error(errors.UnpackMismatch, target, message)
+    for name, element in zip(names, elements, strict=True):
+        assign(gen, name.value if isinstance(name, ast.Starred) else name, element)
+
+
+def _assign_attribute(gen: FunctionGenerator, target: ast.Attribute, value: Any) -> None:
+    """Only the constructor of an aggregate, which is a jit function then, assigns attributes: those of ``self``."""
+    receiver = gen.expression(target.value)
+    if gen.source.name == "__init__" and getattr(receiver, "__triton_aggregate__", False):
+        setattr(receiver, target.attr, value)
+        return
+    raise gen.error(errors.ImmutableValue, target, "Attribute assignment is not supported in triton")
+
+
+def augmented_assign(gen: FunctionGenerator, node: ast.AugAssign) -> None:
+    assign_statement(gen, expanded_assignment(node))
+
+
+def annotated_assign(gen: FunctionGenerator, node: ast.AnnAssign) -> None:
+    """``name: tl.constexpr = value`` stays a compile-time value and cannot be assigned again; other annotations mean
+    nothing."""
+    if node.value is None:
+        return
+    annotation = unwrap(gen.expression(node.annotation))
+    declares = annotation is constexpr or (isinstance(annotation, str) and annotation.rpartition(".")[2] == "constexpr")
+    if not declares or not isinstance(node.target, ast.Name):
+        plain = ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
+        assign_statement(gen, plain)
+        return
+    name = node.target.id
+    value = gen.expression(node.value)
+    # The same declaration runs again in each iteration of an unrolled loop.
+    if gen.scope.get(name, MISSING) is not MISSING and gen.constexpr_owners.get(name) is not node:
+        message = repr(ValueError(f"{name} is already defined. constexpr cannot be reassigned."))
+        raise gen.error(errors.ConstexprReassigned, node, message)
+    gen.scope[name] = value if is_dynamic(value) else constexpr(value)
+    gen.constexpr_owners[name] = node
+
+
+def expression_statement(gen: FunctionGenerator, node: ast.Expr) -> None:
+    if isinstance(node.value, ast.Constant):
+        return  # a docstring
+    gen.unused = node.value
+    gen.expression(node.value)
+
+
+def assert_statement(gen: FunctionGenerator, node: ast.Assert) -> None:
+    """``assert`` is ``tl.device_assert``: checked at run time where the kernel is compiled with ``debug``."""
+    test = gen.expression(node.test)
+    message = gen.expression(node.msg) if node.msg is not None else ""
+    calls.call(gen, node, core.device_assert, [test, message], {})
+
+
+def pass_statement(gen: FunctionGenerator, node: ast.Pass) -> None:
+    """Nothing."""
+
+
+def with_statement(gen: FunctionGenerator, node: ast.With) -> None:
+    """Context managers that are functions of the language, entered and left around the body while it is generated."""
+    if may_return(node.body):
+        message = "Cannot have `return` statements inside `with` statements in triton "
+        raise gen.error(errors.UnsupportedLanguageConstruct, node, message)
+    managers: list[Any] = []
+    for item in node.items:
+        manager = unwrap(gen.expression(item.context_expr))
+        if not hasattr(manager, "__enter__"):
+            raise gen.error(errors.LanguageError, item.context_expr, f"{describe(manager)} is not a context manager")
+        managers.append(manager)
+    for manager, item in zip(managers, node.items, strict=True):
+        entered = manager.__enter__()
+        if item.optional_vars is not None:
+            assign(gen, item.optional_vars, entered)
+    gen.statements(node.body)
+    for manager in reversed(managers):
+        manager.__exit__(None, None, None)
+
+
+def return_statement(gen: FunctionGenerator, node: ast.Return, rest: Sequence[ast.stmt], tail: bool) -> Ended:
+    """``return``: numbers become tensors; all returns of a function have one type."""
+    if gen.loops:
+        message = "Cannot have `return` statements inside `while` or `for` statements in triton."
+        raise gen.error(errors.ReturnInLoop, node, message)
+    value = None
+    if node.value is not None:
+        value = gen.expression(node.value)
+        gen.locate(node)
+        value = materialize(value, gen.semantic.to_tensor)
+        if unwrap(value) is None:
+            value = None
+    if value is not None and not isinstance(value, core.base_value):
+        value = constexpr(value)
+    type_ = void if value is None else value.type
+    if gen.return_type is MISSING:
+        gen.return_type = type_
+    elif gen.return_type != type_:
+        message = f"Inconsistent return types: {gen.return_type} and {type_}"
+        raise gen.error(errors.ReturnMismatch, node, message)
+    return Ended(Returned(value))
+
+
+STATEMENTS: Mapping[type[ast.stmt], StatementRule] = {
+    ast.Assign: assign_statement,
+    ast.AugAssign: augmented_assign,
+    ast.AnnAssign: annotated_assign,
+    ast.Expr: expression_statement,
+    ast.Assert: assert_statement,
+    ast.Pass: pass_statement,
+    ast.With: with_statement,
+    loops.BindTarget: loops.bind_target,
+}
+
+FLOW: Mapping[type[ast.stmt], Any] = {
+    ast.If: branches.if_statement,
+    ast.For: loops.for_statement,
+    ast.While: loops.while_statement,
+    ast.Return: return_statement,
+}
+"""Statements that decide what becomes of those behind them: called with (generator, node, rest, tail)."""

@@ -1,0 +1,102 @@
+"""Values across region boundaries, and the small conversions between Python's values and the language's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+from xdsl.ir import SSAValue
+
+from tritonx.language.base import base_value
+from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.dtypes import dtype
+from tritonx.language.values import tensor, tuple_type
+from tritonx.language.values import tuple as tl_tuple
+
+NUMBERS = (bool, int, float)
+"""The Python values that become tensors where they are assigned, returned or carried."""
+
+
+def is_dynamic(value: object) -> bool:
+    """Whether ``value`` exists at run time: a value of the language that is no constexpr."""
+    return isinstance(value, base_value) and not isinstance(value, constexpr)
+
+
+def handles_of(values: Iterable[base_value]) -> list[SSAValue]:
+    """The SSA values of ``values``, in order."""
+    handles: list[SSAValue] = []
+    for value in values:
+        handles += value.handles()
+    return handles
+
+
+def same_handles(left: Any, right: Any) -> bool:
+    """Whether two run-time values of one type are the same SSA values."""
+    a, b = left.handles(), right.handles()
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+
+
+def is_many(value: object) -> bool:
+    """Whether ``value`` is a block of more than one element."""
+    return isinstance(value, tensor) and value.type.is_block() and cast(Any, value.type).numel != 1
+
+
+def is_named_tuple(value: object) -> bool:
+    """Whether ``value`` is a named tuple, or a class of such."""
+    cls: type = cast(type, value) if isinstance(value, type) else type(value)
+    return issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def map_tuple(value: Any, function: Callable[[Any], Any]) -> tl_tuple:
+    """A language tuple of ``function`` of each element, with the fields of ``value`` (a tuple of Python or of the
+    language)."""
+    elements: list[Any] = [wrap(function(element)) for element in value]
+    fields = value.type.fields if isinstance(value, tl_tuple) else getattr(value, "_fields", None)
+    return tl_tuple(elements, tuple_type([element.type for element in elements], fields))
+
+
+def wrap(value: Any) -> Any:
+    """A Python result as a value of the language: containers become tuples, anything else unknown to it a constexpr."""
+    if isinstance(value, base_value):
+        return value
+    if isinstance(value, tuple | list):
+        return map_tuple(cast(Any, value), wrap)
+    return constexpr(value)
+
+
+def wrap_plain(value: Any) -> Any:
+    """``wrap`` for what an attribute or an index gives: numbers, strings and tuples; types, functions and modules
+    stay."""
+    if isinstance(value, (*NUMBERS, str)) or value is None:
+        return constexpr(value)
+    if type(value) is tuple or (is_named_tuple(value) and not isinstance(value, type)):
+        return map_tuple(value, wrap)
+    return value
+
+
+def is_static_argument(value: Any) -> bool:
+    """Whether an argument is known at compile time: such a parameter is a constant of the function instance."""
+    return value is None or isinstance(value, constexpr | dtype) or not isinstance(value, base_value)
+
+
+def materialize(value: Any, to_tensor: Callable[[Any], Any]) -> Any:
+    """``value`` as an assignment or a ``return`` keeps it: numbers become tensors, elements of tuples too."""
+    if isinstance(value, tl_tuple):
+        return map_tuple(value, lambda element: materialize(element, to_tensor))
+    plain = unwrap(value)
+    if isinstance(plain, NUMBERS):
+        return to_tensor(plain)
+    if isinstance(plain, base_value):
+        return plain
+    if type(plain) is tuple:
+        return map_tuple(plain, lambda element: materialize(element, to_tensor))
+    return value
+
+
+def describe(value: Any) -> str:
+    """The type of ``value`` as messages name it."""
+    if is_dynamic(value):
+        return str(value.type)
+    if isinstance(value, constexpr):
+        return f"constexpr {value.value!r}"
+    return type(value).__name__

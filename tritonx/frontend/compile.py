@@ -1,0 +1,128 @@
+"""The front end's entry: a jit function and a signature in, a module of ``tt`` out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tritonx.frontend import errors
+from tritonx.frontend.codegen.function import FunctionGenerator
+from tritonx.frontend.codegen.module import ModuleGenerator
+from tritonx.frontend.errors import CompilationError
+from tritonx.language.base import base_type
+from tritonx.language.constexpr import constexpr_type
+from tritonx.language.dtypes import str_to_ty
+from tritonx.language.values import tuple_type
+from tritonx.runtime.jit import JITFunction
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tritonx.backends.api import Options, Target
+
+Path = tuple[int, ...]
+"""Where an argument is: its position, then the positions inside nested tuples."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def make_module(
+    fn: JITFunction,
+    signature: Mapping[str, Any],
+    constants: Mapping[Path, Any],
+    attrs: Mapping[Path, Sequence[Sequence[Any]]],
+    options: Options,
+    target: Target,
+) -> ModuleOp:
+    """The ``tt`` module of kernel ``fn`` for one specialisation.
+
+    ``signature`` names each parameter's type as Triton does (``*fp32``, ``i32``, ``constexpr``, tuples of these),
+    ``constants`` gives the compile-time values by path, ``attrs`` facts such as ``[["tt.divisibility", 16]]``. A
+    mistake in the kernel's source is a ``CompilationError`` of ``tritonx.frontend.errors``.
+    """
+    module = ModuleGenerator(
+        options,
+        target,
+        any_global=_is_set("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"),
+        raw_errors=_is_set("TRITON_FRONT_END_DEBUGGING"),
+    )
+    _check_parameters(module, fn)
+    types: dict[str, base_type] = {}
+    for index, name in enumerate(fn.arg_names):
+        types[name] = _argument_type(signature.get(name, "constexpr"), (index,), constants)
+    try:
+        return module.kernel(fn, _symbol(module, fn, signature, constants), types, _handle_attributes(types, attrs))
+    except CompilationError as error:
+        raise error.with_traceback(None) from error.__cause__
+
+
+def _is_set(variable: str) -> bool:
+    """Whether a switch is on, under Triton's name or ours."""
+    values = (os.environ.get(variable), os.environ.get(variable.replace("TRITON_", "TRITONX_", 1)))
+    return any(value is not None and value.lower() in ("1", "true", "on", "yes", "y") for value in values)
+
+
+def _argument_type(text: Any, path: Path, constants: Mapping[Path, Any]) -> Any:
+    """The type of the argument at ``path``: a constant's is its value."""
+    if path in constants:
+        return constexpr_type(constants[path])
+    if isinstance(text, tuple):
+        parts: list[Any] = [_argument_type(part, (*path, i), constants) for i, part in enumerate(text)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return tuple_type(parts, getattr(text, "_fields", None))  # pyright: ignore[reportUnknownArgumentType]
+    return str_to_ty(text)
+
+
+def _handle_attributes(
+    types: Mapping[str, base_type], attrs: Mapping[Path, Sequence[Sequence[Any]]]
+) -> dict[int, dict[str, int]]:
+    """The facts by the position of the IR function's parameter they are about: the first handle of the argument."""
+    found: dict[int, dict[str, int]] = {}
+    position = 0
+
+    def walk(type_: Any, path: Path) -> None:
+        nonlocal position
+        if isinstance(type_, tuple_type):
+            for index, part in enumerate(type_):
+                walk(part, (*path, index))
+            return
+        facts = attrs.get(path)
+        count = len(type_.leaves())
+        if facts and count:
+            found[position] = {str(name): int(value) for name, value in facts}
+        position += count
+
+    for index, type_ in enumerate(types.values()):
+        walk(type_, (index,))
+    return found
+
+
+def _symbol(
+    module: ModuleGenerator, fn: JITFunction, signature: Mapping[str, Any], constants: Mapping[Path, Any]
+) -> str:
+    """The kernel's symbol: what its ``repr`` says of this specialisation, without the module's path."""
+    from collections import namedtuple
+
+    proxy = namedtuple("SpecializationProxy", ["constants", "signature"])  # what Triton gives to a kernel's repr
+    by_name = {fn.arg_names[path[0]]: value for path, value in constants.items() if len(path) == 1}
+    name = str(fn.repr(proxy(by_name, signature))).rpartition(".")[2]
+    if not _IDENTIFIER.fullmatch(name):
+        gen = FunctionGenerator(module, module.source_of(fn))
+        raise gen.error(errors.InvalidName, gen.source.definition, f"invalid function identifier: {name}")
+    return name
+
+
+def _check_parameters(module: ModuleGenerator, fn: JITFunction) -> None:
+    for param in fn.params:
+        if param.is_constexpr and (param.do_not_specialize or param.do_not_specialize_on_alignment):
+            gen = FunctionGenerator(module, module.source_of(fn))
+            arguments = gen.source.definition.args
+            node = next(
+                a for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs) if a.arg == param.name
+            )
+            message = (
+                f"{param.name} marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment. "
+                "Remove constexpr designation to skip specialization."
+            )
+            raise gen.error(errors.SpecializationConflict, node, message)

@@ -1,0 +1,280 @@
+"""What can be wrong with a kernel's source: one exception class for each mistake a user can make.
+
+``str(error)`` begins as Triton's does (``at LINE:COL:``, lines counted from the ``def``, up to twelve lines of source
+that end in the failing one, a caret) and goes on where Triton stops: the caret underlines the whole expression, then
+come the message, the place as an editor understands it, the calls through which it was reached, and a hint::
+
+    at 3:15:
+    def scale(x, factor):
+        y = x * 2
+        return y * facotr
+                   ^~~~~~
+    NameError('facotr is not defined')
+      --> kernels.py:12:15 in scale
+      called from kernels.py:30:8 in kernel
+    hint: did you mean 'factor'?
+
+An error inside a called jit function is raised once for each call: the exception the user catches points at the call
+in the kernel, has the class of the innermost one, quotes it, and has it as ``__cause__``. Every error survives
+pickling, cause included, because kernels are compiled in worker processes. This module imports no IR.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from tritonx.runtime.errors import TritonError
+
+SOURCE_LINES_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position as an editor understands it: 1-based line and 0-based column in ``file``, inside jit function
+    ``function``."""
+
+    file: str
+    line: int
+    column: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column} in {self.function}"
+
+
+class CompilationError(TritonError):
+    """Base of all errors in a kernel's source. ``CompilationError(src, node, message)`` is Triton's constructor.
+
+    ``src`` is the function's source without decorators, ``node`` the failing AST node of it. ``place`` and ``stack``
+    (call sites, innermost first) are there when the code generator raised the error. ``hint``: None for the one of the
+    class, "" for none.
+    """
+
+    default_hint: str | None = None
+
+    def __init__(
+        self,
+        src: str | None,
+        node: ast.AST | None,
+        error_message: str | None = None,
+        *,
+        hint: str | None = None,
+        place: Place | None = None,
+        stack: tuple[Place, ...] = (),
+    ) -> None:
+        super().__init__(src, node, error_message)
+        self.src = src
+        self.node = node
+        self.error_message = error_message
+        self.hint = hint if hint is not None else self.default_hint
+        self.place = place
+        self.stack = stack
+
+    @property
+    def message(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        lines = [self._own_text()]
+        lines += [f"  called from {site}" for site in self.stack]
+        lines += [f"hint: {hint}" for hint in self._hints()]
+        return "\n".join(lines)
+
+    def _own_text(self) -> str:
+        """Everything but the calls that led here and the hint."""
+        lines = [excerpt(self.src, self.node)]
+        if self.error_message:
+            lines.append(self.error_message)
+        if self.place is not None:
+            lines.append(f"  --> {self.place}")
+        if isinstance(self.__cause__, CompilationError):
+            lines.append(self.__cause__._own_text())
+        return "\n".join(lines)
+
+    def _hints(self) -> list[str]:
+        inner = self.__cause__._hints() if isinstance(self.__cause__, CompilationError) else []
+        return [self.hint] if self.hint and self.hint not in inner else inner
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {"hint": self.hint, "place": self.place, "stack": self.stack, "cause": _picklable(self.__cause__)}
+        return type(self), (self.src, self.node, self.error_message), state
+
+    def __setstate__(self, state: dict[str, Any] | None) -> None:
+        state = dict(state or {})
+        self.__cause__ = state.pop("cause", None)
+        self.__dict__.update(state)
+
+
+def _picklable(cause: BaseException | None) -> BaseException | None:
+    """``cause`` if it survives a round trip, else an exception that says the same: a builtin may raise anything."""
+    import pickle
+
+    if cause is None or isinstance(cause, CompilationError):
+        return cause
+    try:
+        pickle.loads(pickle.dumps(cause))
+        return cause
+    except Exception:
+        return RuntimeError(f"{type(cause).__name__}: {cause}")
+
+
+def excerpt(src: str | None, node: ast.AST | None) -> str:
+    """``at LINE:COL:``, the source up to ``node``'s first line, and the caret under ``node``."""
+    line_number: int | None = getattr(node, "lineno", None)
+    if src is None:
+        text = " <source unavailable>"
+    elif line_number is None:
+        text = src
+    else:
+        lines = src.split("\n")[:line_number][-SOURCE_LINES_SHOWN:]
+        text = "\n".join([*lines, _underline(lines[-1], node)]) if lines else " <source empty>"
+    if line_number is None:
+        return text
+    return f"at {line_number}:{getattr(node, 'col_offset', 0)}:\n{text}"
+
+
+def _underline(line: str, node: ast.AST | None) -> str:
+    """A caret at ``node``'s column and tildes to its end, or to the end of the line where it goes on below.
+
+    AST columns count UTF-8 bytes; the underline counts characters.
+    """
+    encoded = line.encode()
+    start: int = getattr(node, "col_offset", 0)
+    end: int | None = getattr(node, "end_col_offset", None)
+    if getattr(node, "end_lineno", None) != getattr(node, "lineno", None):
+        end = len(encoded)
+    if isinstance(node, _COMPOUND):
+        end = len(encoded.rstrip().removesuffix(b":"))
+    indent = len(encoded[:start].decode(errors="replace"))
+    width = len(encoded[start:end].decode(errors="replace").rstrip()) if end is not None else 1
+    return " " * indent + "^" + "~" * (width - 1)
+
+
+_COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.FunctionDef, ast.Try, ast.ClassDef)
+
+
+class CompileTimeAssertionFailure(CompilationError):
+    """``tl.static_assert`` of something false."""
+
+
+class UnsupportedLanguageConstruct(CompilationError):
+    """Python that kernels cannot contain."""
+
+
+class ReturnInLoop(UnsupportedLanguageConstruct):
+    """``return`` inside a ``for`` or ``while`` that exists at run time."""
+
+    default_hint = "carry a flag out of the loop, or move the loop's body into a jit function that returns early"
+
+
+class AmbiguousCondition(UnsupportedLanguageConstruct):
+    """A block of more than one value where a truth value is needed."""
+
+    default_hint = "select element-wise with tl.where, or reduce the block to one value first"
+
+
+class InvalidCondition(UnsupportedLanguageConstruct):
+    """A compile-time condition that is neither bool, int nor None."""
+
+
+class ChainedComparison(UnsupportedLanguageConstruct):
+    """``a < b < c``."""
+
+    default_hint = "write (a < b) & (b < c)"
+
+
+class NoinlineArgument(UnsupportedLanguageConstruct):
+    """A block passed to a function that is marked ``noinline``."""
+
+
+class UndefinedName(CompilationError):
+    """A name that nothing defines at this point."""
+
+
+class GlobalNotConstexpr(UndefinedName):
+    """A global that is not known to stay what it is."""
+
+    default_hint = "make it a tl.constexpr(...), or pass it as an argument"
+
+
+class ConstexprReassigned(CompilationError):
+    """A second assignment to a name declared ``tl.constexpr``."""
+
+
+class LoopCarriedMismatch(CompilationError):
+    """A variable that does not keep one type through the iterations of a loop."""
+
+    default_hint = (
+        "initialise the variable with the type it has in the loop, or convert it with .to(...) where it is assigned"
+    )
+
+
+class BranchMismatch(CompilationError):
+    """A variable, or a conditional expression, that has another type after each branch of a run-time ``if``."""
+
+    default_hint = "convert one side with .to(...), so that both branches give one type"
+
+
+class ReturnMismatch(CompilationError):
+    """``return`` statements of one function that give different types."""
+
+
+class LoopBoundsError(CompilationError):
+    """Bounds or a step of a ``for`` loop that are not integer scalars."""
+
+
+class InvalidIterable(CompilationError):
+    """A ``for`` loop over something that kernels cannot iterate."""
+
+    default_hint = "iterate over range, tl.range, tl.static_range or a tuple"
+
+
+class EndlessLoop(CompilationError):
+    """A ``while`` whose condition is true at compile time."""
+
+
+class UnpackMismatch(CompilationError):
+    """A tuple assigned to another number of names."""
+
+
+class ImmutableValue(CompilationError):
+    """An assignment to an element or an attribute."""
+
+    default_hint = (
+        "blocks and tuples are values: build a new one (tl.where, tuple + tuple), or write to memory with tl.store"
+    )
+
+
+class InvalidCall(CompilationError):
+    """Arguments that do not fit a function's parameters, or a call of something that cannot be called in a kernel."""
+
+
+class RecursionUnsupported(CompilationError):
+    """A jit function that calls itself without an end known at compile time."""
+
+    default_hint = "recursion works where a constexpr argument decides its depth; else write a loop"
+
+
+class UnusedResult(CompilationError):
+    """A call for nothing: the function has no effect but its result."""
+
+
+class StaticAssertUndecided(CompilationError):
+    """``tl.static_assert`` of something known at run time only."""
+
+    default_hint = "use tl.device_assert for what only the device knows"
+
+
+class SpecializationConflict(CompilationError):
+    """A parameter that is constexpr and do_not_specialize at once."""
+
+
+class InvalidName(CompilationError):
+    """A kernel whose name is no identifier."""
+
+
+class LanguageError(CompilationError):
+    """A language function or operator refused its arguments; ``__cause__`` is what it raised, if it raised from a
+    call."""
