@@ -79,12 +79,12 @@ class FuncOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
         visibility = parser.parse_optional_visibility_keyword()
-        name, function_type, region, extra, arg_attrs, res_attrs = parse_func_op_like(
+        name, inputs, outputs, region, extra, arg_attrs, res_attrs = parse_func_op_like(
             parser, reserved_attr_names=("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
         )
         properties = {
-            "sym_name": name,
-            "function_type": function_type,
+            "sym_name": StringAttr(name),
+            "function_type": FunctionType.from_lists(inputs, outputs),
             "sym_visibility": visibility,
             "arg_attrs": arg_attrs,
             "res_attrs": res_attrs,

@@ -1,0 +1,34 @@
+"""The text of modules: `parse_module` and `print_module`.
+
+`parser` and `printer` speak MLIR's text as Triton 3.6 writes and reads it; `format` gives each op its custom text; `aliases` decides
+what is named at the top of a module; `lexer` is xDSL's, faster.
+"""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from tritonx.ir.text.parser import Parser
+from tritonx.ir.text.printer import Printer, print_op_text
+
+
+def parse_module(text: str, name: str = "<input>", *, context: Context | None = None) -> ModuleOp:
+    """The module that `text` describes, not verified. Raises xDSL's `ParseError`, with a position, for anything else.
+
+    `name` stands for the input in error messages; `context` (with every dialect, if left out) says which ops there are.
+    """
+    if context is None:
+        from tritonx.ir.context import new_context
+
+        context = new_context()
+    return Parser(context, text, name).parse_module()
+
+
+def print_module(op: Operation, *, debuginfo: bool = False, generic: bool = False) -> str:
+    """A module (or any op) as text; with locations if `debuginfo`, every op in MLIR's generic form if `generic`."""
+    return print_op_text(op, debuginfo=debuginfo, generic=generic)
+
+
+__all__ = ["Parser", "Printer", "parse_module", "print_module"]

@@ -1,0 +1,177 @@
+"""A printer that writes MLIR's text: attribute aliases at the top, dictionaries in order of their keys, locations on demand.
+
+xDSL's printer has no aliases and prints what it is given in the order in which it stands. Type texts are cached while a module is
+printed, and text goes to the stream in one piece for each op.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import IO, Any, cast
+
+from xdsl.dialects.builtin import AnyFloat, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.printer import Printer as XDSLPrinter
+from xdsl.traits import IsolatedFromAbove
+
+from tritonx.ir.text.aliases import LOCATION_KINDS, collect_aliases
+from tritonx.ir.types import bf16, f16, f32, f64
+
+_SIGNIFICANT_DIGITS: dict[Attribute, int] = {f64: 17, f32: 9, f16: 5, bf16: 4}
+"""Digits that determine a value of the type; others have fewer."""
+
+
+@dataclass(eq=False, repr=False)
+class Printer(XDSLPrinter):
+    """See the module's docstring; `print_module` is the entry."""
+
+    _aliases: dict[Attribute, str] = field(default_factory=dict[Attribute, str], init=False)
+    _type_text: dict[Attribute, str] = field(default_factory=dict[Attribute, str], init=False)
+
+    def print_module(self, module: Operation) -> None:
+        """Prints the aliases, the module and a newline."""
+        aliases = collect_aliases(module, locations=self.print_debuginfo)
+        before = {a: n for a, n in aliases.items() if not isinstance(a, LOCATION_KINDS)}
+        behind = {a: n for a, n in aliases.items() if isinstance(a, LOCATION_KINDS)}
+        # An alias may use those printed before it, nested first; location aliases stand behind the module, except the first.
+        for attribute, name in before.items():
+            self._print_alias(attribute, name)
+        self._aliases.update(behind)
+        self.print_op(module)
+        self.print_string("\n")
+        for attribute, name in behind.items():
+            del self._aliases[attribute]
+            self._print_alias(attribute, name)
+
+    def _print_alias(self, attribute: Attribute, name: str) -> None:
+        self.print_string(f"{name} = ")
+        self._aliases.pop(attribute, None)
+        super().print_attribute(attribute)
+        self.print_string("\n")
+        self._aliases[attribute] = name
+
+    # -- text
+
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        if "\n" in text or self._next_line_callback:
+            super().print_string(text, indent=indent)
+            return
+        self._current_column += len(text)
+        cast(IO[str], self.stream).write(text)
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        alias = self._aliases.get(attribute)
+        if alias is not None:
+            if isinstance(attribute, LOCATION_KINDS) and not self.printing_location:
+                alias = f"loc({alias})"
+            self.print_string(alias)
+            return
+        if not isinstance(attribute, TensorType):
+            super().print_attribute(attribute)
+            return
+        text = self._type_text.get(cast(Attribute, attribute))
+        if text is None:
+            stream, self.stream = self.stream, StringIO()
+            super().print_attribute(cast(Attribute, attribute))
+            text, self.stream = self.stream.getvalue(), stream
+            self._current_column -= len(text)
+            self._type_text[cast(Attribute, attribute)] = text
+        self.print_string(text)
+
+    def print_attr_dict(self, attr_dict: Mapping[str, Attribute]) -> None:
+        super().print_attr_dict(dict(sorted(attr_dict.items())))
+
+    def print_float(self, value: float, type: AnyFloat) -> None:
+        """As MLIR: six digits if they determine the value, else as many as needed, else the bit pattern."""
+        if math.isfinite(value):
+            mantissa, exponent = f"{value:.5e}".split("e")
+            for text in (f"{mantissa}0e{exponent}", f"{value:.{_SIGNIFICANT_DIGITS.get(type, 4)}g}"):
+                if "." in text and _packs_to(text, value, type):
+                    self.print_string(text)
+                    return
+        self.print_string(f"0x{type.pack((value,))[::-1].hex().upper()}")
+
+    # -- operations
+
+    def print_op(self, op: Operation) -> None:
+        if self.diagnostic.op_messages:
+            super().print_op(op)
+            return
+        isolated = op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+        self._print_results(op)
+        if isolated:
+            self.enter_scope()
+        custom = type(op).print is not Operation.print and not self.print_generic_format
+        if custom:
+            self.print_string("module" if op.name == "builtin.module" else op.name)
+            op.print(self)
+            if self.print_debuginfo:
+                self.print_string(" ")
+                self.print_attribute(op.location)
+        elif op.name == "builtin.unregistered":
+            self._print_unregistered(op)
+        else:
+            self.print_string(f'"{op.name}"')
+            self.print_op_with_default_format(op)
+        if isolated:
+            self.exit_scope()
+
+    def _print_unregistered(self, op: Operation) -> None:
+        name = op.attributes.pop("op_name__")
+        self.print_string(f'"{cast(Any, name).data}"')
+        self.print_op_with_default_format(op)
+        op.attributes["op_name__"] = name
+
+    def print_operation_type(self, op: Operation) -> None:
+        # xDSL prints the location here, and so in the middle of ops whose printers call this before they are done.
+        self.print_function_type([o.type for o in op.operands], [r.type for r in op.results])
+
+    def print_op_with_default_format(self, op: Operation) -> None:
+        super().print_op_with_default_format(op)
+        if self.print_debuginfo:
+            self.print_string(" ")
+            self.print_attribute(op.location)
+
+    def _print_results(self, op: Operation) -> None:
+        results = op.results
+        if not results:
+            return
+        hint = results[0].name_hint
+        if len(results) > 1 and all(result.name_hint == hint for result in results):
+            self._print_result_pack(results, hint)
+        else:
+            self.print_list(results, self.print_ssa_value)
+        self.print_string(" = ")
+
+    def _print_result_pack(self, results: Sequence[SSAValue], hint: str | None) -> None:
+        """`%pack:2`, whose parts are then called `%pack#0` and `%pack#1`."""
+        if hint is None:
+            name = self._get_new_valid_name_id()
+        else:
+            used = self.ssa_names.get(hint, 0)
+            self.ssa_names[hint] = used + 1
+            name = f"{hint}_{used}" if used else hint
+        for index, result in enumerate(results):
+            self._ssa_values[result] = f"{name}#{index}"
+        self.print_string(f"%{name}:{len(results)}")
+
+    def print_block_arguments(self, arguments: Sequence[SSAValue]) -> None:
+        """`(%a: i32, %b: f32)`, with locations if they are printed."""
+        with self.in_parens():
+            self.print_list(cast(Iterable[Any], arguments), self.print_block_argument)
+
+
+def _packs_to(text: str, value: float, type_: AnyFloat) -> bool:
+    return type_.pack((float(text),)) == type_.pack((value,))
+
+
+def print_op_text(op: Operation, *, debuginfo: bool = False, generic: bool = False) -> str:
+    """An op as text, with the aliases it needs in front."""
+    stream = StringIO()
+    Printer(stream, print_debuginfo=debuginfo, print_generic_format=generic).print_module(op)
+    return stream.getvalue()
+
+
