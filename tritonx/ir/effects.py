@@ -20,7 +20,7 @@ from xdsl.traits import (
     RecursiveMemoryEffect,
 )
 
-from tritonx.dialects import arith, tile
+from tritonx.dialects import arith, scf, tile
 from tritonx.ir.fold.constants import constant_of
 
 
@@ -69,7 +69,7 @@ def is_removable(op: Operation) -> bool:
 
 def is_speculatable(op: Operation) -> bool:
     """Whether the op may be executed where the program would not have: it touches no memory and cannot trap."""
-    if effects_of(op) or is_terminator(op):
+    if effects_of(op) or is_terminator(op) or isinstance(op, scf.WhileOp):  # a while may not end
         return False
     if isinstance(op, arith.DivSIOp | arith.RemSIOp | arith.DivUIOp | arith.RemUIOp | _OTHER_DIVISIONS):
         divisor = constant_of(op.operands[1])

@@ -47,6 +47,8 @@ class PassFailure(TritonError):
         self.hint = hint
         self.internal = internal
         self.reproducer = reproducer
+        self.op: Operation | None = None
+        """The op itself, in the process where the pass failed."""
 
     def __str__(self) -> str:
         where = f"{self.places[0]}: " if self.places else ""
@@ -108,16 +110,15 @@ def failed_op(error: BaseException) -> Operation | None:
 def failure_of(error: BaseException, pass_name: str, reproducer: str) -> PassFailure:
     """The report on an exception that escaped a pass."""
     op = failed_op(error)
-    op_text, places = ("", ()) if op is None else (describe(op), source_of(op))
-    if isinstance(error, PassError):
-        return PassFailure(
-            pass_name, error.message, op_text=op_text, places=places, hint=error.hint, reproducer=reproducer
-        )
-    return PassFailure(
+    expected = isinstance(error, PassError)
+    failure = PassFailure(
         pass_name,
-        f"{type(error).__name__}: {error}",
-        op_text=op_text,
-        places=places,
-        internal=True,
+        error.message if expected else f"{type(error).__name__}: {error}",
+        op_text="" if op is None else describe(op),
+        places=() if op is None else source_of(op),
+        hint=error.hint if expected else "",
+        internal=not expected,
         reproducer=reproducer,
     )
+    failure.op = op
+    return failure

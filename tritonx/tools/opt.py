@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
     from tritonx.backends.api import Stage
+    from tritonx.ir.failure import PassFailure
     from tritonx.tools.opt_pipeline import TargetStages
 
 RECURSION_LIMIT = 6000
@@ -115,17 +116,21 @@ class Driver:
         return run if self.args.emit == "mlir" else run + self.target.emission(self.args.emit)
 
     def process(self, text: str, name: str) -> str | bytes:
-        """The output for one part of the input. Raises ``Diagnostic`` or ``PassFailure``."""
+        """The output for one part of the input. Raises ``Diagnostic``."""
+        from tritonx.ir.failure import PassFailure
         from tritonx.ir.pipeline import run_passes
 
         args = self.args
-        module = opt_input.parse(text, name, allow_unregistered=args.allow_unregistered_dialect)
+        parsed = opt_input.parse(text, name, allow_unregistered=args.allow_unregistered_dialect)
         if args.verify_each:
-            opt_input.check(module, name, text)
-        run_passes(module, self.passes, self.hooks())
-        value: Any = module
-        for stage in self.stages_to_run():
-            value = self.run_stage(value, stage)
+            opt_input.check(parsed)
+        value: Any = parsed.module
+        try:
+            run_passes(parsed.module, self.passes, self.hooks())
+            for stage in self.stages_to_run():
+                value = self.run_stage(value, stage)
+        except PassFailure as failure:
+            raise _of_failure(failure, parsed) from failure
         return value if isinstance(value, str | bytes) else self.print(value)
 
     def run_stage(self, value: Any, stage: Stage) -> Any:
@@ -169,8 +174,6 @@ class Driver:
 
     def run(self) -> tuple[str | bytes, bool]:
         """(output, whether all went well). What went wrong is on standard error."""
-        from tritonx.ir.failure import PassFailure
-
         name, text = opt_input.read(self.args.input, self.stdin)
         outputs: list[str | bytes] = []
         good = True
@@ -180,8 +183,6 @@ class Driver:
                 outputs.append(self.process(part, name))
             except Diagnostic as diagnostic:
                 produced.append(diagnostic)
-            except PassFailure as failure:
-                produced.append(_of_failure(failure, name))
             if self.args.verify_diagnostics:
                 produced = mismatches(expectations_of(part), produced, name, part)
             for diagnostic in produced:
@@ -207,11 +208,17 @@ class _Reported(Diagnostic):
         return self.report
 
 
-def _of_failure(failure: Any, name: str) -> Diagnostic:
-    place = failure.places[0] if failure.places else None
-    line, column = (place.line, place.column) if place is not None and place.file == name else (0, 0)
-    diagnostic = _Reported(name, line, column, f"pass '{failure.pass_name}': {failure.reason}")
-    diagnostic.report = str(failure) if failure.places else f"{name}: {failure}"
+def _of_failure(failure: PassFailure, parsed: opt_input.Parsed) -> Diagnostic:
+    """The failure at its op's line of the input; the report is the failure's own where the op has a source line."""
+    message = f"pass '{failure.pass_name}': {failure.reason}"
+    here = parsed.at(failure.op, message)
+    diagnostic = _Reported(here.file, here.line, here.column, message, here.source)
+    if failure.places:
+        diagnostic.report = str(failure)
+    else:
+        rest = str(failure).split("\n", failure.reason.count("\n") + 1)[failure.reason.count("\n") + 1 :]
+        kind = "internal error" if failure.internal else "error"
+        diagnostic.report = "\n".join([str(here).replace(": error: ", f": {kind}: ", 1), *rest])
     return diagnostic
 
 

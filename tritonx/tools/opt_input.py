@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from tritonx.tools.opt_diagnostics import Diagnostic, at_line, at_offset, of_parse_error
 
 if TYPE_CHECKING:
+    from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Operation
 
 SEPARATOR = re.compile(r"^[ \t]*// -----[ \t]*$", re.MULTILINE)
 
@@ -51,35 +55,64 @@ def chunks(text: str, split: bool) -> Iterator[str]:
     yield "\n" * text.count("\n", 0, start) + text[start:]
 
 
-def parse(text: str, name: str, *, allow_unregistered: bool) -> ModuleOp:
+@cache
+def _context(allow_unregistered: bool) -> Context:
+    """One context for all inputs of a process: what it loads are dialects, which do not depend on the input."""
+    from tritonx.ir.context import new_context
+
+    return new_context(allow_unregistered=allow_unregistered)
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A module with where its ops stand in the text."""
+
+    module: ModuleOp
+    name: str
+    text: str
+    offsets: Mapping[Operation, int]
+
+    def at(self, op: Operation | None, message: str, notes: str = "") -> Diagnostic:
+        """A diagnostic at ``op``, or at the nearest op around it that was in the text."""
+        while op is not None:
+            offset = self.offsets.get(op)
+            if offset is not None:
+                return at_offset(self.name, self.text, offset, message, notes)
+            op = op.parent_op()
+        return Diagnostic(self.name, 0, 0, message, notes=notes)
+
+
+def parse(text: str, name: str, *, allow_unregistered: bool) -> Parsed:
     """The module that ``text`` holds. Raises ``Diagnostic``."""
-    from tritonx.ir.text import parse_module
+    from tritonx.ir.text import Parser
+
+    offsets: dict[Operation, int] = {}
+
+    class RecordingParser(Parser):
+        def parse_operation(self) -> Operation:
+            start = self._current_token.span.start
+            op = super().parse_operation()
+            offsets[op] = start
+            return op
 
     if not text.strip():
         raise at_line(name, text, 1, 1, "the input is empty: expected a module")
     try:
-        return parse_module(text, name, allow_unregistered=allow_unregistered)
+        return Parsed(RecordingParser(_context(allow_unregistered), text, name).parse_module(), name, text, offsets)
     except Exception as error:
         raise of_parse_error(error, name, text) from error
 
 
-def check(module: ModuleOp, name: str, text: str) -> None:
-    """Verify ``module``. Raises ``Diagnostic`` at the op's line where its location is in this input."""
+def check(parsed: Parsed) -> None:
+    """Verify the module. Raises ``Diagnostic`` at the op at fault."""
     from tritonx.ir.failure import describe, failed_op
-    from tritonx.ir.places import places_of
     from tritonx.ir.verify import verify
 
     try:
-        verify(module)
+        verify(parsed.module)
+    except RecursionError as error:
+        raise parsed.at(parsed.module, "ops are nested too deeply") from error
     except Exception as error:
         op = failed_op(error)
         message = " ".join((str(getattr(error, "message", "")) or str(error)).split())
-        if isinstance(error, RecursionError):
-            message = "ops are nested too deeply"
-        if op is None:
-            raise Diagnostic(name, 0, 0, message) from error
-        places = places_of(op.location)
-        notes = f"  op: {describe(op)}"
-        if places and places[0].file == name:
-            raise at_line(name, text, places[0].line, places[0].column, message, notes) from error
-        raise Diagnostic(name, 0, 0, message, notes=notes) from error
+        raise parsed.at(op, message, "" if op is None else f"  op: {describe(op)}") from error

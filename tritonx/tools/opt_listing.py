@@ -30,24 +30,24 @@ def passes(full: bool) -> Iterator[str]:
 
 
 def backends() -> Iterator[str]:
-    """Each backend with the targets that it knows and the stages of the first."""
-    from tritonx.backends.registry import backend_names, get_backend
+    """Each installed backend with the targets that it knows and the stages of the first; a broken one with the reason."""
+    from tritonx.backends import registry
 
-    for name in backend_names():
+    for info in registry.installed():
+        yield f"  {info}"
+        if info.backend is None:
+            continue
         try:
-            backend = get_backend(name)
-            targets = backend.known_targets()
-            yield f"  {name}: {', '.join(str(t) for t in targets)}"
-            if targets:
-                stages = backend.stages(targets[0], backend.options_type())
-                yield f"      stages of {targets[0]}: {' → '.join(stage.name for stage in stages)}"
-        except Exception as error:  # a broken plug-in is listed as such
-            yield f"  {name}\n      (cannot be loaded: {error})"
+            target = info.backend.known_targets()[0]
+            stages = info.backend.stages(target, info.backend.parse_options(target, {}))
+            yield f"      stages of {target}: {' → '.join(stage.name for stage in stages)}"
+        except Exception as error:  # a defect of a plug-in must not hide the others
+            yield f"      (its stages cannot be listed: {type(error).__name__}: {error})"
 
 
 def dialects() -> Iterator[str]:
     """The names of the dialects that the parser knows."""
-    from tritonx.ir.context import new_context
+    from tritonx.ir.context import dialect_loaders
 
-    for name in sorted(new_context().registered_dialect_names):
+    for name in sorted(dialect_loaders()):
         yield f"  {name}"

@@ -1,0 +1,102 @@
+"""Loop-invariant code motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.dialects import arith, scf, tile
+from tritonx.dialects.tile.rules import mask_of
+from tritonx.ir.builder import Builder
+from tritonx.ir.define import SEGMENTS
+from tritonx.ir.edit import is_defined_inside, replace
+from tritonx.ir.effects import Effect, effects_of, is_speculatable
+from tritonx.ir.types import i1, i64, is_tensor
+from tritonx.transforms.tile.control_flow import trip_count
+
+SLT, ULT = 2, 6
+
+
+@dataclass(frozen=True)
+class LoopInvariantCodeMotion(ModulePass):
+    """Moves ops that compute the same in every iteration of an ``scf.for`` or ``scf.while`` in front of it, innermost loops first.
+
+    An op that may trap or touches memory is not moved, as the loop may not run at all; except, with ``hoist_loads``, a load
+    in a loop that writes nothing: it gets "the loop runs at least once" as (part of) its mask where that is not known.
+    """
+
+    name = "licm"
+    hoist_loads: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for region in op.regions:
+            for block in region.blocks:
+                self.block(block)
+
+    def block(self, block: Block) -> None:
+        for op in list(block.ops):
+            for region in op.regions:
+                for inner in region.blocks:
+                    self.block(inner)
+            if isinstance(op, scf.ForOp):
+                self.loop(op, op.body.blocks.first)
+            elif isinstance(op, scf.WhileOp):
+                # The condition runs at least once, before the body.
+                self.loop(op, op.before_region.blocks.first)
+                self.loop(op, op.after_region.blocks.first)
+
+    def loop(self, loop: Operation, body: Block | None) -> None:
+        if body is None or loop.parent is None:
+            return
+        loads = self.hoist_loads and isinstance(loop, scf.ForOp) and not effects_of(loop) & Effect.WRITE
+        op = body.first_op
+        while op is not None:
+            following = op.next_op
+            if _is_invariant(op, loop):
+                if is_speculatable(op):
+                    op.detach()
+                    loop.parent.insert_op_before(op, loop)
+                elif loads and isinstance(op, tile.LoadOp):
+                    _hoist_load(op, loop)
+            op = following
+
+
+def _is_invariant(op: Operation, loop: Operation) -> bool:
+    """Whether nothing that the op uses, in its regions too, is computed in the loop, outside the op itself."""
+    for operand in op.operands:
+        if is_defined_inside(operand, loop):
+            return False
+    for region in op.regions:
+        for inner in region.walk():
+            for operand in inner.operands:
+                if is_defined_inside(operand, loop) and not is_defined_inside(operand, op):
+                    return False
+    return True
+
+
+def _hoist_load(load: Any, loop: Any) -> None:
+    count = trip_count(loop)
+    if count is not None and count > 0:
+        load.detach()
+        loop.parent.insert_op_before(load, loop)
+        return
+    pointer = load.ptr.type
+    if isinstance(pointer, tile.PointerType) and is_tensor(pointer.pointee):
+        return  # a load through a block pointer takes no mask
+    builder = Builder.before(loop)
+    builder.location = load.location
+    predicate = ULT if "unsignedCmp" in loop.properties else SLT
+    runs: SSAValue = builder.emit(arith.CmpiOp, (loop.lb, loop.ub), (i1,), {"predicate": IntegerAttr(predicate, i64)})
+    type = mask_of(pointer)
+    if is_tensor(pointer):
+        runs = builder.emit(tile.SplatOp, (runs,), (type,))
+    mask = runs if load.mask is None else builder.emit(arith.AndIOp, (load.mask, runs), (type,))
+    operands = [load.ptr, mask] if load.other is None else [load.ptr, mask, load.other]
+    properties = {name: value for name, value in load.properties.items() if name != SEGMENTS}
+    new = builder.create(tile.LoadOp, operands, (load.result.type,), properties, load.attributes)
+    replace(load, new.results)
