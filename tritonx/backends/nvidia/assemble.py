@@ -1,0 +1,132 @@
+"""PTX to a cubin: nvJitLink in the process, or the ptxas program.
+
+nvJitLink needs no driver and no subprocess (5 ms for a small kernel). ptxas is used where ``TRITONX_PTXAS_PATH`` names one,
+where the kernel has ``ptx_options``, and where nvJitLink is not installed but a ptxas is found.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from tritonx.backends.nvidia.targets import Capability
+from tritonx.runtime.errors import PTXASError
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """``registers`` and ``spills`` (bytes stored and loaded) of the kernel; ``log`` is all that the assembler said."""
+
+    cubin: bytes
+    registers: int
+    spills: int
+    log: str
+
+    @property
+    def warnings(self) -> list[str]:
+        """Lines with a code: C7510 and its family say that wgmma was serialised."""
+        return [line for line in self.log.splitlines() if re.search(r"warning|\bC7\d\d\d\b", line)]
+
+
+def assemble(ptx: str, capability: Capability, *, options: str | None = None, line_info: bool = True) -> Assembled:
+    """Assemble for ``capability``; raises ``PTXASError`` with the assembler's words, and where to get one if there is none."""
+    ptxas = find_ptxas()
+    asked = bool(os.environ.get("TRITONX_PTXAS_PATH") or os.environ.get("TRITON_PTXAS_PATH") or options)
+    if _linker() is not None and not asked:
+        return _by_nvjitlink(ptx, capability, line_info)
+    if ptxas is None:
+        raise PTXASError(
+            "neither nvJitLink nor ptxas was found: pip install 'tritonx[nvidia]', or set TRITONX_PTXAS_PATH to a ptxas 13.0"
+        )
+    return _by_ptxas(ptxas, ptx, capability, options, line_info)
+
+
+@lru_cache(maxsize=1)
+def _linker() -> object | None:
+    if find_spec("cuda") is None or find_spec("cuda.bindings") is None:
+        return None
+    try:
+        from cuda.bindings import nvjitlink
+
+        nvjitlink.version()
+    except Exception:  # the module raises types of its own, or OSError, where the library is missing
+        return None
+    return nvjitlink
+
+
+def _by_nvjitlink(ptx: str, capability: Capability, line_info: bool) -> Assembled:
+    from cuda.bindings import nvjitlink
+
+    arguments = [f"-arch={capability.processor}", "-verbose", "-O3"]
+    if line_info:
+        arguments.append("-lineinfo")
+    handle = nvjitlink.create(len(arguments), arguments)
+    try:
+        data = ptx.encode() + b"\0"
+        try:
+            nvjitlink.add_data(handle, nvjitlink.InputType.PTX, data, len(data), "kernel.ptx")
+            nvjitlink.complete(handle)
+        except nvjitlink.nvJitLinkError as error:
+            raise PTXASError(f"{error}\n{_log(nvjitlink, handle, 'error')}") from None
+        cubin = bytearray(nvjitlink.get_linked_cubin_size(handle))
+        nvjitlink.get_linked_cubin(handle, cubin)
+        log = _log(nvjitlink, handle, "info") + _log(nvjitlink, handle, "error")
+    finally:
+        nvjitlink.destroy(handle)
+    return Assembled(bytes(cubin), *resources(log), log)
+
+
+def _log(nvjitlink: object, handle: int, which: str) -> str:
+    size = getattr(nvjitlink, f"get_{which}_log_size")(handle)
+    if size <= 1:
+        return ""
+    buffer = bytearray(size)
+    getattr(nvjitlink, f"get_{which}_log")(handle, buffer)
+    return buffer.rstrip(b"\0").decode(errors="replace")
+
+
+def _by_ptxas(ptxas: str, ptx: str, capability: Capability, options: str | None, line_info: bool) -> Assembled:
+    with tempfile.TemporaryDirectory(prefix="tritonx-") as folder:
+        source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
+        source.write_text(ptx)
+        command = [ptxas, "-v", f"--gpu-name={capability.processor}", str(source), "-o", str(result)]
+        if line_info:
+            command.insert(1, "-lineinfo")
+        command += (options or "").split()
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        log = done.stdout + done.stderr
+        if done.returncode:
+            raise PTXASError(f"`{' '.join(command)}` failed with exit code {done.returncode}:\n{log}")
+        return Assembled(result.read_bytes(), *resources(log), log)
+
+
+def resources(log: str) -> tuple[int, int]:
+    """(registers, spill bytes) out of the assembler's verbose log; the largest of all functions in it."""
+    registers = [int(x) for x in re.findall(r"Used (\d+) registers", log)]
+    spills = [int(a) + int(b) for a, b in re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", log)]
+    return max(registers, default=0), max(spills, default=0)
+
+
+@lru_cache(maxsize=1)
+def find_ptxas() -> str | None:
+    """A ptxas: the environment's, PyPI's nvidia-cuda-nvcc, a CUDA installation's, the path's."""
+    for name in ("TRITONX_PTXAS_PATH", "TRITON_PTXAS_PATH"):
+        if given := os.environ.get(name):
+            return given
+    if (spec := find_spec("nvidia")) is not None:
+        for root in spec.submodule_search_locations or ():
+            for candidate in sorted(Path(root).glob("*/bin/ptxas")):
+                return str(candidate)
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        if (given := os.environ.get(name)) and (Path(given) / "bin" / "ptxas").is_file():
+            return str(Path(given) / "bin" / "ptxas")
+    if Path("/usr/local/cuda/bin/ptxas").is_file():
+        return "/usr/local/cuda/bin/ptxas"
+    return shutil.which("ptxas")

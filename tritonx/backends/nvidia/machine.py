@@ -1,0 +1,139 @@
+"""The NVIDIA side of the emission: PTX's registers, shuffles, barriers and guarded accesses, for one compute capability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tritonx.backends.nvidia import convert, debug, dot, math, memory, shared
+from tritonx.conversion.gpu_to_llvm.machine import Access, Machine
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.values import Tile
+
+FULL_MASK = -1
+"""The member mask of warp-wide instructions: all 32 lanes."""
+
+
+@dataclass(frozen=True)
+class NvidiaMachine(Machine):
+    """``capability`` is 10·major + minor (75, 80, 90, …); ``data_layout`` LLVM's for the target machine."""
+
+    capability: int
+    data_layout: str  # pyright: ignore[reportIncompatibleVariableOverride]  # a field here, an attribute there
+    maxnreg: int | None = None
+    min_blocks: int | None = None
+    cluster: int = 1
+    triple = "nvptx64-nvidia-cuda"
+    kernel_convention = "ptx_kernel"
+    warp_size = 32
+
+    # ---- the frame of a kernel
+
+    def parameter(self, type_: str, name: str, attributes: dict[str, Any]) -> str:
+        if type_ == "ptr":
+            return f'ptr byval([128 x i8]) align 64 "nvvm.grid_constant" {name}'
+        if type_.startswith("ptr"):
+            divisibility = attributes.get("tt.divisibility")
+            align = "" if divisibility is None else f" align {min(divisibility.value.data, 16)}"
+            return f"{type_}{align} {name}"
+        return f"{type_} {name}"
+
+    def kernel_attributes(self, threads: int) -> list[str]:
+        out = [f'"nvvm.reqntid"="{threads},1,1"']
+        if self.maxnreg is not None:
+            out.append(f'"nvvm.maxnreg"="{self.maxnreg}"')
+        if self.cluster > 1:
+            out.append(f'"nvvm.cluster_dim"="{self.cluster},1,1"')
+        return ["nounwind", *out]
+
+    def module_tail(self) -> list[str]:
+        return ["!llvm.module.flags = !{!0}", '!0 = !{i32 4, !"nvvm-reflect-ftz", i32 1}']
+
+    def shared_memory(self, symbol: str, nbytes: int) -> str:
+        return f"{symbol} = external addrspace(3) global [0 x i8], align 1024"
+
+    # ---- where the thread stands
+
+    def _special(self, f: FunctionEmitter, register: str) -> str:
+        symbol = f.module.declare("i32", f"@llvm.nvvm.read.ptx.sreg.{register}", [])
+        return f.inst(f"call i32 {symbol}()")
+
+    def thread_id(self, f: FunctionEmitter) -> str:
+        symbol = f.module.declare("i32", "@llvm.nvvm.read.ptx.sreg.tid.x", [])
+        return f.inst(f"call range(i32 0, {f.num_warps * 32}) i32 {symbol}()")
+
+    def uniform(self, f: FunctionEmitter, value: str) -> str:
+        return self.shuffle_index(f, value, "0")
+
+    def program_id(self, f: FunctionEmitter, axis: int) -> str:
+        return self._special(f, f"{'cluster' if self.cluster > 1 else ''}ctaid.{'xyz'[axis]}")
+
+    def num_programs(self, f: FunctionEmitter, axis: int) -> str:
+        return self._special(f, f"n{'cluster' if self.cluster > 1 else 'cta'}id.{'xyz'[axis]}")
+
+    def cluster_rank(self, f: FunctionEmitter) -> str:
+        return self._special(f, "cluster.ctarank") if self.cluster > 1 else "0"
+
+    # ---- threads talking to each other
+
+    def barrier(self, f: FunctionEmitter) -> None:
+        symbol = f.module.declare("void", "@llvm.nvvm.barrier.cta.sync.aligned.all", ["i32"], " #0")
+        f.module.attributes["#0"] = "convergent nounwind"
+        f.line(f"call void {symbol}(i32 0)")
+
+    def _shuffle(self, f: FunctionEmitter, mode: str, value: str, lane: str, clamp: int) -> str:
+        symbol = f.module.declare("i32", f"@llvm.nvvm.shfl.sync.{mode}.i32", ["i32"] * 4)
+        return f.inst(f"call i32 {symbol}(i32 {FULL_MASK}, i32 {value}, i32 {lane}, i32 {clamp})")
+
+    def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int) -> str:
+        return self._shuffle(f, "bfly", value, str(mask), 31)
+
+    def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
+        return self._shuffle(f, "up", value, str(delta), 0)
+
+    def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
+        return self._shuffle(f, "idx", value, lane, 31)
+
+    # ---- the rest, by subject
+
+    def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
+        return memory.load(f, pointer, access, mask, other)
+
+    def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None:
+        memory.store(f, pointer, value, access, mask)
+
+    def atomic(
+        self, f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    ) -> str:
+        return memory.atomic(f, self.capability, kind, pointer, value, elem, sem, scope, mask)
+
+    def compare_and_swap(
+        self, f: FunctionEmitter, pointer: str, compare: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    ) -> str:
+        return memory.compare_and_swap(f, pointer, compare, value, elem, sem, scope, mask)
+
+    def math(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
+        return math.function(f, name, operands)
+
+    def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
+        return convert.convert(f, self.capability, tile, source, target, rounding)
+
+    def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
+        return math.extern(f, symbol, operands, result)
+
+    def dot(self, f: FunctionEmitter, op: Any) -> bool:
+        return dot.mma(f, self.capability, op)
+
+    def local_load(self, f: FunctionEmitter, op: Any) -> bool:
+        return shared.matrix_load(f, self.capability, op)
+
+    def local_store(self, f: FunctionEmitter, op: Any) -> bool:
+        return shared.matrix_store(f, self.capability, op)
+
+    def print_line(self, f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]]) -> None:
+        debug.print_line(f, text, values)
+
+    def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
+        debug.assert_(f, failed, message, file, line, function)

@@ -1,0 +1,122 @@
+"""Mathematical functions on NVIDIA hardware.
+
+f32 functions use the special-function unit where Triton does (`exp` = ex2.approx of a product, `sqrt.approx.ftz`, `rsqrt.approx.ftz`,
+`div.full`); `log`, `sin` and the like are the vector polynomials that the host uses too, which keep two units in the last
+place over the whole range. f64 functions come from the device library, see ``device_library``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tritonx.backends.nvidia import device_library
+from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, of
+from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
+from tritonx.conversion.gpu_to_llvm.types import float_literal
+from tritonx.conversion.gpu_to_llvm.values import Tile
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+_LOG2_E = 1.4426950408889634
+
+# name → (intrinsic of the special-function unit): PTX ISA 9.0, section 9.7.3
+_APPROXIMATE = {
+    "exp2": "@llvm.nvvm.ex2.approx.ftz.f",
+    "sqrt": "@llvm.nvvm.sqrt.approx.ftz.f",
+    "rsqrt": "@llvm.nvvm.rsqrt.approx.ftz.f",
+    "tanh_approximate": "@llvm.nvvm.tanh.approx.f",
+    "sin_approximate": "@llvm.nvvm.sin.approx.f",
+    "cos_approximate": "@llvm.nvvm.cos.approx.f",
+    "log2_approximate": "@llvm.nvvm.lg2.approx.ftz.f",
+}
+
+
+def each(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
+    """Call a scalar function on every element, once for equal operands."""
+    elems = [t.elem for t in operands]
+    f.module.declare(result, symbol, elems)
+    made: dict[tuple[str, ...], str] = {}
+    names: list[str] = []
+    for key in zip(*(f.scalars(t) for t in operands), strict=True):
+        if key not in made:
+            arguments = ", ".join(f"{e} {x}" for e, x in zip(elems, key, strict=True))
+            made[key] = f.inst(f"call {result} {symbol}({arguments})")
+        names.append(made[key])
+    return joined(f, result, names)
+
+
+def joined(f: FunctionEmitter, elem: str, names: list[str]) -> Tile:
+    """Scalars as a tile in its vector form."""
+    return Tile.of(elem, names) if len(names) == 1 else Tile.wide(elem, len(names), f.pack(elem, names))
+
+
+def scaled(f: FunctionEmitter, tile: Tile, factor: float) -> Tile:
+    constant = Tile.splat(tile.elem, tile.n, float_literal(factor, tile.elem))
+    return combine(f, tile.elem, [tile, constant], lambda s, x: f"fmul {of(s, tile.elem)} {x[0]}, {x[1]}")
+
+
+def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
+    """The function ``name`` of the machine's contract; None where LLVM's own instruction is right."""
+    elem = operands[0].elem
+    if elem in ("half", "bfloat"):
+        if name in ("div", "precise_div"):
+            return None
+        wide = [convert_tile(f, "fpext", t, "float") for t in operands]
+        made = function(f, name, wide)
+        return None if made is None else convert_tile(f, "fptrunc", made, elem)
+    if elem == "double":
+        return double_function(f, name, operands)
+    if name == "exp":
+        return each(f, "@llvm.nvvm.ex2.approx.f", [scaled(f, operands[0], _LOG2_E)], "float")
+    if name in _APPROXIMATE:
+        return each(f, _APPROXIMATE[name], operands, "float")
+    if name == "div":
+        return each(f, "@llvm.nvvm.div.full", operands, "float")
+    if name == "rem":
+        return remainder(f, operands)
+    if name in POLYNOMIALS:
+        return polynomial(f, name, operands)
+    return None
+
+
+def remainder(f: FunctionEmitter, operands: list[Tile]) -> Tile:
+    """C's fmod: x - trunc(x / y)·y, and x itself where y is infinite; rounds the quotient correctly before truncating."""
+    x, y = operands
+    type_ = x.elem
+    quotient = combine(f, type_, [x, y], lambda s, v: f"fdiv {of(s, type_)} {v[0]}, {v[1]}")
+
+    def call(name: str, tiles: list[Tile]) -> Tile:
+        def write(shape: str, v: list[str]) -> str:
+            t = of(shape, type_)
+            symbol = f.module.intrinsic(name, t, [t] * len(tiles))
+            return f"call {t} {symbol}({', '.join(f'{t} {a}' for a in v)})"
+
+        return combine(f, type_, tiles, write)
+
+    whole = call("trunc", [quotient])
+    negative = combine(f, type_, [whole], lambda s, v: f"fneg {of(s, type_)} {v[0]}")
+    rest = call("fma", [negative, y, x])
+    size = call("fabs", [y])
+    infinity = Tile.splat(type_, y.n, float_literal(float("inf"), type_))
+    infinite = combine(f, "i1", [size, infinity], lambda s, v: f"fcmp oeq {of(s, type_)} {v[0]}, {v[1]}")
+    return combine(
+        f, type_, [infinite, x, rest],
+        lambda s, v: f"select {of(s, 'i1')} {v[0]}, {of(s, type_)} {v[1]}, {of(s, type_)} {v[2]}",
+    )  # fmt: skip
+
+
+def double_function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
+    if name in ("div", "precise_div", "sqrt", "precise_sqrt"):
+        if name.endswith("sqrt"):
+            return each(f, "@llvm.nvvm.sqrt.rn.d", operands, "double")
+        return None
+    symbol = device_library.DOUBLE.get(name)
+    return None if symbol is None else device_library.call(f, symbol, operands, "double")
+
+
+def extern(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
+    """A ``__nv_*`` function: the polynomials and instructions that stand for it, else the device library itself."""
+    if (name := device_library.INLINE.get(symbol)) is not None and (made := function(f, name, operands)) is not None:
+        return made
+    return device_library.call(f, symbol, operands, result)

@@ -1,0 +1,226 @@
+"""Global memory in PTX: guarded vector accesses with cache and eviction hints, and atomics.
+
+An unguarded access without hints is an LLVM load or store, which LLVM may move and merge. Everything else is inline assembly:
+PTX ISA 9.0, "ld", "st", "atom" and "red". LLVM drops the ordering and the scope of ``atomicrmw`` for this target without a
+word, so atomics are always assembly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tritonx.conversion.gpu_to_llvm.machine import Access
+from tritonx.conversion.gpu_to_llvm.types import bits
+from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy, MemSemantic, MemSyncScope, RMWOp
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+_LOAD_CACHE = {CacheModifier.CA: ".ca", CacheModifier.CG: ".cg", CacheModifier.CS: ".cs", CacheModifier.CV: ".cv"}
+_STORE_CACHE = {CacheModifier.WB: ".wb", CacheModifier.CG: ".cg", CacheModifier.CS: ".cs", CacheModifier.WT: ".wt"}
+_EVICT = {EvictionPolicy.EVICT_FIRST: ".L1::evict_first", EvictionPolicy.EVICT_LAST: ".L1::evict_last"}
+_SEM = {
+    MemSemantic.RELAXED: "relaxed",
+    MemSemantic.ACQUIRE: "acquire",
+    MemSemantic.RELEASE: "release",
+    MemSemantic.ACQUIRE_RELEASE: "acq_rel",
+}
+_SCOPE = {MemSyncScope.GPU: "gpu", MemSyncScope.CTA: "cta", MemSyncScope.SYSTEM: "sys"}
+
+
+def _words(access: Access) -> tuple[int, int]:
+    """(bits of one register, number of registers) that carry an access of up to 128 bits."""
+    total = access.width * bits(access.elem)
+    word = min(32, total) if bits(access.elem) < 64 else 64
+    return word, total // word
+
+
+def _letter(word: int) -> str:
+    return {8: "h", 16: "h", 32: "r", 64: "l"}[word]
+
+
+def _to_words(f: FunctionEmitter, access: Access, value: str, word: int, count: int) -> list[str]:
+    """``value`` of the access's type as ``count`` integers of ``word`` bits (an 8-bit one travels in 16)."""
+    if access.elem == "i1":
+        value = f.inst(f"zext {access.type} {value} to {access.type.replace('i1', 'i8')}")
+    elem = "i8" if access.elem == "i1" else access.elem
+    type_ = elem if access.width == 1 else f"<{access.width} x {elem}>"
+    if elem.startswith("ptr"):
+        target = "i64" if access.width == 1 else f"<{access.width} x i64>"
+        value, type_ = f.inst(f"ptrtoint {type_} {value} to {target}"), target
+    shape = f"i{word}" if count == 1 else f"<{count} x i{word}>"
+    if type_ != shape:
+        value = f.inst(f"bitcast {type_} {value} to {shape}")
+    words = [value] if count == 1 else [f.inst(f"extractelement {shape} {value}, i32 {i}") for i in range(count)]
+    if word == 8:
+        words = [f.inst(f"zext i8 {w} to i16") for w in words]
+    return words
+
+
+def _from_words(f: FunctionEmitter, access: Access, words: list[str], word: int) -> str:
+    if word == 8:
+        words = [f.inst(f"trunc i16 {w} to i8") for w in words]
+    shape = f"i{word}" if len(words) == 1 else f"<{len(words)} x i{word}>"
+    value = f.pack(f"i{word}", words)
+    elem = "i8" if access.elem == "i1" else access.elem
+    type_ = elem if access.width == 1 else f"<{access.width} x {elem}>"
+    if elem.startswith("ptr"):
+        between = "i64" if access.width == 1 else f"<{access.width} x i64>"
+        if shape != between:
+            value = f.inst(f"bitcast {shape} {value} to {between}")
+        value = f.inst(f"inttoptr {between} {value} to {type_}")
+    elif shape != type_:
+        value = f.inst(f"bitcast {shape} {value} to {type_}")
+    if access.elem == "i1":
+        zero = "0" if access.width == 1 else "zeroinitializer"
+        value = f.inst(f"icmp ne {type_} {value}, {zero}")
+    return value
+
+
+def _plain(access: Access) -> bool:
+    return access.cache == CacheModifier.NONE and access.evict == EvictionPolicy.NORMAL and access.elem != "i1"
+
+
+def load(f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
+    """A load of ``access``; where ``mask`` is false nothing is read and the result is ``other``, zero by default."""
+    if mask is None and _plain(access):
+        volatile = "volatile " if access.volatile else ""
+        return f.inst(f"load {volatile}{access.type}, ptr addrspace(1) {pointer}, align {access.bytes_aligned}")
+    word, count = _words(access)
+    letter = _letter(word)
+    register = 16 if word == 8 else word
+    modifiers = ".volatile" if access.volatile else ""
+    modifiers += ".global"
+    if not access.volatile:
+        modifiers += _LOAD_CACHE.get(CacheModifier(access.cache), "") + _EVICT.get(EvictionPolicy(access.evict), "")
+    vector = f".v{count}" if count > 1 else ""
+    names = ", ".join(f"${i}" for i in range(count))
+    names = f"{{{names}}}" if count > 1 else names
+    instruction = f"ld{modifiers}{vector}.b{word} {names}, [${{{count}}}+0];".replace(f"${{{count}}}", f"${count}")
+    constraints = ",".join([f"={letter}"] * count + ["l"])
+    operands = [f"ptr addrspace(1) {pointer}"]
+    if mask is not None:
+        rest = ["0"] * count if other is None else _to_words(f, access, other, word, count)
+        moves = "".join(
+            f"mov.u{register} ${i}, {f'0x0' if rest[i] == '0' else f'${count + 2 + i}'};\\0A\\09" for i in range(count)
+        )
+        instruction = f"{moves}@${count + 1} {instruction}"
+        constraints += ",b"
+        operands.append(f"i1 {mask}")
+        if any(r != "0" for r in rest):
+            constraints += f",{letter}" * count
+            operands += [f"i{register} {r}" for r in rest]
+        # An output that is written before the address is read must not share its register.
+        constraints = constraints.replace(f"={letter}", f"=&{letter}")
+    result = f"i{register}" if count == 1 else "{ " + ", ".join([f"i{register}"] * count) + " }"
+    called = f.inst(f'call {result} asm sideeffect "{instruction}", "{constraints}"({", ".join(operands)})')
+    words = [called] if count == 1 else [f.inst(f"extractvalue {result} {called}, {i}") for i in range(count)]
+    return _from_words(f, access, words, word)
+
+
+def store(f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None:
+    if mask is None and _plain(access):
+        f.line(f"store {access.type} {value}, ptr addrspace(1) {pointer}, align {access.bytes_aligned}")
+        return
+    word, count = _words(access)
+    register = 16 if word == 8 else word
+    words = _to_words(f, access, value, word, count)
+    modifiers = ".global" + _STORE_CACHE.get(CacheModifier(access.cache), "") + _EVICT.get(EvictionPolicy(access.evict), "")
+    vector = f".v{count}" if count > 1 else ""
+    names = ", ".join(f"${i + 1}" for i in range(count))
+    names = f"{{{names}}}" if count > 1 else names
+    guard = f"@${count + 1} " if mask is not None else ""
+    constraints = ",".join(["l"] + [_letter(word)] * count + (["b"] if mask is not None else []))
+    operands = [f"ptr addrspace(1) {pointer}", *(f"i{register} {w}" for w in words)]
+    if mask is not None:
+        operands.append(f"i1 {mask}")
+    text = f"{guard}st{modifiers}{vector}.b{word} [$0+0], {names};"
+    f.line(f'call void asm sideeffect "{text}", "{constraints},~{{memory}}"({", ".join(operands)})')
+
+
+_RMW = {
+    RMWOp.AND: "and.b",
+    RMWOp.OR: "or.b",
+    RMWOp.XOR: "xor.b",
+    RMWOp.ADD: "add.u",
+    RMWOp.FADD: "add",
+    RMWOp.MAX: "max.s",
+    RMWOp.MIN: "min.s",
+    RMWOp.UMAX: "max.u",
+    RMWOp.UMIN: "min.u",
+    RMWOp.XCHG: "exch.b",
+}
+_FADD = {"float": ".f32", "double": ".f64", "half": ".noftz.f16", "bfloat": ".noftz.bf16"}
+
+
+def _atomic_words(f: FunctionEmitter, elem: str, names: list[str]) -> tuple[int, list[str]]:
+    width = bits(elem)
+    if elem.startswith("i"):
+        return width, names
+    return width, [f.inst(f"bitcast {elem} {x} to i{width}") for x in names]
+
+
+def atomic(
+    f: FunctionEmitter, capability: int, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+) -> str:
+    """``atom`` on one element, guarded by ``mask``; the old value (undefined where the guard is false)."""
+    operation = RMWOp(kind)
+    if operation is RMWOp.FADD:
+        if elem == "bfloat" and capability < 90:
+            return _add_by_swap(f, pointer, value, elem, sem, scope, mask)
+        suffix = _RMW[operation] + _FADD[elem]
+    else:
+        if bits(elem) < 32:
+            raise TypeError(f"atomic {operation.name.lower()} on {bits(elem)} bits")
+        suffix = f"{_RMW[operation]}{bits(elem)}"
+    width, (word,) = _atomic_words(f, elem, [value])
+    letter = _letter(width)
+    guard, operands = ("", []) if mask is None else ("@$3 ", [f"i1 {mask}"])
+    text = f"{guard}atom.global.{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}.{suffix} $0, [$1+0], $2;"
+    constraints = f"={letter},l,{letter}" + (",b" if mask is not None else "") + ",~{memory}"
+    arguments = ", ".join([f"ptr addrspace(1) {pointer}", f"i{width} {word}", *operands])
+    old = f.inst(f'call i{width} asm sideeffect "{text}", "{constraints}"({arguments})')
+    return old if elem.startswith("i") else f.inst(f"bitcast i{width} {old} to {elem}")
+
+
+def compare_and_swap(
+    f: FunctionEmitter, pointer: str, compare: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+) -> str:
+    width, (expected, new) = _atomic_words(f, elem, [compare, value])
+    letter = _letter(width)
+    guard, operands = ("", []) if mask is None else ("@$4 ", [f"i1 {mask}"])
+    text = f"{guard}atom.global.{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}.cas.b{width} $0, [$1+0], $2, $3;"
+    constraints = f"={letter},l,{letter},{letter}" + (",b" if mask is not None else "") + ",~{memory}"
+    arguments = ", ".join([f"ptr addrspace(1) {pointer}", f"i{width} {expected}", f"i{width} {new}", *operands])
+    old = f.inst(f'call i{width} asm sideeffect "{text}", "{constraints}"({arguments})')
+    return old if elem.startswith("i") else f.inst(f"bitcast i{width} {old} to {elem}")
+
+
+def _add_by_swap(
+    f: FunctionEmitter, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+) -> str:
+    """A floating-point add that the chip has no instruction for: a compare-and-swap loop on its 16 bits."""
+    start, loop, done = f.new_label("try"), f.new_label("retry"), f.new_label("added")
+    before = f.block
+    f.line(f"br i1 {mask if mask is not None else 'true'}, label %{start}, label %{done}")
+    f.label(start)
+    first = f.inst(f"load volatile {elem}, ptr addrspace(1) {pointer}, align {bits(elem) // 8}")
+    f.branch(loop)
+    f.label(loop)
+    expected, old = f.name(), f.name()
+    f.line(f"{expected} = phi {elem} [ {first}, %{start} ], [ {old}, %{loop} ]")
+    total = f.inst(f"fadd {elem} {expected}, {value}")
+    width, (a, b) = _atomic_words(f, elem, [expected, total])
+    text = f"atom.global.{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}.cas.b{width} $0, [$1+0], $2, $3;"
+    word = f.inst(
+        f'call i{width} asm sideeffect "{text}", "=h,l,h,h,~{{memory}}"'
+        f"(ptr addrspace(1) {pointer}, i{width} {a}, i{width} {b})"
+    )
+    f.line(f"{old} = bitcast i{width} {word} to {elem}")
+    same = f.inst(f"icmp eq i{width} {word}, {a}")
+    f.line(f"br i1 {same}, label %{done}, label %{loop}")
+    f.label(done)
+    return f.inst(f"phi {elem} [ poison, %{before} ], [ {old}, %{loop} ]")
+
+
+__all__ = ["atomic", "compare_and_swap", "load", "store"]

@@ -1,0 +1,23 @@
+"""Compile options of the NVIDIA backend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tritonx.backends.api import Options
+
+
+@dataclass(frozen=True)
+class NvidiaOptions(Options):
+    """Triton's names and defaults.
+
+    ``ptx_options`` are passed to the assembler; ``enable_reflect_ftz`` flushes subnormal f32 numbers in device-library code.
+    """
+
+    default_dot_input_precision: str = "tf32"
+    enable_reflect_ftz: bool = True
+    ptx_version: int | None = None
+    ptx_options: str | None = None
+    arch: str | None = None
+    backend_name: str = "cuda"
+    instrumentation_mode: str = ""

@@ -1,0 +1,57 @@
+"""The NVIDIA targets: compute capabilities and what they can do.
+
+Source: CUDA C++ programming guide, tables of compute capabilities; PTX ISA 9.0, target directives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tritonx.backends.api import Target
+
+PTX_VERSION = 90
+"""PTX 9.0, the newest that LLVM 22 writes: CUDA 13.0 and its drivers read it."""
+
+
+@dataclass(frozen=True)
+class Capability:
+    """``shared_bytes`` is the most dynamic shared memory a block can opt into."""
+
+    number: int
+    processor: str
+    shared_bytes: int
+    max_threads: int = 1024
+
+
+CAPABILITIES: dict[int, Capability] = {
+    75: Capability(75, "sm_75", 65536),
+    80: Capability(80, "sm_80", 166912),
+    86: Capability(86, "sm_86", 101376),
+    89: Capability(89, "sm_89", 101376),
+    90: Capability(90, "sm_90a", 232448),
+    100: Capability(100, "sm_100a", 232448),
+    103: Capability(103, "sm_103a", 232448),
+    120: Capability(120, "sm_120a", 101376),
+}
+
+
+def capability(target: Target) -> Capability:
+    """The capability of ``target``; one between two known ones is compiled as the lower."""
+    number = int(target.arch)
+    if number in CAPABILITIES:
+        return CAPABILITIES[number]
+    lower = [n for n in CAPABILITIES if n <= number and n // 10 == number // 10]
+    if not lower:
+        raise ValueError(f"compute capability {number} is not supported; known are {', '.join(map(str, CAPABILITIES))}")
+    return CAPABILITIES[max(lower)]
+
+
+def parse(arch: str) -> Target:
+    """``90``, ``sm_90``, ``sm_90a`` → the target; "" is 90. Raises ``ValueError`` with the known ones."""
+    digits = arch.removeprefix("sm_").rstrip("af") or "90"
+    if not digits.isdigit():
+        known = ", ".join(f"cuda:{n}" for n in CAPABILITIES)
+        raise ValueError(f"unknown NVIDIA target '{arch}'; known are {known}")
+    target = Target("cuda", int(digits), 32)
+    capability(target)
+    return target

@@ -1,0 +1,109 @@
+"""Atomic operations on global memory, one element at a time, each by one of the threads that own it.
+
+Where the old value is used and several threads hold copies of an element, the one that did the operation hands it to the
+others through scratch memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation, SSAValue
+
+from tritonx.conversion.gpu_to_llvm.exchange import squeeze
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.indices import apply_columns
+from tritonx.conversion.gpu_to_llvm.memory import Guard, ownership
+from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects import tile
+
+
+def pointee(pointer: SSAValue) -> str:
+    type_ = pointer.type.element_type if isinstance(pointer.type, TensorType) else pointer.type
+    return llvm_type(type_.pointee)  # pyright: ignore[reportAttributeAccessIssue]  # verified to be a pointer
+
+
+def read_modify_write(op: Any, f: FunctionEmitter) -> None:
+    pointers, values = f.scalars(f.get(op.ptr)), f.scalars(f.get(op.val))
+    masks = None if op.mask is None else f.scalars(f.get(op.mask))
+    skip, owner = ownership(f, op.ptr)
+    guard = Guard(f, owner)
+    elem = pointee(op.ptr)
+    kind, sem, scope = (p.value.data for p in (op.atomic_rmw_op, op.sem, op.scope))
+    old: list[str] = []
+    for i, (pointer, value) in enumerate(zip(pointers, values, strict=True)):
+        if i & skip:
+            old.append(old[i & ~skip])
+            continue
+        mask = guard(None if masks is None else masks[i])
+        old.append(f.machine.atomic(f, kind, pointer, value, elem, sem, scope, mask))
+    finish(op, f, elem, old)
+
+
+def compare_and_swap(op: Any, f: FunctionEmitter) -> None:
+    pointers, compare, values = (f.scalars(f.get(v)) for v in (op.ptr, op.cmp, op.val))
+    skip, owner = ownership(f, op.ptr)
+    elem = pointee(op.ptr)
+    sem, scope = op.sem.value.data, op.scope.value.data
+    old: list[str] = []
+    for i, (pointer, expected, value) in enumerate(zip(pointers, compare, values, strict=True)):
+        if i & skip:
+            old.append(old[i & ~skip])
+            continue
+        old.append(f.machine.compare_and_swap(f, pointer, expected, value, elem, sem, scope, owner))
+    finish(op, f, elem, old)
+
+
+def finish(op: Any, f: FunctionEmitter, elem: str, old: list[str]) -> None:
+    """Bind the old values, given to all threads that hold the element."""
+    result = op.results[0]
+    if result.first_use is None:
+        f.set(result, Tile.of(elem, ["poison"] * len(old)))
+        return
+    if not isinstance(result.type, TensorType):
+        f.set(result, Tile.of(elem, share(op, f, elem, old, 0, [], [])))
+        return
+    free = f.layout(result.type).free_masks()
+    lanes = f.machine.warp_size.bit_length() - 1
+    warps = f.num_warps.bit_length() - 1
+    if free.get("lane", 0) or free.get("warp", 0):
+        lane = squeeze(~free.get("lane", 0) & (1 << lanes) - 1, lanes, 0)
+        used = sum(1 for c in lane if c)
+        warp = squeeze(~free.get("warp", 0) & (1 << warps) - 1, warps, used)
+        old = share(op, f, elem, old, free.get("register", 0), lane, warp)
+    f.set(result, Tile.of(elem, old))
+
+
+def share(
+    op: Any, f: FunctionEmitter, elem: str, old: list[str], skip: int, lane: list[int], warp: list[int]
+) -> list[str]:
+    """Write each owner's values to scratch memory and read them in every thread.
+
+    ``lane`` and ``warp`` are the columns that map the thread to the slot of its element; none for a scalar.
+    """
+    _, owner = ownership(f, op.ptr)
+    assert owner is not None
+    with f.in_prologue():
+        slot = apply_columns(f, [(f.lane, lane), (f.warp, warp)]) if lane or warp else "0"
+    slots = 1 << sum(1 for c in (*lane, *warp) if c)
+    base = f.scratch_offset(op)
+    registers = [i for i in range(len(old)) if not i & skip]
+    places = {r: f.shared_element(base, elem, slot, k * slots) for k, r in enumerate(registers)}
+    then, done = f.new_label("own"), f.new_label("owned")
+    f.line(f"br i1 {owner}, label %{then}, label %{done}")
+    f.label(then)
+    for r in registers:
+        f.line(f"store {elem} {old[r]}, ptr addrspace(3) {places[r]}, align {bits(elem) // 8}")
+    f.branch(done)
+    f.label(done)
+    f.machine.barrier(f)
+    read = {r: f.inst(f"load {elem}, ptr addrspace(3) {places[r]}, align {bits(elem) // 8}") for r in registers}
+    return [read[i & ~skip] for i in range(len(old))]
+
+
+TABLE: dict[type[Operation], Emit] = {
+    tile.AtomicRMWOp: read_modify_write,
+    tile.AtomicCASOp: compare_and_swap,
+}

@@ -1,0 +1,243 @@
+"""Control flow: structured ops become blocks and phis; unstructured branches keep theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.types import is_float, llvm_type
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects import cf, gpu, llvm, scf, tile, ub
+from tritonx.ir.failure import PassError
+
+
+class Phis:
+    """The phis of one block for values of ``types``: data as one vector, everything else as scalars."""
+
+    def __init__(self, f: FunctionEmitter, types: list[Attribute]) -> None:
+        self.f = f
+        self.tiles: list[Tile] = []
+        self._lines: list[tuple[int, str, str, bool, int]] = []
+        for type_ in types:
+            elem, n = llvm_type(type_), f.registers(type_)
+            if n > 1 and is_float(elem):
+                tile_ = Tile.wide(elem, n, f.name())
+                self._reserve(tile_, tile_.vector or "", tile_.type, True, 0)
+            else:
+                tile_ = Tile.of(elem, [f.name() for _ in range(n)])
+                for i, name in enumerate(tile_.scalars or []):
+                    self._reserve(tile_, name, elem, False, i)
+            self.tiles.append(tile_)
+        self.incoming: list[tuple[str, list[list[str]]]] = []
+
+    def _reserve(self, tile_: Tile, name: str, type_: str, wide: bool, index: int) -> None:
+        self._lines.append((len(self.f.lines), name, type_, wide, index))
+        self.f.lines.append("")
+
+    def operands(self, tiles: list[Tile]) -> list[list[str]]:
+        """The values of one incoming edge in the phis' own forms; to be asked for before that edge's branch is written."""
+        return [
+            [self.f.wide(value)] if mine.prefers_vector else list(self.f.scalars(value))
+            for mine, value in zip(self.tiles, tiles, strict=True)
+        ]
+
+    def add(self, block: str, operands: list[list[str]]) -> None:
+        self.incoming.append((block, operands))
+
+    def close(self) -> None:
+        """Write the phis once every edge is known."""
+        flat = [(block, [x for value in operands for x in value]) for block, operands in self.incoming]
+        for k, (where, name, type_, _, _) in enumerate(self._lines):
+            edges = ", ".join(f"[ {values[k]}, %{block} ]" for block, values in flat)
+            self.f.lines[where] = f"  {name} = phi {type_} {edges}"
+
+
+def types_of(values: Any) -> list[Attribute]:
+    return [v.type for v in values]
+
+
+def bind(f: FunctionEmitter, values: Any, tiles: list[Tile]) -> None:
+    for value, tile_ in zip(values, tiles, strict=True):
+        f.set(value, tile_)
+
+
+def terminator_values(f: FunctionEmitter, block: Block) -> list[Tile]:
+    assert block.last_op is not None
+    return [f.get(v) for v in block.last_op.operands]
+
+
+def for_(op: Any, f: FunctionEmitter) -> None:
+    lower, upper, step = (f.scalar(v) for v in (op.lb, op.ub, op.step))
+    type_ = llvm_type(op.lb.type)
+    body = op.body.block
+    head, inside, done = f.new_label("for"), f.new_label("body"), f.new_label("done")
+    start = [f.get(v) for v in op.iter_args]
+    # The operands of the phis must exist before the branch; their forms depend on the types alone.
+    entry = edge_operands(f, start, types_of(op.iter_args))
+    before = f.block
+    f.branch(head)
+    f.label(head)
+    counter = f.name()
+    counter_at = len(f.lines)
+    f.lines.append("")
+    phis = Phis(f, types_of(op.iter_args))
+    phis.add(before, entry)
+    word = "ult" if "unsignedCmp" in op.properties or "unsignedCmp" in op.attributes else "slt"
+    f.line(f"br i1 {f.inst(f'icmp {word} {type_} {counter}, {upper}')}, label %{inside}, label %{done}")
+    f.label(inside)
+    f.set(body.args[0], Tile.of(type_, [counter]))
+    bind(f, body.args[1:], phis.tiles)
+    f.ops(body)
+    back = phis.operands(terminator_values(f, body))
+    following = f.inst(f"add {type_} {counter}, {step}")
+    latch = f.block
+    f.branch(head)
+    phis.add(latch, back)
+    phis.close()
+    f.lines[counter_at] = f"  {counter} = phi {type_} [ {lower}, %{before} ], [ {following}, %{latch} ]"
+    f.label(done)
+    bind(f, op.results, phis.tiles)
+
+
+def edge_operands(f: FunctionEmitter, tiles: list[Tile], types: list[Attribute]) -> list[list[str]]:
+    """The values of an edge in the forms that ``Phis`` of ``types`` will have."""
+    out: list[list[str]] = []
+    for value, type_ in zip(tiles, types, strict=True):
+        wide = value.n > 1 and is_float(llvm_type(type_))
+        out.append([f.wide(value)] if wide else list(f.scalars(value)))
+    return out
+
+
+def if_(op: Any, f: FunctionEmitter) -> None:
+    condition = f.scalar(op.cond)
+    has_else = bool(op.false_region.blocks)
+    then, otherwise, done = f.new_label("then"), f.new_label("else"), f.new_label("endif")
+    types = types_of(op.results)
+    f.line(f"br i1 {condition}, label %{then}, label %{otherwise if has_else else done}")
+    edges: list[tuple[str, list[list[str]]]] = []
+    for label, region in ((then, op.true_region), (otherwise, op.false_region)):
+        if not region.blocks:
+            continue
+        f.label(label)
+        f.ops(region.block)
+        edges.append((f.block, edge_operands(f, terminator_values(f, region.block), types) if types else []))
+        edges[-1] = (f.block, edges[-1][1])
+        f.branch(done)
+    f.label(done)
+    if types:
+        phis = Phis(f, types)
+        for block, operands in edges:
+            phis.add(block, operands)
+        phis.close()
+        bind(f, op.results, phis.tiles)
+
+
+def while_(op: Any, f: FunctionEmitter) -> None:
+    before, after = op.before_region.block, op.after_region.block
+    head, inside, done = f.new_label("while"), f.new_label("do"), f.new_label("done")
+    types = types_of(before.args)
+    entry = edge_operands(f, [f.get(v) for v in op.operands], types)
+    came_from = f.block
+    f.branch(head)
+    f.label(head)
+    phis = Phis(f, types)
+    phis.add(came_from, entry)
+    bind(f, before.args, phis.tiles)
+    f.ops(before)
+    condition = before.last_op
+    assert condition is not None
+    passed = [f.get(v) for v in condition.operands[1:]]
+    # Conversions made in the blocks below must not be taken for ones that dominate both of them.
+    f.line(f"br i1 {f.scalar(condition.operands[0])}, label %{inside}, label %{done}")
+    f.label(inside)
+    bind(f, after.args, passed)
+    f.ops(after)
+    back = phis.operands(terminator_values(f, after))
+    phis.add(f.block, back)
+    f.branch(head)
+    phis.close()
+    f.label(done)
+    bind(f, op.results, passed)
+
+
+def execute_region(op: Any, f: FunctionEmitter) -> None:
+    region = op.regions[0]
+    if len(region.blocks) != 1:
+        raise PassError(op, "scf.execute_region with several blocks")
+    f.ops(region.block)
+    bind(f, op.results, terminator_values(f, region.block))
+
+
+# ---- unstructured control flow: every block has a label, block arguments are phis that are closed at the function's end
+
+
+def branch(op: Any, f: FunctionEmitter) -> None:
+    jump(f, op.successors[0], list(op.operands))
+    f.branch(f.labels[op.successors[0]])
+
+
+def conditional_branch(op: Any, f: FunctionEmitter) -> None:
+    then, otherwise = op.successors
+    condition = f.scalar(op.operands[0])
+    count = len(then.args)
+    values = list(op.operands[1:])
+    jump(f, then, values[:count])
+    jump(f, otherwise, values[count:])
+    f.line(f"br i1 {condition}, label %{f.labels[then]}, label %{f.labels[otherwise]}")
+
+
+def jump(f: FunctionEmitter, target: Block, values: list[SSAValue]) -> None:
+    types = types_of(target.args)
+    f.edges.setdefault(target, []).append((f.block, edge_operands(f, [f.get(v) for v in values], types)))
+
+
+def return_(op: Any, f: FunctionEmitter) -> None:
+    f.return_values([f.get(v) for v in op.operands])
+
+
+def call(op: Any, f: FunctionEmitter) -> None:
+    bind(f, op.results, f.module.call(f, op.callee.string_value(), [f.get(v) for v in op.operands], types_of(op.results)))
+
+
+def unreachable(op: Operation, f: FunctionEmitter) -> None:
+    f.line("unreachable")
+
+
+def nothing(op: Operation, f: FunctionEmitter) -> None:
+    """Terminators of regions, whose parent has read their operands, and hints."""
+
+
+def assume(op: Any, f: FunctionEmitter) -> None:
+    f.line(f"call void {f.module.declare('void', '@llvm.assume', ['i1'])}(i1 {f.scalar(op.operands[0])})")
+
+
+def barrier(op: Operation, f: FunctionEmitter) -> None:
+    f.machine.barrier(f)
+
+
+def poison(op: Any, f: FunctionEmitter) -> None:
+    type_ = op.results[0].type
+    f.result(op, Tile.splat(llvm_type(type_), f.registers(type_), "poison"))
+
+
+TABLE: dict[type[Operation], Emit] = {
+    scf.ForOp: for_,
+    scf.IfOp: if_,
+    scf.WhileOp: while_,
+    scf.ExecuteRegionOp: execute_region,
+    scf.YieldOp: nothing,
+    scf.ConditionOp: nothing,
+    cf.BranchOp: branch,
+    cf.ConditionalBranchOp: conditional_branch,
+    tile.ReturnOp: return_,
+    tile.CallOp: call,
+    tile.ReduceReturnOp: nothing,
+    tile.ScanReturnOp: nothing,
+    llvm.AssumeOp: assume,
+    gpu.BarrierOp: barrier,
+    ub.PoisonOp: poison,
+}
+
+__all__ = ["TABLE", "Phis", "bind", "edge_operands", "types_of"]

@@ -1,0 +1,176 @@
+"""Ops whose meaning the kernel's author supplies: inline assembly, device-library calls, scalar functions on elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, Region
+
+from tritonx.conversion.gpu_to_llvm.control import Phis, bind, edge_operands, terminator_values, types_of
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects import tile
+from tritonx.ir.failure import PassError
+
+
+def inline_assembly(op: Any, f: FunctionEmitter) -> None:
+    """One asm call for ``packed_element`` elements; narrow elements travel packed in 32-bit registers."""
+    pack = op.packed_element.value.data
+    inputs = [(f.get(v), f.scalars(f.get(v))) for v in op.args]
+    outputs = [llvm_type(r.type) for r in op.results]
+    count = len(inputs[0][1]) if inputs else f.registers(op.results[0].type)
+    constraints = op.constraints.data
+    flags = "" if op.pure.value.data else "sideeffect "
+    collected: list[list[str]] = [[] for _ in outputs]
+    for first in range(0, count, pack):
+        operands: list[str] = []
+        for value, names in inputs:
+            group = [names[min(i, count - 1)] for i in range(first, first + pack)]
+            operands += pack_words(f, value.elem, group)
+        result_types = [t for elem in outputs for t in word_types(elem, pack)]
+        struct = result_types[0] if len(result_types) == 1 else "{ " + ", ".join(result_types) + " }"
+        text = escape(op.asm_string.data)
+        called = f.inst(f'call {struct} asm {flags}"{text}", "{constraints}"({", ".join(operands)})')
+        parts = [
+            called if len(result_types) == 1 else f.inst(f"extractvalue {struct} {called}, {i}")
+            for i in range(len(result_types))
+        ]
+        for k, elem in enumerate(outputs):
+            words = len(word_types(elem, pack))
+            collected[k] += unpack_words(f, elem, parts[:words], pack)
+            parts = parts[words:]
+    for result, elem, names in zip(op.results, outputs, collected, strict=True):
+        f.set(result, Tile.of(elem, names[:count]))
+
+
+def escape(text: str) -> str:
+    """An LLVM string literal of ``text``; a bare ``$`` stays: it names operands."""
+    return "".join(c if 32 <= ord(c) < 127 and c not in '"\\' else f"\\{b:02X}" for c in text for b in c.encode())
+
+
+def word_types(elem: str, pack: int) -> list[str]:
+    width = bits(elem)
+    if width >= 32 or pack * width < 32:
+        return [elem if width >= 32 else f"i{max(8, width)}" if pack == 1 else "i32"] * (pack if width >= 32 else 1)
+    return ["i32"] * (pack * width // 32)
+
+
+def pack_words(f: FunctionEmitter, elem: str, names: list[str]) -> list[str]:
+    """Operands, with their types, for one group of elements."""
+    width, pack = bits(elem), len(names)
+    if width >= 32:
+        return [f"{elem} {x}" for x in names]
+    if pack * width < 32:
+        integer = f"i{width}"
+        if pack == 1:
+            x = names[0] if elem == integer else f.inst(f"bitcast {elem} {names[0]} to {integer}")
+            return [f"{integer} {x}"]
+        vector = f.pack(elem, names)
+        small = f.inst(f"bitcast <{pack} x {elem}> {vector} to i{pack * width}")
+        return [f"i32 {f.inst(f'zext i{pack * width} {small} to i32')}"]
+    per = 32 // width
+    out: list[str] = []
+    for i in range(0, pack, per):
+        vector = f.pack(elem, names[i : i + per])
+        out.append(f"i32 {f.inst(f'bitcast <{per} x {elem}> {vector} to i32')}")
+    return out
+
+
+def unpack_words(f: FunctionEmitter, elem: str, words: list[str], pack: int) -> list[str]:
+    width = bits(elem)
+    if width >= 32:
+        return words
+    if pack * width < 32:
+        if pack == 1:
+            return [words[0] if elem == f"i{width}" else f.inst(f"bitcast i{width} {words[0]} to {elem}")]
+        small = f.inst(f"trunc i32 {words[0]} to i{pack * width}")
+        vector = f.inst(f"bitcast i{pack * width} {small} to <{pack} x {elem}>")
+        return [f.inst(f"extractelement <{pack} x {elem}> {vector}, i32 {i}") for i in range(pack)]
+    per = 32 // width
+    out: list[str] = []
+    for word in words:
+        vector = f.inst(f"bitcast i32 {word} to <{per} x {elem}>")
+        out += [f.inst(f"extractelement <{per} x {elem}> {vector}, i32 {i}") for i in range(per)]
+    return out
+
+
+def extern_elementwise(op: Any, f: FunctionEmitter) -> None:
+    """A function of the vendor's device library: the machine inlines it or declares it for linking."""
+    made = f.machine.extern(f, op.symbol.data, [f.get(v) for v in op.srcs], llvm_type(op.results[0].type))
+    if made is None:
+        raise PassError(op, f"the target has no device function '{op.symbol.data}'")
+    f.result(op, made)
+
+
+def map_elementwise(op: Any, f: FunctionEmitter) -> None:
+    """The scalar function once for every ``pack`` elements, with its own control flow."""
+    pack = op.pack.value.data
+    inputs = [f.scalars(f.get(v)) for v in op.srcs]
+    elems = [f.get(v).elem for v in op.srcs]
+    collected: list[list[str]] = [[] for _ in op.results]
+    for first in range(0, len(inputs[0]), pack):
+        args = [
+            Tile.of(elem, [names[i]]) for elem, names in zip(elems, inputs, strict=True) for i in range(first, first + pack)
+        ]
+        outs = inline_region(f, op.scalarOp, args)
+        for k in range(len(op.results)):
+            collected[k] += [f.scalars(t)[0] for t in outs[k * pack : (k + 1) * pack]]
+    for result, names in zip(op.results, collected, strict=True):
+        f.set(result, Tile.of(llvm_type(result.type), names))
+
+
+def inline_region(f: FunctionEmitter, region: Region, args: list[Tile]) -> list[Tile]:
+    """Emit a region with one entry and any control flow; the operands of its return, joined over its exits."""
+    if len(region.blocks) == 1:
+        bind(f, region.block.args, args)
+        f.ops(region.block)
+        return terminator_values(f, region.block)
+    labels, edges = f.labels, f.edges
+    f.labels = {block: f.new_label("map") for block in region.blocks}
+    f.edges = {}
+    entry, *rest = region.blocks
+    bind(f, entry.args, args)
+    phis: dict[Block, Phis] = {}
+    exits: list[tuple[str, list[list[str]]]] = []
+    done = f.new_label("mapped")
+    types: list[Any] = []
+    for block in (entry, *rest):
+        if block is entry:
+            f.branch(f.labels[entry])
+            f.label(f.labels[entry])
+        else:
+            f.label(f.labels[block])
+            phis[block] = Phis(f, types_of(block.args))
+            bind(f, block.args, phis[block].tiles)
+        f.ops(block)
+        last = block.last_op
+        if isinstance(last, tile.MapElementwiseReturnOp):
+            types = types_of(last.operands)
+            exits.append((f.block, edge_operands(f, terminator_values(f, block), types)))
+            exits[-1] = (f.block, exits[-1][1])
+            f.branch(done)
+    for block, phi in phis.items():
+        phi.incoming = f.edges.get(block, [])
+        phi.close()
+    f.labels, f.edges = labels, edges
+    f.label(done)
+    joined = Phis(f, types)
+    for block_name, operands in exits:
+        joined.add(block_name, operands)
+    joined.close()
+    return joined.tiles
+
+
+
+def nothing(op: Operation, f: FunctionEmitter) -> None:
+    """The return of a scalar function: its parent has read the operands."""
+
+
+TABLE: dict[type[Operation], Emit] = {
+    tile.ElementwiseInlineAsmOp: inline_assembly,
+    tile.ExternElementwiseOp: extern_elementwise,
+    tile.MapElementwiseOp: map_elementwise,
+    tile.MapElementwiseReturnOp: nothing,
+}

@@ -1,0 +1,170 @@
+"""Conversions between the 8-bit floating-point formats and the wider ones in integer arithmetic.
+
+For machines, or formats, without an instruction. Widening is exact: the bits are moved into place and an exact power of two
+corrects the exponent's bias, which also makes subnormal numbers come out right. Narrowing rounds to nearest even and
+saturates at the largest finite value, keeping NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, of
+from tritonx.conversion.gpu_to_llvm.types import float_literal
+from tritonx.conversion.gpu_to_llvm.values import Tile
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+
+@dataclass(frozen=True)
+class Format:
+    """Exponent and mantissa bits, the bias, the largest finite pattern, the pattern of NaN.
+
+    ``unsigned_zero`` formats (FNUZ) have one zero, and NaN where the negative zero would be.
+    """
+
+    exponent: int
+    mantissa: int
+    bias: int
+    largest: int
+    nan: int
+    infinities: bool = False
+    unsigned_zero: bool = False
+
+
+FORMATS = {
+    "f8E4M3FN": Format(4, 3, 7, 0x7E, 0x7F),
+    "f8E5M2": Format(5, 2, 15, 0x7B, 0x7F, infinities=True),
+    "f8E4M3FNUZ": Format(4, 3, 8, 0x7F, 0x80, unsigned_zero=True),
+    "f8E5M2FNUZ": Format(5, 2, 16, 0x7F, 0x80, unsigned_zero=True),
+    "f8E4M3B11FNUZ": Format(4, 3, 11, 0x7F, 0x80, unsigned_zero=True),
+}
+_LLVM = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
+
+
+class Bits:
+    """Arithmetic on i32 and f32 tiles of one size."""
+
+    def __init__(self, f: FunctionEmitter, n: int) -> None:
+        self.f = f
+        self.n = n
+
+    def const(self, value: int) -> Tile:
+        return Tile.splat("i32", self.n, str(value - (1 << 32) if value >> 31 else value))
+
+    def op(self, opcode: str, a: Tile, b: Tile | int, elem: str = "i32") -> Tile:
+        right = self.const(b) if isinstance(b, int) else b
+        return combine(self.f, elem, [a, right], lambda s, x: f"{opcode} {of(s, a.elem)} {x[0]}, {x[1]}")
+
+    def select(self, c: Tile, a: Tile, b: Tile | int) -> Tile:
+        right = self.const(b) if isinstance(b, int) else b
+        return combine(
+            self.f, a.elem, [c, a, right],
+            lambda s, x: f"select {of(s, 'i1')} {x[0]}, {of(s, a.elem)} {x[1]}, {of(s, a.elem)} {x[2]}",
+        )  # fmt: skip
+
+    def cast(self, a: Tile, elem: str, opcode: str = "bitcast") -> Tile:
+        return convert_tile(self.f, opcode, a, elem)
+
+
+def convert(f: FunctionEmitter, tile: Tile, source: str, target: str, *, toward_zero: bool) -> Tile | None:
+    """fp8 to or from f16, bf16, f32 or f64, or between two fp8 formats; None for formats it does not know."""
+    if source in FORMATS:
+        wide = widen(f, tile, FORMATS[source])
+        if target in FORMATS:
+            return narrow(f, wide, FORMATS[target], toward_zero=toward_zero)
+        if target not in _LLVM:
+            return None
+        opcode = "fpext" if target == "f64" else "fptrunc"
+        return convert_tile(f, opcode, wide, _LLVM[target])
+    if source in _LLVM and target in FORMATS:
+        opcode = "fptrunc" if source == "f64" else "fpext"
+        return narrow(f, convert_tile(f, opcode, tile, "float"), FORMATS[target], toward_zero=toward_zero)
+    return None
+
+
+def widen(f: FunctionEmitter, tile: Tile, format_: Format) -> Tile:
+    """To f32, exactly."""
+    b = Bits(f, tile.n)
+    word = b.cast(tile, "i32", "zext")
+    magnitude = b.op("and", word, 0x7F)
+    shifted = b.cast(b.op("shl", magnitude, 23 - format_.mantissa), "float")
+    factor = Tile.splat("float", tile.n, float_literal(2.0 ** (127 - format_.bias), "float"))
+    value = b.cast(combine(f, "float", [shifted, factor], lambda s, x: f"fmul {of(s, 'float')} {x[0]}, {x[1]}"), "i32")
+    if format_.unsigned_zero:
+        special, pattern = b.op("icmp eq", word, format_.nan, "i1"), 0x7FC00000
+        value = b.select(special, b.const(pattern), value)
+    elif format_.infinities:
+        value = b.select(b.op("icmp eq", magnitude, format_.largest + 1, "i1"), b.const(0x7F800000), value)
+        value = b.select(b.op("icmp ugt", magnitude, format_.largest + 1, "i1"), b.const(0x7FC00000), value)
+    else:
+        value = b.select(b.op("icmp eq", magnitude, format_.nan, "i1"), b.const(0x7FC00000), value)
+    sign = b.op("shl", b.op("and", word, 0x80), 24)
+    return b.cast(b.op("or", value, sign), "float")
+
+
+def narrow(f: FunctionEmitter, tile: Tile, format_: Format, *, toward_zero: bool) -> Tile:
+    """From f32: round to nearest even (or toward zero), saturate, keep NaN."""
+    b = Bits(f, tile.n)
+    word = b.cast(tile, "i32")
+    sign = b.op("and", b.op("lshr", word, 24), 0x80)
+    magnitude = b.op("and", word, 0x7FFFFFFF)
+    shift = 23 - format_.mantissa
+    smallest = (127 - format_.bias + 1) << 23
+    # Normal numbers: add half a unit (less one where the last kept bit is even), move the exponent, drop the rest.
+    odd = b.op("and", b.op("lshr", magnitude, shift), 1)
+    half = b.const((1 << (shift - 1)) - 1)
+    rounded = magnitude if toward_zero else b.op("add", magnitude, b.op("add", half, odd))
+    rebased = b.op("sub", rounded, (127 - format_.bias) << 23)
+    normal = b.op("lshr", rebased, shift)
+    # Subnormal numbers: adding a power of two whose unit is the format's smallest step lets the adder round.
+    step = 127 - format_.bias + 1 + shift
+    subnormal = subnormals(f, b, magnitude, step, toward_zero)
+    value = b.select(b.op("icmp ult", magnitude, smallest, "i1"), subnormal, normal)
+    limit = ((format_.largest >> format_.mantissa) - format_.bias + 127 << 23) | (
+        (format_.largest & (1 << format_.mantissa) - 1) << shift
+    )
+    value = b.select(b.op("icmp uge", magnitude, limit, "i1"), b.const(format_.largest), value)
+    signed = b.op("or", value, sign)
+    if format_.unsigned_zero:
+        signed = b.select(b.op("icmp eq", value, 0, "i1"), b.const(0), signed)
+        nan = b.const(format_.nan)
+    else:
+        nan = b.op("or", sign, format_.nan)
+    signed = b.select(b.op("icmp ugt", magnitude, 0x7F800000, "i1"), nan, signed)
+    return b.cast(signed, "i8", "trunc")
+
+
+def subnormals(f: FunctionEmitter, b: Bits, magnitude: Tile, step: int, toward_zero: bool) -> Tile:
+    """The number of smallest steps in ``magnitude``; ``step`` is the biased exponent of the power of two to add."""
+    if toward_zero:
+        scale = Tile.splat("float", b.n, float_literal(2.0 ** (127 + 23 - step), "float"))
+        product = combine(
+            f, "float", [b.cast(magnitude, "float"), scale], lambda s, x: f"fmul {of(s, 'float')} {x[0]}, {x[1]}"
+        )
+        inside = b.op("icmp ult", magnitude, 0x7F800000, "i1")
+        zero = Tile.splat("float", b.n, float_literal(0.0, "float"))
+        product = b.select(inside, product, zero)
+        bounded = combine(f, "float", [product], clamp_writer(f))
+        return b.cast(bounded, "i32", "fptoui")
+    magic = b.const(step << 23)
+    power = b.cast(magic, "float")
+    total = combine(
+        f, "float", [b.cast(magnitude, "float"), power], lambda s, x: f"fadd {of(s, 'float')} {x[0]}, {x[1]}"
+    )
+    return b.op("sub", b.cast(total, "i32"), magic)
+
+
+def clamp_writer(f: FunctionEmitter) -> Callable[[str, list[str]], str]:
+    """min(x, 256): keeps lanes whose value is not used inside the range of the conversion that follows."""
+
+    def write(shape: str, x: list[str]) -> str:
+        type_ = of(shape, "float")
+        limit = float_literal(256.0, "float")
+        bound = f"splat (float {limit})" if shape else limit
+        return f"call {type_} {f.module.intrinsic('minnum', type_, [type_, type_])}({type_} {x[0]}, {type_} {bound})"
+
+    return write

@@ -1,0 +1,283 @@
+"""The state of writing one function: text, names, and the IR values' tiles.
+
+Text goes to ``lines``; a block is opened by ``label``. What depends on the thread only (its lane, its warp, the coordinates a
+layout gives it) goes to ``prologue``, which stands in the entry block, so that it is computed once and dominates every use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tritonx.conversion.gpu_to_llvm.indices import LayoutIndices
+from tritonx.conversion.gpu_to_llvm.types import llvm_type
+from tritonx.conversion.gpu_to_llvm.values import Tile, is_constant
+from tritonx.ir.failure import PassError
+from tritonx.layouts import LinearLayout, distributed_layout
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
+
+Emit = Callable[[Any, "FunctionEmitter"], None]
+
+
+class FunctionEmitter:
+    """Writes one ``tt.func`` as an LLVM function; the emitters of the op families receive it."""
+
+    def __init__(self, module: ModuleEmitter, num_warps: int) -> None:
+        self.module = module
+        self.machine = module.machine
+        self.options = module.options
+        self.num_warps = num_warps
+        self.symbol = ""
+        self.allocas = 0
+        self.prologue: list[str] = []
+        self.lines: list[str] = []
+        self.block = "entry"
+        self.env: dict[SSAValue, Tile] = {}
+        self.labels: dict[Block, str] = {}
+        self.edges: dict[Block, list[tuple[str, list[list[str]]]]] = {}
+        self.returns: list[tuple[str, list[Tile]]] | None = None
+        self._counter = 0
+        self._indices: dict[LinearLayout, LayoutIndices] = {}
+        self._thread: dict[str, str] = {}
+
+    # ---- text
+
+    def name(self) -> str:
+        self._counter += 1
+        return f"%v{self._counter}"
+
+    def inst(self, text: str) -> str:
+        """Write ``%new = text`` and return the name."""
+        self._counter += 1
+        name = f"%v{self._counter}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def new_label(self, stem: str) -> str:
+        self._counter += 1
+        return f"{stem}{self._counter}"
+
+    def label(self, label: str) -> None:
+        """Open the block ``label``; the previous one must have been ended by a terminator."""
+        self.lines.append(f"{label}:")
+        self.block = label
+
+    def branch(self, label: str) -> None:
+        self.line(f"br label %{label}")
+
+    @contextmanager
+    def in_prologue(self) -> Iterator[None]:
+        """Lines written inside go to the entry block."""
+        lines, block = self.lines, self.block
+        self.lines, self.block = self.prologue, "entry"
+        try:
+            yield
+        finally:
+            self.lines, self.block = lines, block
+
+    # ---- where the thread stands
+
+    def _once(self, key: str, make: Callable[[], str]) -> str:
+        if (found := self._thread.get(key)) is None:
+            with self.in_prologue():
+                found = self._thread[key] = make()
+        return found
+
+    @property
+    def thread(self) -> str:
+        return self._once("thread", lambda: self.machine.thread_id(self))
+
+    @property
+    def lane(self) -> str:
+        return self._once("lane", lambda: self.inst(f"and i32 {self.thread}, {self.machine.warp_size - 1}"))
+
+    @property
+    def warp(self) -> str:
+        """The warp's number in the block, in a form known to be uniform over the warp."""
+        if self.num_warps == 1:
+            return "0"
+        shift = self.machine.warp_size.bit_length() - 1
+        thread = self.thread
+        return self._once(
+            "warp", lambda: self.machine.uniform(self, self.inst(f"lshr i32 {thread}, {shift}"))
+        )
+
+    # ---- values
+
+    def get(self, value: SSAValue) -> Tile:
+        return self.env[value]
+
+    def set(self, value: SSAValue, tile: Tile) -> None:
+        self.env[value] = tile
+
+    def scalar(self, value: SSAValue) -> str:
+        """The one name of a scalar IR value."""
+        return self.scalars(self.env[value])[0]
+
+    def scalars(self, tile: Tile) -> list[str]:
+        """The elements of ``tile`` as names."""
+        if tile.scalars is not None and tile.scalars_block in (None, self.block):
+            return tile.scalars
+        assert tile.vector is not None
+        names = [self.inst(f"extractelement {tile.type} {tile.vector}, i32 {i}") for i in range(tile.n)]
+        tile.scalars, tile.scalars_block = names, self.block
+        return names
+
+    def wide(self, tile: Tile) -> str:
+        """``tile`` as one operand of type ``tile.type``."""
+        if tile.n == 1:
+            return self.scalars(tile)[0]
+        if tile.vector is not None and tile.vector_block in (None, self.block):
+            return tile.vector
+        assert tile.scalars is not None
+        name = self.pack(tile.elem, tile.scalars)
+        tile.vector, tile.vector_block = name, self.block
+        return name
+
+    def pack(self, elem: str, names: list[str]) -> str:
+        """A vector of ``names``, each of type ``elem``."""
+        n = len(names)
+        if n == 1:
+            return names[0]
+        first = names[0]
+        if all(x == first for x in names):
+            if is_constant(first):
+                return f"splat ({elem} {first})"
+            one = self.inst(f"insertelement <{n} x {elem}> poison, {elem} {first}, i32 0")
+            return self.inst(f"shufflevector <{n} x {elem}> {one}, <{n} x {elem}> poison, <{n} x i32> zeroinitializer")
+        constant = [x if is_constant(x) else "poison" for x in names]
+        vector = "<" + ", ".join(f"{elem} {x}" for x in constant) + ">"
+        for i, x in enumerate(names):
+            if not is_constant(x):
+                vector = self.inst(f"insertelement <{n} x {elem}> {vector}, {elem} {x}, i32 {i}")
+        return vector
+
+    def slice(self, elem: str, n: int, vector: str, first: int, count: int) -> str:
+        """``count`` consecutive elements of a vector of ``n``, from ``first``."""
+        if count == n:
+            return vector
+        if count == 1:
+            return self.inst(f"extractelement <{n} x {elem}> {vector}, i32 {first}")
+        mask = ", ".join(f"i32 {first + i}" for i in range(count))
+        return self.inst(f"shufflevector <{n} x {elem}> {vector}, <{n} x {elem}> poison, <{count} x i32> <{mask}>")
+
+    def concat(self, elem: str, parts: list[str], width: int) -> str:
+        """Vectors of ``width`` elements each, one after another; the number of parts is a power of two."""
+        while len(parts) > 1:
+            if width == 1:
+                if len(parts) > 2:
+                    return self.pack(elem, parts)
+                return self.pack(elem, parts)
+            mask = ", ".join(f"i32 {i}" for i in range(2 * width))
+            parts = [
+                self.inst(
+                    f"shufflevector <{width} x {elem}> {parts[i]}, <{width} x {elem}> {parts[i + 1]}, <{2 * width} x i32> <{mask}>"
+                )
+                for i in range(0, len(parts), 2)
+            ]
+            width *= 2
+        return parts[0]
+
+    def permute(self, tile: Tile, order: list[int]) -> Tile:
+        """The tile whose register ``i`` is ``tile``'s register ``order[i]``."""
+        if order == list(range(tile.n)):
+            return tile
+        if not tile.prefers_vector:
+            names = self.scalars(tile)
+            return Tile.of(tile.elem, [names[i] for i in order])
+        if len(order) == 1:
+            return Tile.of(tile.elem, [self.inst(f"extractelement {tile.type} {tile.vector}, i32 {order[0]}")])
+        mask = ", ".join(f"i32 {i}" for i in order)
+        vector = self.inst(
+            f"shufflevector {tile.type} {tile.vector}, {tile.type} poison, <{len(order)} x i32> <{mask}>"
+        )
+        return Tile.wide(tile.elem, len(order), vector)
+
+    # ---- layouts
+
+    def layout(self, type_: Attribute) -> LinearLayout:
+        """The linear layout of a tensor type."""
+        assert isinstance(type_, TensorType)
+        return distributed_layout(type_.encoding, type_.get_shape())
+
+    def registers(self, type_: Attribute) -> int:
+        """How many elements of a value of ``type_`` one thread holds."""
+        if not isinstance(type_, TensorType):
+            return 1
+        return 1 << self.layout(type_).in_bits("register")
+
+    def indices(self, layout: LinearLayout) -> LayoutIndices:
+        """The coordinates that ``layout`` gives this thread."""
+        if (found := self._indices.get(layout)) is None:
+            found = self._indices[layout] = LayoutIndices(self, layout)
+        return found
+
+    # ---- shared memory
+
+    def scratch_offset(self, op: Operation) -> int:
+        """The byte offset that the allocator gave to the scratch memory or buffer of ``op``."""
+        offset = op.attributes.get("allocation.offset")
+        if offset is None:
+            raise PassError(op, f"{op.name} has no shared memory allocated", "run the pass allocate-shared-memory first")
+        return offset.value.data  # pyright: ignore[reportAttributeAccessIssue]  # an i32 attribute
+
+    def shared_element(self, offset: int, elem: str, index: str, extra: int) -> str:
+        """The address of element ``index + extra`` of the area of ``elem`` that starts at byte ``offset``."""
+        base = self.shared_base(offset)
+        if index != "0":
+            base = self.inst(f"getelementptr inbounds {elem}, ptr addrspace(3) {base}, i32 {index}")
+        if extra:
+            base = self.inst(f"getelementptr inbounds {elem}, ptr addrspace(3) {base}, i32 {extra}")
+        return base
+
+    def shared_base(self, offset: int) -> str:
+        """The address of byte ``offset`` of the block's shared memory, a constant."""
+        symbol = self.module.shared_symbol
+        if offset == 0:
+            return symbol
+        return f"getelementptr inbounds (i8, ptr addrspace(3) {symbol}, i32 {offset})"
+
+    # ---- the grid
+
+    def program_id(self, axis: int) -> str:
+        return self._once(f"program_id{axis}", lambda: self.machine.program_id(self, axis))
+
+    def num_programs(self, axis: int) -> str:
+        return self._once(f"num_programs{axis}", lambda: self.machine.num_programs(self, axis))
+
+    # ---- walking
+
+    def ops(self, block: Block) -> None:
+        """Emit the ops of ``block`` up to and without its terminator's effect on control flow."""
+        table = self.module.table
+        for op in block.ops:
+            emit = table.get(type(op))
+            if emit is None:
+                raise PassError(op, f"no code is generated for {op.name} on this target")
+            emit(op, self)
+
+    def return_values(self, values: list[Tile]) -> None:
+        """End the function. A kernel returns nothing; a function returns its values as one struct of their wide forms."""
+        if not values:
+            self.line("ret void")
+            return
+        struct = "{ " + ", ".join(v.type for v in values) + " }"
+        packed = "poison"
+        for i, v in enumerate(values):
+            packed = self.inst(f"insertvalue {struct} {packed}, {v.type} {self.wide(v)}, {i}")
+        self.line(f"ret {struct} {packed}")
+
+    def result(self, op: Operation, tile: Tile) -> None:
+        self.env[op.results[0]] = tile
+
+    def elem(self, value: SSAValue) -> str:
+        return llvm_type(value.type)

@@ -1,0 +1,112 @@
+"""Ops that put a table into scratch memory and look into it: gather and histogram."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation
+
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.memory import Guard
+from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects import tile
+
+
+def row_major(f: FunctionEmitter, coordinates: list[str], shape: tuple[int, ...]) -> str:
+    """The row-major number of an element, as an i32; extents are powers of two."""
+    total = ""
+    for x, n in zip(coordinates, shape, strict=True):
+        if not total:
+            total = x
+            continue
+        moved = f.inst(f"shl i32 {total}, {n.bit_length() - 1}")
+        total = f.inst(f"add i32 {moved}, {x}")
+    return total or "0"
+
+
+def gather(op: Any, f: FunctionEmitter) -> None:
+    source, index = op.src.type, op.indices.type
+    elem = llvm_type(source)
+    memory = "i8" if elem == "i1" else elem
+    base, align_ = f.scratch_offset(op), bits(elem) // 8
+    made: set[str] = set()
+    layout = f.indices(f.layout(source))
+    for r, name in enumerate(f.scalars(f.get(op.src))):
+        slot = row_major(f, [layout.dim(d)[r] for d in range(len(source.get_shape()))], source.get_shape())
+        if slot in made:
+            continue
+        made.add(slot)
+        stored = f.inst(f"zext i1 {name} to i8") if elem == "i1" else name
+        f.line(f"store {memory} {stored}, ptr addrspace(3) {f.shared_element(base, memory, slot, 0)}, align {align_}")
+    f.machine.barrier(f)
+    axis = op.axis.value.data
+    layout = f.indices(f.layout(index))
+    numbers = f.get(op.indices)
+    names: list[str] = []
+    for r, number in enumerate(f.scalars(numbers)):
+        at = number
+        if numbers.elem != "i32":
+            at = f.inst(f"{'trunc' if int(numbers.elem[1:]) > 32 else 'zext'} {numbers.elem} {number} to i32")
+        coordinates = [at if d == axis else layout.dim(d)[r] for d in range(len(index.get_shape()))]
+        place = f.shared_element(base, memory, row_major(f, coordinates, source.get_shape()), 0)
+        name = f.inst(f"load {memory}, ptr addrspace(3) {place}, align {align_}")
+        names.append(f.inst(f"trunc i8 {name} to i1") if elem == "i1" else name)
+    f.result(op, Tile.of(elem, names))
+
+
+def histogram(op: Any, f: FunctionEmitter) -> None:
+    """Clear the bins, count with shared-memory atomics, read the bins in the result's layout."""
+    result = op.results[0].type
+    bins = result.get_shape()[0]
+    base = f.scratch_offset(op)
+    threads = f.num_warps * f.machine.warp_size
+    for first in range(0, bins, threads):
+        place = f.shared_element(base, "i32", f.thread, first)
+        if bins - first < threads:
+            inside = f.inst(f"icmp ult i32 {f.thread}, {bins - first}")
+            guarded_store(f, inside, place)
+        else:
+            f.line(f"store i32 0, ptr addrspace(3) {place}, align 4")
+    f.machine.barrier(f)
+    layout = f.layout(op.src.type)
+    skip, owner = layout.free_masks().get("register", 0), f.indices(layout).owner
+    guard = Guard(f, owner)
+    values = f.get(op.src)
+    masks = None if op.mask is None else f.scalars(f.get(op.mask))
+    for i, value in enumerate(f.scalars(values)):
+        if i & skip:
+            continue
+        number = value
+        if values.elem != "i32":
+            number = f.inst(f"{'trunc' if int(values.elem[1:]) > 32 else 'zext'} {values.elem} {value} to i32")
+        inside = f.inst(f"icmp ult i32 {number}, {bins}")
+        mask = guard(None if masks is None else masks[i])
+        counted = inside if mask is None else f.inst(f"and i1 {inside}, {mask}")
+        then, done = f.new_label("count"), f.new_label("counted")
+        f.line(f"br i1 {counted}, label %{then}, label %{done}")
+        f.label(then)
+        f.line(f"atomicrmw add ptr addrspace(3) {f.shared_element(base, 'i32', number, 0)}, i32 1 monotonic")
+        f.branch(done)
+        f.label(done)
+    f.machine.barrier(f)
+    names = [
+        f.inst(f"load i32, ptr addrspace(3) {f.shared_element(base, 'i32', bin_, 0)}, align 4")
+        for bin_ in f.indices(f.layout(result)).dim(0)
+    ]
+    f.result(op, Tile.of("i32", names))
+
+
+def guarded_store(f: FunctionEmitter, condition: str, place: str) -> None:
+    then, done = f.new_label("clear"), f.new_label("cleared")
+    f.line(f"br i1 {condition}, label %{then}, label %{done}")
+    f.label(then)
+    f.line(f"store i32 0, ptr addrspace(3) {place}, align 4")
+    f.branch(done)
+    f.label(done)
+
+
+TABLE: dict[type[Operation], Emit] = {
+    tile.GatherOp: gather,
+    tile.HistogramOp: histogram,
+}

@@ -1,0 +1,158 @@
+"""What differs between GPU vendors when a thread's program is written: the methods of one small object.
+
+The emitters of this package are the same for every vendor. Where an instruction is needed that LLVM IR has no portable way to
+say (a shuffle, a barrier, a guarded access, a matrix instruction), they ask the ``Machine``. A backend derives from it; every
+method returns the text of an LLVM operand, having written the lines that compute it to ``f``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.values import Tile
+
+
+@dataclass(frozen=True)
+class Access:
+    """How one vector access to global memory is to be made.
+
+    ``width`` elements of LLVM type ``elem`` from one address; ``bytes_aligned`` is what the analysis proved about it.
+    ``cache`` and ``evict`` are the numbers of ``tritonx.dialects.tile.enums``.
+    """
+
+    elem: str
+    width: int
+    bytes_aligned: int
+    cache: int = 1
+    evict: int = 1
+    volatile: bool = False
+
+    @property
+    def type(self) -> str:
+        return self.elem if self.width == 1 else f"<{self.width} x {self.elem}>"
+
+
+class Machine(ABC):
+    """The vendor's side of the emission of one kernel."""
+
+    triple: str
+    data_layout: str
+    kernel_convention: str
+    warp_size: int
+    shared_space: int = 3
+
+    # ---- the frame of a kernel
+
+    @abstractmethod
+    def parameter(self, type_: str, name: str, attributes: dict[str, Any]) -> str:
+        """One parameter of a kernel's ``define`` line, with its LLVM attributes."""
+
+    @abstractmethod
+    def kernel_attributes(self, threads: int) -> list[str]:
+        """Function attributes of a kernel that runs with ``threads`` threads."""
+
+    @abstractmethod
+    def module_tail(self) -> list[str]:
+        """Lines (metadata, flags) that end the module."""
+
+    @abstractmethod
+    def shared_memory(self, symbol: str, nbytes: int) -> str:
+        """The definition of the global that is the block's shared memory, of ``nbytes`` bytes in all."""
+
+    # ---- where the thread stands
+
+    @abstractmethod
+    def thread_id(self, f: FunctionEmitter) -> str: ...
+
+    @abstractmethod
+    def uniform(self, f: FunctionEmitter, value: str) -> str:
+        """``value`` (i32), known to be equal in all lanes of a warp, in a form that the vendor's compiler knows to be so."""
+
+    @abstractmethod
+    def program_id(self, f: FunctionEmitter, axis: int) -> str: ...
+
+    @abstractmethod
+    def num_programs(self, f: FunctionEmitter, axis: int) -> str: ...
+
+    def cluster_rank(self, f: FunctionEmitter) -> str:
+        """The number of this block in its cluster."""
+        return "0"
+
+    # ---- threads talking to each other
+
+    @abstractmethod
+    def barrier(self, f: FunctionEmitter) -> None:
+        """All threads of the block; shared-memory accesses before it are visible after it."""
+
+    @abstractmethod
+    def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int) -> str:
+        """``value`` (i32) of the lane whose number differs in ``mask``."""
+
+    @abstractmethod
+    def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
+        """``value`` (i32) of the lane ``delta`` below; any value in the lowest ``delta`` lanes."""
+
+    @abstractmethod
+    def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
+        """``value`` (i32) of lane ``lane`` (i32)."""
+
+    # ---- memory
+
+    @abstractmethod
+    def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
+        """A guarded load: with ``mask`` (i1) false memory is not touched and the result is ``other`` (zero if None)."""
+
+    @abstractmethod
+    def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None: ...
+
+    @abstractmethod
+    def atomic(
+        self, f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    ) -> str:
+        """A read-modify-write of one element; ``kind``, ``sem`` and ``scope`` are the numbers of the enums. Returns the old value."""
+
+    @abstractmethod
+    def compare_and_swap(
+        self, f: FunctionEmitter, pointer: str, compare: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    ) -> str: ...
+
+    # ---- arithmetic that has no portable spelling
+
+    @abstractmethod
+    def math(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
+        """The math function ``name`` (``exp``, ``exp2``, ``log``, ``sin``, ``sqrt``, ``erf``, …) of tiles, or None where LLVM's own will do."""
+
+    @abstractmethod
+    def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
+        """A floating-point conversion between the IR's formats by name (``f32``, ``bf16``, ``f8E4M3FN``, …), or None for LLVM's own.
+        ``rounding`` is the enum's number, None for the default."""
+
+    @abstractmethod
+    def dot(self, f: FunctionEmitter, op: Any) -> bool:
+        """Emit the matrix instructions for ``op`` (tt.dot) if the layout of its result is one of the vendor's; False if it is not."""
+
+    @abstractmethod
+    def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
+        """The device-library function ``symbol`` on tiles, with results of LLVM type ``result``; None if there is none."""
+
+    # ---- debugging
+
+    @abstractmethod
+    def print_line(self, f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]]) -> None:
+        """A device printf: ``text`` has one ``%`` conversion for each of (operand, LLVM type, signed)."""
+
+    @abstractmethod
+    def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
+        """Stop the program with ``message`` where ``failed`` (i1) holds."""
+
+    def local_load(self, f: FunctionEmitter, op: Any) -> bool:
+        """A special instruction for a ``ttg.local_load`` (ldmatrix, ds_read_tr); False where there is none for its layouts."""
+        return False
+
+    def local_store(self, f: FunctionEmitter, op: Any) -> bool:
+        """A special instruction for a ``ttg.local_store``/``local_alloc`` with a value (stmatrix); False where there is none."""
+        return False

@@ -1,0 +1,162 @@
+"""The state of writing one module: its functions, globals, declarations and metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation
+
+from tritonx.analysis.axis_info import AxisInfoAnalysis
+from tritonx.backends.api import Options
+from tritonx.conversion.gpu_to_llvm.control import Phis, bind, types_of
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.machine import Machine
+from tritonx.conversion.gpu_to_llvm.types import llvm_type
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects import tile
+from tritonx.ir.failure import PassError
+
+
+class ModuleEmitter:
+    """Writes a ``ttg`` module as LLVM text.
+
+    ``table`` maps op classes to emitters; ``machine`` is what the vendor supplies.
+    """
+
+    shared_symbol = "@shared_memory"
+
+    def __init__(self, module: ModuleOp, machine: Machine, options: Options, table: Mapping[type[Operation], Emit]) -> None:
+        self.op = module
+        self.machine = machine
+        self.options = options
+        self.table = table
+        self.globals: dict[str, str] = {}
+        self.declarations: dict[str, str] = {}
+        self.attributes: dict[str, str] = {}
+        self.libraries: set[str] = set()
+        self.functions: dict[str, Any] = {
+            op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tile.FuncOp)
+        }
+        self.num_warps = self._attribute("ttg.total-num-warps") or self._attribute("ttg.num-warps") or options.num_warps
+        self.shared_bytes = self._attribute("ttg.shared") or 0
+
+    def _attribute(self, name: str) -> int:
+        found = self.op.attributes.get(name)
+        return 0 if found is None else found.value.data  # pyright: ignore[reportAttributeAccessIssue]  # an i32 attribute
+
+    @cached_property
+    def axis_info(self) -> AxisInfoAnalysis:
+        return AxisInfoAnalysis(self.op)
+
+    # ---- what functions need around them
+
+    def declare(self, result: str, symbol: str, operands: list[str], suffix: str = "") -> str:
+        """Declare an external function once; returns its symbol."""
+        self.declarations.setdefault(symbol, f"declare {result} {symbol}({', '.join(operands)}){suffix}")
+        return symbol
+
+    def intrinsic(self, name: str, result: str, operands: list[str], overloaded: str | None = None) -> str:
+        """Declare ``llvm.<name>`` overloaded on ``result`` (and on ``overloaded``) and return its symbol."""
+        symbol = f"@llvm.{name}.{mangle(result)}"
+        if overloaded is not None:
+            symbol += f".{mangle(overloaded)}"
+        return self.declare(result, symbol, operands)
+
+    def string(self, text: str) -> str:
+        """A constant C string, shared by equal texts; returns its symbol."""
+        data = text.encode() + b"\0"
+        literal = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data)
+        key = f'[{len(data)} x i8] c"{literal}"'
+        for symbol, value in self.globals.items():
+            if value.endswith(key):
+                return symbol
+        symbol = f"@text{len(self.globals)}"
+        self.globals[symbol] = f"private unnamed_addr constant {key}"
+        return symbol
+
+    def call(self, f: FunctionEmitter, callee: str, arguments: list[Tile], results: list[Attribute]) -> list[Tile]:
+        """A call of a function that was not inlined; tiles travel in their wide form."""
+        types = [Tile(llvm_type(t), f.registers(t)) for t in results]
+        struct = "{ " + ", ".join(t.type for t in types) + " }" if types else "void"
+        operands = ", ".join(f"{a.type} {f.wide(a)}" for a in arguments)
+        if not types:
+            f.line(f"call void @{callee}({operands})")
+            return []
+        called = f.inst(f"call {struct} @{callee}({operands})")
+        return [
+            Tile.wide(t.elem, t.n, f.inst(f"extractvalue {struct} {called}, {i}")) for i, t in enumerate(types)
+        ]
+
+    # ---- functions
+
+    def emit(self) -> str:
+        """The whole module as LLVM text."""
+        bodies = [self.function(op) for op in self.functions.values()]
+        machine = self.machine
+        head = [f'target datalayout = "{machine.data_layout}"', f'target triple = "{machine.triple}"', ""]
+        if self.shared_bytes or any(self.shared_symbol in body for body in bodies):
+            head.append(machine.shared_memory(self.shared_symbol, self.shared_bytes))
+        head += [f"{symbol} = {value}" for symbol, value in self.globals.items()]
+        groups = [f"attributes {name} = {{ {text} }}" for name, text in self.attributes.items()]
+        tail = [*self.declarations.values(), *groups, *machine.module_tail()]
+        return "\n".join([*head, "", *bodies, *tail, ""])
+
+    def function(self, op: Any) -> str:
+        f = FunctionEmitter(self, self.num_warps)
+        f.symbol = op.sym_name.data
+        is_kernel = op.sym_visibility is not None and op.sym_visibility.data == "public"
+        blocks = list(op.body.blocks)
+        if not blocks:
+            raise PassError(op, f"function {f.symbol} has no body")
+        parameters = self._parameters(op, f, is_kernel)
+        phis: dict[Any, Phis] = {}
+        for number, block in enumerate(blocks):
+            f.labels[block] = "body" if number == 0 else f.new_label("block")
+        for block in blocks:
+            f.label(f.labels[block])
+            if block is not blocks[0]:
+                phis[block] = Phis(f, types_of(block.args))
+                bind(f, block.args, phis[block].tiles)
+            f.ops(block)
+        for block, phi in phis.items():
+            phi.incoming = f.edges.get(block, [])
+            phi.close()
+        attributes, convention, result = "", "internal", "void"
+        if is_kernel:
+            convention = self.machine.kernel_convention
+            attributes = " " + " ".join(self.machine.kernel_attributes(self.num_warps * self.machine.warp_size))
+        else:
+            results = op.function_type.outputs.data
+            if results:
+                result = "{ " + ", ".join(Tile(llvm_type(t), f.registers(t)).type for t in results) + " }"
+            attributes = " noinline"
+        text = [f"define {convention} {result} @{f.symbol}({', '.join(parameters)}){attributes} {{", "entry:"]
+        return "\n".join([*text, *f.prologue, f"  br label %{f.labels[blocks[0]]}", *f.lines, "}", ""])
+
+    def _parameters(self, op: Any, f: FunctionEmitter, is_kernel: bool) -> list[str]:
+        attributes = op.arg_attrs.data if op.arg_attrs is not None else [None] * len(op.body.block.args)
+        out: list[str] = []
+        for i, (arg, attrs) in enumerate(zip(op.body.blocks[0].args, attributes, strict=True)):
+            name = f"%arg{i}"
+            elem = llvm_type(arg.type)
+            tile_ = Tile.wide(elem, f.registers(arg.type), name)
+            known = {} if attrs is None else dict(attrs.data)
+            if is_kernel:
+                out.append(self.machine.parameter(elem, name, known))
+            else:
+                out.append(f"{tile_.type} {name}")
+            f.set(arg, tile_)
+        return out
+
+
+def mangle(type_: str) -> str:
+    """A type as it stands in the name of an overloaded intrinsic."""
+    if type_.startswith("<"):
+        count, elem = type_[1:-1].split(" x ")
+        return f"v{count}{mangle(elem)}"
+    if type_.startswith("ptr"):
+        return f"p{type_[type_.index('(') + 1 : -1]}" if "(" in type_ else "p0"
+    return {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}.get(type_, type_)

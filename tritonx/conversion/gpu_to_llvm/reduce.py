@@ -1,0 +1,109 @@
+"""Reductions: within a thread's registers, then across the lanes of a warp, then across warps through scratch memory.
+
+The registers are folded in halves, the half with the higher coordinate into the lower, so that a wide vector shrinks by one
+instruction a step. The combine region is emitted once a step on whole tiles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Block, Operation
+
+from tritonx.analysis.scratch import AxisBits
+from tritonx.conversion.gpu_to_llvm.control import bind, terminator_values
+from tritonx.conversion.gpu_to_llvm.exchange import exchange
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.shape import positions
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.gpu_to_llvm.words import through_words
+from tritonx.dialects import tile
+from tritonx.ir.failure import PassError
+from tritonx.layouts.errors import LayoutError
+
+
+def combine_region(f: FunctionEmitter, region: Block, left: list[Tile], right: list[Tile]) -> list[Tile]:
+    """The combine function of ``region`` on two lists of tiles, element by element."""
+    bind(f, region.args, left + right)
+    f.ops(region)
+    n = left[0].n
+    return [t if t.n == n else Tile.splat(t.elem, n, f.scalars(t)[0]) for t in terminator_values(f, region)]
+
+
+def axis_bits(op: Any, f: FunctionEmitter) -> AxisBits:
+    try:
+        return AxisBits.of(f.layout(op.srcs[0].type), op.axis.value.data)
+    except LayoutError as error:
+        raise PassError(op, str(error), "convert the operand to a blocked layout first") from error
+
+
+def pick(f: FunctionEmitter, values: list[Tile], registers: list[int]) -> list[Tile]:
+    return [f.permute(v, registers) for v in values]
+
+
+def fold_registers(
+    f: FunctionEmitter, region: Block, values: list[Tile], steps: list[int]
+) -> tuple[list[Tile], list[int]]:
+    """Fold away the register bits that move along the axis; also the remaining original register numbers."""
+    numbers = list(range(1 << len(steps)))
+    for bit in sorted((i for i, s in enumerate(steps) if s), key=lambda i: -steps[i]):
+        low = [i for i, r in enumerate(numbers) if not r >> bit & 1]
+        high = [i for i, r in enumerate(numbers) if r >> bit & 1]
+        values = combine_region(f, region, pick(f, values, low), pick(f, values, high))
+        numbers = [numbers[i] for i in low]
+    return values, numbers
+
+
+def across_lanes(f: FunctionEmitter, region: Block, values: list[Tile], axis: AxisBits) -> list[Tile]:
+    """Butterfly over the lane bits that move along the axis; afterwards all those lanes hold the result."""
+    for bit in range(axis.lane_bits):
+        if not axis.lanes[bit]:
+            continue
+        others = [
+            Tile.of(
+                v.elem,
+                [through_words(f, v.elem, x, lambda w, b=bit: f.machine.shuffle_xor(f, w, 1 << b)) for x in f.scalars(v)],
+            )
+            for v in values
+        ]
+        values = combine_region(f, region, values, others)
+    return values
+
+
+def reduce(op: Any, f: FunctionEmitter) -> None:
+    region = op.combineOp.block
+    axis = axis_bits(op, f)
+    values = [f.get(v) for v in op.srcs]
+    values, numbers = fold_registers(f, region, values, list(axis.registers))
+    values = across_lanes(f, region, values, axis)
+    if axis.warp_mask:
+        columns = exchange(f, op, axis, values)
+        per_warp = [list(row) for row in zip(*columns, strict=True)]
+        while len(per_warp) > 1:
+            half = len(per_warp) // 2
+            per_warp = [combine_region(f, region, per_warp[i], per_warp[i + half]) for i in range(half)]
+        values = per_warp[0]
+    set_results(op, f, values, numbers)
+
+
+def set_results(op: Any, f: FunctionEmitter, values: list[Tile], numbers: list[int]) -> None:
+    """Bind the results, renumbering the registers that are left to the result's layout."""
+    dim = op.axis.value.data
+    type_ = op.results[0].type
+    if f.registers(type_) == 1 and len(numbers) == 1:
+        bind(f, op.results, values)
+        return
+    source = positions(f.layout(op.srcs[0].type))
+    where: dict[tuple[int, ...], int] = {}
+    for i, r in enumerate(numbers):
+        p = source[r]
+        where.setdefault(p[:dim] + p[dim + 1 :], i)
+    wanted = positions(f.layout(type_)) if hasattr(type_, "get_shape") else [()]
+    try:
+        order = [where[p] for p in wanted]
+    except KeyError:
+        raise PassError(op, "the result's layout is not the slice of the operand's") from None
+    bind(f, op.results, [f.permute(v, order) for v in values])
+
+
+TABLE: dict[type[Operation], Emit] = {tile.ReduceOp: reduce}

@@ -1,0 +1,210 @@
+"""Inclusive scans by doubling over the bits of the axis coordinate, from the lowest.
+
+After the bits below ``j`` every register holds its prefix inside its run of ``2^j`` elements, and the run's total is known to
+all of the run's threads. Bit ``j`` joins two neighbouring runs: the total of the lower goes in front of everything in the
+upper. What goes in front of a run is kept apart (``before``) and joined to the elements once, at the end. Where a bit belongs
+decides how the neighbour's total is reached: a register, a shuffle, or scratch memory between warps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Block, Operation
+
+from tritonx.analysis.scratch import AxisBits
+from tritonx.conversion.gpu_to_llvm.control import bind
+from tritonx.conversion.gpu_to_llvm.elementwise import combine, of
+from tritonx.conversion.gpu_to_llvm.exchange import exchange, squeeze
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.indices import apply_columns
+from tritonx.conversion.gpu_to_llvm.reduce import axis_bits, combine_region
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.gpu_to_llvm.words import through_words
+from tritonx.dialects import tile
+from tritonx.ir.failure import PassError
+
+
+@dataclass
+class Run:
+    """Registers that are one run of the axis in this thread, in order.
+
+    ``total`` is the whole run's combination, over threads too; ``before`` what precedes it, in the threads where ``has`` (an
+    i1, or None for all of them) holds; ``before`` is None while nothing can precede.
+    """
+
+    registers: list[int]
+    total: list[Tile]
+    before: list[Tile] | None = None
+    has: str | None = None
+
+
+class Scanner:
+    """One scan; ``lower`` and ``upper`` below are in the direction of the scan."""
+
+    def __init__(self, op: Any, f: FunctionEmitter) -> None:
+        self.op = op
+        self.f = f
+        self.region: Block = op.combineOp.block
+        self.axis: AxisBits = axis_bits(op, f)
+        self.reverse = bool(op.reverse.value.data)
+        self.values: list[list[str]] = [list(f.scalars(f.get(v))) for v in op.srcs]
+        self.elems = [f.get(v).elem for v in op.srcs]
+        count = len(self.values[0])
+        self.runs = {r: Run([r], self.element(r)) for r in range(count)}
+
+    def element(self, register: int) -> list[Tile]:
+        return [Tile.of(e, [v[register]]) for e, v in zip(self.elems, self.values, strict=True)]
+
+    def combine(self, left: list[Tile], right: list[Tile]) -> list[Tile]:
+        return combine_region(self.f, self.region, left, right)
+
+    def select(self, condition: str, a: list[Tile], b: list[Tile]) -> list[Tile]:
+        return [
+            combine(
+                self.f, x.elem, [Tile.splat("i1", x.n, condition), x, y],
+                lambda s, v, e=x.elem: f"select {of(s, 'i1')} {v[0]}, {of(s, e)} {v[1]}, {of(s, e)} {v[2]}",
+            )
+            for x, y in zip(a, b, strict=True)
+        ]  # fmt: skip
+
+    def put_before(self, run: Run, total: list[Tile], where: str | None) -> None:
+        """``total`` precedes ``run`` in the threads where ``where`` holds (all of them if None)."""
+        if run.before is None:
+            run.before, run.has = total, where
+            return
+        joined = self.combine(total, run.before)
+        if run.has is not None:
+            joined = self.select(run.has, joined, total)
+        run.before = joined if where is None else self.select(where, joined, run.before)
+        if where is None or run.has is None:
+            run.has = None
+        else:
+            run.has = self.f.inst(f"or i1 {run.has}, {where}")
+
+    # ---- the three places where a bit of the coordinate can be
+
+    def register_bit(self, bit: int) -> None:
+        merged: dict[int, Run] = {}
+        for first, run in self.runs.items():
+            if first >> bit & 1:
+                continue
+            low, high = run, self.runs[first | 1 << bit]
+            if self.reverse:
+                low, high = high, low
+            if low.before is None and high.before is None:
+                self.join_registers(low, high)
+            else:
+                self.put_before(high, low.total, None)
+                self.settle(high)
+                self.settle(low)
+                low.before = None
+            merged[first] = Run(low.registers + high.registers, self.combine(low.total, high.total))
+        self.runs = merged
+
+    def join_registers(self, low: Run, high: Run) -> None:
+        """No other thread is involved yet: put the lower run's total in front of each element of the upper one."""
+        n = len(high.registers)
+        right = [
+            Tile.of(e, [v[r] for r in high.registers]) for e, v in zip(self.elems, self.values, strict=True)
+        ]
+        left = [Tile.splat(t.elem, n, self.f.scalars(t)[0]) for t in low.total]
+        self.write(high.registers, self.combine(left, right))
+
+    def write(self, registers: list[int], tiles: list[Tile]) -> None:
+        for names, tile_ in zip(self.values, tiles, strict=True):
+            for r, name in zip(registers, self.f.scalars(tile_), strict=True):
+                names[r] = name
+
+    def lane_bit(self, bit: int) -> None:
+        f = self.f
+        with f.in_prologue():
+            here = f.inst(f"and i32 {f.lane}, {1 << bit}")
+            upper = f.inst(f"icmp {'eq' if self.reverse else 'ne'} i32 {here}, 0")
+        for run in self.runs.values():
+            other = [
+                Tile.of(t.elem, [through_words(f, t.elem, x, lambda w: f.machine.shuffle_xor(f, w, 1 << bit)) for x in f.scalars(t)])
+                for t in run.total
+            ]
+            self.put_before(run, other, upper)
+            lower, higher = self.select(upper, other, run.total), self.select(upper, run.total, other)
+            run.total = self.combine(lower, higher)
+
+    def warp_bits(self) -> None:
+        """All warp bits at once: they are neighbours in the coordinate, see ``scan``."""
+        f, axis = self.f, self.axis
+        order = sorted(self.runs)
+        totals = [
+            Tile.of(e, [f.scalars(self.runs[r].total[k])[0] for r in order]) for k, e in enumerate(self.elems)
+        ]
+        columns = exchange(f, self.op, axis, totals)
+        warps = [list(row) for row in zip(*columns, strict=True)]
+        mine = apply_columns(f, [(f.warp, squeeze(axis.warp_mask, axis.warp_bits, 0))])
+        numbers = range(len(warps))
+        if self.reverse:
+            warps.reverse()
+            numbers = reversed(numbers)
+        so_far: list[Tile] | None = None
+        before: list[Tile] | None = None
+        for number, row in zip(numbers, warps, strict=True):
+            if so_far is not None:
+                here = f.inst(f"icmp eq i32 {mine}, {number}")
+                before = so_far if before is None else self.select(here, so_far, before)
+                so_far = self.combine(so_far, row)
+            else:
+                so_far = row
+        assert so_far is not None and before is not None
+        first = len(warps) - 1 if self.reverse else 0
+        has = f.inst(f"icmp ne i32 {mine}, {first}")
+        for i, r in enumerate(order):
+            run = self.runs[r]
+            self.put_before(run, [Tile.of(t.elem, [f.scalars(t)[i]]) for t in before], has)
+            run.total = [Tile.of(t.elem, [f.scalars(t)[i]]) for t in so_far]
+
+    def settle(self, run: Run) -> None:
+        """Join what precedes a run to its elements."""
+        if run.before is None:
+            return
+        n = len(run.registers)
+        now = [Tile.of(e, [v[r] for r in run.registers]) for e, v in zip(self.elems, self.values, strict=True)]
+        left = [Tile.splat(t.elem, n, self.f.scalars(t)[0]) for t in run.before]
+        joined = self.combine(left, now)
+        if run.has is not None:
+            joined = self.select(run.has, joined, now)
+        self.write(run.registers, joined)
+        run.before = run.has = None
+
+
+def check_order(op: Any, bits: list[tuple[int, str, int]]) -> None:
+    """The warps' steps must be neighbours and above the lanes': then the lanes agree on a total before warps exchange it."""
+    kinds = [kind for _, kind, _ in sorted(bits)]
+    if "warp" not in kinds:
+        return
+    first, last = kinds.index("warp"), len(kinds) - kinds[::-1].index("warp")
+    if any(kind != "warp" for kind in kinds[first:last]) or "lane" in kinds[last:]:
+        raise PassError(op, "the axis runs through warps before lanes", "convert the operand to a blocked layout first")
+
+
+def scan(op: Any, f: FunctionEmitter) -> None:
+    scanner = Scanner(op, f)
+    axis = scanner.axis
+    bits: list[tuple[int, str, int]] = []
+    for kind, steps in (("register", axis.registers), ("lane", axis.lanes), ("warp", axis.warps)):
+        bits += [(step, kind, i) for i, step in enumerate(steps) if step]
+    check_order(op, bits)
+    warps_done = False
+    for _, kind, i in sorted(bits):
+        if kind == "register":
+            scanner.register_bit(i)
+        elif kind == "lane":
+            scanner.lane_bit(i)
+        elif not warps_done:
+            scanner.warp_bits()
+            warps_done = True
+    for run in scanner.runs.values():
+        scanner.settle(run)
+    bind(f, op.results, [Tile.of(e, v) for e, v in zip(scanner.elems, scanner.values, strict=True)])
+
+
+TABLE: dict[type[Operation], Emit] = {tile.ScanOp: scan}

@@ -1,0 +1,154 @@
+"""Ops that move no data between threads: the result's registers are the operand's, renumbered or repeated.
+
+Layout assignment gives these ops operand and result layouts between which this holds; where it does not, the conversion
+before the op has made it so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation
+
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.indices import columns, register_constants
+from tritonx.conversion.gpu_to_llvm.types import llvm_type
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects import tile
+from tritonx.ir.failure import PassError
+from tritonx.layouts import LinearLayout
+
+
+def positions(layout: LinearLayout) -> list[tuple[int, ...]]:
+    """The part of every register's coordinates that does not depend on the thread."""
+    dims = [register_constants(columns(layout, "register", d)) for d in range(len(layout.out_dims))]
+    count = 1 << layout.in_bits("register")
+    return [tuple(dim[r] for dim in dims) for r in range(count)]
+
+
+def make_range(op: Any, f: FunctionEmitter) -> None:
+    indices = f.indices(f.layout(op.results[0].type)).dim(0)
+    start = op.start.value.data
+    if start:
+        made = {x: f.inst(f"add i32 {x}, {start}") for x in dict.fromkeys(indices)}
+        indices = [made[x] for x in indices]
+    f.result(op, Tile.of("i32", indices))
+
+
+def splat(op: Any, f: FunctionEmitter) -> None:
+    source = f.get(op.src)
+    f.result(op, Tile.splat(source.elem, f.registers(op.results[0].type), f.scalars(source)[0]))
+
+
+def unsplat(op: Any, f: FunctionEmitter) -> None:
+    source = f.get(op.src)
+    f.result(op, Tile.of(source.elem, [f.scalars(source)[0]]))
+
+
+def by_position(op: Any, f: FunctionEmitter, to_source: Any) -> None:
+    """Take each result register from the operand register at the position ``to_source`` maps its own to."""
+    source = f.get(op.operands[0])
+    where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.operands[0].type)))))}
+    order: list[int] = []
+    for p in positions(f.layout(op.results[0].type)):
+        register = where.get(to_source(p))
+        if register is None:
+            raise PassError(op, f"{op.name}: the result's layout does not follow from the operand's")
+        order.append(register)
+    f.result(op, f.permute(source, order))
+
+
+def expand_dims(op: Any, f: FunctionEmitter) -> None:
+    axis = op.axis.value.data
+    by_position(op, f, lambda p: p[:axis] + p[axis + 1 :])
+
+
+def broadcast(op: Any, f: FunctionEmitter) -> None:
+    shape = op.src.type.get_shape()
+    by_position(op, f, lambda p: tuple(0 if n == 1 else x for x, n in zip(p, shape, strict=True)))
+
+
+def trans(op: Any, f: FunctionEmitter) -> None:
+    order = op.order.get_values()
+    inverse = [order.index(d) for d in range(len(order))]
+    by_position(op, f, lambda p: tuple(p[inverse[d]] for d in range(len(p))))
+
+
+def reshape(op: Any, f: FunctionEmitter) -> None:
+    if op.allow_reorder is not None:
+        f.result(op, f.get(op.src))
+        return
+    source, target = op.src.type.get_shape(), op.results[0].type.get_shape()
+
+    def to_source(p: tuple[int, ...]) -> tuple[int, ...]:
+        flat = 0
+        for x, n in zip(p, target, strict=True):
+            flat = flat * n + x
+        out: list[int] = []
+        for n in reversed(source):
+            out.append(flat % n)
+            flat //= n
+        return tuple(reversed(out))
+
+    by_position(op, f, to_source)
+
+
+def join(op: Any, f: FunctionEmitter) -> None:
+    parts = [f.scalars(f.get(op.lhs)), f.scalars(f.get(op.rhs))]
+    where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.lhs.type)))))}
+    names: list[str] = []
+    for p in positions(f.layout(op.results[0].type)):
+        if p[:-1] not in where:
+            raise PassError(op, "tt.join: the pair is not in one thread's registers")
+        names.append(parts[p[-1]][where[p[:-1]]])
+    f.result(op, Tile.of(llvm_type(op.lhs.type), names))
+
+
+def split(op: Any, f: FunctionEmitter) -> None:
+    source = f.scalars(f.get(op.src))
+    where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.src.type)))))}
+    elem = llvm_type(op.src.type)
+    for which, result in enumerate((op.outLHS, op.outRHS)):
+        names: list[str] = []
+        for p in positions(f.layout(result.type)):
+            if (*p, which) not in where:
+                raise PassError(op, "tt.split: the pair is not in one thread's registers")
+            names.append(source[where[(*p, which)]])
+        f.set(result, Tile.of(elem, names))
+
+
+def cat(op: Any, f: FunctionEmitter) -> None:
+    """The order of the elements is the compiler's choice, so the registers are simply put one after another."""
+    names = f.scalars(f.get(op.lhs)) + f.scalars(f.get(op.rhs))
+    if len(names) != f.registers(op.results[0].type):
+        raise PassError(op, "tt.cat: the result's layout does not hold the operands' registers")
+    f.result(op, Tile.of(llvm_type(op.lhs.type), names))
+
+
+def program_id(op: Any, f: FunctionEmitter) -> None:
+    f.result(op, Tile.of("i32", [f.program_id(op.axis.value.data)]))
+
+
+def num_programs(op: Any, f: FunctionEmitter) -> None:
+    f.result(op, Tile.of("i32", [f.num_programs(op.axis.value.data)]))
+
+
+def rank_of(type_: Any) -> int:
+    return len(type_.get_shape()) if isinstance(type_, TensorType) else 0
+
+
+TABLE: dict[type[Operation], Emit] = {
+    tile.MakeRangeOp: make_range,
+    tile.SplatOp: splat,
+    tile.UnsplatOp: unsplat,
+    tile.ExpandDimsOp: expand_dims,
+    tile.BroadcastOp: broadcast,
+    tile.TransOp: trans,
+    tile.ReshapeOp: reshape,
+    tile.JoinOp: join,
+    tile.SplitOp: split,
+    tile.CatOp: cat,
+    tile.GetProgramIdOp: program_id,
+    tile.GetNumProgramsOp: num_programs,
+}

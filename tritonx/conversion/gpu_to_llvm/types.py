@@ -1,0 +1,85 @@
+"""IR types as LLVM types and constants as LLVM literals."""
+
+from __future__ import annotations
+
+import struct
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    TensorType,
+)
+from xdsl.ir import Attribute
+
+from tritonx.dialects.tile import PointerType, TensorDescType
+
+_FLOATS: dict[type[Attribute], str] = {
+    Float16Type: "half",
+    BFloat16Type: "bfloat",
+    Float32Type: "float",
+    Float64Type: "double",
+}
+
+BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat": 16, "float": 32, "double": 64}
+"""Bits of an LLVM scalar; pointers are looked up with ``bits``."""
+
+
+def llvm_type(attr: Attribute) -> str:
+    """The LLVM type of a scalar, or of one element of a tensor. The fp8 formats are carried as ``i8``."""
+    if isinstance(attr, TensorType):
+        attr = attr.element_type
+    if isinstance(attr, IntegerType):
+        return f"i{attr.width.data}"
+    if (name := _FLOATS.get(type(attr))) is not None:
+        return name
+    if isinstance(attr, PointerType):
+        return f"ptr addrspace({attr.address_space})" if attr.address_space else "ptr"
+    if isinstance(attr, IndexType):
+        return "i64"
+    if attr.name.startswith("f8"):
+        return "i8"
+    if isinstance(attr, TensorDescType):
+        return "ptr"
+    raise TypeError(f"no LLVM type for {attr}")
+
+
+def bits(llvm: str) -> int:
+    """Bits that one element of LLVM type ``llvm`` takes in memory (an ``i1`` takes a byte)."""
+    if llvm.startswith("ptr"):
+        return 32 if "addrspace(3)" in llvm else 64
+    return max(8, BITS[llvm])
+
+
+def is_float(llvm: str) -> bool:
+    return llvm in ("half", "bfloat", "float", "double")
+
+
+def float_literal(value: float, llvm: str) -> str:
+    """The exact LLVM literal of ``value`` rounded to nearest even in the format ``llvm``."""
+    if llvm == "double":
+        return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+    if llvm == "float":
+        import numpy as np
+
+        with np.errstate(over="ignore"):
+            rounded = float(np.float32(value))
+        return f"0x{struct.unpack('<Q', struct.pack('<d', rounded))[0]:016X}"
+    import ml_dtypes
+    import numpy as np
+
+    dtype = np.float16 if llvm == "half" else ml_dtypes.bfloat16
+    with np.errstate(over="ignore"):
+        pattern = int(np.array(value, dtype=np.float64).astype(dtype).view(np.uint16))
+    return f"0x{'H' if llvm == 'half' else 'R'}{pattern:04X}"
+
+
+def int_literal(value: int, width: int) -> str:
+    """The literal of ``value`` wrapped to ``width`` bits, printed signed; an i1 is ``true`` or ``false``."""
+    if width == 1:
+        return "true" if value & 1 else "false"
+    value &= (1 << width) - 1
+    return str(value - (1 << width) if value >> (width - 1) else value)

@@ -1,0 +1,61 @@
+"""A thread's share of a tile as LLVM values.
+
+A thread holds ``n`` elements of a tile, numbered by the layout's register index. They are written in one of two forms:
+
+* **vector**: one ``<n x T>`` value. Data is kept like this: an elementwise op is one line whatever ``n`` is, and LLVM's type
+  legalisation cuts it up as late as possible (64 registers through 12 ops parse and optimise five times faster than scalars).
+* **scalars**: a list of ``n`` names, in which equal elements share one name. Indices, pointers and masks are kept like this:
+  ``rows[:, None] * stride`` has one multiplication for each distinct row a thread owns, however often it repeats along the
+  columns, and a splat is one name ``n`` times.
+
+Either form is made from the other on demand. A scalar value is a tile with ``n == 1``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True, eq=False)
+class Tile:
+    """``n`` values of LLVM type ``elem``; at least one of the two forms is present.
+
+    The cached conversions are valid in the block in which they were made only: ``scalars_block``/``vector_block`` name it,
+    or are None where the form is the original one and so dominates every use of the tile.
+    """
+
+    elem: str
+    n: int
+    scalars: list[str] | None = None
+    vector: str | None = None
+    scalars_block: str | None = field(default=None)
+    vector_block: str | None = field(default=None)
+
+    @staticmethod
+    def of(elem: str, names: list[str]) -> Tile:
+        return Tile(elem, len(names), scalars=names)
+
+    @staticmethod
+    def wide(elem: str, n: int, name: str) -> Tile:
+        if n == 1:
+            return Tile(elem, 1, scalars=[name])
+        return Tile(elem, n, vector=name)
+
+    @staticmethod
+    def splat(elem: str, n: int, name: str) -> Tile:
+        return Tile(elem, n, scalars=[name] * n)
+
+    @property
+    def type(self) -> str:
+        """The LLVM type of the vector form."""
+        return self.elem if self.n == 1 else f"<{self.n} x {self.elem}>"
+
+    @property
+    def prefers_vector(self) -> bool:
+        """Whether the original form is the vector."""
+        return self.vector is not None and self.vector_block is None and self.n > 1
+
+
+def is_constant(name: str) -> bool:
+    """Whether the text of an LLVM operand is a literal rather than a value or a global."""
+    return name[0] not in "%@"

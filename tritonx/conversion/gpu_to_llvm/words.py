@@ -1,0 +1,33 @@
+"""Values of any element type as 32-bit words and back: what shuffles carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tritonx.conversion.gpu_to_llvm.types import BITS
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+
+def through_words(f: FunctionEmitter, elem: str, name: str, move: Callable[[str], str]) -> str:
+    """Apply ``move`` (i32 → i32, a transfer between lanes) to every 32-bit word of one value of type ``elem``."""
+    if elem.startswith("ptr"):
+        number = f.inst(f"ptrtoint {elem} {name} to i64")
+        return f.inst(f"inttoptr i64 {through_words(f, 'i64', number, move)} to {elem}")
+    width = BITS[elem]
+    integer = name if elem.startswith("i") else f.inst(f"bitcast {elem} {name} to i{width}")
+    if width == 32:
+        moved = move(integer)
+    elif width < 32:
+        word = f.inst(f"zext i{width} {integer} to i32")
+        moved = f.inst(f"trunc i32 {move(word)} to i{width}")
+    else:
+        pair = f.inst(f"bitcast i64 {integer} to <2 x i32>")
+        vector = "poison"
+        for i in range(2):
+            word = move(f.inst(f"extractelement <2 x i32> {pair}, i32 {i}"))
+            vector = f.inst(f"insertelement <2 x i32> {vector}, i32 {word}, i32 {i}")
+        moved = f.inst(f"bitcast <2 x i32> {vector} to i64")
+    return moved if elem.startswith("i") else f.inst(f"bitcast i{width} {moved} to {elem}")
