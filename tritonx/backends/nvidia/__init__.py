@@ -1,0 +1,66 @@
+"""NVIDIA GPUs: PTX by LLVM, cubins by nvJitLink or ptxas, launches through the CUDA driver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tritonx.backends.api import Backend, Driver, Options, Stage, Target
+from tritonx.backends.nvidia.options import NvidiaOptions
+
+
+class NvidiaBackend(Backend):
+    """Targets ``cuda:75`` to ``cuda:120``; stages ttir, ttgir, llir, ptx, cubin."""
+
+    name = "cuda"
+    options_type = NvidiaOptions
+    binary_stage = "cubin"
+    dlpack_device_types = frozenset({2, 13})
+    torch_device_types = frozenset({"cuda"})
+    array_interfaces = ("__cuda_array_interface__",)
+    _driver: ClassVar[Driver | None] = None
+
+    def parse_target(self, arch: str) -> Target:
+        from tritonx.backends.nvidia.targets import parse
+
+        return parse(arch)
+
+    def known_targets(self) -> tuple[Target, ...]:
+        from tritonx.backends.nvidia.targets import CAPABILITIES
+
+        return tuple(Target("cuda", n, 32) for n in CAPABILITIES)
+
+    def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
+        options = super().parse_options(target, given)
+        if options.num_warps > 32:
+            raise ValueError(f"num_warps is at most 32 (1024 threads), got {options.num_warps}")
+        if options.num_ctas > 16 or options.num_ctas & (options.num_ctas - 1):
+            raise ValueError(f"num_ctas must be a power of two up to 16, got {options.num_ctas}")
+        if options.num_ctas > 1 and int(target.arch) < 90:
+            raise ValueError(f"clusters (num_ctas = {options.num_ctas}) need compute capability 9.0, this is {target}")
+        return options
+
+    def stages(self, target: Target, options: Options) -> tuple[Stage, ...]:
+        from tritonx.backends.nvidia.pipeline import stages
+
+        return stages(target, options)
+
+    def version_key(self) -> str:
+        from tritonx.backends.nvidia.targets import PTX_VERSION
+
+        return f"ptx{PTX_VERSION}"
+
+    def extern_functions(self, target: Target) -> Mapping[str, Any]:
+        from tritonx.backends.nvidia.libdevice_names import FUNCTIONS
+
+        return FUNCTIONS
+
+    def driver(self) -> Driver:
+        if NvidiaBackend._driver is None:
+            from tritonx.backends.nvidia.driver import NvidiaDriver
+
+            NvidiaBackend._driver = NvidiaDriver()
+        return NvidiaBackend._driver
+
+
+BACKEND = NvidiaBackend()

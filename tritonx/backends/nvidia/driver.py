@@ -1,0 +1,278 @@
+"""The CUDA driver: devices, memory, modules. Nothing here runs before the first launch.
+
+The driver library is called through ctypes: every entry point that is used has a plain C signature, and no package is needed
+to launch a kernel that is in the cache. Streams and contexts are those of the primary context, which PyTorch, CuPy and JAX
+use too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Target
+from tritonx.backends.nvidia.launcher import Launcher
+from tritonx.runtime.errors import NoDevice, OutOfResources, TritonError
+
+# CUdevice_attribute and CUfunction_attribute: cuda.h of CUDA 13.0
+_DEVICE_ATTRIBUTES = {
+    "multiprocessor_count": 16,
+    "max_shared_mem": 97,  # per block, opted in
+    "max_num_regs": 12,
+    "warpSize": 10,
+    "sm_clock_rate": 13,
+    "mem_clock_rate": 36,
+    "mem_bus_width": 37,
+    "l2_cache_size": 38,
+    "max_threads_per_block": 1,
+    "capability_major": 75,
+    "capability_minor": 76,
+}
+_FUNCTION_MAX_THREADS, _FUNCTION_STATIC_SHARED, _FUNCTION_LOCAL, _FUNCTION_REGISTERS = 0, 1, 3, 4
+_SET_MAX_DYNAMIC_SHARED, _SET_CARVEOUT, _SET_NON_PORTABLE_CLUSTER = 8, 9, 14
+_STATIC_SHARED_LIMIT = 49152
+
+_ERRORS = {
+    1: "an argument is invalid",
+    2: "the device is out of memory",
+    98: "the launch shape is invalid",
+    200: "the image is invalid",
+    209: "the kernel was compiled for another GPU",
+    218: "the PTX is invalid",
+    222: "the driver is older than the PTX",
+    700: "an earlier kernel accessed an illegal address",
+    701: "too many resources were asked for",
+    710: "a device-side assertion failed",
+    716: "a misaligned address was accessed",
+    719: "an earlier kernel failed",
+}
+
+
+class CudaError(TritonError):
+    """A call of the CUDA driver failed; ``code`` is its CUresult."""
+
+    def __init__(self, code: int, call: str, name: str) -> None:
+        self.code = code
+        self.call = call
+        self.name = name
+        super().__init__(code, call, name)
+
+    def __str__(self) -> str:
+        meaning = _ERRORS.get(self.code)
+        hint = " (run with TRITONX_DEBUG=1, or under compute-sanitizer, to find the kernel)" if self.code in (700, 716, 719) else ""
+        return f"{self.call} failed with {self.name} ({self.code}){': ' + meaning if meaning else ''}{hint}"
+
+
+@lru_cache(maxsize=1)
+def library() -> ctypes.CDLL:
+    """libcuda, initialised; ``NoDevice`` with the reason where it cannot be used."""
+    for name in ("libcuda.so.1", "nvcuda.dll"):
+        try:
+            cuda = ctypes.CDLL(name)
+            break
+        except OSError:
+            continue
+    else:
+        raise NoDevice("no NVIDIA driver is installed: libcuda.so.1 was not found")
+    code = cuda.cuInit(0)
+    if code:
+        raise NoDevice(f"the NVIDIA driver could not be started: {error_name(cuda, code)} ({code})")
+    count = ctypes.c_int()
+    cuda.cuDeviceGetCount(ctypes.byref(count))
+    if count.value == 0:
+        raise NoDevice("the NVIDIA driver sees no GPU (is CUDA_VISIBLE_DEVICES empty?)")
+    return cuda
+
+
+def error_name(cuda: ctypes.CDLL, code: int) -> str:
+    text = ctypes.c_char_p()
+    cuda.cuGetErrorName(code, ctypes.byref(text))
+    return text.value.decode() if text.value else "an unknown error"
+
+
+def check(code: int, call: str) -> None:
+    if code:
+        raise CudaError(code, call, error_name(library(), code))
+
+
+class NvidiaKernel:
+    """A function of a loaded module."""
+
+    def __init__(self, driver: NvidiaDriver, image: KernelImage, device: int) -> None:
+        cuda = library()
+        driver.activate(device)
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        check(cuda.cuModuleLoadData(ctypes.byref(module), image.binary), "cuModuleLoadData")
+        self.module = module
+        check(cuda.cuModuleGetFunction(ctypes.byref(function), module, image.name.encode()), "cuModuleGetFunction")
+        self.function = function.value
+        self.image = image
+
+        def attribute(number: int) -> int:
+            value = ctypes.c_int()
+            check(cuda.cuFuncGetAttribute(ctypes.byref(value), number, function), "cuFuncGetAttribute")
+            return value.value
+
+        self.n_regs = attribute(_FUNCTION_REGISTERS)
+        self.n_spills = attribute(_FUNCTION_LOCAL) // 4
+        self.n_max_threads = attribute(_FUNCTION_MAX_THREADS)
+        shared = int(image.metadata["shared"])
+        limit = driver.properties(device)["max_shared_mem"] - attribute(_FUNCTION_STATIC_SHARED)
+        if shared > limit:
+            raise OutOfResources(shared, limit, "shared memory", image.metadata.get("shared_hint"))
+        threads = int(image.metadata["num_warps"]) * 32
+        if threads > self.n_max_threads:
+            raise OutOfResources(threads, self.n_max_threads, "threads", "Use fewer warps, or set maxnreg.")
+        if shared > _STATIC_SHARED_LIMIT:
+            check(cuda.cuFuncSetAttribute(function, _SET_MAX_DYNAMIC_SHARED, shared), "cuFuncSetAttribute")
+            check(cuda.cuFuncSetAttribute(function, _SET_CARVEOUT, 100), "cuFuncSetAttribute")
+        if int(image.metadata.get("num_ctas", 1)) > 8:
+            check(cuda.cuFuncSetAttribute(function, _SET_NON_PORTABLE_CLUSTER, 1), "cuFuncSetAttribute")
+        self.launcher = Launcher(cuda, image, self.function or 0, check)
+
+    def launch(self, grid: tuple[int, int, int], stream: int, args: Any) -> None:
+        self.launcher(*grid, stream, *args)
+
+
+class NvidiaDriver(Driver):
+    """Devices by their index in the CUDA driver's order."""
+
+    def __init__(self) -> None:
+        library()
+        self._contexts: dict[int, ctypes.c_void_p] = {}
+        self._properties: dict[int, Mapping[str, int]] = {}
+        self._current: int | None = None
+
+    # ---- devices
+
+    def device_count(self) -> int:
+        count = ctypes.c_int()
+        check(library().cuDeviceGetCount(ctypes.byref(count)), "cuDeviceGetCount")
+        return count.value
+
+    def current_device(self) -> int:
+        """PyTorch's current device if PyTorch is in use, else the current context's, else 0."""
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            return int(torch.cuda.current_device())
+        device = ctypes.c_int()
+        if library().cuCtxGetDevice(ctypes.byref(device)) == 0:
+            return device.value
+        return 0
+
+    def activate(self, device: int) -> None:
+        """Make the primary context of ``device`` current in this thread."""
+        cuda = library()
+        if device not in self._contexts:
+            handle, context = ctypes.c_int(), ctypes.c_void_p()
+            check(cuda.cuDeviceGet(ctypes.byref(handle), device), "cuDeviceGet")
+            check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), handle), "cuDevicePrimaryCtxRetain")
+            self._contexts[device] = context
+        check(cuda.cuCtxSetCurrent(self._contexts[device]), "cuCtxSetCurrent")
+
+    def current_stream(self, device: int) -> int:
+        """PyTorch's current stream if PyTorch is in use, else the default stream."""
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            return int(torch._C._cuda_getCurrentRawStream(device))
+        return 0
+
+    def current_target(self, device: int | None = None) -> Target:
+        found = self.properties(self.current_device() if device is None else device)
+        return Target("cuda", found["capability_major"] * 10 + found["capability_minor"], 32)
+
+    def properties(self, device: int) -> Mapping[str, int]:
+        if device not in self._properties:
+            cuda = library()
+            handle, value = ctypes.c_int(), ctypes.c_int()
+            check(cuda.cuDeviceGet(ctypes.byref(handle), device), "cuDeviceGet")
+            found: dict[str, int] = {}
+            for name, number in _DEVICE_ATTRIBUTES.items():
+                check(cuda.cuDeviceGetAttribute(ctypes.byref(value), number, handle), "cuDeviceGetAttribute")
+                found[name] = value.value
+            self._properties[device] = found
+        return self._properties[device]
+
+    # ---- kernels
+
+    def load(self, image: KernelImage, device: int) -> LoadedKernel:
+        return NvidiaKernel(self, image, device)
+
+    def make_launcher(self, image: KernelImage, kernel: LoadedKernel) -> Callable[..., None]:
+        assert isinstance(kernel, NvidiaKernel)
+        return kernel.launcher
+
+    # ---- memory
+
+    def allocate(self, nbytes: int, device: int) -> int:
+        self.activate(device)
+        address = ctypes.c_uint64()
+        code = library().cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(nbytes, 1)))
+        if code == 2:
+            raise MemoryError(f"the device has no {nbytes} bytes left")
+        check(code, "cuMemAlloc")
+        return address.value
+
+    def free(self, address: int, device: int) -> None:
+        check(library().cuMemFree_v2(ctypes.c_uint64(address)), "cuMemFree")
+
+    def copy_to_device(self, destination: int, source: memoryview, device: int) -> None:
+        self.activate(device)
+        data = (ctypes.c_char * source.nbytes).from_buffer_copy(source) if source.readonly else None
+        pointer = ctypes.addressof(data if data is not None else (ctypes.c_char * source.nbytes).from_buffer(source))
+        code = library().cuMemcpyHtoD_v2(
+            ctypes.c_uint64(destination), ctypes.c_void_p(pointer), ctypes.c_size_t(source.nbytes)
+        )
+        check(code, "cuMemcpyHtoD")
+
+    def copy_to_host(self, destination: memoryview, source: int, device: int) -> None:
+        self.activate(device)
+        pointer = ctypes.addressof((ctypes.c_char * destination.nbytes).from_buffer(destination))
+        code = library().cuMemcpyDtoH_v2(
+            ctypes.c_void_p(pointer), ctypes.c_uint64(source), ctypes.c_size_t(destination.nbytes)
+        )
+        check(code, "cuMemcpyDtoH")
+
+    def synchronize(self, device: int | None = None) -> None:
+        self.activate(self.current_device() if device is None else device)
+        check(library().cuCtxSynchronize(), "cuCtxSynchronize")
+
+    # ---- time
+
+    def time(self, run: Callable[[], object], repeat: int, *, flush_cache: bool = True) -> list[float]:
+        """Events around each run; the level-2 cache is overwritten between runs."""
+        cuda = library()
+        device = self.current_device()
+        self.activate(device)
+        stream = ctypes.c_void_p(self.current_stream(device))
+        size = 2 * max(self.properties(device)["l2_cache_size"], 1 << 20)
+        scratch = self.allocate(size, device) if flush_cache else 0
+        events = [(ctypes.c_void_p(), ctypes.c_void_p()) for _ in range(repeat)]
+        try:
+            for start, stop in events:
+                for event in (start, stop):
+                    check(cuda.cuEventCreate(ctypes.byref(event), 0), "cuEventCreate")
+            for start, stop in events:
+                if flush_cache:
+                    code = cuda.cuMemsetD32Async(ctypes.c_uint64(scratch), 0, ctypes.c_size_t(size // 4), stream)
+                    check(code, "cuMemsetD32Async")
+                check(cuda.cuEventRecord(start, stream), "cuEventRecord")
+                run()
+                check(cuda.cuEventRecord(stop, stream), "cuEventRecord")
+            self.synchronize(device)
+            elapsed = ctypes.c_float()
+            out: list[float] = []
+            for start, stop in events:
+                check(cuda.cuEventElapsedTime_v2(ctypes.byref(elapsed), start, stop), "cuEventElapsedTime")
+                out.append(elapsed.value)
+            return out
+        finally:
+            for start, stop in events:
+                for event in (start, stop):
+                    if event.value:
+                        cuda.cuEventDestroy_v2(event)
+            if scratch:
+                self.free(scratch, device)

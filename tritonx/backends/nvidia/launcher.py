@@ -1,0 +1,182 @@
+"""The launch path: arguments into the driver's parameter block, and one call of the driver.
+
+A kernel's first launches pack their arguments with one ``struct.pack_into`` and call ``cuLaunchKernel`` through ctypes (4.5–5.5
+µs). A kernel that is launched more often gets a *builtin*: a function with CPython's METH_FASTCALL convention that llvmlite
+compiles for the kernel's own signature (6–10 ms, once), which reads the argument objects, fills the block on its stack and
+calls the driver: 2.7–3.2 µs, of which the driver takes 2.7. So a script that launches a cached kernel a few times never
+imports LLVM, and a training loop pays nothing for Python.
+
+The builtin reads ``ob_type`` of an object at offset 8 and so needs a build of CPython with the GIL; elsewhere the first path
+stays in use.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tritonx.backends.api import KernelImage
+
+BUILTIN_AFTER = 32
+"""Launches after which compiling the builtin has been worth it: 32 · 2.5 µs saved a launch is small against 8 ms, but such a
+kernel is in a loop."""
+
+# type of a parameter → (struct letter of its 8-byte cell, kind for the builtin)
+_CELLS = {
+    "i1": "?7x", "u1": "?7x", "i8": "b7x", "u8": "B7x", "i16": "h6x", "u16": "H6x", "i32": "i4x", "u32": "I4x",
+    "i64": "q", "u64": "Q", "fp16": "e6x", "fp32": "f4x", "fp64": "d",
+}  # fmt: skip
+
+
+def cell(type_: str) -> str:
+    """The struct letters of one parameter's 8-byte cell."""
+    if type_.startswith("*") or type_ == "nvTmaDesc":
+        return "Q"
+    if type_ == "bf16":
+        return "H6x"
+    try:
+        return _CELLS[type_]
+    except KeyError:
+        raise TypeError(f"a kernel parameter of type {type_} cannot be passed") from None
+
+
+def address_of(argument: Any) -> int:
+    """The device address that a pointer argument stands for."""
+    if type(argument) is int:
+        return argument
+    if argument is None:
+        return 0
+    if (method := getattr(argument, "data_ptr", None)) is not None:
+        return method()
+    if (interface := getattr(argument, "__cuda_array_interface__", None)) is not None:
+        return interface["data"][0]
+    return int(argument)
+
+
+def bfloat16_bits(value: float) -> int:
+    """The bits of ``value`` rounded to bfloat16, to nearest even."""
+    word = struct.unpack("<I", struct.pack("<f", value))[0]
+    if word & 0x7FFFFFFF > 0x7F800000:
+        return word >> 16 | 0x40
+    return word + 0x7FFF + (word >> 16 & 1) >> 16
+
+
+class Launcher:
+    """Callable as ``(grid_x, grid_y, grid_z, stream, *args)``; one for each loaded kernel."""
+
+    def __init__(self, cuda: ctypes.CDLL, image: KernelImage, function: int, check: Callable[[int, str], None]) -> None:
+        self.types = [p.type for p in image.parameters]
+        metadata = image.metadata
+        self.function = function
+        self.threads = int(metadata["num_warps"]) * 32
+        self.shared = int(metadata["shared"])
+        self.check = check
+        self.cluster = int(metadata.get("num_ctas", 1))
+        self.extended = bool(
+            self.cluster > 1 or metadata.get("launch_pdl") or metadata.get("launch_cooperative_grid")
+        )
+        self.attributes = launch_attributes(metadata)
+        self.cuda = cuda
+        self.launch_kernel = cuda.cuLaunchKernel
+        self.launch_kernel.argtypes = [ctypes.c_void_p] + [ctypes.c_uint] * 7 + [ctypes.c_void_p] * 3
+        self.packer = struct.Struct("=" + "".join(cell(t) for t in self.types))
+        self.pointers = [i for i, t in enumerate(self.types) if t.startswith("*")]
+        self.bfloats = [i for i, t in enumerate(self.types) if t == "bf16"]
+        self.local = threading.local()
+        self.count = 0
+        self.builtin: Callable[..., None] | None = None
+
+    def __call__(self, x: int, y: int, z: int, stream: int, *args: Any) -> None:
+        if self.builtin is not None:
+            self.builtin(x, y, z, stream, *args)
+            return
+        self.count += 1
+        if self.count == BUILTIN_AFTER and not self.extended and can_build():
+            self.builtin = build(self.types, ctypes.cast(self.launch_kernel, ctypes.c_void_p).value or 0, self)
+        self.slow(x, y, z, stream, args)
+
+    def slow(self, x: int, y: int, z: int, stream: int, args: tuple[Any, ...]) -> None:
+        values = list(args)
+        for i in self.pointers:
+            values[i] = address_of(values[i])
+        for i in self.bfloats:
+            values[i] = bfloat16_bits(values[i])
+        try:
+            buffer, block = self.local.block
+        except AttributeError:
+            buffer = ctypes.create_string_buffer(max(8 * len(self.types), 8))
+            base = ctypes.addressof(buffer)
+            block = (ctypes.c_void_p * max(len(self.types), 1))(*[base + 8 * i for i in range(len(self.types))])
+            self.local.block = buffer, block
+        self.packer.pack_into(buffer, 0, *values)
+        if self.extended:
+            self.check(self.launch_extended(x, y, z, stream, block), "cuLaunchKernelEx")
+            return
+        code = self.launch_kernel(self.function, x, y, z, self.threads, 1, 1, self.shared, stream, ctypes.addressof(block), None)
+        if code:
+            self.check(code, "cuLaunchKernel")
+
+    def launch_extended(self, x: int, y: int, z: int, stream: int, block: Any) -> int:
+        config = LaunchConfig(
+            x * self.cluster, y, z, self.threads, 1, 1, self.shared, stream, self.attributes, len(self.attributes)
+        )
+        return self.cuda.cuLaunchKernelEx(ctypes.byref(config), ctypes.c_void_p(self.function), block, None)
+
+
+class LaunchAttribute(ctypes.Structure):
+    """CUlaunchAttribute: an id, padding to 8 bytes, and a 64-byte union."""
+
+    _fields_ = (("id", ctypes.c_int), ("pad", ctypes.c_char * 4), ("value", ctypes.c_uint * 16))
+
+
+class LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig."""
+
+    _fields_ = (
+        *((name, ctypes.c_uint) for name in ("gx", "gy", "gz", "bx", "by", "bz", "shared")),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(LaunchAttribute)),
+        ("count", ctypes.c_uint),
+    )
+
+
+_COOPERATIVE, _CLUSTER, _PROGRAMMATIC = 2, 4, 6
+
+
+def launch_attributes(metadata: Any) -> Any:
+    """The CUlaunchAttribute array for clusters, cooperative grids and programmatic dependent launch."""
+    wanted: list[tuple[int, tuple[int, ...]]] = []
+    if (cluster := int(metadata.get("num_ctas", 1))) > 1:
+        wanted.append((_CLUSTER, (cluster, 1, 1)))
+    if metadata.get("launch_cooperative_grid"):
+        wanted.append((_COOPERATIVE, (1,)))
+    if metadata.get("launch_pdl"):
+        wanted.append((_PROGRAMMATIC, (1,)))
+    array = (LaunchAttribute * len(wanted))()
+    for slot, (number, values) in zip(array, wanted, strict=True):
+        slot.id = number
+        for i, value in enumerate(values):
+            slot.value[i] = value
+    return array
+
+
+def can_build() -> bool:
+    """Whether this is a CPython on which the builtin's assumptions hold."""
+    return sys.implementation.name == "cpython" and bool(getattr(sys, "_is_gil_enabled", lambda: True)()) and _plain_header()
+
+
+def _plain_header() -> bool:
+    """Whether an object's type is at offset 8, as the builtin assumes."""
+    probe = object()
+    return ctypes.c_void_p.from_address(id(probe) + 8).value == id(object)
+
+
+def build(types: list[str], driver_entry: int, launcher: Launcher) -> Callable[..., None]:
+    """Compile the builtin for parameters of ``types``."""
+    from tritonx.backends.nvidia.launcher_builtin import compile_builtin
+
+    return compile_builtin(types, driver_entry, launcher.function, launcher.threads, launcher.shared, launcher.check)

@@ -1,0 +1,66 @@
+"""The NVIDIA stages, top to bottom: what a test runs by name is what a launch runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.backends.api import Compilation, EmitStage, Options, PassStage, Stage, Target
+from tritonx.backends.nvidia.targets import capability
+
+
+def stages(target: Target, options: Options) -> tuple[Stage, ...]:
+    """ttir → ttgir → llir → ptx → cubin for one compute capability."""
+    from tritonx.backends.nvidia.passes import gpu_passes, tile_passes
+
+    return (
+        PassStage("ttir", tile_passes(target, options)),
+        PassStage("ttgir", gpu_passes(target, options)),
+        EmitStage("llir", emit_llvm),
+        EmitStage("ptx", emit_ptx),
+        EmitStage("cubin", emit_cubin, kind="binary"),
+    )
+
+
+def emit_llvm(module: Any, compilation: Compilation) -> str:
+    """One thread's program as LLVM text; fills in ``shared``, ``name`` and the number of warps."""
+    from tritonx.backends.nvidia.codegen import data_layout
+    from tritonx.backends.nvidia.machine import NvidiaMachine
+    from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
+    from tritonx.conversion.gpu_to_llvm.table import TABLE
+
+    target, options = compilation.target, compilation.options
+    chip = capability(target)
+    machine = NvidiaMachine(
+        capability=int(target.arch),
+        data_layout=data_layout(chip.processor),
+        maxnreg=options.maxnreg,
+        cluster=options.num_ctas,
+    )
+    emitter = ModuleEmitter(module, machine, options, TABLE)
+    text = emitter.emit()
+    compilation.metadata["shared"] = emitter.shared_bytes
+    compilation.metadata["num_warps"] = emitter.num_warps
+    compilation.metadata["warp_size"] = target.warp_size
+    compilation.metadata["libraries"] = tuple(sorted(emitter.libraries))
+    compilation.metadata["global_scratch_size"] = 0
+    compilation.metadata["global_scratch_align"] = 1
+    return text
+
+
+def emit_ptx(text: str, compilation: Compilation) -> str:
+    from tritonx.backends.nvidia.codegen import kernel_name, to_ptx
+
+    libraries = frozenset(compilation.metadata.get("libraries", ()))
+    ptx = to_ptx(text, capability(compilation.target), libraries=libraries)
+    compilation.metadata["name"] = kernel_name(ptx)
+    return ptx
+
+
+def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
+    from tritonx.backends.nvidia.assemble import assemble
+
+    made = assemble(ptx, capability(compilation.target), options=getattr(compilation.options, "ptx_options", None))
+    compilation.metadata["registers"] = made.registers
+    compilation.metadata["spills"] = made.spills
+    compilation.metadata["assembler_log"] = made.log
+    return made.cubin
