@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from tritonx.ir.places import SourcePlace, source_of
+from tritonx.ir.errors import first_line
+from tritonx.ir.location import SourcePoint
+from tritonx.ir.places import excerpt, source_of
 from tritonx.runtime.errors import TritonError
 
 OP_TEXT_LIMIT = 200
@@ -34,7 +36,7 @@ class PassFailure(TritonError):
         reason: str,
         *,
         op_text: str = "",
-        places: tuple[SourcePlace, ...] = (),
+        places: tuple[SourcePoint, ...] = (),
         hint: str = "",
         internal: bool = False,
         reproducer: str = "",
@@ -54,8 +56,8 @@ class PassFailure(TritonError):
         where = f"{self.places[0]}: " if self.places else ""
         kind = "internal error" if self.internal else "error"
         lines = [f"{where}{kind}: pass '{self.pass_name}': {self.reason}"]
-        if self.places and (excerpt := self.places[0].excerpt()):
-            lines.append(excerpt)
+        if self.places and (shown := excerpt(self.places[0])):
+            lines.append(shown)
         lines += [f"  called from {place}" for place in self.places[1:]]
         if self.op_text:
             lines.append(f"  op: {self.op_text}")
@@ -81,22 +83,17 @@ def _rebuild(pass_name: str, reason: str, keywords: dict[str, object]) -> PassFa
 
 
 def describe(op: Operation) -> str:
-    """One line of an op's text, regions left out, for a message; its name where it cannot be printed."""
-    try:
-        from tritonx.ir.text import print_module
-
-        text = print_module(op)
-    except Exception:
-        return op.name
-    line = next((part for part in text.splitlines() if part.strip() and not part.startswith("#")), op.name).strip()
+    """One line of an op's text, regions left out, cut at ``OP_TEXT_LIMIT`` characters."""
+    line = first_line(op)
     return line if len(line) <= OP_TEXT_LIMIT else line[:OP_TEXT_LIMIT] + " ..."
 
 
 def failed_op(error: BaseException) -> Operation | None:
     """The op an exception is about: named by it, or else the ``op`` that the innermost function was working on."""
-    op = getattr(error, "op", None)
-    if isinstance(op, Operation):
-        return op
+    for name in ("op", "operation"):
+        op = getattr(error, name, None)
+        if isinstance(op, Operation):
+            return op
     trace = error.__traceback__
     found: Operation | None = None
     while trace is not None:

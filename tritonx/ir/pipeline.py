@@ -95,7 +95,7 @@ def _verify_after(current: ModulePass, module: ModuleOp, original: ModuleOp | No
         verify(module)
     except Exception as error:
         failure = failure_of(error, current.name, reproducer(original or module, (current,)))
-        failure.reason = f"left invalid IR: {error}"
+        failure.reason = f"left invalid IR: {getattr(error, 'reason', error)}"
         failure.internal = True
         raise failure from error
 

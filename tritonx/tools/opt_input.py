@@ -114,5 +114,6 @@ def check(parsed: Parsed) -> None:
         raise parsed.at(parsed.module, "ops are nested too deeply") from error
     except Exception as error:
         op = failed_op(error)
-        message = " ".join((str(getattr(error, "message", "")) or str(error)).split())
+        reason = getattr(error, "reason", None) or str(error)
+        message = " ".join((f"'{op.name}': {reason}" if op is not None else reason).split())
         raise parsed.at(op, message, "" if op is None else f"  op: {describe(op)}") from error

@@ -98,7 +98,7 @@ def find_target(text: str, options: Sequence[str]) -> TargetStages:
     name, _, arch = text.partition(":")
     given = dict(_option(text) for text in options)
     try:
-        backend = registry.get(name)
+        backend = registry.get_backend(name)
         target = backend.parse_target(arch)
         parsed = backend.parse_options(target, given)
         return TargetStages(tuple(backend.stages(target, parsed)), Compilation(target, parsed))
