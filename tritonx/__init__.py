@@ -1,0 +1,102 @@
+"""tritonx compiles kernels written in the Triton language.
+
+    import tritonx
+    import tritonx.language as tl
+
+Every name below is loaded when it is first used: importing the package imports neither xDSL nor LLVM nor NumPy.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tritonx import compiler as compiler
+    from tritonx import language as language
+    from tritonx import runtime as runtime
+    from tritonx import testing as testing
+    from tritonx import tools as tools
+    from tritonx.backends.registry import installed as backends
+    from tritonx.frontend.errors import CompilationError as CompilationError
+    from tritonx.runtime import knobs as knobs
+    from tritonx.runtime.allocation import set_allocator as set_allocator
+    from tritonx.runtime.async_compile import AsyncCompileMode as AsyncCompileMode
+    from tritonx.runtime.async_compile import FutureKernel as FutureKernel
+    from tritonx.runtime.autotuner import Config as Config
+    from tritonx.runtime.autotuner import autotune as autotune
+    from tritonx.runtime.autotuner import heuristics as heuristics
+    from tritonx.runtime.compiler import compile as compile
+    from tritonx.runtime.errors import InterpreterError as InterpreterError
+    from tritonx.runtime.errors import OutOfResources as OutOfResources
+    from tritonx.runtime.errors import TritonError as TritonError
+    from tritonx.runtime.integers import cdiv as cdiv
+    from tritonx.runtime.integers import next_power_of_2 as next_power_of_2
+    from tritonx.runtime.jit import JITFunction as JITFunction
+    from tritonx.runtime.jit import KernelInterface as KernelInterface
+    from tritonx.runtime.jit import MockTensor as MockTensor
+    from tritonx.runtime.jit import constexpr_function as constexpr_function
+    from tritonx.runtime.jit import jit as jit
+    from tritonx.runtime.jit import must_use_result as must_use_result
+    from tritonx.runtime.tensor_wrapper import TensorWrapper as TensorWrapper
+    from tritonx.runtime.tensor_wrapper import reinterpret as reinterpret
+
+_REPORTED_VERSION = "3.6.0"
+
+__version__ = os.environ.get("TRITONX_REPORTED_VERSION", _REPORTED_VERSION)
+"""The version of Triton whose language and host interface this is: libraries branch on it. ``TRITONX_REPORTED_VERSION``
+overrides it; tritonx's own version is that of its distribution."""
+
+_NAMES = {
+    "AsyncCompileMode": "runtime.async_compile",
+    "CompilationError": "frontend.errors",
+    "Config": "runtime.autotuner",
+    "FutureKernel": "runtime.async_compile",
+    "InterpreterError": "runtime.errors",
+    "JITFunction": "runtime.jit",
+    "KernelInterface": "runtime.jit",
+    "MockTensor": "runtime.jit",
+    "OutOfResources": "runtime.errors",
+    "TensorWrapper": "runtime.tensor_wrapper",
+    "TritonError": "runtime.errors",
+    "autotune": "runtime.autotuner",
+    "cdiv": "runtime.integers",
+    "compile": "runtime.compiler",
+    "constexpr_function": "runtime.jit",
+    "heuristics": "runtime.autotuner",
+    "jit": "runtime.jit",
+    "must_use_result": "runtime.jit",
+    "next_power_of_2": "runtime.integers",
+    "reinterpret": "runtime.tensor_wrapper",
+    "set_allocator": "runtime.allocation",
+}
+"""public name → the module that defines it"""
+
+_MODULES = {
+    "backends": "backends",
+    "compiler": "compiler",
+    "knobs": "runtime.knobs",
+    "language": "language",
+    "runtime": "runtime",
+    "testing": "testing",
+    "tools": "tools",
+}
+
+__all__ = [*sorted({*_NAMES, *_MODULES}), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _NAMES:
+        value = getattr(import_module(f"tritonx.{_NAMES[name]}"), name)
+    elif name in _MODULES:
+        value = import_module(f"tritonx.{_MODULES[name]}")
+    else:
+        raise AttributeError(f"module 'tritonx' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -50,6 +50,8 @@ class MockTensor:
             return MockTensor(arg)
         if kind.__module__ == "numpy.dtypes":
             return MockTensor(arg)
+        if kind is type and any(b.__module__ == "numpy" and b.__name__ == "generic" for b in arg.__mro__):
+            return MockTensor(arg)
         return arg
 
     @staticmethod
@@ -132,6 +134,15 @@ class JITFunction(JITCallable, KernelInterface[Any]):
     def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         """Launch over ``grid`` (or, with ``warmup``, only compile); returns the CompiledKernel."""
         return self.launcher.run(grid, warmup, args, kwargs)
+
+    def warmup(self, *args: Any, grid: Any, **kwargs: Any) -> Any:
+        """Compile for these arguments without launching; dtypes may stand in for arrays."""
+        wrap = MockTensor.wrap_dtype
+        constants = {p.name for p in self.params if p.is_constexpr}
+        given = [a if n in constants else wrap(a) for n, a in zip(self.arg_names, args, strict=False)]
+        given += args[len(self.arg_names) :]
+        named = {k: v if k in constants or k not in self.arg_names else wrap(v) for k, v in kwargs.items()}
+        return self.run(*given, grid=grid, warmup=True, **named)
 
     def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
         """``hook(*args, **kwargs)`` is called before every launch."""

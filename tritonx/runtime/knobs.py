@@ -153,31 +153,28 @@ class Group:
                     os.environ[name] = value
 
 
-class HookChain:
-    """Callables that run in order (in reverse for exits); false while empty, so that a launch pays one test."""
+class HookChain(list[Callable[..., Any]]):
+    """Callables that run in order (in reverse for exits); a list, so that a launch finds it empty at no cost."""
 
     def __init__(self, reversed: bool = False) -> None:  # Triton's name
-        self.calls: list[Callable[..., Any]] = []
+        super().__init__()
         self.reversed = reversed
 
+    @property
+    def calls(self) -> list[Callable[..., Any]]:
+        return self
+
     def add(self, func: Callable[..., Any]) -> None:
-        if func not in self.calls:
-            self.calls.append(func)
+        if func not in self:
+            self.append(func)
 
     def remove(self, func: Callable[..., Any]) -> None:
-        if func in self.calls:
-            self.calls.remove(func)
+        if func in self:
+            super().remove(func)
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        for call in self.calls if not self.reversed else reversed_list(self.calls):
+        for call in self[::-1] if self.reversed else list(self):
             call(*args, **kwargs)
-
-    def __bool__(self) -> bool:
-        return bool(self.calls)
-
-
-def reversed_list(calls: list[Callable[..., Any]]) -> list[Callable[..., Any]]:
-    return calls[::-1]
 
 
 class CompilationListener(Protocol):

@@ -1,0 +1,55 @@
+"""The scratch memory that some kernels need (descriptors made on the device): who provides it.
+
+``tritonx.set_allocator(fn)`` with ``fn(size, alignment, stream)`` → an object with ``data_ptr()``, at least ``size`` bytes. A
+driver asks ``allocate`` for it at each launch of a kernel with ``metadata.global_scratch_size``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+from tritonx.runtime.errors import NoAllocator
+
+
+class Buffer(Protocol):
+    """Device memory."""
+
+    def data_ptr(self) -> int: ...
+
+
+Allocator = Callable[[int, int, int | None], Any]
+
+
+class NullAllocator:
+    """Stands where no allocator was set."""
+
+    def __call__(self, size: int, alignment: int, stream: int | None) -> Buffer:
+        raise NoAllocator(
+            "Kernel requires a runtime memory allocation, but no allocator was set. Use triton.set_allocator to specify "
+            "an allocator."
+        )
+
+
+_allocator: ContextVar[Allocator] = ContextVar("_allocator", default=NullAllocator())
+_profile_allocator: ContextVar[Allocator] = ContextVar("_profile_allocator", default=NullAllocator())
+
+
+def set_allocator(allocator: Allocator | None) -> None:
+    """Use ``allocator(size, alignment, stream)`` for kernels' scratch memory; None forgets it."""
+    _allocator.set(allocator if allocator is not None else NullAllocator())
+
+
+def set_profile_allocator(allocator: Allocator | None) -> None:
+    """The same for the buffers of instrumentation."""
+    _profile_allocator.set(allocator if allocator is not None else NullAllocator())
+
+
+def has_allocator() -> bool:
+    return not isinstance(_allocator.get(), NullAllocator)
+
+
+def allocate(size: int, alignment: int, stream: int | None) -> Any:
+    """Scratch memory of ``size`` bytes. Raises NoAllocator."""
+    return _allocator.get()(size, alignment, stream)

@@ -1,0 +1,74 @@
+"""Compiling in the background.
+
+    with AsyncCompileMode(ThreadPoolExecutor(4)):
+        kernel.warmup(..., grid=(1,))      # returns at once
+
+The block's end waits for everything. LLVM's lock serialises threads: a pool of threads overlaps the front end's waiting
+on disks and assemblers, not LLVM itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from contextvars import ContextVar
+from typing import Any
+
+active_mode: ContextVar[AsyncCompileMode | None] = ContextVar("tritonx_async_compile_mode", default=None)
+
+
+class FutureKernel:
+    """A kernel that is being compiled; every attribute waits for it."""
+
+    def __init__(self, finalize: Callable[[Any], None] | None, future: Future[Any]) -> None:
+        self.finalize = finalize
+        self.future = future
+        self._kernel: Any = None
+
+    def result(self, ignore_errors: bool = False) -> Any:
+        """The CompiledKernel; with ``ignore_errors`` None where the compile failed."""
+        if self._kernel is None:
+            try:
+                self._kernel = self.future.result()
+            except Exception:
+                if ignore_errors:
+                    return None
+                raise
+            if self.finalize is not None:
+                self.finalize(self._kernel)
+        return self._kernel
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.result(), name)
+
+    def __getitem__(self, grid: Any) -> Any:
+        return self.result()[grid]
+
+
+class AsyncCompileMode:
+    """Compile on ``executor`` inside the block; equal compiles are done once."""
+
+    def __init__(self, executor: Executor, *, ignore_errors: bool = False) -> None:
+        self.executor = executor
+        self.ignore_errors = ignore_errors
+        self.kernels: dict[Any, FutureKernel] = {}
+        self._token: Any = None
+
+    def submit(
+        self, key: Any, compile: Callable[[], Any], finalize: Callable[[Any], None] | None = None
+    ) -> FutureKernel:
+        """The kernel of ``key``, compiled by ``compile`` unless it already is."""
+        if key not in self.kernels:
+            self.kernels[key] = FutureKernel(finalize, self.executor.submit(compile))
+        return self.kernels[key]
+
+    def __enter__(self) -> AsyncCompileMode:
+        if active_mode.get() is not None:
+            raise RuntimeError("AsyncCompileMode cannot be nested")
+        self._token = active_mode.set(self)
+        return self
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        active_mode.reset(self._token)
+        for kernel in self.kernels.values():
+            kernel.result(self.ignore_errors)

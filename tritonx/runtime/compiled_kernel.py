@@ -1,0 +1,285 @@
+"""The result of a compile: its stages, its metadata, and once it is launched its handles on each device."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
+from tritonx.runtime import knobs
+
+if TYPE_CHECKING:
+    from tritonx.runtime.sources import Source
+
+RawLaunch = Callable[..., None]
+"""(grid x, y, z, stream, *run-time arguments with arrays as addresses)."""
+
+TEXT_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "asm"})
+
+
+class StoredFile:
+    """A stage that is still on disk."""
+
+    __slots__ = ("binary", "path")
+
+    def __init__(self, path: str, binary: bool) -> None:
+        self.path = path
+        self.binary = binary
+
+    def read(self) -> str | bytes:
+        with open(self.path, "rb") as file:
+            content = file.read()
+        return content if self.binary else content.decode()
+
+
+class AsmDict(dict[str, Any]):
+    """stage name → text or bytes; a stage is read from disk, or disassembled, when asked for."""
+
+    disassemble: Callable[[str], Any] | None = None
+
+    def __missing__(self, key: str) -> Any:
+        if self.disassemble is not None:
+            value = self.disassemble(key)
+            if value is not None:
+                self[key] = value
+                return value
+        raise KeyError(key)
+
+    def __getitem__(self, key: str) -> Any:
+        value = super().__getitem__(key)
+        if isinstance(value, StoredFile):
+            value = self[key] = value.read()
+        return value
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default  # dict.get would not read the file
+
+    def values(self) -> Iterable[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return [self[key] for key in self]
+
+    def items(self) -> Iterable[tuple[str, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return [(key, self[key]) for key in self]
+
+
+def make_metadata(fields: Mapping[str, Any]) -> Any:
+    """The fields as a named tuple, in the order of their names."""
+    names = sorted(name for name in fields if name.isidentifier())
+    kind = namedtuple("KernelMetadata", names)  # pyright: ignore[reportUntypedNamedTuple]  # its fields are known now only
+    return kind(**{name: fields[name] for name in names})
+
+
+class LazyDict:
+    """What launch hooks receive: ``get()`` computes the data."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+        self.extras: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+
+    def get(self) -> dict[str, Any]:
+        for function, args in self.extras:
+            self.data = self.data | function(*args)
+        self.extras.clear()
+        return self.data
+
+    def add(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self.extras.append((function, args))
+
+
+class CompiledKernel:
+    """A compiled kernel.
+
+    ``asm``: stage → text or bytes; ``metadata``: a named tuple; ``n_regs``, ``n_spills`` (per thread), ``function`` and
+    ``module`` exist once it is loaded, which the first launch or reading one of them does.
+    """
+
+    def __init__(
+        self,
+        src: Source,
+        fields: Mapping[str, Any],
+        asm: AsmDict,
+        parameters: tuple[Parameter, ...],
+        hash: str,
+        binary_stage: str,
+        metadata_group: Mapping[str, str] | None = None,
+    ) -> None:
+        self.src = src
+        self.hash = hash
+        self.name: str = fields["name"]
+        self.metadata: Any = make_metadata(fields)
+        self.packed_metadata = (fields.get("num_warps", 1), fields.get("num_ctas", 1), fields.get("shared", 0))
+        self.asm = asm
+        self.metadata_group = dict(metadata_group or {})
+        self.parameters = parameters
+        self.binary_stage = binary_stage
+        self._loaded: dict[int, tuple[LoadedKernel, RawLaunch]] = {}
+        self._raw: Any = None
+
+    @property
+    def target(self) -> Target:
+        return self.metadata.target
+
+    @property
+    def kernel(self) -> bytes:
+        """The device code."""
+        binary = self.asm[self.binary_stage]
+        return binary if isinstance(binary, bytes) else binary.encode()
+
+    def image(self) -> KernelImage:
+        return KernelImage(self.name, self.kernel, self.parameters, self.metadata._asdict(), self.target)
+
+    # Handles -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _driver(self) -> Driver:
+        from tritonx.runtime import driver
+
+        return driver.driver_of(driver.find_backend(self.target.backend))
+
+    def load(self, device: int | None = None) -> tuple[LoadedKernel, RawLaunch]:
+        """The kernel in the device's memory and its launcher. Raises OutOfResources, NoDevice."""
+        own = self._driver
+        index = own.current_device() if device is None else device
+        found = self._loaded.get(index)
+        if found is None:
+            hooks = knobs.runtime
+            describe = {"name": self.name, "hash": self.hash, "device": index}
+            if hooks.kernel_load_start_hook:
+                hooks.kernel_load_start_hook(None, None, self.name, self.metadata_group, self.hash)
+            image = self.image()
+            loaded = own.load(image, index)
+            found = self._loaded[index] = (loaded, own.make_launcher(image, loaded))
+            if hooks.kernel_load_end_hook:
+                hooks.kernel_load_end_hook(loaded, loaded.function, self.name, self.metadata_group, describe["hash"])
+        return found
+
+    def _init_handles(self) -> None:
+        self.load()
+
+    def _handle(self) -> LoadedKernel:
+        return next(iter(self._loaded.values()))[0] if self._loaded else self.load()[0]
+
+    @property
+    def n_regs(self) -> int:
+        return self._handle().n_regs
+
+    @property
+    def n_spills(self) -> int:
+        return self._handle().n_spills
+
+    @property
+    def n_max_threads(self) -> int:
+        return self._handle().n_max_threads
+
+    @property
+    def function(self) -> Any:
+        return self._handle().function
+
+    @property
+    def module(self) -> Any:
+        return self._handle()
+
+    # Launching -----------------------------------------------------------------------------------------------------
+
+    def launch_metadata(self, grid: tuple[int, int, int], stream: int, *args: Any) -> LazyDict | None:
+        """What launch hooks receive; None while there are none."""
+        if not knobs.runtime.launch_enter_hook:
+            return None
+        data = LazyDict({"name": self.name, "function": self.function, "stream": stream})
+        fn = self.src.fn
+        if fn is not None and getattr(fn, "launch_metadata", None) is not None:
+            named = dict(zip(fn.arg_names, args, strict=False))
+            data.add(fn.launch_metadata, (grid, self.metadata, named))
+        return data
+
+    @property
+    def run(self) -> RawLauncher:
+        """The launch that generated code calls with everything prepared."""
+        if self._raw is None:
+            self._raw = RawLauncher(self)
+        return self._raw
+
+    def __getitem__(self, grid: Any) -> Callable[..., None]:
+        """Launch over ``grid`` with all parameters by position, or with the run-time ones only."""
+        extents = (*grid, 1, 1, 1)[:3] if isinstance(grid, tuple | list) else (int(grid), 1, 1)
+
+        def runner(*args: Any, stream: int | None = None) -> None:
+            hooks = knobs.runtime
+            own = self._driver
+            used = own.current_stream(own.current_device()) if stream is None else stream
+            data = self.launch_metadata(extents, used, *args)
+            self.run(
+                *extents, used, None, self.packed_metadata, data, hooks.launch_enter_hook, hooks.launch_exit_hook, *args
+            )
+
+        return runner
+
+    def __repr__(self) -> str:
+        return f"CompiledKernel({self.name} for {self.target}, {self.hash[:12]})"
+
+
+class RawLauncher:
+    """``run(grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter, exit, *args)``."""
+
+    def __init__(self, kernel: CompiledKernel) -> None:
+        from tritonx.runtime.specialize import specializer
+
+        self._kernel = kernel
+        self._keep = _run_time_positions(kernel)
+        self._specialize = specializer(specialize=False)
+
+    def _values(self, args: tuple[Any, ...]) -> list[Any]:
+        flat: list[Any] = []
+        expected = len(self._kernel.parameters)
+        if self._keep is not None and len(args) == self._keep[0]:
+            for path in self._keep[1]:
+                value: Any = args[path[0]]
+                for index in path[1:]:
+                    value = value[index]
+                flat.append(value)
+        elif len(args) == expected:
+            flat.extend(args)
+        else:
+            total = "" if self._keep is None else f" or {self._keep[0]} with the compile-time ones"
+            raise TypeError(f"{self._kernel.name} takes {expected} run-time arguments{total}, got {len(args)}")
+        return [value if type(value) is int else self._specialize(value)[1] for value in flat]
+
+    def __call__(
+        self,
+        x: int,
+        y: int,
+        z: int,
+        stream: int,
+        function: Any,
+        packed_metadata: Any,
+        launch_metadata: Any,
+        enter_hook: Any,
+        exit_hook: Any,
+        *args: Any,
+    ) -> None:
+        launch = self._kernel.load()[1]
+        if enter_hook:
+            enter_hook(launch_metadata)
+        if x * y * z > 0:
+            launch(x, y, z, stream, *self._values(args))
+        if exit_hook:
+            exit_hook(launch_metadata)
+
+
+def _run_time_positions(kernel: CompiledKernel) -> tuple[int, list[tuple[int, ...]]] | None:
+    """(number of parameters, paths of those that exist at run time); None for a kernel from IR."""
+    signature = getattr(kernel.src, "signature", None)
+    if kernel.src.fn is None or signature is None:
+        return None
+    paths: list[tuple[int, ...]] = []
+
+    def visit(type: Any, path: tuple[int, ...]) -> None:
+        if isinstance(type, tuple):
+            for i, element in enumerate(type):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                visit(element, (*path, i))
+        elif type != "constexpr":
+            paths.append(path)
+
+    for i, type in enumerate(signature.values()):
+        visit(type, (i,))
+    return len(signature), paths

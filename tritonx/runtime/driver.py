@@ -1,0 +1,227 @@
+"""Which backend and device kernels run on where their arguments do not say.
+
+``tritonx.runtime.driver`` is this module; ``driver.active`` is the backend in use, with the methods of Triton's drivers.
+In order: what ``set_active`` chose, the backend that ``TRITONX_BACKEND`` names, the first backend with a device that is
+not the host, the host. The first two also override the arguments of a launch; the environment is read at the first use and
+by ``reset_active``.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tritonx.backends import registry
+from tritonx.backends.api import Backend, Driver, Target
+from tritonx.runtime import knobs
+from tritonx.runtime.errors import NoBackend, NoDevice, TritonError
+
+if TYPE_CHECKING:
+    from tritonx.runtime.arrays import DeviceArray
+
+driver = sys.modules[__name__]
+"""Triton's spelling: ``from triton.runtime.driver import driver``."""
+
+_FLUSH_BYTES = 256 << 20
+"""More than the last-level caches of present devices hold; as Triton's benchmark does."""
+
+_drivers: dict[str, Driver] = {}
+_lock = threading.RLock()
+
+
+def driver_of(backend: Backend) -> Driver:
+    """The backend's driver, made once. Raises NoDevice."""
+    found = _drivers.get(backend.name)
+    if found is None:
+        with _lock:
+            found = _drivers.get(backend.name)
+            if found is None:
+                found = _drivers[backend.name] = backend.driver()
+    return found
+
+
+class _Utils:
+    """Triton's ``driver.active.utils``."""
+
+    def __init__(self, owner: ActiveDriver) -> None:
+        self._owner = owner
+
+    def get_device_properties(self, device: int = 0) -> Mapping[str, int]:
+        return self._owner.implementation.properties(device)
+
+
+class ActiveDriver:
+    """A backend's driver under the names that Triton's drivers have."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.utils = _Utils(self)
+
+    @property
+    def implementation(self) -> Driver:
+        return driver_of(self.backend)
+
+    def is_active(self) -> bool:
+        """Whether the backend has a device here."""
+        try:
+            return self.implementation.device_count() > 0
+        except (TritonError, ImportError, OSError):
+            return False
+
+    def get_current_target(self) -> Target:
+        return self.implementation.current_target()
+
+    def get_current_device(self) -> int:
+        return self.implementation.current_device()
+
+    def get_current_stream(self, device: int | None = None) -> int:
+        own = self.implementation
+        return own.current_stream(own.current_device() if device is None else device)
+
+    @property
+    def torch_device_type(self) -> str:
+        """The word torch uses for these devices; the backend's own name where torch knows none."""
+        return next(iter(sorted(self.backend.torch_device_types)), self.backend.name)
+
+    def get_active_torch_device(self) -> Any:
+        """The ``torch.device`` of the current device; needs torch."""
+        import torch  # pyright: ignore[reportMissingImports]  # only where the user has it
+
+        kind = self.torch_device_type
+        return torch.device(kind) if kind == "cpu" else torch.device(kind, self.get_current_device())  # pyright: ignore
+
+    def get_device_interface(self) -> Any:
+        """What has ``synchronize``, ``Event``, ``current_device``: torch's module for these devices where torch is
+        imported, else a stand-in over the driver."""
+        torch: Any = sys.modules.get("torch")
+        module = getattr(torch, self.torch_device_type, None) if torch is not None else None
+        return module if module is not None and hasattr(module, "Event") else DeviceInterface(self)
+
+    def get_benchmarker(self) -> Callable[..., Any]:
+        from tritonx.testing import do_bench
+
+        return do_bench
+
+    def get_empty_cache_for_benchmark(self) -> DeviceArray:
+        """A buffer that fills the caches when it is cleared."""
+        from tritonx.runtime.arrays import empty
+
+        return empty(_FLUSH_BYTES // 4, "int32", backend=self.backend.name)
+
+    def clear_cache(self, cache: Any) -> None:
+        """Overwrite the buffer, which puts everything else out of the caches."""
+        cache.zero_()
+
+    def __repr__(self) -> str:
+        return f"ActiveDriver({self.backend.name})"
+
+
+class DeviceInterface:
+    """The part of ``torch.cuda`` that benchmarks use, over a driver."""
+
+    def __init__(self, owner: ActiveDriver) -> None:
+        self._owner = owner
+
+    def synchronize(self, device: int | None = None) -> None:
+        self._owner.implementation.synchronize(device)
+
+    def current_device(self) -> int:
+        return self._owner.get_current_device()
+
+    def device_count(self) -> int:
+        return self._owner.implementation.device_count()
+
+    def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
+        """(major, minor) where the target's architecture is such a number; (0, 0) elsewhere."""
+        arch = self._owner.implementation.current_target(device).arch
+        return divmod(arch, 10) if isinstance(arch, int) else (0, 0)
+
+
+class _Choice:
+    """What is chosen; ``token`` is part of every launch's key."""
+
+    def __init__(self) -> None:
+        self.active: ActiveDriver | None = None
+        self.token: str | None = None
+        self.read_environment = False
+
+
+choice = _Choice()
+
+
+def override() -> ActiveDriver | None:
+    """The backend that overrides where the arguments live; None where they decide."""
+    if not choice.read_environment:
+        choice.read_environment = True
+        name = knobs.runtime.backend
+        if name and choice.active is None:
+            choice.active = ActiveDriver(registry.parse_target(name)[0])
+            choice.token = name
+    return choice.active
+
+
+def set_active(chosen: ActiveDriver | Backend | Driver | str) -> None:
+    """Run every launch on this backend: its name, the backend, or its driver."""
+    if isinstance(chosen, str):
+        chosen = registry.get_backend(chosen.partition(":")[0])
+    if isinstance(chosen, Driver):
+        owner = next((n for n, d in _drivers.items() if d is chosen), None)
+        if owner is None:
+            raise NoBackend(f"{chosen!r} is the driver of no backend that is in use")
+        chosen = registry.get_backend(owner)
+    if isinstance(chosen, Backend):
+        if registry.available().get(chosen.name) is not chosen:
+            _adopted[chosen.name] = chosen
+        chosen = ActiveDriver(chosen)
+    choice.active = chosen
+    choice.token = f"{chosen.backend.name}@{id(chosen.backend)}"
+    choice.read_environment = True
+
+
+def reset_active() -> None:
+    """Let the environment and the arguments decide again."""
+    choice.active = None
+    choice.token = None
+    choice.read_environment = False
+    _default.clear()
+    override()
+
+
+_adopted: dict[str, Backend] = {}
+_default: list[ActiveDriver] = []
+
+
+def find_backend(name: str) -> Backend:
+    """A backend by name, also one that was only handed to ``set_active``."""
+    return _adopted.get(name) or registry.get_backend(name)
+
+
+def _find_default() -> ActiveDriver:
+    candidates = [ActiveDriver(backend) for backend in registry.available().values()]
+    if not candidates:
+        raise NoDevice("no backend is installed that could run kernels; tritonx.backends() lists what was found")
+    candidates.sort(key=lambda c: 1 in c.backend.dlpack_device_types)  # the host last
+    for candidate in candidates:
+        if candidate.is_active():
+            return candidate
+    return candidates[-1]
+
+
+def default() -> ActiveDriver:
+    """The best device found, whatever is set."""
+    if not _default:
+        _default.append(_find_default())
+    return _default[0]
+
+
+def get_active() -> ActiveDriver:
+    """The backend in use."""
+    return override() or default()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "active":
+        return get_active()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

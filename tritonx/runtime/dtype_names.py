@@ -1,0 +1,58 @@
+"""The names that a kernel's signature gives to element types, from the names that array libraries give them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.runtime.errors import TritonError
+
+TYPE_NAMES: dict[str, str] = {
+    **{f"int{n}": f"i{n}" for n in (8, 16, 32, 64)},
+    **{f"uint{n}": f"u{n}" for n in (8, 16, 32, 64)},
+    **{f"float{n}": f"fp{n}" for n in (16, 32, 64)},
+    **dict.fromkeys(("bool", "bool_"), "u1"),
+    "bfloat16": "bf16",
+    "float8_e4m3fn": "fp8e4nv",
+    "float8_e5m2": "fp8e5",
+    "float8_e4m3fnuz": "fp8e4b8",
+    "float8_e5m2fnuz": "fp8e5b16",
+    "float8_e4m3b11fnuz": "fp8e4b15",
+}
+"""Names of NumPy, ml_dtypes, torch and JAX → names in signatures."""
+
+_LANGUAGE_NAMES = frozenset({*TYPE_NAMES.values(), "int1"})
+
+ITEM_BYTES: dict[str, int] = {
+    **{f"{kind}{bits}": bits // 8 for kind in "iu" for bits in (8, 16, 32, 64)},
+    "u1": 1,
+    "bf16": 2,
+    "fp16": 2,
+    "fp32": 4,
+    "fp64": 8,
+    **{f"fp8{kind}": 1 for kind in ("e4nv", "e5", "e4b8", "e5b16", "e4b15")},
+}
+"""Bytes of one element in memory."""
+
+
+class UnsupportedDtype(TritonError, KeyError):
+    """An array's dtype has no counterpart in the language."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"{self.name!r} arrays cannot be kernel arguments; the language has {', '.join(sorted(TYPE_NAMES))}"
+
+
+def type_name(dtype: Any) -> str:
+    """``torch.float32``, ``np.dtype('float32')``, ``tl.float32`` → ``fp32``; raises UnsupportedDtype (a KeyError)."""
+    name = str(dtype).rsplit(".", 1)[-1]
+    if name in TYPE_NAMES:
+        return TYPE_NAMES[name]
+    if name in _LANGUAGE_NAMES:
+        return "u1" if name == "int1" else name
+    scalar_name = getattr(getattr(dtype, "type", None), "__name__", None) or getattr(dtype, "__name__", "")
+    if scalar_name in TYPE_NAMES and getattr(dtype, "isnative", True):  # np.float32 itself
+        return TYPE_NAMES[scalar_name]
+    raise UnsupportedDtype(name)

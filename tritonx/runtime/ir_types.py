@@ -1,0 +1,32 @@
+"""Types of the tile dialect as the names that signatures use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerType
+
+from tritonx.dialects.tile import PointerType
+
+_FLOAT_NAMES = {
+    "f16": "fp16",
+    "bf16": "bf16",
+    "f32": "fp32",
+    "f64": "fp64",
+    "f8E4M3FN": "fp8e4nv",
+    "f8E5M2": "fp8e5",
+    "f8E4M3FNUZ": "fp8e4b8",
+    "f8E5M2FNUZ": "fp8e5b16",
+    "f8E4M3B11FNUZ": "fp8e4b15",
+}
+
+
+def signature_type(type: Any) -> str:
+    """``!tt.ptr<f32>`` → ``*fp32``, ``i32`` → ``i32``, ``i1`` → ``u1``."""
+    if isinstance(type, PointerType):
+        return "*" + signature_type(type.pointee)
+    if isinstance(type, IntegerType):
+        width = type.width.data
+        return "u1" if width == 1 else f"i{width}"
+    text = str(type)
+    return _FLOAT_NAMES.get(text, text)

@@ -1,0 +1,81 @@
+"""What decides the result of a compile, as digests: the compiler, the environment, and the whole key of an entry."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tritonx.backends.api import Backend, Options, Target
+from tritonx.runtime import knobs
+
+_NOT_COMPILER = ("testing", "tools", "interpreter")
+_LIBRARIES = ("xdsl", "llvmlite")
+
+_ENVIRONMENT: tuple[tuple[Any, str], ...] = (
+    (knobs.compilation, "disable_line_info"),
+    (knobs.compilation, "use_ir_loc"),
+    (knobs.compilation, "enable_asan"),
+    (knobs.compilation, "instrumentation_mode"),
+    (knobs.compilation, "allow_non_constexpr_globals"),
+    (knobs.language, "fp32_default"),
+    (knobs.language, "default_fp_fusion"),
+)
+"""Settings that change the code."""
+
+
+@cache
+def compiler_key() -> str:
+    """Digest of tritonx's own sources that can change code, and of the versions of xDSL, llvmlite and Python's grammar.
+
+    Reads about 200 files once a process: some milliseconds.
+    """
+    import sys
+    from importlib.metadata import PackageNotFoundError, version
+
+    digest = hashlib.sha256()
+    root = Path(__file__).resolve().parents[1]
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(
+            f for f in folders if f != "__pycache__" and not (folder == str(root) and f in _NOT_COMPILER)
+        )
+        for name in sorted(files):
+            if name.endswith(".py"):
+                path = os.path.join(folder, name)
+                digest.update(os.path.relpath(path, root).encode())
+                with open(path, "rb") as file:
+                    digest.update(file.read())
+    for library in _LIBRARIES:
+        try:
+            digest.update(f"{library} {version(library)}".encode())
+        except PackageNotFoundError:
+            digest.update(f"{library} absent".encode())
+    digest.update(str(sys.version_info[:2]).encode())
+    return digest.hexdigest()
+
+
+def environment_key() -> str:
+    """The settings that change code, by value."""
+    return repr([(name, getattr(group, name)) for group, name in _ENVIRONMENT])
+
+
+def options_key(options: Options) -> str:
+    """The options by name and value, in the order of their names."""
+    return repr(sorted(vars(options).items(), key=lambda item: item[0]))
+
+
+def compile_key(source_hash: str, backend: Backend, target: Target, options: Options) -> str:
+    """The key of a compile on disk: hexadecimal SHA-256."""
+    parts = (
+        compiler_key(),
+        source_hash,
+        f"{type(backend).__module__}.{type(backend).__qualname__}",
+        backend.name,
+        backend.version_key(),
+        repr(target),
+        options_key(options),
+        environment_key(),
+    )
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

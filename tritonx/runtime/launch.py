@@ -1,0 +1,286 @@
+"""Launching a kernel: what the generated code of ``binder`` calls when it meets something for the first time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tritonx.backends.api import Options
+from tritonx.runtime import driver, knobs
+from tritonx.runtime.binder import generate
+from tritonx.runtime.compiled_kernel import CompiledKernel, RawLaunch
+from tritonx.runtime.dependencies import Global, plain_value
+from tritonx.runtime.errors import UnsupportedArgument
+from tritonx.runtime.placement import Placement, place
+from tritonx.runtime.sources import ASTSource, Path_
+from tritonx.runtime.specialize import ArgSpec, parse_marks
+
+if TYPE_CHECKING:
+    from tritonx.runtime.jit import JITFunction
+
+Entry = tuple[CompiledKernel, RawLaunch, Callable[[int], int], int, tuple[Global, ...]]
+"""What a key leads to: kernel, launcher, the device's current stream, the device, the globals it was compiled with."""
+
+_RESERVED = ("device", "stream", "device_type")
+_OPTION_NAMES = frozenset(f.name for f in fields(Options)) - {"debug"}
+GRID_LIMIT = 3
+
+
+@dataclass(frozen=True)
+class Specialization:
+    """A launch's arguments as the compiler gets them."""
+
+    signature: dict[str, Any]
+    constants: dict[Path_, Any]
+    attrs: dict[Path_, list[list[Any]]]
+    run_time: tuple[str, ...]
+    """Python expressions over ``a<position>`` of the values that the launcher gets."""
+
+
+def specialize(kernel: JITFunction, specs: Sequence[ArgSpec | None], bound: Mapping[str, Any]) -> Specialization:
+    """``specs`` has None for parameters declared constexpr."""
+    signature: dict[str, Any] = {}
+    constants: dict[Path_, Any] = {}
+    attrs: dict[Path_, list[list[Any]]] = {}
+    run_time: list[str] = []
+
+    def visit(spec: ArgSpec, path: Path_, expression: str) -> Any:
+        if spec.elements is not None:
+            types = tuple(visit(e, (*path, i), f"{expression}[{i}]") for i, e in enumerate(spec.elements))
+            return spec.rebuild(types) if spec.rebuild is not None else types
+        if spec.type == "constexpr":
+            constants[path] = plain_value(spec.value)
+            return "constexpr"
+        marks = parse_marks(spec.attr)
+        if marks:
+            attrs[path] = marks
+        run_time.append(expression)
+        return spec.type
+
+    for param, spec in zip(kernel.params, specs, strict=True):
+        path = (param.num,)
+        if spec is None:
+            signature[param.name] = "constexpr"
+            constants[path] = plain_value(bound[param.name])
+        else:
+            signature[param.name] = visit(spec, path, f"a{param.num}")
+    return Specialization(signature, constants, attrs, tuple(run_time))
+
+
+def _adapter(kernel: JITFunction, run_time: tuple[str, ...], launch: RawLaunch) -> RawLaunch:
+    """``launch``, or a function that picks what it takes out of all non-constexpr arguments."""
+    given = tuple(f"a{p.num}" for p in kernel.params if not p.is_constexpr)
+    if given == run_time:
+        return launch
+    head = "x, y, z, stream"
+    code = f"lambda {', '.join((head, *given))}: launch({', '.join((head, *run_time))})"
+    return eval(code, {"launch": launch})
+
+
+class Launcher:
+    """The launch path of one kernel and the kernels compiled so far."""
+
+    def __init__(self, kernel: JITFunction) -> None:
+        self.kernel = kernel
+        self._kernels: dict[Any, Entry] = {}
+        self._compiled: dict[Any, CompiledKernel] = {}
+        self._lock = threading.RLock()
+        names = {
+            "kernels": self._kernels,
+            "compile": self._compile,
+            "unhashable": self._unhashable,
+            "check_globals": self._check_globals,
+            "extents": self._extents,
+            "with_hooks": self._with_hooks,
+            "choice": driver.choice,
+            "settings": knobs.runtime,
+            "hooks": kernel.pre_run_hooks,
+            "plain": plain_value,
+        }
+        driver.override()
+        self._launch, self._bind = generate(kernel.params, kernel.__name__, _OPTION_NAMES, names)
+
+    # Entry points --------------------------------------------------------------------------------------------------
+
+    def on(self, grid: Any) -> Callable[..., CompiledKernel]:
+        """The launch over ``grid``."""
+        return partial(self._launch, grid if callable(grid) else _three(grid))
+
+    def run(self, grid: Any, warmup: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Launch, or with ``warmup`` only compile. Returns None where a cache hook took the compile over."""
+        if not warmup:
+            return self.on(grid)(*args, **kwargs)
+        key, specs, bound, options, _ = self._bind(grid, *args, **kwargs)
+        return self._find_kernel(key, specs, bound, options, warmup=True)[0]
+
+    def device_caches(self) -> dict[Any, Any]:
+        """device → (kernels, keys, target, backend, binder)."""
+        found: dict[Any, Any] = {}
+        for key, (kernel, _, _, device, _) in self._kernels.items():
+            backend = driver.find_backend(kernel.target.backend)
+            kernels = found.setdefault(device, ({}, {}, kernel.target, backend, self._bind))
+            kernels[0][key] = kernel
+        return found
+
+    # What the generated code calls ---------------------------------------------------------------------------------
+
+    def _compile(
+        self, key: Any, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], options: dict[str, Any]
+    ) -> Entry:
+        with self._lock:
+            found = self._kernels.get(key)
+            if found is not None:
+                return found
+            kernel, placement, run_time = self._find_kernel(key, specs, bound, options, warmup=False)
+            if kernel is None:  # a cache hook took over: nothing to launch, and nothing to remember
+                return None, _no_launch, _no_stream, 0, ()  # pyright: ignore[reportReturnType]
+            launch = _adapter(self.kernel, run_time, kernel.load(placement.device)[1])
+            stream = driver.driver_of(placement.backend).current_stream
+            entry = (kernel, launch, stream, placement.device, self.kernel.used_globals)
+            self._kernels[key] = entry
+            return entry
+
+    def _find_kernel(
+        self, key: Any, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any], warmup: bool
+    ) -> tuple[CompiledKernel | None, Placement, tuple[str, ...]]:
+        for name in _RESERVED:
+            if name in given:
+                raise KeyError(f"Keyword argument {name} is not accepted: the arguments decide where a kernel runs")
+        names = [p.name for p, s in zip(self.kernel.params, specs, strict=True) if s is not None]
+        placement = place(names, [s for s in specs if s is not None])
+        debug = given.get("debug", self.kernel.debug or knobs.runtime.debug)
+        options = placement.backend.parse_options(placement.target, {**given, "debug": bool(debug)})
+        self._check_globals(self.kernel.used_globals)
+        wanted = specialize(self.kernel, specs, bound)
+        memory_key = _hashable_key(placement, wanted, options)
+        kernel = self._compiled.get(memory_key)
+        if kernel is None:
+            source = ASTSource(self.kernel, wanted.signature, wanted.constants, wanted.attrs)
+            kernel = self._compile_with_hooks(key, source, placement, options, wanted, warmup)
+            if kernel is not None:
+                self._compiled[memory_key] = kernel
+        return kernel, placement, wanted.run_time
+
+    def _compile_with_hooks(
+        self,
+        key: Any,
+        source: ASTSource,
+        placement: Placement,
+        options: Options,
+        wanted: Specialization,
+        warmup: bool,
+    ) -> CompiledKernel | None:
+        from tritonx.runtime.async_compile import active_mode
+        from tritonx.runtime.compiler import compile
+        from tritonx.runtime.jit_hooks import call_hook
+
+        hook_key = f"{wanted.signature}{wanted.constants}{vars(options)}"
+        before = knobs.runtime.jit_cache_hook
+        if before is not None and call_hook(before, hook_key, source, placement, options, warmup, before=True):
+            return None
+        mode = active_mode.get()
+        if mode is not None:
+            kernel = mode.submit(hook_key, lambda: compile(source, target=placement.target, options=options))
+        else:
+            kernel = compile(source, target=placement.target, options=options)
+        after = knobs.runtime.jit_post_compile_hook
+        if after is not None:
+            call_hook(after, hook_key, source, placement, options, warmup, before=False)
+        return kernel
+
+    def _unhashable(self, bound: dict[str, Any], options: dict[str, Any]) -> None:
+        for name, value in [*bound.items(), *options.items()]:
+            try:
+                hash(value)
+            except TypeError:
+                is_parameter = any(p.name == name and p.is_constexpr for p in self.kernel.params)
+                if is_parameter or name in options:
+                    raise UnsupportedArgument(
+                        f"unhashable type: {type(value).__name__!r} (the compile-time argument {name!r} of "
+                        f"{self.kernel.__name__} must be hashable: use a tuple)"
+                    ) from None
+        raise TypeError(f"the arguments of {self.kernel.__name__} cannot be hashed")
+
+    def _check_globals(self, used: tuple[Global, ...]) -> None:
+        for found in used:
+            if found.changed():
+                now = plain_value(found.scope.get(found.name, "<deleted>"))
+                raise RuntimeError(
+                    f"Global variable {found.name} has changed since we compiled this kernel, "
+                    f"from {plain_value(found.value)!r} to {now!r}"
+                )
+
+    def _extents(self, grid: Any, bound: dict[str, Any], options: dict[str, Any]) -> tuple[int, int, int]:
+        return _three(grid({**bound, **options}) if callable(grid) else grid)
+
+    def _with_hooks(
+        self,
+        entry: Entry,
+        grid: tuple[int, int, int],
+        bound: dict[str, Any],
+        options: dict[str, Any],
+        values: tuple[Any, ...],
+    ) -> CompiledKernel:
+        kernel, launch, stream, device, _ = entry
+        for hook in self.kernel.pre_run_hooks:
+            hook(*bound.values(), **options)
+        hooks = knobs.runtime
+        current = stream(device)
+        data = kernel.launch_metadata(grid, current, *bound.values()) if kernel is not None else None  # pyright: ignore
+        if hooks.launch_enter_hook:
+            hooks.launch_enter_hook(data)
+        if grid[0] and grid[1] and grid[2]:
+            launch(*grid, current, *values)
+        if hooks.launch_exit_hook:
+            hooks.launch_exit_hook(data)
+        return kernel
+
+    def preload(self, specialization_data: str) -> CompiledKernel:
+        """Compile from what a cache hook received as ``specialization_data``."""
+        from tritonx.runtime.jit_hooks import source_of_data
+
+        source, target, options = source_of_data(self.kernel, specialization_data)
+        from tritonx.runtime.compiler import compile
+
+        return compile(source, target=target, options=options)
+
+
+def _no_launch(*_: Any) -> None:
+    return None
+
+
+def _no_stream(_: int) -> int:
+    return 0
+
+
+def _three(grid: Any) -> tuple[int, int, int]:
+    """A grid of one to three extents as three."""
+    if not isinstance(grid, tuple | list):
+        try:
+            return (grid.__index__(), 1, 1)
+        except AttributeError:
+            raise UnsupportedArgument(
+                f"a grid is a tuple of one to three integers or a function that returns one, got {type(grid).__name__}"
+            ) from None
+    count: int = len(grid)  # pyright: ignore[reportUnknownArgumentType]
+    if not 1 <= count <= GRID_LIMIT:
+        raise UnsupportedArgument(f"a grid has one to three extents, got {count}")
+    extents: list[int] = []
+    for extent in grid:  # pyright: ignore[reportUnknownVariableType]
+        try:
+            extents.append(plain_value(extent).__index__())
+        except AttributeError:
+            raise UnsupportedArgument(f"the extents of a grid are integers, got {extent!r}") from None
+        if extents[-1] < 0:
+            raise UnsupportedArgument(f"the extents of a grid are not negative, got {extents[-1]}")
+    extents += [1] * (GRID_LIMIT - count)
+    return extents[0], extents[1], extents[2]
+
+
+def _hashable_key(placement: Placement, wanted: Specialization, options: Options) -> Any:
+    attributes = tuple((path, tuple(map(tuple, marks))) for path, marks in wanted.attrs.items())
+    constants = tuple((path, type(value), value) for path, value in wanted.constants.items())
+    return placement.target, tuple(wanted.signature.items()), constants, attributes, options

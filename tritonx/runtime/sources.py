@@ -1,0 +1,203 @@
+"""What ``tritonx.compile`` compiles: a kernel with the types of its arguments, or IR from a file."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tritonx.backends.api import Options, Parameter, Target
+from tritonx.runtime.errors import TritonError
+from tritonx.runtime.source import JITCallable
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tritonx.runtime.jit import JITFunction
+
+Path_ = tuple[int, ...]
+"""A parameter's position, and for an element of a tuple the positions in it."""
+
+
+class SourceError(TritonError, ValueError):
+    """The source given to ``compile`` cannot be compiled as it is."""
+
+
+def _value_key(value: Any) -> str:
+    if isinstance(value, JITCallable):
+        return value.cache_key
+    inner = getattr(value, "value", value) if type(value).__name__ == "constexpr" else value
+    if inner is not value:
+        return _value_key(inner)
+    if isinstance(value, tuple):
+        return "(" + ",".join(_value_key(v) for v in value) + ")"  # pyright: ignore[reportUnknownVariableType]
+    return f"{type(value).__name__}:{value!r}"
+
+
+class ASTSource:
+    """A kernel and what it is specialised on.
+
+    ``signature``: parameter name → type (``*fp32``, ``i32``, ``constexpr``, nested tuples of them for tuples), in the
+    order of the parameters; ``constexprs``: name or path → value; ``attrs``: path → [[attribute, value], ...].
+    """
+
+    ext = "ttir"
+
+    def __init__(
+        self,
+        fn: JITFunction,
+        signature: Mapping[str, Any],
+        constexprs: Mapping[Any, Any] | None = None,
+        attrs: Mapping[Any, Any] | None = None,
+    ) -> None:
+        self.fn = fn
+        self.name = fn.__name__
+        missing = [name for name in fn.arg_names if name not in signature]
+        if missing:
+            constants = constexprs or {}
+            unknown = [n for n in missing if n not in constants and (fn.arg_names.index(n),) not in constants]
+            if unknown:
+                raise SourceError(f"the signature of {fn.__name__} has no type for {', '.join(unknown)}")
+        extra = [name for name in signature if name not in fn.arg_names]
+        if extra:
+            raise SourceError(f"{fn.__name__} has no parameter {', '.join(map(str, extra))}")
+        self.signature: dict[str, Any] = {name: signature.get(name, "constexpr") for name in fn.arg_names}
+        self.constants: dict[Path_, Any] = {self._path(k): v for k, v in (constexprs or {}).items()}
+        self.attrs: dict[Path_, Any] = {self._path(k): v for k, v in (attrs or {}).items()}
+        for name, type in self.signature.items():
+            if type == "constexpr" and self._path(name) not in self.constants:
+                raise SourceError(f"constexpr parameter {name!r} of {fn.__name__} has no value")
+
+    def _path(self, key: Any) -> Path_:
+        if isinstance(key, str):
+            if key not in self.fn.arg_names:
+                raise SourceError(f"{self.fn.__name__} has no parameter {key}")
+            return (self.fn.arg_names.index(key),)
+        return (key,) if isinstance(key, int) else tuple(key)
+
+    @property
+    def constexprs(self) -> dict[Path_, Any]:
+        return self.constants
+
+    def hash(self) -> str:
+        """Digest of everything in it."""
+        constants = sorted((path, _value_key(value)) for path, value in self.constants.items())
+        attributes = sorted((path, repr(value)) for path, value in self.attrs.items())
+        text = f"{self.fn.cache_key}-{list(self.signature.items())}-{constants}-{attributes}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def make_module(self, target: Target, options: Options) -> ModuleOp:
+        """The kernel at ``tt``. Raises the front end's errors."""
+        from tritonx.frontend.compile import make_module
+
+        return make_module(self.fn, self.signature, self.constants, self.attrs, options, target)
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Those that exist at run time, tuples flattened as ``name.0``."""
+        found: list[Parameter] = []
+
+        def visit(name: str, type: Any, path: Path_) -> None:
+            if isinstance(type, tuple):
+                for i, element in enumerate(type):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                    visit(f"{name}.{i}", element, (*path, i))
+            elif type != "constexpr":
+                found.append(Parameter(name, type))
+
+        for i, (name, type) in enumerate(self.signature.items()):
+            visit(name, type, (i,))
+        return tuple(found)
+
+    def parse_options(self) -> dict[str, Any]:
+        return {}
+
+
+_NUM_WARPS = re.compile(r'"ttg\.num-warps"\s*=\s*(\d+)')
+_NUM_CTAS = re.compile(r'"ttg\.num-ctas"\s*=\s*(\d+)')
+
+
+class IRSource:
+    """A module in text: the path of a file, whose extension says at which stage it enters."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = str(path)
+        file = Path(path)
+        self.ext = file.suffix.lstrip(".")
+        try:
+            self.src = file.read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SourceError(f"cannot read {path}: {error}") from error
+        if self.ext == "mlir":
+            self.ext = "ttgir" if _NUM_WARPS.search(self.src) else "ttir"
+        self.fn: Any = None
+        self.constants: dict[Path_, Any] = {}
+        self.attrs: dict[Path_, Any] = {}
+        self._module: ModuleOp | None = None
+
+    def hash(self) -> str:
+        return hashlib.sha256((self.ext + self.src).encode()).hexdigest()
+
+    def _parsed(self) -> ModuleOp:
+        from tritonx.ir.text import parse_module
+
+        if self._module is None:
+            self._module = parse_module(self.src, self.path)
+        return self._module
+
+    def make_module(self, target: Target, options: Options) -> ModuleOp:
+        """Raises SourceError where the text is no module of the dialects."""
+        return self._parsed()
+
+    def _function(self) -> Any:
+        from tritonx.dialects.tile import FuncOp
+
+        functions = [op for op in self._parsed().ops if isinstance(op, FuncOp)]
+        public = [f for f in functions if f.sym_visibility is None or f.sym_visibility.data == "public"]
+        if len(public) != 1:
+            raise SourceError(f"{self.path} must hold exactly one public tt.func, found {len(public)}")
+        return public[0]
+
+    @property
+    def name(self) -> str:
+        return self._function().sym_name.data
+
+    @property
+    def signature(self) -> dict[int, str]:
+        """position → type, as read from the function."""
+        from tritonx.runtime.ir_types import signature_type
+
+        return {i: signature_type(t) for i, t in enumerate(self._function().function_type.inputs)}
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        return tuple(Parameter(f"arg{i}", type) for i, type in self.signature.items())
+
+    def parse_options(self) -> dict[str, Any]:
+        """Options that the module itself fixes."""
+        found: dict[str, Any] = {}
+        for name, pattern in (("num_warps", _NUM_WARPS), ("num_ctas", _NUM_CTAS)):
+            match = pattern.search(self.src)
+            if match:
+                found[name] = int(match[1])
+        return found
+
+
+Source = ASTSource | IRSource
+
+
+def source_of(given: Any) -> Source:
+    """An ASTSource or IRSource as it is, a path as an IRSource."""
+    if isinstance(given, ASTSource | IRSource):
+        return given
+    if isinstance(given, str | Path):
+        return IRSource(given)
+    if all(hasattr(given, name) for name in ("fn", "signature", "constants", "attrs")):
+        return given  # another package's ASTSource
+    raise SourceError(f"compile() takes an ASTSource, an IRSource or a path, got {type(given).__name__}")
+
+
+def printed(module: Any) -> str:
+    """The module's text with locations."""
+    from tritonx.ir.text import print_module
+
+    return print_module(module, debuginfo=True)

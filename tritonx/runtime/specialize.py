@@ -1,0 +1,252 @@
+"""What the compiler is told about each argument of a launch.
+
+An argument becomes a pair: an ``ArgSpec``, which is part of the key under which the compiled kernel is found, and the
+value that the launch passes on (an address for an array). An ``ArgSpec`` is interned, so that comparing and hashing one
+costs what a pointer costs. The rules are Triton's, measured in ``specialize_3.6.0.json``: 1 is folded into the kernel,
+an integer divisible by 16 and a 16-byte aligned pointer are marked ``D``. In addition an integer divisible by 8 or by 4
+is marked ``8`` or ``4``, so that rows of 5000 elements are known to stay aligned for vectors.
+
+The handler of an argument is chosen by its exact class, once per class (``Specializer.__missing__``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tritonx.runtime.arguments import ArraySource, array_source
+from tritonx.runtime.dtype_names import type_name
+from tritonx.runtime.errors import UnsupportedArgument
+
+Handler = Callable[[Any], "tuple[ArgSpec, Any]"]
+
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+UINT64_MAX = 2**64 - 1
+
+DIVISIBILITY: dict[str, int] = {"D": 16, "8": 8, "4": 4}
+"""Marks of divisibility (bytes for a pointer, the value for an integer)."""
+
+
+class ArgSpec:
+    """``type`` is the name in the signature, or ``constexpr``; ``attr`` its marks, or None where the type has none.
+
+    For a constexpr ``value`` is the value. For a tuple ``elements`` are its elements' and ``rebuild`` makes a tuple of
+    the same class from values. ``location`` says where an array lives: (protocol, device kind, device index).
+    """
+
+    __slots__ = ("attr", "elements", "location", "rebuild", "type", "value")
+
+    def __init__(
+        self,
+        type: str,
+        attr: str | None = None,
+        value: Any = None,
+        location: tuple[str, Any, int] | None = None,
+        elements: tuple[ArgSpec, ...] | None = None,
+        rebuild: Callable[[tuple[Any, ...]], Any] | None = None,
+    ) -> None:
+        self.type = type
+        self.attr = attr
+        self.value = value
+        self.location = location
+        self.elements = elements
+        self.rebuild = rebuild
+
+    def pair(self) -> tuple[Any, Any]:
+        """(type, attribute) as Triton's ``native_specialize_impl`` returns it."""
+        if self.elements is not None:
+            pairs = [e.pair() for e in self.elements]
+            return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
+        return (self.type, self.value if self.type == "constexpr" else self.attr)
+
+    def __repr__(self) -> str:
+        return f"ArgSpec{self.pair()}"
+
+
+_INTERNED: dict[tuple[Any, ...], ArgSpec] = {}
+
+
+def intern(
+    type: str, attr: str | None = None, value: Any = None, location: tuple[str, Any, int] | None = None
+) -> ArgSpec:
+    """The one ArgSpec with these fields."""
+    key = (type, attr, value.__class__, value, location)
+    found = _INTERNED.get(key)
+    return found if found is not None else _INTERNED.setdefault(key, ArgSpec(type, attr, value, location))
+
+
+def _intern_tuple(elements: tuple[ArgSpec, ...], kind: type[Any]) -> ArgSpec:
+    key = (kind, *elements)
+    found = _INTERNED.get(key)
+    if found is not None:
+        return found
+    rebuild: Callable[[tuple[Any, ...]], Any] = tuple
+    if hasattr(kind, "_fields"):
+        rebuild = lambda values: kind(*values)  # noqa: E731  # closes over the named tuple's class
+    return _INTERNED.setdefault(key, ArgSpec("tuple", None, None, None, elements, rebuild))
+
+
+def alignment_mark(value: int) -> str:
+    """The mark of an integer's divisibility: ``D`` by 16, ``8``, ``4`` or nothing."""
+    return "" if value & 3 else "4" if value & 7 else "8" if value & 15 else "D"
+
+
+NONE = intern("constexpr", None, None)
+ONE = intern("constexpr", None, 1)
+BOOL = intern("u1")
+FLOAT = intern("fp32")
+
+
+def _integer_handler(specialize: bool, align: bool, fixed_type: str) -> Handler:
+    """``fixed_type`` is what the parameter's annotation says; without it the value's range decides."""
+
+    def table(type: str) -> tuple[ArgSpec, ...]:
+        if not specialize:
+            return (intern(fixed_type or type, None),) * 16
+        return tuple(intern(fixed_type or type, alignment_mark(low) if align else "") for low in range(16))
+
+    i32, i64, u64 = table("i32"), table("i64"), table("u64")
+    fold_one = specialize and not fixed_type
+
+    def handle(value: int) -> tuple[ArgSpec, Any]:
+        if value == 1 and fold_one:
+            return ONE, 1
+        if INT32_MIN <= value <= INT32_MAX:
+            return i32[value & 15], value
+        if INT64_MIN <= value <= INT64_MAX:
+            return i64[value & 15], value
+        if 0 < value <= UINT64_MAX:
+            return u64[value & 15], value
+        raise OverflowError(f"integer argument {value} does not fit 64 bits")
+
+    return handle
+
+
+class Specializer(dict[type, Handler]):
+    """class of an argument → its handler, for parameters declared with the same restrictions."""
+
+    def __init__(self, is_const: bool, specialize: bool, align: bool, fixed_type: str) -> None:
+        super().__init__()
+        self.is_const = is_const
+        self.specialize = specialize
+        self.align = align
+        self.fixed_type = fixed_type
+        integer = _integer_handler(specialize, align, fixed_type)
+        self.integer = integer
+        boolean = intern(fixed_type) if fixed_type else BOOL
+        floating = intern(fixed_type) if fixed_type else FLOAT
+        self.update(
+            {
+                int: integer,
+                bool: lambda value: (boolean, value),
+                float: lambda value: (floating, value),
+                type(None): lambda value: (NONE, None),
+                tuple: self._tuple,
+            }
+        )
+
+    def __missing__(self, kind: type) -> Handler:
+        handler = self._find(kind)
+        self[kind] = handler
+        return handler
+
+    def __call__(self, value: Any) -> tuple[ArgSpec, Any]:
+        return self[type(value)](value)
+
+    def _tuple(self, value: tuple[Any, ...]) -> tuple[ArgSpec, Any]:
+        pairs = [self[type(element)](element) for element in value]
+        return _intern_tuple(tuple(p[0] for p in pairs), type(value)), tuple(p[1] for p in pairs)
+
+    def _find(self, kind: type) -> Handler:
+        if issubclass(kind, bool | int | float):
+            base = next(b for b in (bool, int, float) if issubclass(kind, b))
+            inner, plain = self[base], base
+            return lambda value: inner(plain(value))
+        if issubclass(kind, tuple):
+            return self._tuple
+        if any(base.__module__ == "numpy" and base.__name__ == "generic" for base in kind.__mro__):
+            return lambda value: self(value.item())
+        if kind.__name__ == "constexpr":
+            return _constexpr
+        if kind.__name__ == "TensorDescriptor":
+            return self._descriptor
+        source = array_source(kind)
+        if source is not None:
+            return self._array_handler(source)
+        return _constexpr_or_refuse
+
+    def _array_handler(self, source: ArraySource) -> Handler:
+        """Arrays of one class: the spec is found by dtype, location and alignment of the address."""
+        table: dict[tuple[Any, ...], ArgSpec] = {}
+        prefix = "*k" if self.is_const else "*"
+        aligned_is_known = self.specialize and self.align
+        facts = source.facts
+
+        def miss(dtype: Any, device: Any, low: int, value: Any) -> ArgSpec:
+            marks = ("D" if low == 0 else "") if aligned_is_known else None if not self.specialize else ""
+            fixed = self.fixed_type
+            spec = intern(fixed or prefix + type_name(dtype), marks, None, source.location(value))
+            table[dtype, device, low] = spec
+            return spec
+
+        def handle(value: Any) -> tuple[ArgSpec, Any]:
+            dtype, device, address = facts(value)
+            low = address & 15
+            spec = table.get((dtype, device, low))
+            if spec is None:
+                spec = miss(dtype, device, low, value)
+            return spec, address
+
+        return handle
+
+    def _descriptor(self, value: Any) -> tuple[ArgSpec, Any]:
+        base_spec, _ = self(value.base)
+        element = base_spec.type.removeprefix("*").removeprefix("k")
+        block = ", ".join(str(int(extent)) for extent in value.block_shape)
+        return intern(f"tensordesc<{element}[{block}]>", "", None, base_spec.location), value
+
+
+def _constexpr(value: Any) -> tuple[ArgSpec, Any]:
+    return intern("constexpr", None, value), value
+
+
+def _constexpr_or_refuse(value: Any) -> tuple[ArgSpec, Any]:
+    from tritonx.runtime.source import JITCallable
+
+    if isinstance(value, JITCallable):
+        return intern("constexpr", None, value), value
+    raise UnsupportedArgument(
+        f"failed to specialize argument of type: {type(value).__name__} (a kernel takes arrays, numbers, None and "
+        f"tuples of them; annotate the parameter with tl.constexpr to pass a compile-time value)"
+    )
+
+
+_SPECIALIZERS: dict[tuple[bool, bool, bool, str], Specializer] = {}
+
+
+def specializer(
+    is_const: bool = False, specialize: bool = True, align: bool = True, fixed_type: str = ""
+) -> Specializer:
+    """The shared table of handlers for parameters with these restrictions."""
+    key = (is_const, specialize, align, fixed_type)
+    if key not in _SPECIALIZERS:
+        _SPECIALIZERS[key] = Specializer(*key)
+    return _SPECIALIZERS[key]
+
+
+def forget_classes() -> None:
+    """Choose every handler again; after backends were added that know other kinds of arrays."""
+    for key in _SPECIALIZERS:
+        _SPECIALIZERS[key] = Specializer(*key)
+
+
+def parse_marks(marks: str | None) -> list[list[Any]]:
+    """The marks of an argument as attributes of the function's argument: ``D`` → ``[["tt.divisibility", 16]]``."""
+    found: list[list[Any]] = []
+    for mark in marks or "":
+        if mark in DIVISIBILITY:
+            found.append(["tt.divisibility", DIVISIBILITY[mark]])
+        elif mark == "S":
+            found.append(["tt.pointer_range", 32])
+    return found
