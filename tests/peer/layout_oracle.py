@@ -1,7 +1,7 @@
-"""Asks the Triton wheel for layouts; run as a script in a process of its own, because the wheel aborts on what it dislikes.
+"""Asks the Triton wheel for layouts; run as a script in a process of its own, because it aborts on what it dislikes.
 
-stdin: a JSON list of [kind, arguments, shape]; stdout: a JSON list of {register, lane, warp, block} bases, or of booleans
-for `same_shared` queries (whether two shared encodings, given as text, place every element alike).
+stdin: a JSON list of [kind, arguments, shape]; stdout: a JSON list of {register, lane, warp, block} bases, or of
+booleans for `same_shared` queries (whether two shared encodings, given as text, place every element alike).
 """
 
 import json
@@ -47,15 +47,16 @@ def main() -> None:
         }
 
     def same_shared(left, right, shape, element):
-        box = "x".join(map(str, shape))
+        box = "x".join(map(str, shape)) + f"x{element}"
+        left_type, right_type = f"!ttg.memdesc<{box}, #left, #smem>", f"!ttg.memdesc<{box}, #right, #smem>"
         order = ", ".join(map(str, range(len(shape))))
         text = f"""
 #left = {left}
 #right = {right}
 #smem = #ttg.shared_memory
 module attributes {{"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32}} {{
-tt.func @f(%a: !ttg.memdesc<{box}x{element}, #left, #smem>) {{
-  %b = ttg.memdesc_trans %a {{order = array<i32: {order}>}} : !ttg.memdesc<{box}x{element}, #left, #smem> -> !ttg.memdesc<{box}x{element}, #right, #smem>
+tt.func @f(%a: {left_type}) {{
+  %b = ttg.memdesc_trans %a {{order = array<i32: {order}>}} : {left_type} -> {right_type}
   tt.return
 }}
 }}

@@ -41,6 +41,12 @@ class Echelon:
         self._pivots[pivot] = (vector, combination)
         return True
 
+    def copy(self) -> Echelon:
+        """The same span, to be extended apart."""
+        result = Echelon()
+        result._pivots = dict(self._pivots)
+        return result
+
     @property
     def rank(self) -> int:
         return len(self._pivots)

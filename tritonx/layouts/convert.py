@@ -1,0 +1,248 @@
+"""How to bring a tensor from one distributed layout into another.
+
+`plan_conversion` compares the two layouts and gives the cheapest of four plans:
+
+- `NoMove`: every register already is in its place;
+- `RegisterMove`: the registers of a thread are renamed, repeated or dropped;
+- `ShufflePlan`: data moves between lanes of a warp (`tritonx.layouts.shuffle`);
+- `ExchangePlan`: data goes through shared memory (`tritonx.layouts.swizzle` arranges it).
+
+The allocator asks the same function for the size of the scratch buffer that the emitter asks for the code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from tritonx.layouts.access import SharedAccess, VectorAccess, shared_access, store_access
+from tritonx.layouts.dims import BLOCK, HARDWARE, LANE, OFFSET, REGISTER, WARP
+from tritonx.layouts.errors import LayoutError
+from tritonx.layouts.gf2 import Echelon, rank
+from tritonx.layouts.index_math import all_xors
+from tritonx.layouts.linear import LinearLayout
+from tritonx.layouts.shuffle import ShufflePlan, shuffle_plan
+from tritonx.layouts.swizzle import exchange_memory
+
+SCRATCH_LIMIT = 32 * 1024
+"""Bytes above which an exchange is cut into parts that reuse the scratch: a quarter of what the smallest current
+device gives a block that shares its processor with one other, so that a conversion does not decide occupancy."""
+
+EXCHANGE_OVERHEAD = 40
+"""Cycles charged to an exchange for its barriers and latency, against one for a memory wavefront or two for a
+shuffle.
+"""
+
+
+@dataclass(frozen=True)
+class NoMove:
+    """The destination's registers are the source's."""
+
+
+@dataclass(frozen=True)
+class RegisterMove:
+    """Destination register r is source register `sources[r]` of the same thread."""
+
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ExchangePart:
+    """One round through the scratch: write, barrier, read."""
+
+    write: SharedAccess
+    read: SharedAccess
+
+
+@dataclass(frozen=True)
+class ExchangePlan:
+    """Through `elements` elements of shared memory in one or more parts, with a barrier between a write and a read
+    and between parts. `same_warp` says that no data leaves its warp: a barrier of the warp is enough.
+
+    `memory` is offset → index (with all parts' bits, the parts' highest). The registers named by a part's `write` are
+    source registers, those of `read` destination registers; together the parts' reads fill every destination
+    register.
+    """
+
+    memory: LinearLayout
+    elements: int
+    parts: tuple[ExchangePart, ...]
+    same_warp: bool
+
+
+ConversionPlan: TypeAlias = NoMove | RegisterMove | ShufflePlan | ExchangePlan
+
+
+@lru_cache(maxsize=4096)
+def plan_conversion(
+    source: LinearLayout, target: LinearLayout, bits: int, scratch_limit: int = SCRATCH_LIMIT, shuffles: bool = True
+) -> ConversionPlan:
+    """The plan for elements of `bits` bits. `shuffles=False` leaves the shuffle plan out (a target without them).
+
+    Raises LayoutError when data would have to move between blocks of a cluster, or when the layouts are not of one
+    shape.
+    """
+    target = target.order_outs(source.out_dims)
+    if source.outs != target.outs:
+        raise LayoutError(f"a conversion keeps the shape; it is {source.outs} here and {target.outs} there")
+    moves = nearest_source(source, target)
+    lanes, warps, blocks = (_moved(moves, dim) for dim in (LANE, WARP, BLOCK))
+    if blocks:
+        raise LayoutError("a conversion that moves data between the blocks of a cluster is not supported")
+    if not lanes and not warps:
+        plan = _register_move(moves)
+        if plan is not None:
+            return plan
+    if shuffles and not warps:
+        inside = moves.sublayout((REGISTER, LANE, WARP), (REGISTER, LANE, WARP))
+        plan = shuffle_plan(inside, register_repeats(target), bits)
+        if plan is not None and (bits > 64 or _shuffle_cost(plan, bits) <= _exchange_cost(source, target, bits)):
+            return plan
+    return _exchange(source, target, bits, scratch_limit, not warps)
+
+
+def scratch_bytes(plan: ConversionPlan, bits: int) -> int:
+    """Shared memory that a plan needs; elements narrower than a byte take a byte."""
+    return plan.elements * max(8, bits) // 8 if isinstance(plan, ExchangePlan) else 0
+
+
+def is_free(source: LinearLayout, target: LinearLayout) -> bool:
+    """Whether the conversion moves nothing between threads."""
+    try:
+        return isinstance(plan_conversion(source, target, 32), NoMove | RegisterMove)
+    except LayoutError:
+        return False
+
+
+def nearest_source(source: LinearLayout, target: LinearLayout) -> LinearLayout:
+    """Destination place → a source place that holds the same element, as near as the copies in the source allow.
+
+    A lane bit stays on its lane, a warp bit in its warp, whenever a source place there holds the element; registers
+    are preferred to lanes, lanes to warps.
+    """
+    positions: dict[str, int] = {}
+    total = 0
+    for dim, columns in source.ins:
+        positions[dim] = total
+        total += len(columns)
+    # Spans of growing reach: registers; registers and lanes; ...
+    reach: list[Echelon] = []
+    span = Echelon()
+    for dim, columns in source.ins:
+        for bit, basis in enumerate(columns):
+            span.insert(basis, positions[dim] + bit)
+        reach.append(span.copy())
+    ins: list[tuple[str, list[int]]] = []
+    for level, (dim, columns) in enumerate(target.ins):
+        own = source.columns(dim)
+        solved: list[int] = []
+        for bit, basis in enumerate(columns):
+            if bit < len(own):
+                near = reach[level - 1] if level else Echelon()
+                rest, combination = near.reduce(basis ^ own[bit])
+                if not rest:
+                    solved.append(combination | 1 << (positions[dim] + bit))
+                    continue
+            rest, combination = span.reduce(basis)
+            if rest:
+                raise LayoutError("the source of a conversion does not hold every element of the destination")
+            solved.append(combination)
+        ins.append((dim, solved))
+    return LinearLayout(ins, [(dim, len(columns)) for dim, columns in source.ins])
+
+
+def register_repeats(layout: LinearLayout) -> tuple[int, ...]:
+    """For each register bit, the earlier bits that together make the same step, or itself when it makes a new one."""
+    reduced = Echelon()
+    result: list[int] = []
+    for bit, basis in enumerate(layout.columns(REGISTER)):
+        result.append(1 << bit if reduced.insert(basis, bit) else reduced.reduce(basis)[1])
+    return tuple(result)
+
+
+def _moved(moves: LinearLayout, dim: str) -> bool:
+    """Whether the map changes the value of `dim`."""
+    for in_dim, columns in moves.ins:
+        for bit, basis in enumerate(columns):
+            if moves.coordinate(basis, dim) != (1 << bit if in_dim == dim else 0):
+                return True
+    return moves.in_bits(dim) < moves.out_bits(dim)
+
+
+def _register_move(moves: LinearLayout) -> NoMove | RegisterMove | None:
+    for dim in (LANE, WARP, BLOCK):
+        if any(moves.coordinate(basis, REGISTER) for basis in moves.columns(dim)):
+            return None  # which register a thread takes depends on the thread
+    sources = all_xors([moves.coordinate(basis, REGISTER) for basis in moves.columns(REGISTER)])
+    if sources == tuple(range(1 << moves.out_bits(REGISTER))):
+        return NoMove()
+    return RegisterMove(sources)
+
+
+def _shuffle_cost(plan: ShufflePlan, bits: int) -> int:
+    words = max(1, bits // 32)
+    return words * (2 * plan.shuffles + plan.selects // 2)
+
+
+def _exchange_cost(source: LinearLayout, target: LinearLayout, bits: int) -> int:
+    memory = exchange_memory(*_distinct(source, target), bits)
+    cost = EXCHANGE_OVERHEAD
+    for layout in (source, target):
+        placement = _placement(layout, memory)
+        access = store_access(placement, bits) if layout is source else shared_access(placement, bits)
+        cost += access.wavefronts * len(access.accesses)
+    return cost
+
+
+def _distinct(source: LinearLayout, target: LinearLayout) -> tuple[LinearLayout, LinearLayout]:
+    """The two layouts without blocks and without registers that only repeat others."""
+
+    def reduce(layout: LinearLayout) -> LinearLayout:
+        copies = layout.free_masks()[REGISTER]
+        kept = [bit for bit in range(layout.in_bits(REGISTER)) if not copies >> bit & 1]
+        layout = layout.select_bits(REGISTER, kept)
+        return layout.sublayout((REGISTER, LANE, WARP), layout.out_dims)
+
+    return reduce(source), reduce(target)
+
+
+def _placement(layout: LinearLayout, memory: LinearLayout) -> LinearLayout:
+    """(register, lane, warp) → offset. Blocks hold their own part of the tensor in their own memory."""
+    inside = layout.sublayout([dim for dim in HARDWARE if dim != BLOCK], layout.out_dims)
+    return inside.invert_and_compose(memory)
+
+
+def _exchange(
+    source: LinearLayout, target: LinearLayout, bits: int, scratch_limit: int, same_warp: bool
+) -> ExchangePlan:
+    memory = exchange_memory(*_distinct(source, target), bits)
+    write_places, read_places = _placement(source, memory), _placement(target, memory)
+    reach = 0
+    for placement in (write_places, read_places):
+        for basis in (*placement.columns(LANE), *placement.columns(WARP)):
+            reach |= basis
+    total = memory.in_bits(OFFSET)
+    cuts = 0
+    while total - cuts > reach.bit_length() and (max(8, bits) // 8) << (total - cuts) > scratch_limit:
+        cuts += 1
+    write, read = store_access(write_places, bits), shared_access(read_places, bits)
+    parts = tuple(
+        ExchangePart(_part(write, part, total - cuts), _part(read, part, total - cuts)) for part in range(1 << cuts)
+    )
+    private = same_warp and not _shared_between_warps(source)
+    return ExchangePlan(memory, 1 << (total - cuts), parts, private)
+
+
+def _shared_between_warps(layout: LinearLayout) -> bool:
+    """Whether two warps hold, and so write, the same element."""
+    inside = (*layout.columns(REGISTER), *layout.columns(LANE))
+    warps = layout.columns(WARP)
+    return rank((*inside, *warps)) < rank(inside) + len(warps)
+
+
+def _part(access: SharedAccess, part: int, shift: int) -> SharedAccess:
+    """The accesses whose offset lies in one part, moved to the start of the scratch."""
+    low = (1 << shift) - 1
+    own = tuple(VectorAccess(a.registers, a.offset & low) for a in access.accesses if a.offset >> shift == part)
+    return SharedAccess(access.vec, own, access.threads, access.additive, access.wavefronts)

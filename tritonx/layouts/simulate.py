@@ -1,0 +1,108 @@
+"""Plans executed on NumPy: the meaning of every conversion plan, and the oracle of its tests.
+
+A tensor in a layout is an array [warp, lane, register] of elements. The functions do exactly what a plan says,
+instruction by instruction, so that an emitter can be read beside them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tritonx.layouts.access import SharedAccess
+from tritonx.layouts.convert import ConversionPlan, ExchangePlan, NoMove, RegisterMove
+from tritonx.layouts.dims import LANE, REGISTER, WARP
+from tritonx.layouts.index_math import all_xors
+from tritonx.layouts.linear import LinearLayout
+from tritonx.layouts.shuffle import SelectStage, ShufflePlan
+
+Array = NDArray[Any]
+
+
+def packed_indices(layout: LinearLayout) -> Array:
+    """[warp, lane, register] → packed index of the element held there, in block 0."""
+    register, lane, warp = (np.array(all_xors(layout.columns(dim)), dtype=np.int64) for dim in (REGISTER, LANE, WARP))
+    return warp[:, None, None] ^ lane[None, :, None] ^ register[None, None, :]
+
+
+def distribute(values: Array, layout: LinearLayout) -> Array:
+    """A flat tensor, indexed by packed index, spread over a layout."""
+    return values[packed_indices(layout)]
+
+
+def run(plan: ConversionPlan, held: Array, target: LinearLayout) -> Array:
+    """What each thread holds after the plan."""
+    match plan:
+        case NoMove():
+            return held
+        case RegisterMove(sources):
+            return held[:, :, list(sources)]
+        case ShufflePlan():
+            return _run_shuffles(plan, held)
+        case ExchangePlan():
+            return _run_exchange(plan, held, target)
+
+
+def _run_shuffles(plan: ShufflePlan, held: Array) -> Array:
+    warps, lanes, _ = held.shape
+    elements = 1 << plan.pack
+    words = held[:, :, list(plan.before)].reshape(warps, lanes, -1, elements)
+    for stage in plan.source_stages:
+        words = _select(words, stage)
+    slots = np.empty((warps, lanes, len(plan.rounds), elements), dtype=held.dtype)
+    for step in plan.rounds:
+        for warp in range(warps):
+            read = [
+                lane if plan.lane_map is None else plan.lane_map.apply(lane=lane, warp=warp)[0] for lane in range(lanes)
+            ]
+            base = np.array(read, dtype=np.int64)
+            slots[warp, :, step.slot] = words[warp, base ^ step.lane_xor, step.source]
+    for stage in plan.target_stages:
+        slots = _select(slots, stage)
+    return slots.reshape(warps, lanes, -1)[:, :, list(plan.after)]
+
+
+def _select(words: Array, stage: SelectStage) -> Array:
+    warps, lanes, count, _ = words.shape
+    taken = np.empty((warps, lanes), dtype=bool)
+    for warp in range(warps):
+        for lane in range(lanes):
+            taken[warp, lane] = ((lane & stage.lane_mask).bit_count() + (warp & stage.warp_mask).bit_count()) & 1
+    swapped = words[:, :, np.arange(count) ^ stage.xor]
+    return np.where(taken[:, :, None, None], swapped, words)
+
+
+def _run_exchange(plan: ExchangePlan, held: Array, target: LinearLayout) -> Array:
+    result = np.zeros((target.in_size(WARP), target.in_size(LANE), target.in_size(REGISTER)), dtype=held.dtype)
+    for part in plan.parts:
+        memory = np.zeros(plan.elements, dtype=held.dtype)
+        store(part.write, held, memory)
+        load(part.read, memory, result)
+    return result
+
+
+def addresses(access: SharedAccess, offset: int) -> Array:
+    """[warp, lane] → element offset of one vector access."""
+    lane, warp = (np.array(all_xors(access.threads.columns(dim)), dtype=np.int64) for dim in (LANE, WARP))
+    threads = warp[:, None] ^ lane[None, :]
+    return threads + offset if access.additive else threads ^ offset
+
+
+def store(access: SharedAccess, held: Array, memory: Array) -> None:
+    """Every thread's registers into memory."""
+    for vector in access.accesses:
+        start = addresses(access, vector.offset)
+        assert not (start % access.vec).any(), "an access is not aligned to its vector"
+        for i, register in enumerate(vector.registers):
+            memory[start + i] = held[:, :, register]
+
+
+def load(access: SharedAccess, memory: Array, held: Array) -> None:
+    """Memory into every thread's registers."""
+    for vector in access.accesses:
+        start = addresses(access, vector.offset)
+        assert not (start % access.vec).any(), "an access is not aligned to its vector"
+        for i, register in enumerate(vector.registers):
+            held[:, :, register] = memory[start + i]

@@ -1,0 +1,125 @@
+"""The arrangement of a tensor in scratch memory that serves one writer and one reader best.
+
+Memory is cut into vectors (what one access moves), banks (the vectors that one cycle serves) and segments (everything
+above: two places in one bank and different segments conflict). For a linear arrangement each of the three is spanned
+by some tensor directions, and whether an access conflicts is a question of dimensions: the lanes of one phase hit a
+bank twice exactly when the span of the segment directions meets the span of the lanes' directions (together with the
+vector's).
+
+With P = span(vector, writer's lanes) and Q = span(vector, reader's lanes) we look for segment directions outside
+both. Three sources, in this order: directions outside P + Q altogether; then sums p + q of one direction of P that Q
+lacks and one of Q that P lacks (this is what a swizzle is); when even these do not suffice, conflicts are
+unavoidable, and lanes' own directions are taken. The number found without conflict, n - max(dim P, dim Q), is the
+largest there can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tritonx.layouts.access import BANK_BITS, BANKS, VECTOR_BITS
+from tritonx.layouts.dims import LANE, OFFSET, REGISTER, WARP
+from tritonx.layouts.gf2 import Echelon, echelon, independent, intersection
+from tritonx.layouts.linear import LinearLayout
+
+
+def exchange_memory(source: LinearLayout, target: LinearLayout, bits: int) -> LinearLayout:
+    """offset → index of the tensor: where each element lies between a writer of layout `source` and a reader of
+    `target`.
+
+    Both map (register, lane, warp) to the same indices and span them. The highest offset bits are, where possible,
+    directions that are registers on both sides, so that an exchange may be done in parts that reuse the same memory.
+    """
+    space = echelon((*source.all_columns, *target.all_columns)).rank
+    vector = _vector_directions(source, target, bits)
+    used = Echelon()
+    for direction in vector:
+        used.insert(direction, 0)
+    bank_count = min(space - len(vector), max(0, _log2(BANKS * BANK_BITS // bits) - len(vector)))
+    segment_count = space - len(vector) - bank_count
+    segments = _segment_directions(source, target, vector, segment_count, bits)
+    taken = echelon((*vector, *segments))
+    banks: list[int] = []
+    # Banks in the order of the writer's lanes, so that neighbouring lanes write neighbouring words.
+    for direction in _all_directions(source, target):
+        if len(banks) == bank_count:
+            break
+        if taken.insert(direction, 0):
+            banks.append(direction)
+    return LinearLayout([(OFFSET, (*vector, *banks, *segments))], source.outs)
+
+
+def _log2(value: int) -> int:
+    return value.bit_length() - 1
+
+
+def _all_directions(source: LinearLayout, target: LinearLayout) -> Iterable[int]:
+    for layout in (source, target):
+        for dim in (LANE, REGISTER, WARP):
+            yield from layout.columns(dim)
+
+
+def _vector_directions(source: LinearLayout, target: LinearLayout, bits: int) -> tuple[int, ...]:
+    """Directions inside a vector: registers on both sides; when those do not fill a bank's word, registers of one
+    side, whose accesses are then wide while the other side shares words (which is no conflict)."""
+    own, others = source.columns(REGISTER), target.columns(REGISTER)
+    # Common bases themselves first (no renaming of registers needed), then other common directions.
+    shared = [direction for direction in own if direction and direction in others]
+    common = independent((*shared, *intersection(own, others)))[: _log2(max(1, VECTOR_BITS // bits))]
+    filled = list(common)
+    span = echelon(common)
+    for registers in (own, others):
+        for direction in registers:
+            if bits << len(filled) >= BANK_BITS:
+                return tuple(filled)
+            if span.insert(direction, 0):
+                filled.append(direction)
+    return tuple(filled)
+
+
+def _phase_directions(layout: LinearLayout, vector_bits: int) -> tuple[int, ...]:
+    """Directions of the lanes that are served together."""
+    lanes = layout.columns(LANE)
+    words = max(1, vector_bits // BANK_BITS)
+    return lanes[: max(0, len(lanes) - _log2(words))]
+
+
+def _segment_directions(
+    source: LinearLayout, target: LinearLayout, vector: Sequence[int], count: int, bits: int
+) -> tuple[int, ...]:
+    width = bits << len(vector)
+    writer = independent((*vector, *_phase_directions(source, width)))
+    reader = independent((*vector, *_phase_directions(target, width)))
+    found: list[int] = []
+    # Outside both. Common registers go last, to be the highest.
+    both = echelon((*writer, *reader))
+    common = echelon(intersection(source.columns(REGISTER), target.columns(REGISTER)))
+    free: list[int] = []
+    for direction in (*target.columns(WARP), *source.columns(WARP), *_all_directions(source, target)):
+        if both.insert(direction, 0):
+            free.append(direction)
+    plain = [direction for direction in free if common.reduce(direction)[0]]
+    parts = [direction for direction in free if not common.reduce(direction)[0]]
+    free = plain + parts
+    if len(free) >= count:
+        return tuple(free[len(free) - count :])
+    # Sums of a direction of each side that the other lacks.
+    meet = intersection(writer, reader)
+    of_writer = _modulo(writer, meet)
+    of_reader = _modulo(reader, meet)
+    found = [p ^ q for p, q in zip(of_writer, of_reader, strict=False)][: count - len(free)]
+    # Unavoidable conflicts: what is left, the longer side's lanes first.
+    span = echelon((*vector, *found, *free))
+    forced: list[int] = []
+    for direction in (*of_writer[len(found) :], *of_reader[len(found) :], *_all_directions(source, target)):
+        if len(forced) + len(found) + len(free) == count:
+            break
+        if span.insert(direction, 0):
+            forced.append(direction)
+    return (*forced, *found, *free)
+
+
+def _modulo(vectors: Sequence[int], subspace: Sequence[int]) -> list[int]:
+    """Vectors that complete `subspace` to the span of both."""
+    span = echelon(subspace)
+    return [vector for vector in vectors if span.insert(vector, 0)]
