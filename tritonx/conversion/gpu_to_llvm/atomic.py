@@ -85,8 +85,7 @@ def share(
     """
     _, owner = ownership(f, op.ptr)
     assert owner is not None
-    with f.in_prologue():
-        slot = apply_columns(f, [(f.lane, lane), (f.warp, warp)]) if lane or warp else "0"
+    slot = apply_columns(f, lane, warp)
     slots = 1 << sum(1 for c in (*lane, *warp) if c)
     base = f.scratch_offset(op)
     registers = [i for i in range(len(old)) if not i & skip]

@@ -50,12 +50,12 @@ def open_exchange(f: FunctionEmitter, axis: AxisBits) -> Exchange:
     lane_columns = squeeze(lanes, axis.lane_bits, along)
     beside = squeeze(warps, axis.warp_bits, along + lanes.bit_count())
     moving = squeeze(axis.warp_mask, axis.warp_bits, 0)
-    lane, warp = f.lane, f.warp
-    with f.in_prologue():
-        read = apply_columns(f, [(lane, lane_columns), (warp, beside)])
-        write = apply_columns(f, [(lane, lane_columns), (warp, [a | b for a, b in zip(beside, moving, strict=True)])])
-        leader = None
-        if axis.lane_mask:
+    read = apply_columns(f, lane_columns, beside)
+    write = apply_columns(f, lane_columns, [a | b for a, b in zip(beside, moving, strict=True)])
+    leader = None
+    if axis.lane_mask:
+        lane = f.lane
+        with f.in_prologue():
             bits_ = f.inst(f"and i32 {lane}, {axis.lane_mask}")
             leader = f.inst(f"icmp eq i32 {bits_}, 0")
     return Exchange(axis, write, read, leader)

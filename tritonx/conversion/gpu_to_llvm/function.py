@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.indices import LayoutIndices
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile, is_constant
 from tritonx.ir.failure import PassError
-from tritonx.layouts import LinearLayout, distributed_layout
+from tritonx.layouts import LinearLayout
+from tritonx.layouts.dims import REGISTER
+from tritonx.layouts.lookup import linear_layout
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
@@ -39,6 +42,7 @@ class FunctionEmitter:
         self.lines: list[str] = []
         self.block = "entry"
         self.env: dict[SSAValue, Tile] = {}
+        self.memory: dict[SSAValue, Any] = {}
         self.labels: dict[Block, str] = {}
         self.edges: dict[Block, list[tuple[str, list[list[str]]]]] = {}
         self.returns: list[tuple[str, list[Tile]]] | None = None
@@ -207,13 +211,13 @@ class FunctionEmitter:
     def layout(self, type_: Attribute) -> LinearLayout:
         """The linear layout of a tensor type."""
         assert isinstance(type_, TensorType)
-        return distributed_layout(type_.encoding, type_.get_shape())
+        return linear_layout(encoding_of(type_), type_.get_shape())
 
     def registers(self, type_: Attribute) -> int:
         """How many elements of a value of ``type_`` one thread holds."""
         if not isinstance(type_, TensorType):
             return 1
-        return 1 << self.layout(type_).in_bits("register")
+        return 1 << self.layout(type_).in_bits(REGISTER)
 
     def indices(self, layout: LinearLayout) -> LayoutIndices:
         """The coordinates that ``layout`` gives this thread."""

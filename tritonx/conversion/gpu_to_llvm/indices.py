@@ -1,8 +1,4 @@
-"""Applying a linear layout to run-time lane and warp numbers.
-
-A layout is a matrix over GF(2); applied to a run-time bit vector ``x`` it is the XOR of the columns of ``x``'s set bits. The
-entries of the matrix are grouped by diagonal: all bits that move by the same distance are one ``and`` and one shift. Where no
-output bit is hit twice the diagonals are joined by ``or disjoint``, which LLVM folds into addresses, otherwise by ``xor``.
+"""Applying a linear layout to run-time lane and warp numbers; the plan is made by ``tritonx.layouts.index_math``.
 
 The registers' contribution is a constant. It is joined to the run-time part with ``or disjoint`` where their bits cannot
 meet, so that it ends up in the immediate of a load or store, and with ``xor`` otherwise (a swizzle).
@@ -10,64 +6,65 @@ meet, so that it ends up in the immediate of a load or store, and with ``xor`` o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tritonx.layouts import LinearLayout
+from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
+from tritonx.layouts.index_math import ChoiceTerm, all_xors, index_plan
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
 
-def columns(layout: LinearLayout, in_dim: str, dim: int) -> list[int]:
-    """The coordinate along ``dim`` of each basis of ``in_dim``."""
-    return [basis[dim] for basis in layout.bases(in_dim)]
+def apply_layout(f: FunctionEmitter, layout: LinearLayout, out_dim: str) -> tuple[str, int]:
+    """The coordinate ``out_dim`` of (lane, warp, block) as an i32, "0" if it is always 0, and the bits that it can have.
 
-
-def apply_columns(f: FunctionEmitter, terms: Sequence[tuple[str, Sequence[int]]]) -> str:
-    """XOR over all terms (x, columns) of the columns of x's set bits, as an i32; "0" where every column is zero."""
-    diagonals: dict[tuple[str, int], int] = {}
-    hit = twice = 0
-    for x, columns in terms:
-        for i, column in enumerate(columns):
-            twice |= hit & column
-            hit |= column
-            j = 0
-            while column:
-                if column & 1:
-                    diagonals[x, j - i] = diagonals.get((x, j - i), 0) | 1 << i
-                column >>= 1
-                j += 1
-    join = "xor" if twice else "or disjoint"
+    Written where the emitter stands; callers that want it in the entry block open the prologue first.
+    """
+    plan = index_plan(layout, out_dim)
+    join = "or disjoint" if plan.disjoint else "xor"
     total = "0"
-    for (x, shift), mask in diagonals.items():
+    for term in plan.terms:
+        x = thread_coordinate(f, term.in_dim)
         if x == "0":
             continue
-        part = f.inst(f"and i32 {x}, {mask}")
-        if shift > 0:
-            part = f.inst(f"shl nuw nsw i32 {part}, {shift}")
-        elif shift < 0:
-            part = f.inst(f"lshr i32 {part}, {-shift}")
+        if isinstance(term, ChoiceTerm):
+            bit = f.inst(f"and i32 {x}, {1 << term.bit}")
+            test = f.inst(f"icmp ne i32 {bit}, 0")
+            part = f.inst(f"select i1 {test}, i32 {term.value}, i32 0")
+        else:
+            part = f.inst(f"and i32 {x}, {term.mask}")
+            if term.shift > 0:
+                part = f.inst(f"shl nuw nsw i32 {part}, {term.shift}")
+            elif term.shift < 0:
+                part = f.inst(f"lshr i32 {part}, {-term.shift}")
         total = part if total == "0" else f.inst(f"{join} i32 {total}, {part}")
-    return total
+    return total, plan.reach
 
 
-def reach(terms: Sequence[Sequence[int]]) -> int:
-    """The output bits that any of the columns can set."""
-    bits = 0
-    for columns in terms:
-        for column in columns:
-            bits |= column
-    return bits
+def thread_coordinate(f: FunctionEmitter, dim: str) -> str:
+    """The run-time value of an input dim of a layout."""
+    if dim == LANE:
+        return f.lane
+    if dim == WARP:
+        return f.warp
+    return f.machine.cluster_rank(f)
 
 
-def register_constants(columns: Sequence[int]) -> list[int]:
-    """For every register number, the XOR of the columns of its set bits."""
-    values = [0]
-    for column in columns:
-        values += [v ^ column for v in values]
-    return values
+def columns_layout(columns: dict[str, list[int]]) -> LinearLayout:
+    """The layout that maps each dim's bits to the given numbers."""
+    reach = 0
+    for values in columns.values():
+        for value in values:
+            reach |= value
+    return LinearLayout(columns.items(), [("index", reach.bit_length())])
+
+
+def apply_columns(f: FunctionEmitter, lane: list[int], warp: list[int]) -> str:
+    """XOR of the columns of the lane's and the warp's set bits, as an i32 in the entry block; "0" if none is set."""
+    with f.in_prologue():
+        return apply_layout(f, columns_layout({LANE: lane, WARP: warp}), "index")[0]
 
 
 def add_constant(f: FunctionEmitter, base: str, reachable: int, constant: int) -> str:
@@ -80,56 +77,40 @@ def add_constant(f: FunctionEmitter, base: str, reachable: int, constant: int) -
     return f.inst(f"{join} i32 {base}, {constant}")
 
 
+def register_constants(layout: LinearLayout, dim: int) -> tuple[int, ...]:
+    """For every register, its part of the coordinate along ``dim``."""
+    return all_xors([basis[dim] for basis in layout.bases(REGISTER)])
+
+
 class LayoutIndices:
     """The coordinates of this thread's registers in a distributed layout; computed in the entry block, once a function."""
 
     def __init__(self, f: FunctionEmitter, layout: LinearLayout) -> None:
         self.f = f
         self.layout = layout
+        self._dims: dict[int, list[str]] = {}
 
     def dim(self, dim: int) -> list[str]:
         """The coordinate along ``dim`` of every register; equal coordinates share a name."""
+        if dim not in self._dims:
+            f = self.f
+            constants = register_constants(self.layout, dim)
+            with f.in_prologue():
+                base, reachable = apply_layout(f, self.layout, self.layout.out_dims[dim])
+                made = {c: add_constant(f, base, reachable, c) for c in dict.fromkeys(constants)}
+            self._dims[dim] = [made[c] for c in constants]
         return self._dims[dim]
-
-    @cached_property
-    def _dims(self) -> list[list[str]]:
-        return [self._coordinates(d) for d in range(len(self.layout.out_dims))]
-
-    def _coordinates(self, dim: int) -> list[str]:
-        f, layout = self.f, self.layout
-        lane = columns(layout, "lane", dim)
-        warp = columns(layout, "warp", dim)
-        lane_name, warp_name = (f.lane if any(lane) else "0"), (f.warp if any(warp) else "0")
-        block = columns(layout, "block", dim)
-        terms = [(lane_name, lane), (warp_name, warp)]
-        if any(block):
-            terms.append((f.machine.cluster_rank(f), block))
-        made: dict[int, str] = {}
-        with f.in_prologue():
-            base = apply_columns(f, terms)
-            reachable = reach([columns for _, columns in terms])
-            for constant in register_constants(columns(layout, "register", dim)):
-                if constant not in made:
-                    made[constant] = add_constant(f, base, reachable, constant)
-        return [made[c] for c in register_constants(columns(layout, "register", dim))]
 
     @cached_property
     def owner(self) -> str | None:
         """An i1 that holds in exactly one of the threads that own copies of an element, or None if there are no copies."""
         f = self.f
         masks = self.layout.free_masks()
-        tests: list[str] = []
+        result: str | None = None
         with f.in_prologue():
-            for dim, x in (("lane", "lane"), ("warp", "warp")):
+            for dim in (LANE, WARP, BLOCK):
                 if mask := masks.get(dim, 0):
-                    bits = f.inst(f"and i32 {f.lane if x == 'lane' else f.warp}, {mask}")
-                    tests.append(f.inst(f"icmp eq i32 {bits}, 0"))
-            if mask := masks.get("block", 0):
-                bits = f.inst(f"and i32 {f.machine.cluster_rank(f)}, {mask}")
-                tests.append(f.inst(f"icmp eq i32 {bits}, 0"))
-            if not tests:
-                return None
-            result = tests[0]
-            for test in tests[1:]:
-                result = f.inst(f"and i1 {result}, {test}")
+                    bits = f.inst(f"and i32 {thread_coordinate(f, dim)}, {mask}")
+                    test = f.inst(f"icmp eq i32 {bits}, 0")
+                    result = test if result is None else f.inst(f"and i1 {result}, {test}")
         return result

@@ -140,7 +140,7 @@ class Scanner:
         ]
         columns = exchange(f, self.op, axis, totals)
         warps = [list(row) for row in zip(*columns, strict=True)]
-        mine = apply_columns(f, [(f.warp, squeeze(axis.warp_mask, axis.warp_bits, 0))])
+        mine = apply_columns(f, [], squeeze(axis.warp_mask, axis.warp_bits, 0))
         numbers = range(len(warps))
         if self.reverse:
             warps.reverse()

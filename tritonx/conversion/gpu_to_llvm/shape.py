@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
-from tritonx.conversion.gpu_to_llvm.indices import columns, register_constants
+from tritonx.conversion.gpu_to_llvm.indices import register_constants
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
@@ -22,7 +22,7 @@ from tritonx.layouts import LinearLayout
 
 def positions(layout: LinearLayout) -> list[tuple[int, ...]]:
     """The part of every register's coordinates that does not depend on the thread."""
-    dims = [register_constants(columns(layout, "register", d)) for d in range(len(layout.out_dims))]
+    dims = [register_constants(layout, d) for d in range(len(layout.out_dims))]
     count = 1 << layout.in_bits("register")
     return [tuple(dim[r] for dim in dims) for r in range(count)]
 

@@ -1,0 +1,140 @@
+"""``ttg.convert_layout``: the plan of ``tritonx.layouts.convert`` as instructions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation
+
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.indices import apply_layout, thread_coordinate
+from tritonx.conversion.gpu_to_llvm.transfer import Place, load_registers, store_registers
+from tritonx.conversion.gpu_to_llvm.types import bits
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.gpu_to_llvm.words import through_words
+from tritonx.dialects import gpu_layout
+from tritonx.layouts.convert import ExchangePlan, NoMove, RegisterMove, plan_conversion
+from tritonx.layouts.dims import LANE, WARP
+from tritonx.layouts.shuffle import SelectStage, ShufflePlan
+
+
+def convert(op: Any, f: FunctionEmitter) -> None:
+    source, target = f.layout(op.src.type), f.layout(op.results[0].type)
+    value = f.get(op.src)
+    plan = plan_conversion(source, target, bits(value.elem))
+    match plan:
+        case NoMove():
+            f.result(op, value)
+        case RegisterMove(sources):
+            f.result(op, f.permute(value, list(sources)))
+        case ShufflePlan():
+            f.result(op, shuffle(f, plan, value))
+        case ExchangePlan():
+            f.result(op, exchange(op, f, plan, value, 1 << target.in_bits("register")))
+
+
+# ---- inside a warp
+
+
+def shuffle(f: FunctionEmitter, plan: ShufflePlan, value: Tile) -> Tile:
+    """See ``ShufflePlan``: pack, select, shuffle, select, unpack."""
+    per = 1 << plan.pack
+    elem = value.elem
+    names = f.scalars(value)
+    ordered = [names[r] for r in plan.before]
+    word = elem if per == 1 else "i32"
+    words = ordered if per == 1 else [packed(f, elem, ordered[i : i + per]) for i in range(0, len(ordered), per)]
+    words = stages(f, word, words, plan.source_stages)
+    slots: list[str] = ["poison"] * len(plan.rounds)
+    for step in plan.rounds:
+        slots[step.slot] = one_round(f, plan, word, words[step.source], step.lane_xor)
+    slots = stages(f, word, slots, plan.target_stages)
+    unpacked = slots if per == 1 else [x for w in slots for x in split(f, elem, w, per)]
+    chosen = [unpacked[i] for i in plan.after]
+    if value.prefers_vector and len(chosen) > 1:
+        return Tile.wide(elem, len(chosen), f.pack(elem, chosen))
+    return Tile.of(elem, chosen)
+
+
+def packed(f: FunctionEmitter, elem: str, names: list[str]) -> str:
+    vector = f.pack("i8" if elem == "i1" else elem, widened(f, elem, names))
+    return f.inst(f"bitcast <{len(names)} x {'i8' if elem == 'i1' else elem}> {vector} to i32")
+
+
+def widened(f: FunctionEmitter, elem: str, names: list[str]) -> list[str]:
+    return [f.inst(f"zext i1 {x} to i8") for x in names] if elem == "i1" else names
+
+
+def split(f: FunctionEmitter, elem: str, word: str, per: int) -> list[str]:
+    memory = "i8" if elem == "i1" else elem
+    vector = f.inst(f"bitcast i32 {word} to <{per} x {memory}>")
+    names = [f.inst(f"extractelement <{per} x {memory}> {vector}, i32 {i}") for i in range(per)]
+    return [f.inst(f"trunc i8 {x} to i1") for x in names] if elem == "i1" else names
+
+
+def stages(f: FunctionEmitter, word: str, words: list[str], steps: tuple[SelectStage, ...]) -> list[str]:
+    for stage in steps:
+        condition = parity(f, stage.lane_mask, stage.warp_mask)
+        words = [
+            x if x == words[i ^ stage.xor] else f.inst(f"select i1 {condition}, {word} {words[i ^ stage.xor]}, {word} {x}")
+            for i, x in enumerate(words)
+        ]
+    return words
+
+
+def parity(f: FunctionEmitter, lane_mask: int, warp_mask: int) -> str:
+    """An i1: whether the number of set bits of ``lane & lane_mask`` and ``warp & warp_mask`` together is odd."""
+    parts: list[str] = []
+    lane, warp = f.lane, f.warp
+    with f.in_prologue():
+        for x, mask in ((lane, lane_mask), (warp, warp_mask)):
+            if mask and x != "0":
+                parts.append(f.inst(f"and i32 {x}, {mask}"))
+        if not parts:
+            return "false"
+        if len(parts) == 1 and (lane_mask | warp_mask).bit_count() == 1:
+            return f.inst(f"icmp ne i32 {parts[0]}, 0")
+        counts = [f.inst(f"call i32 {f.module.declare('i32', '@llvm.ctpop.i32', ['i32'])}(i32 {p})") for p in parts]
+        total = counts[0] if len(counts) == 1 else f.inst(f"add i32 {counts[0]}, {counts[1]}")
+        return f.inst(f"trunc i32 {total} to i1")
+
+
+def one_round(f: FunctionEmitter, plan: ShufflePlan, word: str, name: str, lane_xor: int) -> str:
+    if plan.lane_map is None:
+        if lane_xor == 0:
+            return name
+        return through_words(f, word, name, lambda w: f.machine.shuffle_xor(f, w, lane_xor))
+    lane = mapped_lane(f, plan, lane_xor)
+    return through_words(f, word, name, lambda w: f.machine.shuffle_index(f, w, lane))
+
+
+def mapped_lane(f: FunctionEmitter, plan: ShufflePlan, lane_xor: int) -> str:
+    assert plan.lane_map is not None
+    for dim in (LANE, WARP):
+        thread_coordinate(f, dim)
+    with f.in_prologue():
+        lane, _ = apply_layout(f, plan.lane_map, LANE)
+        if lane_xor == 0:
+            return lane
+        return str(lane_xor) if lane == "0" else f.inst(f"xor i32 {lane}, {lane_xor}")
+
+
+# ---- through shared memory
+
+
+def exchange(op: Any, f: FunctionEmitter, plan: ExchangePlan, value: Tile, count: int) -> Tile:
+    base = Place(f.shared_base(f.scratch_offset(op)))
+    names = f.scalars(value)
+    out: list[str] = ["poison"] * count
+    for number, step in enumerate(plan.parts):
+        if number:
+            f.machine.barrier(f)
+        store_registers(f, base, value.elem, step.write, names)
+        f.machine.barrier(f)
+        load_registers(f, base, value.elem, step.read, out)
+    if value.prefers_vector and count > 1:
+        return Tile.wide(value.elem, count, f.pack(value.elem, out))
+    return Tile.of(value.elem, out)
+
+
+TABLE: dict[type[Operation], Emit] = {gpu_layout.ConvertLayoutOp: convert}

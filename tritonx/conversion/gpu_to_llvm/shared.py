@@ -1,0 +1,123 @@
+"""Buffers in shared memory: allocation, views, and moving tiles between them and registers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.transfer import Place, load_registers, store_registers
+from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects import gpu_layout
+from tritonx.layouts import LinearLayout
+from tritonx.layouts.access import offsets_of, shared_access, store_access
+from tritonx.layouts.dims import BLOCK, LANE, OFFSET, REGISTER, WARP
+from tritonx.layouts.encodings import PaddedSharedEncoding
+from tritonx.layouts.lookup import linear_layout
+
+
+def memory_layout(type_: Any) -> LinearLayout:
+    """offset → index of the allocation that a view belongs to, over the view's own dims."""
+    shape = type_.alloc_shape[-len(type_.shape) :]
+    return linear_layout(encoding_of(type_), tuple(shape))
+
+
+def paddings(type_: Any) -> tuple[tuple[int, int], ...]:
+    encoding = encoding_of(type_)
+    if isinstance(encoding, PaddedSharedEncoding):
+        return tuple(zip(encoding.intervals, encoding.paddings, strict=True))
+    return ()
+
+
+def placement(f: FunctionEmitter, registers: Any, memory: Any) -> LinearLayout:
+    """(register, lane, warp) → offset of a tile of type ``registers`` in a buffer of type ``memory``."""
+    inside = f.layout(registers)
+    inside = inside.sublayout([d for d in inside.in_dims if d != BLOCK], inside.out_dims)
+    return offsets_of(inside, memory_layout(memory)).sublayout((REGISTER, LANE, WARP), (OFFSET,))
+
+
+def place_of(f: FunctionEmitter, value: SSAValue) -> Place:
+    return f.memory[value]
+
+
+def write(f: FunctionEmitter, tile: SSAValue, place: Place, memory: Any) -> None:
+    """Store a tile into a buffer."""
+    value = f.get(tile)
+    access = store_access(placement(f, tile.type, memory), bits(value.elem))
+    store_registers(f, place, value.elem, access, f.scalars(value))
+
+
+def local_alloc(op: Any, f: FunctionEmitter) -> None:
+    type_ = op.results[0].type
+    f.memory[op.results[0]] = Place(f.shared_base(f.scratch_offset(op)), 0, paddings(type_))
+    if op.src is not None and not f.machine.local_store(f, op):
+        write(f, op.src, f.memory[op.results[0]], type_)
+
+
+def local_store(op: Any, f: FunctionEmitter) -> None:
+    if not f.machine.local_store(f, op):
+        write(f, op.src, place_of(f, op.dst), op.dst.type)
+
+
+def local_load(op: Any, f: FunctionEmitter) -> None:
+    if f.machine.local_load(f, op):
+        return
+    result = op.results[0]
+    elem = llvm_type(result.type)
+    out = ["poison"] * f.registers(result.type)
+    access = shared_access(placement(f, result.type, op.src.type), bits(elem))
+    load_registers(f, place_of(f, op.src), elem, access, out)
+    f.set(result, Tile.of(elem, out) if len(out) == 1 else Tile.wide(elem, len(out), f.pack(elem, out)))
+
+
+def memdesc_index(op: Any, f: FunctionEmitter) -> None:
+    """One of several buffers that lie one after another."""
+    source, result = place_of(f, op.src), op.results[0]
+    elements = 1
+    for n in result.type.shape:
+        elements *= n
+    elem = llvm_type(result.type.element_type)
+    index = f.scalar(op.index)
+    step = f.inst(f"mul i32 {index}, {elements}")
+    if source.padding:
+        step = f.inst(f"mul i32 {index}, {padded_extent(elements, source.padding)}")
+    pointer = f.inst(f"getelementptr inbounds {elem}, ptr addrspace(3) {source.pointer}, i32 {step}")
+    f.memory[result] = Place(pointer, source.start, source.padding)
+
+
+def padded_extent(elements: int, padding: tuple[tuple[int, int], ...]) -> int:
+    return elements + sum(elements // interval * amount for interval, amount in padding)
+
+
+def memdesc_subslice(op: Any, f: FunctionEmitter) -> None:
+    """A window at static offsets; the parent's layout stays, so the corner's element offset is XORed to every address."""
+    source = place_of(f, op.src)
+    inverse = memory_layout(op.src.type).pseudo_inverse()
+    corner = dict(zip(inverse.in_dims, op.offsets.get_values(), strict=True))
+    start = inverse.coordinate(inverse.apply_packed(corner), OFFSET)
+    f.memory[op.results[0]] = Place(source.pointer, source.start ^ start, source.padding)
+
+
+def same_place(op: Any, f: FunctionEmitter) -> None:
+    """A view that only renames dims: the type's encoding says how."""
+    f.memory[op.results[0]] = place_of(f, op.operands[0])
+
+
+def nothing(op: Operation, f: FunctionEmitter) -> None:
+    """Ends of lifetimes: the allocator has used them."""
+
+
+TABLE: dict[type[Operation], Emit] = {
+    gpu_layout.LocalAllocOp: local_alloc,
+    gpu_layout.LocalStoreOp: local_store,
+    gpu_layout.LocalLoadOp: local_load,
+    gpu_layout.LocalDeallocOp: nothing,
+    gpu_layout.MemDescIndexOp: memdesc_index,
+    gpu_layout.MemDescSubsliceOp: memdesc_subslice,
+    gpu_layout.MemDescTransOp: same_place,
+    gpu_layout.MemDescReshapeOp: same_place,
+    gpu_layout.MemDescReinterpretOp: same_place,
+}

@@ -1,0 +1,38 @@
+"""The table of emitters: op class → the function that writes it. A backend may copy it and replace entries."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from tritonx.conversion.gpu_to_llvm import (
+    atomic,
+    control,
+    convert_layout,
+    custom,
+    debug,
+    dot,
+    elementwise,
+    lookup,
+    memory,
+    reduce,
+    scan,
+    shape,
+    shared,
+)
+from tritonx.conversion.gpu_to_llvm.function import Emit
+
+TABLE: dict[type[Operation], Emit] = {
+    **elementwise.TABLE,
+    **memory.TABLE,
+    **shape.TABLE,
+    **reduce.TABLE,
+    **scan.TABLE,
+    **dot.TABLE,
+    **atomic.TABLE,
+    **control.TABLE,
+    **convert_layout.TABLE,
+    **shared.TABLE,
+    **lookup.TABLE,
+    **debug.TABLE,
+    **custom.TABLE,
+}

@@ -1,0 +1,99 @@
+"""Moving a thread's registers to and from shared memory with the vector accesses that ``tritonx.layouts.access`` planned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.indices import add_constant, apply_layout
+from tritonx.conversion.gpu_to_llvm.types import bits
+from tritonx.layouts.access import SharedAccess
+from tritonx.layouts.dims import OFFSET
+
+
+def memory_type(elem: str) -> str:
+    """The type of an element in shared memory: an i1 takes a byte."""
+    return "i8" if elem == "i1" else elem
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a buffer, or a view into one, begins.
+
+    ``start`` is XORed to every element offset: the corner of a sub-slice in its parent's (possibly swizzled) layout.
+    ``padding`` holds (interval, amount) pairs of a padded layout, in elements.
+    """
+
+    pointer: str
+    start: int = 0
+    padding: tuple[tuple[int, int], ...] = ()
+
+
+def padded(f: FunctionEmitter, index: str, padding: tuple[tuple[int, int], ...]) -> str:
+    """``index`` moved by the padding of all complete intervals before it."""
+    total = index
+    for interval, amount in padding:
+        passed = f.inst(f"lshr i32 {index}, {interval.bit_length() - 1}")
+        total = f.inst(f"add i32 {total}, {f.inst(f'mul i32 {passed}, {amount}')}")
+    return total
+
+
+def addresses(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess) -> list[str]:
+    """The address of every access, in order; the thread's part is computed in the entry block."""
+    memory = memory_type(elem)
+    base = place.pointer
+    if place.padding or place.start:
+        return general_addresses(f, place, memory, access)
+    f.lane, f.warp  # noqa: B018  # made before the prologue is opened
+    with f.in_prologue():
+        thread, reach = apply_layout(f, access.threads, OFFSET)
+    out: list[str] = []
+    start = base if thread == "0" else f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {base}, i32 {thread}")
+    for one in access.accesses:
+        if access.additive or not reach & one.offset:
+            address = start
+            if one.offset:
+                address = f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {start}, i32 {one.offset}")
+        else:
+            with f.in_prologue():
+                index = f.inst(f"xor i32 {thread}, {one.offset}")
+            address = f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {base}, i32 {index}")
+        out.append(address)
+    return out
+
+
+def general_addresses(f: FunctionEmitter, place: Place, memory: str, access: SharedAccess) -> list[str]:
+    """As ``addresses`` for a sub-slice or a padded buffer: every index on its own."""
+    f.lane, f.warp  # noqa: B018  # made before the prologue is opened
+    indices: list[str] = []
+    with f.in_prologue():
+        thread, reach = apply_layout(f, access.threads, OFFSET)
+        for one in access.accesses:
+            index = add_constant(f, thread, reach, one.offset ^ place.start)
+            indices.append(padded(f, index, place.padding))
+    return [
+        f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {place.pointer}, i32 {index}") for index in indices
+    ]
+
+
+def store_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess, names: list[str]) -> None:
+    memory = memory_type(elem)
+    align = access.vec * bits(elem) // 8
+    type_ = memory if access.vec == 1 else f"<{access.vec} x {memory}>"
+    for one, address in zip(access.accesses, addresses(f, place, elem, access), strict=True):
+        own = [names[r] for r in one.registers]
+        if elem == "i1":
+            own = [f.inst(f"zext i1 {x} to i8") for x in own]
+        f.line(f"store {type_} {f.pack(memory, own)}, ptr addrspace(3) {address}, align {align}")
+
+
+def load_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess, out: list[str]) -> None:
+    """Fill the registers of ``out`` that the access names."""
+    memory = memory_type(elem)
+    align = access.vec * bits(elem) // 8
+    type_ = memory if access.vec == 1 else f"<{access.vec} x {memory}>"
+    for one, address in zip(access.accesses, addresses(f, place, elem, access), strict=True):
+        value = f.inst(f"load {type_}, ptr addrspace(3) {address}, align {align}")
+        for i, r in enumerate(one.registers):
+            name = value if access.vec == 1 else f.inst(f"extractelement {type_} {value}, i32 {i}")
+            out[r] = f.inst(f"trunc i8 {name} to i1") if elem == "i1" else name
