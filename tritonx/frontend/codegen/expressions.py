@@ -7,6 +7,7 @@ method.
 from __future__ import annotations
 
 import ast
+import difflib
 import operator
 import warnings
 from collections.abc import Callable, Mapping
@@ -267,7 +268,14 @@ def attribute(gen: FunctionGenerator, node: ast.Attribute) -> Any:
             raise AttributeError(f"'tensor' object has no attribute {node.attr!r}")
     elif isinstance(value, constexpr) and node.attr not in ("value", "type"):
         value = value.value
-    return wrap_plain(calls.attribute_of(value, node.attr))
+    try:
+        return wrap_plain(calls.attribute_of(value, node.attr))
+    except AttributeError as error:
+        if gen.module.raw_errors:
+            raise
+        names = difflib.get_close_matches(node.attr, dir(value), n=1, cutoff=0.75)
+        hint = f"did you mean '{names[0]}'?" if names else None
+        raise gen.error(errors.LanguageError, node, repr(error), hint=hint) from None
 
 
 def joined_string(gen: FunctionGenerator, node: ast.JoinedStr) -> constexpr:

@@ -64,19 +64,19 @@ def bind_target(gen: FunctionGenerator, node: BindTarget) -> None:
 def for_statement(gen: FunctionGenerator, node: ast.For, rest: Sequence[ast.stmt], tail: bool) -> Ended | None:
     if node.orelse:
         raise gen.error(errors.UnsupportedLanguageConstruct, node, "`else` after a loop is not supported")
-    iterable = _iterable(gen, node)
+    iterable = unwrap(_iterable(gen, node))
     if isinstance(iterable, core.static_range):
         start, end, step = (int(unwrap(v)) for v in (iterable.start, iterable.end, iterable.step))
         return _unrolled(gen, node, range(start, end, step), rest, tail)
     if isinstance(iterable, core.range):
         counted_for(gen, node, iterable)
         return None
-    plain = unwrap(iterable)
-    if isinstance(plain, range):
-        counted_for(gen, node, core.range(constexpr(plain.start), constexpr(plain.stop), constexpr(plain.step)))
+    if isinstance(iterable, range):
+        bounds = (iterable.start, iterable.stop, iterable.step)
+        counted_for(gen, node, core.range(*map(constexpr, bounds)))
         return None
-    if isinstance(plain, tl_tuple | tuple | list):
-        return _unrolled(gen, node, plain, rest, tail)  # pyright: ignore[reportUnknownArgumentType]  # of anything
+    if isinstance(iterable, tl_tuple | tuple | list):
+        return _unrolled(gen, node, iterable, rest, tail)  # pyright: ignore[reportUnknownArgumentType]  # of anything
     message = "Only `range` and `static_range` iterators are currently supported"
     raise gen.error(errors.InvalidIterable, node.iter, message)
 
@@ -97,16 +97,12 @@ def _unrolled(
 ) -> Ended | None:
     """The body once for each value, one after the other."""
     if may_return(node.body):
-        body = [(BindTarget(node.target, _item(value)), *node.body) for value in values]
+        body = [(BindTarget(node.target, wrap_plain(value)), *node.body) for value in values]
         return Ended(gen.statements([*chain.from_iterable(body), *rest], tail))
     for value in values:
-        gen.module.assign(gen, node.target, _item(value))
+        gen.module.assign(gen, node.target, wrap_plain(value))
         gen.statements(node.body)
     return None
-
-
-def _item(value: Any) -> Any:
-    return wrap_plain(value)
 
 
 # Carried values.
@@ -121,6 +117,8 @@ class Carried:
     types: list[Any] = field(default_factory=list[Any])
     values: list[Any] = field(default_factory=list[Any])
     static: dict[str, Any] = field(default_factory=dict[str, Any])
+    declared: frozenset[str] = frozenset()
+    """Those of ``static`` that were declared ``tl.constexpr``, which is a promise not to assign them again."""
 
     def add(self, name: str, value: Any) -> None:
         self.names.append(name)
@@ -139,7 +137,7 @@ class Carried:
 
 def _carried(gen: FunctionGenerator, assigned: frozenset[str], numbers: set[str]) -> Carried:
     """The values before the loop of the names that it assigns; compile-time ``numbers`` as tensors."""
-    carried = Carried()
+    carried = Carried(declared=frozenset(gen.constexpr_owners))
     for name, value in gen.scope.items():
         if name not in assigned:
             continue
@@ -170,11 +168,11 @@ def _check_static(gen: FunctionGenerator, node: ast.AST, carried: Carried) -> No
         after = gen.scope.get(name, MISSING)
         if after is before or (not is_dynamic(after) and _same_constant(before, after)):
             continue
-        if isinstance(unwrap(before), NUMBERS) and is_dynamic(after) and name not in gen.constexpr_owners:
+        if isinstance(unwrap(before), NUMBERS) and is_dynamic(after) and name not in carried.declared:
             numbers.add(name)
         else:
             message = f"Loop carried variable {name} is not a triton value: it is {describe(before)} before the loop"
-            if name in gen.constexpr_owners or isinstance(unwrap(before), NUMBERS):
+            if name in carried.declared or isinstance(unwrap(before), NUMBERS):
                 message = f"cannot reassign constexpr {name} in the loop"
             raise gen.error(errors.LoopCarriedMismatch, node, message)
     if numbers:
