@@ -9,6 +9,9 @@ from typing import Any
 EXPECTED = re.compile(r"expected-(error|warning|note|remark)(?:@(above|below|unknown|[+-]\d+))?\s*\{\{(.*?)\}\}")
 
 
+EXCERPT_WIDTH = 160
+
+
 @dataclass(eq=False)
 class Diagnostic(Exception):
     """One message at a position of the input; line and column count from 1, line 0 is "somewhere in the file"."""
@@ -27,9 +30,20 @@ class Diagnostic(Exception):
         where = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         text = f"{where}: error: {self.message}"
         if self.source:
-            pad = "".join("\t" if c == "\t" else " " for c in self.source[: max(self.column - 1, 0)])
-            text += f"\n{self.source}\n{pad}^"
+            text += f"\n{_excerpt(self.source, max(self.column - 1, 0))}"
         return f"{text}\n{self.notes}" if self.notes else text
+
+
+def _excerpt(line: str, column: int) -> str:
+    """The line with a caret below ``column``; of a very long line the part around it."""
+    if len(line) > EXCERPT_WIDTH:
+        start = max(0, min(column - EXCERPT_WIDTH // 2, len(line) - EXCERPT_WIDTH))
+        end = start + EXCERPT_WIDTH
+        head, tail = "..." if start else "", "..." if end < len(line) else ""
+        column += len(head) - start
+        line = head + line[start:end] + tail
+    pad = "".join("\t" if c == "\t" else " " for c in line[:column])
+    return f"{line}\n{pad}^"
 
 
 def at_offset(file: str, content: str, offset: int, message: str, notes: str = "") -> Diagnostic:

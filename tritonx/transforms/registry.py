@@ -27,6 +27,7 @@ PASSES: dict[str, str] = {
     # tt
     "combine": "tritonx.transforms.tile.combine:Combine",
     "reorder-broadcast": "tritonx.transforms.tile.reorder_broadcast:ReorderBroadcast",
+    "lift-control-flow": "tritonx.transforms.tile.lift_control_flow:LiftControlFlow",
     "unroll": "tritonx.transforms.tile.unroll:Unroll",
     "rewrite-descriptors": "tritonx.transforms.tile.rewrite_descriptors:RewriteDescriptors",
 }

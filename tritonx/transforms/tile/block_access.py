@@ -1,0 +1,145 @@
+"""A block of a strided tensor in global memory, as pointers and a mask.
+
+For a block of extents B at position x in a tensor of extents S and strides T, element i of the block lies at
+``base + sum_d (x_d + i_d) * T_d`` and exists where ``0 <= x_d + i_d < S_d`` in every dimension d. Everything is computed in 64 bits,
+each dimension on a vector of its own extent, and broadcast as late as possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute, SSAValue
+
+from tritonx.dialects import arith, tile
+from tritonx.ir.builder import Builder
+from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.types import element_type, i1, i32, i64, is_float, pointer, shape_of, tensor, with_element
+
+SGE, SLT = 5, 2
+
+
+@dataclass(frozen=True)
+class View:
+    """A strided tensor: base pointer, extents and strides (i64 scalars, strides in elements).
+
+    ``offsets`` is where a block pointer's block begins (i64; empty for a descriptor, whose accesses say where). ``pad_with_nan``
+    is an i1: whether a float read outside the tensor is NaN rather than 0 (``None`` for a block pointer: its loads say so).
+    """
+
+    base: SSAValue
+    shape: tuple[SSAValue, ...]
+    strides: tuple[SSAValue, ...]
+    offsets: tuple[SSAValue, ...] = ()
+    pad_with_nan: SSAValue | None = None
+
+    def parts(self) -> tuple[SSAValue, ...]:
+        """The values that stand for the view where it is passed on, in order."""
+        flag = () if self.pad_with_nan is None else (self.pad_with_nan,)
+        return (self.base, *self.shape, *self.strides, *self.offsets, *flag)
+
+    @classmethod
+    def of_parts(cls, type: Attribute, parts: Sequence[SSAValue]) -> View:
+        """The inverse of ``parts``."""
+        if isinstance(type, tile.TensorDescType):
+            rank = len(type.shape)
+            return cls(parts[0], tuple(parts[1 : 1 + rank]), tuple(parts[1 + rank : 1 + 2 * rank]), (), parts[1 + 2 * rank])
+        rank = (len(parts) - 1) // 3
+        groups = [tuple(parts[1 + rank * n : 1 + rank * (n + 1)]) for n in range(3)]
+        return cls(parts[0], groups[0], groups[1], groups[2])
+
+
+def is_view(type: Attribute) -> bool:
+    """Whether values of ``type`` are views: tensor descriptors and block pointers."""
+    if isinstance(type, tile.TensorDescType):
+        return True
+    return isinstance(type, tile.PointerType) and bool(shape_of(type.pointee))
+
+
+def part_types(type: Attribute) -> tuple[Attribute, ...]:
+    """The types of ``View.parts`` for a view of ``type``."""
+    if isinstance(type, tile.TensorDescType):
+        return (pointer(type.element_type), *[i64] * (2 * len(type.shape)), i1)
+    assert isinstance(type, tile.PointerType), "asked for views only"
+    return (pointer(element_type(type.pointee), type.address_space), *[i64] * (3 * len(shape_of(type.pointee))))
+
+
+def widen(builder: Builder, value: SSAValue) -> SSAValue:
+    """``value``, an i32 or i64 scalar or tile of such, in 64 bits."""
+    type = with_element(value.type, i64)
+    return value if value.type == type else builder.emit(arith.ExtSIOp, (value,), (type,))
+
+
+def positions(builder: Builder, start: SSAValue, extent: int) -> SSAValue:
+    """``start + (0, 1, ..., extent - 1)`` in 64 bits."""
+    bounds = {"start": IntegerAttr(0, i32), "end": IntegerAttr(extent, i32)}
+    steps = widen(builder, builder.emit(tile.MakeRangeOp, (), (tensor(i32, (extent,)),), bounds))
+    origin = builder.emit(tile.SplatOp, (widen(builder, start),), (steps.type,))
+    return builder.emit(arith.AddiOp, (origin, steps), (steps.type,))
+
+
+def _along(builder: Builder, vector: SSAValue, dimension: int, rank: int) -> SSAValue:
+    """A vector as a tile of ``rank`` dimensions, all but ``dimension`` of extent 1."""
+    value = vector
+    for axis in range(rank):
+        if axis != dimension:
+            shape = list(shape_of(value.type))
+            shape.insert(axis, 1)
+            type = tensor(element_type(value.type), shape)
+            value = builder.emit(tile.ExpandDimsOp, (value,), (type,), {"axis": IntegerAttr(axis, i32)})
+    return value
+
+
+def _broadcast(builder: Builder, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+    return builder.emit(tile.BroadcastOp, (value,), (tensor(element_type(value.type), shape),))
+
+
+def addresses(
+    builder: Builder, view: View, at: Sequence[SSAValue], checked: Sequence[int] | None = None
+) -> tuple[SSAValue, SSAValue | None]:
+    """(pointers, mask) of the block whose elements are at ``at[d]``, a vector of i64 for each dimension d.
+
+    Only the dimensions in ``checked`` (by default all) are compared with the extents; the mask is ``None`` without any.
+    """
+    rank = len(at)
+    shape = [shape_of(vector.type)[0] for vector in at]
+    offset: SSAValue | None = None
+    mask: SSAValue | None = None
+    for dimension, vector in enumerate(at):
+        column = _along(builder, vector, dimension, rank)
+        type = column.type
+        stride = builder.emit(tile.SplatOp, (view.strides[dimension],), (type,))
+        part = _broadcast(builder, builder.emit(arith.MuliOp, (column, stride), (type,)), shape)
+        offset = part if offset is None else builder.emit(arith.AddiOp, (offset, part), (part.type,))
+        if checked is not None and dimension not in checked:
+            continue
+        bit = with_element(type, i1)
+        extent = builder.emit(tile.SplatOp, (view.shape[dimension],), (type,))
+        low = builder.emit(arith.CmpiOp, (column, builder.constant(0, type)), (bit,), {"predicate": IntegerAttr(SGE, i64)})
+        high = builder.emit(arith.CmpiOp, (column, extent), (bit,), {"predicate": IntegerAttr(SLT, i64)})
+        inside = _broadcast(builder, builder.emit(arith.AndIOp, (low, high), (bit,)), shape)
+        mask = inside if mask is None else builder.emit(arith.AndIOp, (mask, inside), (inside.type,))
+    assert offset is not None, "a block has at least one dimension"
+    pointers = builder.emit(tile.SplatOp, (view.base,), (tensor(view.base.type, shape),))
+    return builder.emit(tile.AddPtrOp, (pointers, offset), (pointers.type,)), mask
+
+
+def padding(builder: Builder, type: Attribute, with_nan: SSAValue | bool) -> SSAValue:
+    """The tile of ``type`` that stands outside a tensor: zeros, or NaNs for floats where ``with_nan``."""
+    zeros = builder.constant(0, type)
+    if not is_float(type):
+        return zeros
+    known = constant_of(with_nan) if isinstance(with_nan, SSAValue) else int(with_nan)
+    if known == 0:
+        return zeros
+    nans = builder.constant(float("nan"), type)
+    if known is not None or isinstance(with_nan, bool):
+        return nans
+    return builder.emit(arith.SelectOp, (with_nan, nans, zeros), (type,))
+
+
+def reshaped(builder: Builder, value: SSAValue, type: Attribute) -> SSAValue:
+    """``value`` in the shape of ``type``, which differs from its own by extents of 1 only."""
+    return builder.emit(tile.ReshapeOp, (value,), (type,))

@@ -1,0 +1,224 @@
+"""Combining ops of the tile dialect into fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.dialects import arith, tile
+from tritonx.dialects.tile.enums import InputPrecision
+from tritonx.ir.builder import Builder
+from tritonx.ir.define import SEGMENTS
+from tritonx.ir.edit import erase, only_block, replace
+from tritonx.ir.fold.constants import constant_of, signed, width_of
+from tritonx.ir.types import element_type, encoding_of, f32, i32, is_tensor, shape_of, tensor
+
+SMALLEST_DOT = 16
+"""Extents below this are no faster as a matrix product on any unit that has one."""
+
+
+@dataclass(frozen=True)
+class Combine(ModulePass):
+    """Combines
+
+    * ``addptr(addptr(p, a), b)`` into ``addptr(p, a + b)``, where ``a + b`` cannot wrap differently from two additions;
+    * ``addi(addi(x, c1), c2)`` into ``addi(x, c1 + c2)``;
+    * ``dot(a, b, 0) + d`` into ``dot(a, b, d)``, unless the accumulation is to be split (``maxNumImpreciseAcc``);
+    * ``select(m, load(p, m), v)`` into ``load(p, m, v)``;
+    * the sum over k of ``broadcast(x[m, k]) * broadcast(y[k, n])`` in f32 into a dot;
+    * loads and stores whose mask is constant into ones without a mask, or into nothing.
+    """
+
+    name = "combine"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in list(op.walk()):
+            rule = _RULES.get(inner.__class__)
+            if rule is not None:
+                rule(inner)
+
+
+def _has_one_use(value: SSAValue) -> bool:
+    return value.has_one_use()
+
+
+def _add_pointer(op: Any) -> None:
+    inner = op.ptr.owner
+    if not isinstance(inner, tile.AddPtrOp) or inner.offset.type != op.offset.type:
+        return
+    width = width_of(op.offset.type)
+    a, b = constant_of(inner.offset), constant_of(op.offset)
+    exact = a is not None and b is not None and width is not None and signed(int(a + b), width) == a + b
+    if width != 64 and not exact:
+        return  # offsets are sign-extended one by one; the narrow sum might wrap
+    builder = Builder.before(op)
+    offset = builder.emit(arith.AddiOp, (inner.offset, op.offset), (op.offset.type,))
+    replace(op, (builder.emit(tile.AddPtrOp, (inner.ptr, offset), (op.result.type,)),))
+
+
+def _add_integers(op: Any) -> None:
+    inner, outer = op.lhs.owner, constant_of(op.rhs)
+    if outer is None or not isinstance(inner, arith.AddiOp):
+        return
+    number = constant_of(inner.operands[1])
+    if number is None or not _has_one_use(inner.results[0]):
+        return
+    builder = Builder.before(op)
+    total = builder.constant(int(number) + int(outer), op.result.type)
+    replace(op, (builder.emit(arith.AddiOp, (inner.operands[0], total), (op.result.type,)),))
+
+
+def _add_to_dot(op: Any) -> None:
+    for product, addend in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        dot = product.owner
+        if (
+            isinstance(dot, tile.DotOp)
+            and _has_one_use(product)
+            and constant_of(dot.c) == 0
+            and dot.maxNumImpreciseAcc.value.data == 0
+        ):
+            builder = Builder.before(op)
+            builder.location = dot.location
+            new = builder.create(
+                tile.DotOp, (dot.a, dot.b, addend), (product.type,), dot.properties, dot.attributes
+            )
+            replace(op, new.results)
+            erase(dot)
+            return
+
+
+def _select_of_load(op: Any) -> None:
+    condition, if_true, otherwise = op.operands
+    load = if_true.owner
+    if not isinstance(load, tile.LoadOp) or load.mask is None or load.isVolatile.value.data:
+        return
+    if not _has_one_use(load.results[0]) or not _is_same_mask(load.mask, condition):
+        return
+    if not _make_available(otherwise, load):
+        return
+    builder = Builder.before(load)
+    new = builder.create(
+        tile.LoadOp, (load.ptr, load.mask, otherwise), (load.results[0].type,), _without_segments(load), load.attributes
+    )
+    replace(op, new.results)
+    erase(load)
+
+
+def _is_same_mask(mask: SSAValue, condition: SSAValue) -> bool:
+    if mask is condition:
+        return True
+    owner = mask.owner
+    return isinstance(owner, tile.SplatOp) and owner.src is condition
+
+
+def _make_available(value: SSAValue, at: Operation) -> bool:
+    """Whether ``value`` is defined in front of ``at``; a constant of the same block is moved there."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        return _is_around(owner, at)
+    if owner.parent is not at.parent:
+        return _is_around(owner.parent, at)
+    earlier = at.prev_op
+    while earlier is not None:
+        if earlier is owner:
+            return True
+        earlier = earlier.prev_op
+    if isinstance(owner, arith.ConstantOp):
+        owner.detach()
+        cast(Block, at.parent).insert_op_before(owner, at)
+        return True
+    return False
+
+
+def _is_around(block: Block | None, op: Operation) -> bool:
+    current = op.parent
+    while current is not None:
+        if current is block:
+            return True
+        above = current.parent_op()
+        current = None if above is None else above.parent
+    return False
+
+
+def _without_segments(op: Operation) -> dict[str, Any]:
+    return {name: value for name, value in op.properties.items() if name != SEGMENTS}
+
+
+def _load(op: Any) -> None:
+    known = None if op.mask is None else constant_of(op.mask)
+    if known is None:
+        return
+    if known:
+        builder = Builder.before(op)
+        new = builder.create(tile.LoadOp, (op.ptr,), (op.result.type,), _without_segments(op), op.attributes)
+        replace(op, new.results)
+    elif op.other is not None and not op.isVolatile.value.data:
+        replace(op, (op.other,))
+
+
+def _store(op: Any) -> None:
+    known = None if op.mask is None else constant_of(op.mask)
+    if known is None:
+        return
+    if known:
+        Builder.before(op).create(tile.StoreOp, (op.ptr, op.value), (), _without_segments(op), op.attributes)
+    erase(op)
+
+
+def _sum_of_product(op: Any) -> None:
+    """``sum_k x[m, k, 1] * y[1, k, n]`` → ``dot(x, y, 0)``."""
+    if len(op.operands) != 1 or op.axis.value.data != 1 or not _is_sum(op):
+        return
+    product = op.operands[0].owner
+    if not isinstance(product, arith.MulfOp) or element_type(product.results[0].type) != f32:
+        return
+    shape = shape_of(product.results[0].type)
+    if len(shape) != 3 or min(shape) < SMALLEST_DOT or encoding_of(product.results[0].type) is not None:
+        return
+    for first, second in (tuple(product.operands), tuple(product.operands)[::-1]):
+        x, y = _expanded(first, 2), _expanded(second, 0)
+        if x is None or y is None:
+            continue
+        if shape_of(x.type) != shape[:2] or shape_of(y.type) != shape[1:]:
+            continue
+        builder = Builder.before(op)
+        result = tensor(f32, (shape[0], shape[2]))
+        zero = builder.constant(0.0, result)
+        precision = {"inputPrecision": IntegerAttr(int(InputPrecision.IEEE), i32)}
+        replace(op, (builder.emit(tile.DotOp, (x, y, zero), (result,), precision),))
+        return
+
+
+def _expanded(value: SSAValue, axis: int) -> SSAValue | None:
+    """``x`` where ``value`` is ``broadcast(expand_dims(x, axis))``."""
+    broadcast = value.owner
+    expand = broadcast.src.owner if isinstance(broadcast, tile.BroadcastOp) else broadcast
+    if not isinstance(expand, tile.ExpandDimsOp) or expand.axis.value.data != axis:
+        return None
+    return expand.src if is_tensor(expand.src.type) else None
+
+
+def _is_sum(op: Any) -> bool:
+    body = only_block(op.combineOp)
+    add = None if body is None else body.first_op
+    if body is None or not isinstance(add, arith.AddfOp) or set(add.operands) != set(body.args):
+        return False
+    end = add.next_op
+    return isinstance(end, tile.ReduceReturnOp) and tuple(end.operands) == tuple(add.results)
+
+
+_RULES: dict[type[Operation], Callable[[Any], None]] = {
+    tile.AddPtrOp: _add_pointer,
+    arith.AddiOp: _add_integers,
+    arith.AddfOp: _add_to_dot,
+    arith.SelectOp: _select_of_load,
+    tile.LoadOp: _load,
+    tile.StoreOp: _store,
+    tile.ReduceOp: _sum_of_product,
+}

@@ -1,0 +1,336 @@
+"""Descriptors and block pointers become plain pointers, for targets (or accesses) without a unit that walks tensors.
+
+A view, that is a tensor descriptor or a block pointer, is not one value any more but its parts: base pointer, extents, strides, and
+a block pointer's offsets or a descriptor's padding (``block_access.View``). Where a view was passed on, through a function's
+parameters, a loop, a conditional or a call, its parts are passed instead; where it was used, pointers and a mask are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, ModuleOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.dialects import arith, cf, scf, tile
+from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, PaddingOption, RMWOp
+from tritonx.ir.builder import Builder
+from tritonx.ir.define import SEGMENTS
+from tritonx.ir.edit import erase, replace
+from tritonx.ir.failure import PassError
+from tritonx.ir.types import i1, i32, is_float, pointee_of, shape_of
+from tritonx.transforms.tile.block_access import (
+    View,
+    addresses,
+    is_view,
+    padding,
+    part_types,
+    positions,
+    reshaped,
+    widen,
+)
+
+
+@dataclass(frozen=True)
+class RewriteDescriptors(ModulePass):
+    """Replaces tensor descriptors and block pointers by pointers, extents and strides, and accesses by masked loads and stores.
+
+    A function parameter that is a descriptor becomes, in its place, ``base``, the extents and the strides (i64, one for each
+    dimension, outermost first) and an i1 that says whether reads outside the tensor give NaN instead of 0.
+    With ``block_pointers_only`` descriptors stay.
+    """
+
+    name = "rewrite-descriptors"
+    block_pointers_only: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        rewriter = _Rewriter(self.block_pointers_only)
+        for function in op.ops:
+            if isinstance(function, tile.FuncOp):
+                rewriter.function(function)
+
+
+_PASSED_ON = scf.YieldOp | scf.ConditionOp | tile.ReturnOp | cf.BranchOp
+
+
+@dataclass
+class _Rewriter:
+    """One walk over a module; ``views`` knows the parts of every view met so far."""
+
+    block_pointers_only: bool
+    views: dict[SSAValue, View] = field(default_factory=dict[SSAValue, View])
+    obsolete: list[Operation] = field(default_factory=list[Operation])
+
+    def rewrites(self, type: Attribute) -> bool:
+        return is_view(type) and not (self.block_pointers_only and isinstance(type, tile.TensorDescType))
+
+    def involved(self, op: Operation) -> bool:
+        return any(self.rewrites(v.type) for v in (*op.operands, *op.results))
+
+    def expand(self, values: Iterable[SSAValue]) -> list[SSAValue]:
+        """``values`` with every view replaced by its parts."""
+        parts: list[SSAValue] = []
+        for value in values:
+            parts += self.views[value].parts() if self.rewrites(value.type) else (value,)
+        return parts
+
+    def expand_types(self, types: Iterable[Attribute]) -> list[Attribute]:
+        parts: list[Attribute] = []
+        for type in types:
+            parts += part_types(type) if self.rewrites(type) else (type,)
+        return parts
+
+    def function(self, function: tile.FuncOp) -> None:
+        signature = function.function_type
+        if any(self.rewrites(t) for t in (*signature.inputs, *signature.outputs)):
+            if function.arg_attrs is not None:
+                attributes: list[DictionaryAttr] = []
+                for type, given in zip(signature.inputs, function.arg_attrs, strict=True):
+                    attributes += [DictionaryAttr({})] * len(part_types(type)) if self.rewrites(type) else [given]
+                function.properties["arg_attrs"] = ArrayAttr(attributes)
+            function.properties["function_type"] = FunctionType.from_lists(
+                self.expand_types(signature.inputs), self.expand_types(signature.outputs)
+            )
+        self.blocks(list(function.body.blocks))
+        for op in reversed(self.obsolete):
+            if not any(r.first_use for r in op.results):
+                erase(op)
+        self.obsolete.clear()
+
+    def blocks(self, blocks: Sequence[Block]) -> None:
+        """Rewrite the blocks of a region, their arguments first."""
+        old: list[tuple[Block, Any]] = []
+        for block in blocks:
+            for argument in list(block.args):
+                if self.rewrites(argument.type):
+                    parts = [block.insert_arg(t, argument.index + n) for n, t in enumerate(part_types(argument.type))]
+                    for part in parts:
+                        part.location = argument.location
+                    self.views[argument] = View.of_parts(argument.type, parts)
+                    old.append((block, argument))
+        for block in blocks:
+            for op in list(block.ops):
+                self.visit(op)
+        for block, argument in old:
+            if argument.first_use is not None:
+                _drop_obsolete_uses(argument)
+            block.erase_arg(argument)
+
+    def visit(self, op: Operation) -> None:
+        if not op.regions and not self.involved(op):
+            return
+        if isinstance(op, _PASSED_ON):
+            op.operands = self.expand(op.operands)
+            return
+        for region in op.regions:
+            self.blocks(list(region.blocks))
+        if not self.involved(op):
+            return
+        rule = _USES.get(op.__class__)
+        if rule is not None:
+            rule(self, op, Builder.before(op))
+        elif isinstance(op, scf.ForOp | scf.IfOp | scf.WhileOp | scf.ExecuteRegionOp | tile.CallOp):
+            self.rebuild(op)
+        else:
+            raise PassError(op, f"{op.name} of a tensor descriptor or block pointer cannot be rewritten")
+
+    def rebuild(self, op: Operation) -> None:
+        """The op again, with views among its operands and results replaced by their parts."""
+        block = op.parent
+        assert block is not None, "ops are visited where they stand"
+        new = op.__class__.create(
+            operands=self.expand(op.operands),
+            result_types=self.expand_types(r.type for r in op.results),
+            properties={name: value for name, value in op.properties.items() if name != SEGMENTS},
+            attributes=op.attributes,
+            regions=[op.detach_region(region) for region in list(op.regions)],
+            location=op.location,
+        )
+        block.insert_op_before(new, op)
+        position = 0
+        for result in op.results:
+            if self.rewrites(result.type):
+                count = len(part_types(result.type))
+                self.views[result] = View.of_parts(result.type, new.results[position : position + count])
+                position += count
+            else:
+                result.replace_all_uses_with(new.results[position])
+                position += 1
+        self.obsolete.append(op)
+
+
+def _drop_obsolete_uses(value: SSAValue) -> None:
+    """Erase the ops that still use a view argument: they only made or moved views, whose parts have replaced them."""
+    for use in list(value.uses):
+        user = use.operation
+        for result in user.results:
+            _drop_obsolete_uses(result)
+        erase(user)
+
+
+# What uses of views become. Each rule gets the op and a builder in front of it.
+
+
+def _make_descriptor(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+    nan = builder.constant(op.padding.value.data == PaddingOption.PAD_NAN, i1)
+    shape = tuple(widen(builder, v) for v in op.shape)
+    rewriter.views[op.result] = View(op.base, shape, tuple(op.strides), (), nan)
+    rewriter.obsolete.append(op)
+
+
+def _make_block_pointer(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+    offsets = tuple(widen(builder, v) for v in op.offsets)
+    rewriter.views[op.result] = View(op.base, tuple(op.shape), tuple(op.strides), offsets)
+    rewriter.obsolete.append(op)
+
+
+def _advance(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+    view = rewriter.views[op.ptr]
+    offsets = tuple(
+        builder.emit(arith.AddiOp, (start, widen(builder, by)), (start.type,))
+        for start, by in zip(view.offsets, op.offsets, strict=True)
+    )
+    rewriter.views[op.result] = View(view.base, view.shape, view.strides, offsets)
+    rewriter.obsolete.append(op)
+
+
+def _select(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+    condition, if_true, if_false = op.operands
+    sides = (rewriter.views[if_true].parts(), rewriter.views[if_false].parts())
+    chosen = [builder.emit(arith.SelectOp, (condition, a, b), (a.type,)) for a, b in zip(*sides, strict=True)]
+    rewriter.views[op.results[0]] = View.of_parts(op.results[0].type, chosen)
+    rewriter.obsolete.append(op)
+
+
+def _masked(properties: dict[str, Attribute], *names: str) -> dict[str, Attribute]:
+    return {name: properties[name] for name in names if name in properties}
+
+
+def _emit_load(builder: Builder, op: Any, pointers: SSAValue, mask: SSAValue | None, with_nan: SSAValue | bool) -> SSAValue:
+    operands = [pointers]
+    type = pointee_of(pointers.type)
+    if mask is not None:
+        operands += [mask, padding(builder, type, with_nan)]
+    properties = _masked(op.properties, "cache", "evict", "isVolatile")
+    return builder.create(tile.LoadOp, operands, (type,), properties).results[0]
+
+
+def _emit_store(builder: Builder, op: Any, pointers: SSAValue, mask: SSAValue | None, value: SSAValue) -> None:
+    operands = [pointers, value] if mask is None else [pointers, value, mask]
+    builder.create(tile.StoreOp, operands, (), _masked(op.properties, "cache", "evict"))
+
+
+def _checked_axes(op: Any) -> tuple[int, ...]:
+    checked = op.boundaryCheck
+    return () if checked is None else tuple(int(axis) for axis in checked.get_values())
+
+
+def _block_at(builder: Builder, view: View, offsets: Sequence[SSAValue], type: Attribute) -> list[SSAValue]:
+    return [positions(builder, start, extent) for start, extent in zip(offsets, shape_of(type), strict=True)]
+
+
+def _load(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+    view = rewriter.views[op.ptr]
+    at = _block_at(builder, view, view.offsets, op.ptr.type.pointee)
+    pointers, mask = addresses(builder, view, at, _checked_axes(op))
+    nan = op.padding is not None and op.padding.value.data == PaddingOption.PAD_NAN
+    replace(op, (_emit_load(builder, op, pointers, mask, nan),))
+
+
+def _store(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+    if op.ptr not in rewriter.views:
+        raise PassError(op, "a block pointer cannot be stored")
+    view = rewriter.views[op.ptr]
+    at = _block_at(builder, view, view.offsets, op.ptr.type.pointee)
+    pointers, mask = addresses(builder, view, at, _checked_axes(op))
+    _emit_store(builder, op, pointers, mask, op.value)
+    erase(op)
+
+
+def _descriptor_block(rewriter: _Rewriter, op: Any, builder: Builder) -> tuple[View, SSAValue, SSAValue | None]:
+    view = rewriter.views[op.desc]
+    at = _block_at(builder, view, tuple(op.indices), op.desc.type.block_type)
+    return (view, *addresses(builder, view, at))
+
+
+def _descriptor_load(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+    view, pointers, mask = _descriptor_block(rewriter, op, builder)
+    value = _emit_load(builder, op, pointers, mask, view.pad_with_nan or False)
+    replace(op, (reshaped(builder, value, op.result.type),))
+
+
+def _source(builder: Builder, op: Any, pointers: SSAValue) -> SSAValue:
+    return reshaped(builder, op.src, pointee_of(pointers.type))
+
+
+def _descriptor_store(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+    _, pointers, mask = _descriptor_block(rewriter, op, builder)
+    _emit_store(builder, op, pointers, mask, _source(builder, op, pointers))
+    erase(op)
+
+
+_REDUCTIONS: dict[int, RMWOp] = {
+    DescriptorReduceKind.ADD: RMWOp.ADD,
+    DescriptorReduceKind.MIN: RMWOp.MIN,
+    DescriptorReduceKind.MAX: RMWOp.MAX,
+    DescriptorReduceKind.AND: RMWOp.AND,
+    DescriptorReduceKind.OR: RMWOp.OR,
+    DescriptorReduceKind.XOR: RMWOp.XOR,
+}
+
+
+def _descriptor_reduce(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+    kind = DescriptorReduceKind(op.kind.value.data)
+    function = _REDUCTIONS.get(kind)
+    if is_float(op.src.type):
+        function = RMWOp.FADD if kind is DescriptorReduceKind.ADD else None
+    if function is None:
+        raise PassError(op, f"no atomic operation does {kind.name.lower()} on {op.src.type}")
+    _, pointers, mask = _descriptor_block(rewriter, op, builder)
+    value = _source(builder, op, pointers)
+    operands = [pointers, value] if mask is None else [pointers, value, mask]
+    properties: dict[str, Attribute] = {
+        "atomic_rmw_op": IntegerAttr(int(function), i32),
+        "sem": IntegerAttr(int(MemSemantic.RELAXED), i32),
+        "scope": IntegerAttr(int(MemSyncScope.GPU), i32),
+    }
+    builder.create(tile.AtomicRMWOp, operands, (value.type,), properties)
+    erase(op)
+
+
+def _descriptor_rows(
+    rewriter: _Rewriter, op: Any, builder: Builder, width: int
+) -> tuple[View, SSAValue, SSAValue | None]:
+    view = rewriter.views[op.desc]
+    at = (widen(builder, op.x_offsets), positions(builder, op.y_offset, width))
+    return (view, *addresses(builder, view, at))
+
+
+def _descriptor_gather(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+    view, pointers, mask = _descriptor_rows(rewriter, op, builder, shape_of(op.result.type)[1])
+    replace(op, (_emit_load(builder, op, pointers, mask, view.pad_with_nan or False),))
+
+
+def _descriptor_scatter(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+    _, pointers, mask = _descriptor_rows(rewriter, op, builder, shape_of(op.src.type)[1])
+    _emit_store(builder, op, pointers, mask, op.src)
+    erase(op)
+
+
+_USES: dict[type[Operation], Callable[[_Rewriter, Any, Builder], None]] = {
+    tile.MakeTensorDescOp: _make_descriptor,
+    tile.MakeTensorPtrOp: _make_block_pointer,
+    tile.AdvanceOp: _advance,
+    tile.LoadOp: _load,
+    tile.StoreOp: _store,
+    tile.DescriptorLoadOp: _descriptor_load,
+    tile.DescriptorStoreOp: _descriptor_store,
+    tile.DescriptorReduceOp: _descriptor_reduce,
+    tile.DescriptorGatherOp: _descriptor_gather,
+    tile.DescriptorScatterOp: _descriptor_scatter,
+    arith.SelectOp: _select,
+}
