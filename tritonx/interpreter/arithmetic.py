@@ -52,6 +52,30 @@ def remainder_unsigned(x: Array, y: Array) -> Array:
     return signless(np.remainder(x, divisor(x, y, signed=False)))
 
 
+def floor_divide_signed(x: Array, y: Array) -> Array:
+    """The quotient rounded down."""
+    return np.floor_divide(x, divisor(x, y, signed=True))
+
+
+def ceil_divide_signed(x: Array, y: Array) -> Array:
+    """The quotient rounded up."""
+    y = divisor(x, y, signed=True)
+    return np.floor_divide(x, y) + (np.remainder(x, y) != 0)
+
+
+def ceil_divide_unsigned(x: Array, y: Array) -> Array:
+    """The unsigned quotient rounded up."""
+    x, y = unsigned(x), unsigned(y)
+    y = divisor(x, y, signed=False)
+    return signless(np.floor_divide(x, y) + (np.remainder(x, y) != 0))
+
+
+def round_half_away(x: Array) -> Array:
+    """To the nearest integer, halves away from zero."""
+    whole = np.trunc(x)
+    return whole + np.where(np.abs(x - whole) >= 0.5, np.copysign(np.ones_like(x), x), np.zeros_like(x))
+
+
 def shift_right_unsigned(x: Array, count: Array) -> Array:
     return signless(np.right_shift(unsigned(x), unsigned(count)))
 

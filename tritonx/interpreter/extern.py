@@ -54,12 +54,6 @@ def _ordered(name: str) -> Function:
     return function
 
 
-def _round_away(x: Any) -> Any:
-    """To nearest, halves away from zero."""
-    whole = np.trunc(x)
-    return whole + np.where(np.abs(x - whole) >= 0.5, np.copysign(1.0, x), 0.0)
-
-
 def _sin_pi(x: Any) -> Any:
     reduced = np.fmod(x, 2.0)
     return np.where(np.trunc(reduced) == reduced, np.copysign(0.0, x), np.sin(math.pi * reduced))
@@ -178,7 +172,7 @@ _ONE_ARGUMENT: dict[str, Function] = {
     "log1p": np.log1p, "log2": np.log2, "logb": _log_b, "nearbyint": np.rint, "rint": np.rint,
     "normcdf": lambda x: 0.5 * _each(math.erfc)(-x / math.sqrt(2)), "normcdfinv": _each(_normal_quantile),
     "cyl_bessel_i0": _each(_bessel_i0), "cyl_bessel_i1": _each(_bessel_i1), "rcbrt": lambda x: 1.0 / np.cbrt(x),
-    "round": _round_away, "rsqrt": lambda x: 1.0 / np.sqrt(x), "saturate": lambda x: np.fmin(np.fmax(x, 0.0), 1.0),
+    "round": arithmetic.round_half_away, "rsqrt": lambda x: 1.0 / np.sqrt(x), "saturate": lambda x: np.fmin(np.fmax(x, 0.0), 1.0),
     "sin": np.sin, "sinh": np.sinh, "sinpi": _sin_pi, "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh,
     "tgamma": _each(math.gamma), "trunc": np.trunc, "y0": _c("y0"), "y1": _c("y1"), "rcp_rn": np.reciprocal,
     "sqrt_rn": np.sqrt, "rsqrt_rn": lambda x: 1.0 / np.sqrt(x),
@@ -198,7 +192,7 @@ _SEVERAL_ARGUMENTS: dict[str, Function] = {
 
 _PREDICATES: dict[str, Function] = {
     "finite": np.isfinite, "isfinite": np.isfinite, "isinf": np.isinf, "isnan": np.isnan, "signbit": np.signbit,
-    "ilogb": _log_b, "llrint": np.rint, "llround": _round_away, "lrint": np.rint, "lround": _round_away,
+    "ilogb": _log_b, "llrint": np.rint, "llround": arithmetic.round_half_away, "lrint": np.rint, "lround": arithmetic.round_half_away,
 }  # fmt: skip
 
 _INTEGERS: dict[str, Function] = {

@@ -81,6 +81,10 @@ def _assume(op: Any, bind: Binder) -> Function:
     return assume
 
 
+def _unreachable() -> None:
+    raise DeviceAssertion("execution reached a place that the compiler was told it never reaches")
+
+
 def _nothing() -> None:
     """Programs run one after the other and lanes together: there is nobody to wait for."""
 
@@ -94,6 +98,7 @@ TABLE: Table = {
     scf.WhileOp: _while,
     scf.ExecuteRegionOp: _execute_region,
     ub.PoisonOp: _poison,
+    ub.UnreachableOp: always(_unreachable),
     llvm.AssumeOp: _assume,
     gpu.BarrierOp: always(_nothing),
 }

@@ -8,7 +8,7 @@ import numpy as np
 
 from tritonx.dialects import arith, math, tile
 from tritonx.interpreter import arithmetic
-from tritonx.interpreter.execution import Binder, Function, Meaning, Table
+from tritonx.interpreter.execution import Binder, Function, Meaning, Table, always
 from tritonx.interpreter.values import dtype_of, unsigned
 from tritonx.ir.types import type_of
 
@@ -75,9 +75,12 @@ TABLE: Table = {
     arith.DivUIOp: _by_width(arithmetic.divide_unsigned, _first),
     arith.RemSIOp: _by_width(arithmetic.remainder_signed, _nothing),
     arith.RemUIOp: _by_width(arithmetic.remainder_unsigned, _nothing),
-    arith.AndIOp: lambda op, bind: np.bitwise_and,
-    arith.OrIOp: lambda op, bind: np.bitwise_or,
-    arith.XOrIOp: lambda op, bind: np.bitwise_xor,
+    arith.FloorDivSIOp: _by_width(arithmetic.floor_divide_signed, _first),
+    arith.CeilDivSIOp: _by_width(arithmetic.ceil_divide_signed, _first),
+    arith.CeilDivUIOp: _by_width(arithmetic.ceil_divide_unsigned, _first),
+    arith.AndIOp: always(np.bitwise_and),
+    arith.OrIOp: always(np.bitwise_or),
+    arith.XOrIOp: always(np.bitwise_xor),
     arith.ShLIOp: _by_width(np.left_shift, _and_not),
     arith.ShRSIOp: _by_width(np.right_shift, _first),
     arith.ShRUIOp: _by_width(arithmetic.shift_right_unsigned, _and_not),
@@ -86,6 +89,6 @@ TABLE: Table = {
     arith.MaxUIOp: _by_width(_max_unsigned, np.bitwise_or),
     arith.MinUIOp: _by_width(_min_unsigned, np.bitwise_and),
     arith.CmpiOp: _compare,
-    math.AbsIOp: lambda op, bind: _absolute,
-    tile.MulhiUIOp: lambda op, bind: arithmetic.multiply_high_unsigned,
+    math.AbsIOp: always(_absolute),
+    tile.MulhiUIOp: always(arithmetic.multiply_high_unsigned),
 }

@@ -1,0 +1,152 @@
+"""A builder that runs every op the moment it is made: what the interpreter puts under the language in place of the compiler's.
+
+The language's semantics builds ops through a builder and passes handles on without looking inside. Under `EagerBuilder` a handle
+is an `EagerValue`: an SSA value that no op defines and that carries its data. An op is created (so that its meaning can read
+its attributes), run, and forgotten. Nothing folds and nothing is merged, so the program does what its lines say.
+
+Regions. The combine function of a reduction is Python code too, and stays that: `python_region` makes a block stand for a Python
+function on arrays, and the meaning of the op that holds the block calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from tritonx.dialects.arith import ConstantOp
+from tritonx.interpreter.errors import UnsupportedInInterpreter
+from tritonx.interpreter.execution import Execution, Function
+from tritonx.interpreter.meanings import MEANINGS
+from tritonx.ir.builder import Builder
+from tritonx.ir.fold import attribute_for
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+class EagerValue(SSAValue[Attribute]):
+    """A handle with its data: `type` is the IR type, `data` an ndarray, a NumPy scalar or a descriptor."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, type_: Attribute, data: Any) -> None:
+        self._type = type_
+        self.data = data
+        self.first_use = None
+        self._name = None
+
+    @property
+    def owner(self) -> Operation | Block:
+        """A block without ops: nothing can be learnt from who made the value."""
+        return _NOWHERE
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+_NOWHERE = Block()
+
+
+class EagerBuilder(Builder):
+    """The interface of `ir.builder.Builder`; every op runs on `execution` when it is made. It is also the meanings' binder."""
+
+    def __init__(self, execution: Execution) -> None:
+        super().__init__(_NOWHERE)
+        self.execution = execution
+        self._python_regions: dict[Block, Function] = {}
+
+    # As a builder.
+
+    @contextmanager
+    def at(self, block: Block, *, nested: bool = False) -> Iterator[Builder]:
+        """There is no insertion point: the ops inside run at once, where the Python code stands."""
+        yield self
+
+    def create(
+        self,
+        cls: type[OpT],
+        operands: Sequence[SSAValue] = (),
+        result_types: Sequence[Attribute] = (),
+        properties: Mapping[str, Attribute] | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+        successors: Sequence[Block] = (),
+    ) -> OpT:
+        """The op, after it ran; its results are `EagerValue`s."""
+        op = cls.create(
+            operands=operands,
+            result_types=result_types,
+            properties=cast(Any, properties),
+            attributes=cast(Any, attributes),
+            regions=regions,
+            successors=successors,
+        )
+        if op.has_trait(IsTerminator):
+            return op
+        values = self._run(op)
+        cast(Any, op).results = tuple(
+            [EagerValue(type_, value) for type_, value in zip(result_types, values, strict=True)]
+        )
+        return op
+
+    def insert(self, op: OpT) -> OpT:
+        raise UnsupportedInInterpreter(f"'{op.name}' was made without running it")
+
+    def emit(
+        self,
+        cls: type[Operation],
+        operands: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        properties: Mapping[str, Attribute] | None = None,
+    ) -> SSAValue:
+        return self.multi(cls, operands, result_types, properties)[0]
+
+    def multi(
+        self,
+        cls: type[Operation],
+        operands: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        properties: Mapping[str, Attribute] | None = None,
+    ) -> tuple[SSAValue, ...]:
+        op = cls.create(operands=operands, result_types=result_types, properties=cast(Any, properties))
+        values = self._run(op)
+        return tuple([EagerValue(type_, value) for type_, value in zip(result_types, values, strict=True)])
+
+    def constant(self, value: int | float | bool, type: Attribute) -> SSAValue:
+        return self.emit(ConstantOp, (), (type,), {"value": attribute_for(value, type)})
+
+    # As a binder.
+
+    def region(self, region: Region) -> Function:
+        raise UnsupportedInInterpreter("control flow is Python's own where a kernel runs line by line")
+
+    def lanewise(self, region: Region) -> Function:
+        block = region.blocks.first
+        function = None if block is None else self._python_regions.pop(block, None)
+        return self.region(region) if function is None else function
+
+    def function(self, name: str) -> Function:
+        raise UnsupportedInInterpreter(f"@{name}: functions are Python's own where a kernel runs line by line")
+
+    def python_region(self, block: Block, function: Callable[..., tuple[Any, ...]]) -> None:
+        """Let `block`, which an op made next will hold, mean `function` on arrays of lanes."""
+        self._python_regions[block] = function
+
+    def _run(self, op: Operation) -> tuple[Any, ...]:
+        meaning = MEANINGS.get(type(op))
+        if meaning is None:
+            raise UnsupportedInInterpreter(f"the interpreter has no meaning for '{op.name}'")
+        operands: Any = cast(Any, op)._operands
+        value = meaning(op, self)(*[operand.data for operand in operands])
+        for operand in operands:  # the op is done: its uses would keep it, and all before it, alive
+            operand.first_use = None
+        if len(op.results) == 0:
+            return ()
+        return value if type(value) is tuple else (value,)

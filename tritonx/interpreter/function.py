@@ -1,0 +1,218 @@
+"""`InterpretedFunction`: a kernel that runs as the Python function it is, program by program, on NumPy data.
+
+`@jit` makes one under `TRITONX_INTERPRET=1` (or `TRITON_INTERPRET=1`); `interpreted(kernel)` makes one of any kernel. It is
+launched like a compiled kernel and takes the same arguments. Inside, the kernel's own lines run: breakpoints, `pdb` and `print`
+work, values are `tl.tensor`s whose numbers `print` shows. What goes wrong is an `InterpreterError` that names the kernel's line.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from bdb import BdbQuit
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tritonx.backends.api import Options
+from tritonx.interpreter.arguments import argument_value, normalise_grid
+from tritonx.interpreter.eager import EagerValue
+from tritonx.interpreter.errors import InterpretedCallError, InvalidLaunch, KernelFault
+from tritonx.interpreter.execution import Execution
+from tritonx.interpreter.host import HostMemory
+from tritonx.interpreter.rewrite import rewritten
+from tritonx.interpreter.running import Runtime
+from tritonx.interpreter.semantics import EagerSemantics, LanesDiverge, is_language_value
+from tritonx.interpreter.values import Descriptor
+from tritonx.frontend.semantics import ir_type
+from tritonx.language import active
+from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.dtypes import int32, int64, str_to_ty
+from tritonx.language.values import tensor
+from tritonx.language.values import tuple as language_tuple
+from tritonx.language.values import tuple_type
+from tritonx.runtime.errors import InterpreterError
+from tritonx.runtime.jit import ConstexprFunction, JITFunction
+from tritonx.runtime.params import KernelParam
+from tritonx.runtime.source import JITCallable
+from tritonx.runtime.specialize import ArgSpec, specializer
+
+# Assertions of the kernel always run; sums that overflow wrap, as they do on a device.
+OPTIONS = Options(debug=True, sanitize_overflow=False)
+
+_OWN_FILES = str(Path(__file__).parents[1])
+
+
+class InterpretedFunction(JITFunction):
+    """See the module's docstring. Launch options (`num_warps`, ...) are accepted and mean nothing here."""
+
+    poison = False
+    """Whether undefined values show as NaN or 0xA5 bytes; see `Execution.poison`."""
+
+    def __getitem__(self, grid: Any) -> Any:
+        return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
+
+    def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
+        """Run every program of `grid`, in order, x fastest; with `warmup` do nothing."""
+        if warmup:
+            return
+        names = set(self.arg_names)
+        given = {name: value for name, value in kwargs.items() if name in names}
+        options = {name: value for name, value in kwargs.items() if name not in names}
+        bound = self.signature.bind(*args, **given)
+        bound.apply_defaults()
+        for hook in self.pre_run_hooks:
+            hook(*bound.arguments.values(), **options)
+        extents = grid({**bound.arguments, **options}) if callable(grid) else grid
+        execution = Execution(grid=_extents(extents), memory=(host := HostMemory()).memory, poison=self.poison)
+        semantic = EagerSemantics(execution, OPTIONS, call)
+        values = [_argument(p, bound.arguments[p.name], host) for p in self.params]
+        python = python_of(self)
+        with active.activate(semantic), np.errstate(all="ignore"):
+            _run_programs(execution, python, values)
+        host.write_back()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if active.current_or_none() is None:
+            raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+        return call(self, args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"InterpretedFunction({self.module}:{self.fn.__qualname__})"
+
+
+def interpreted(kernel: JITFunction) -> InterpretedFunction:
+    """`kernel` to be run by the interpreter, whatever the environment says."""
+    return InterpretedFunction(kernel.fn, do_not_specialize=kernel.do_not_specialize)
+
+
+def call(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Any:
+    """Call what kernel code may call, with values of the language; the active semantics run its ops."""
+    kwargs = kwargs or {}
+    if isinstance(fn, ConstexprFunction):
+        result = fn.fn(*(unwrap(a) for a in args), **{name: unwrap(v) for name, v in kwargs.items()})
+        return result if is_language_value(result) else constexpr(result)
+    if not isinstance(fn, JITCallable):
+        return fn(*args, **kwargs)
+    bound = fn.signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    for name, value in bound.arguments.items():
+        kind = fn.signature.parameters[name].kind
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            bound.arguments[name] = tuple(_wrapped(v) for v in value)
+        elif kind is not inspect.Parameter.VAR_KEYWORD:
+            constant = "constexpr" in str(fn.signature.parameters[name].annotation)
+            bound.arguments[name] = constexpr(value) if constant and not isinstance(value, tensor) else _wrapped(value)
+    return python_of(fn)(*bound.args, **bound.kwargs)
+
+
+def _wrapped(value: Any) -> Any:
+    """A plain Python number or string as a constexpr, as arguments are to the compiler."""
+    return constexpr(value) if value is None or isinstance(value, bool | int | float | str) else value
+
+
+_PYTHON: WeakKeyDictionary[JITCallable, tuple[str, Callable[..., Any]]] = WeakKeyDictionary()
+"""Rewritten functions by the function they were made of, with the source they were made from: a cache, nothing else."""
+
+
+def python_of(fn: JITCallable) -> Callable[..., Any]:
+    """The rewritten Python function of a kernel function."""
+    known = _PYTHON.get(fn)
+    if known is not None and known[0] is fn.src:
+        return known[1]
+    made = rewritten(
+        fn.fn,
+        copy.deepcopy(ast.parse(fn.src)),
+        file=fn.file_name,
+        first_line=fn.def_line_number,
+        indentation=fn.indentation,
+        runtime=Runtime,
+    )
+    _PYTHON[fn] = (fn.src, made)
+    return made
+
+
+def _run_programs(execution: Execution, python: Callable[..., Any], values: Sequence[Any]) -> None:
+    x_extent, y_extent, z_extent = execution.grid
+    for z in range(z_extent):
+        for y in range(y_extent):
+            for x in range(x_extent):
+                execution.program = (x, y, z)
+                try:
+                    python(*values)
+                except KernelFault as fault:
+                    raise fault.at(_place(fault.__traceback__), execution.program) from None
+                except (InterpreterError, BdbQuit):
+                    raise
+                except LanesDiverge:
+                    raise InterpretedCallError("a combine function branches on values of a block") from None
+                except Exception as error:
+                    place = _place(error.__traceback__)
+                    text = f"{type(error).__name__}: {error}"
+                    raise InterpretedCallError(f"{place}: {text}" if place else text) from error
+
+
+def _place(traceback: TracebackType | None) -> str | None:
+    """`file:line` of the innermost frame outside this package: the kernel's line, whatever it called."""
+    place: str | None = None
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if not file.startswith(_OWN_FILES) and not _is_installed(file):
+            place = f"{file}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return place
+
+
+def _is_installed(file: str) -> bool:
+    return "site-packages" in file or file.startswith("<")
+
+
+def _extents(grid: Any) -> tuple[int, int, int]:
+    values = grid if isinstance(grid, tuple | list) else (grid,)
+    return normalise_grid([unwrap(v).__index__() for v in values])  # pyright: ignore[reportUnknownVariableType]
+
+
+# Arguments.
+
+
+def _argument(param: KernelParam, value: Any, host: HostMemory) -> Any:
+    if param.is_constexpr:
+        return constexpr(value)
+    table = specializer(param.is_const, not param.do_not_specialize, False, param.annotation_type)
+    spec, _ = table(value)
+    return _language_value(spec, value, param.name, host)
+
+
+def _language_value(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> Any:
+    if spec.elements is not None:
+        parts = [_language_value(s, v, f"{name}[{i}]", host) for i, (s, v) in enumerate(zip(spec.elements, value, strict=True))]
+        return language_tuple(parts, tuple_type([p.type for p in parts], getattr(type(value), "_fields", None)))
+    if spec.type == "constexpr":
+        return constexpr(value)
+    type_ = str_to_ty(spec.type)
+    if spec.type.startswith("tensordesc"):
+        return _descriptor(type_, value, name, host)
+    if type_.is_ptr():
+        return tensor(EagerValue(ir_type(type_), np.int64(host.address(value, name))), type_)
+    number = value.item() if isinstance(value, np.generic) else value
+    return tensor(EagerValue(ir_type(type_), argument_value(number, ir_type(type_), name, host.memory)), type_)
+
+
+def _descriptor(type_: Any, value: Any, name: str, host: HostMemory) -> Any:
+    """A host tensor descriptor: the device-side descriptor with its shape (i32) and strides (i64)."""
+    shape, strides = [int(n) for n in value.shape], [int(n) for n in value.strides]
+    block = tuple(int(n) for n in value.block_shape)
+    if len(shape) != len(block) or len(strides) != len(block):
+        raise InvalidLaunch(f"{name}: a descriptor's shape, strides and block shape have one rank, got {shape}, {strides}, {block}")
+    descriptor, *_ = (ir_type(leaf) for leaf in type_.leaves())
+    nan = str(getattr(value, "padding", "zero")) == "nan"
+    data = Descriptor(host.address(value.base, name), tuple(shape), tuple(strides), block, descriptor.element_type, nan)
+    handles: list[Any] = [EagerValue(descriptor, data)]
+    handles += [EagerValue(ir_type(int32), np.int32(n)) for n in shape]
+    handles += [EagerValue(ir_type(int64), np.int64(n)) for n in strides]
+    return type_.rebuild(iter(handles))

@@ -1,0 +1,189 @@
+"""Makes a kernel's own Python code mean in Python what it means to the compiler, line for line.
+
+The rewritten function keeps its file name and line numbers, so that breakpoints, `pdb` and tracebacks show the kernel's source.
+Only what plain Python would do differently is touched, and every change is a call of the `Runtime` (see `running.py`), which the
+code sees as one extra variable of its closure:
+
+| kernel | becomes |
+|---|---|
+| `x = 5`, `x += y`, `return 5` | `x = rt.keep(5)`, `x = rt.keep(x + y)`, `return rt.keep(5)`: numbers turn into tensors |
+| `x: tl.constexpr = 5` | `x = rt.constant(5)` |
+| `for i in range(n)` | `for i in rt.iterate(rt.range(n))`: the bounds may be tensors, the counter is one |
+| `a and b`, `not a` | `rt.both(lambda: a, lambda: b)`, `rt.invert(a)`: elementwise on blocks |
+| `a is b`, `a in b` | the same on the values of constexprs |
+| `assert c, m` | `rt.check(c, m)` |
+| `print`, `min`, `max`, `abs`, ... where they are Python's | the runtime's |
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types
+from collections.abc import Callable, Collection
+from typing import Any
+
+from tritonx.interpreter.errors import InterpretedCallError
+
+RUNTIME = "_tritonx_runtime"
+"""The name under which the rewritten code finds its runtime."""
+
+REPLACED_BUILTINS = frozenset({"range", "print", "min", "max", "abs", "len", "float", "int", "bool", "isinstance", "sum"})
+
+
+class Rewriter(ast.NodeTransformer):
+    """See the module's docstring. `free` are the names that the function finds outside itself and that are not Python's."""
+
+    def __init__(self, file: str, free: Callable[[str], bool]) -> None:
+        self.file = file
+        self._is_users_own = free
+        self._local: Collection[str] = ()
+
+    def function(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Rewrite the definition itself: without decorators, annotations and defaults, which the original keeps."""
+        arguments = node.args
+        parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        parameters += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+        names = {parameter.arg for parameter in parameters}
+        names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self._local = names
+        node.decorator_list = []
+        node.returns = None
+        for parameter in parameters:
+            parameter.annotation = None
+        # Every default is evaluated where the original was defined; the caller binds them.
+        arguments.defaults = [ast.copy_location(ast.Constant(None), d) for d in arguments.defaults]
+        arguments.kw_defaults = [None if d is None else ast.copy_location(ast.Constant(None), d) for d in arguments.kw_defaults]
+        node.body = [self.visit(statement) for statement in node.body]
+        return node
+
+    # Statements.
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        self.generic_visit(node)
+        node.value = _call("keep", [node.value], node.value)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if node.value is None:
+            return ast.copy_location(ast.Pass(), node)
+        self.generic_visit(node)
+        constant = "constexpr" in ast.unparse(node.annotation)
+        value = _call("constant" if constant else "keep", [node.value], node.value)
+        return ast.copy_location(ast.Assign(targets=[node.target], value=value), node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        self.generic_visit(node)
+        if not isinstance(node.target, ast.Name):
+            return node
+        read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+        return ast.copy_location(ast.Assign(targets=[node.target], value=_call("keep", [value], node)), node)
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
+        self.generic_visit(node)
+        if node.value is not None:
+            node.value = _call("keep", [node.value], node.value)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.stmt:
+        self.generic_visit(node)
+        node.iter = _call("iterate", [node.iter], node.iter)
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        self.generic_visit(node)
+        call = _call("check", [node.test, *([] if node.msg is None else [node.msg])], node)
+        return ast.copy_location(ast.Expr(call), node)
+
+    # Expressions.
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        self.generic_visit(node)
+        name = "both" if isinstance(node.op, ast.And) else "either"
+        return _call(name, [_delayed(value) for value in node.values], node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        return _call("invert", [node.operand], node) if isinstance(node.op, ast.Not) else node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if len(node.ops) > 1:
+            raise InterpretedCallError(f"{self.file}:{node.lineno}: simultaneous multiple comparison is not supported")
+        self.generic_visit(node)
+        if isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
+            node.left = _call("plain", [node.left], node.left)
+            node.comparators = [_call("plain", [c], c) for c in node.comparators]
+        return node
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        self.generic_visit(node)
+        node.value = _call("plain", [node.value], node.value)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        name = node.id
+        if isinstance(node.ctx, ast.Load) and name in REPLACED_BUILTINS and name not in self._local and not self._is_users_own(name):
+            return _attribute(name, node)
+        return node
+
+
+def _attribute(name: str, place: ast.AST) -> ast.expr:
+    runtime = ast.copy_location(ast.Name(RUNTIME, ast.Load()), place)
+    return ast.copy_location(ast.Attribute(runtime, name, ast.Load()), place)
+
+
+def _call(name: str, args: list[ast.expr], place: ast.AST) -> ast.expr:
+    return ast.copy_location(ast.Call(_attribute(name, place), args, []), place)
+
+
+def _delayed(value: ast.expr) -> ast.expr:
+    empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.copy_location(ast.Lambda(empty, value), value)
+
+
+def rewritten(
+    fn: Any, tree: ast.Module, *, file: str, first_line: int, indentation: int, runtime: Any
+) -> Callable[..., Any]:
+    """`fn` compiled again from `tree` (which is consumed), at its place in `file`, over its own globals and closure.
+
+    The new function has the parameters of the old one but no defaults and no annotations.
+    """
+    definition = tree.body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+
+    def users_own(name: str) -> bool:
+        if name in cells:
+            return True
+        value = fn.__globals__.get(name)
+        return value is not None and value is not getattr(builtins, name, None)
+
+    inner = Rewriter(file, users_own).function(definition)
+    maker = ast.FunctionDef(
+        name="make",
+        args=ast.arguments(
+            posonlyargs=[],
+            args=[ast.arg(name) for name in (RUNTIME, *cells)],
+            kwonlyargs=[],
+            kw_defaults=[],
+            defaults=[],
+        ),
+        body=[inner, ast.Return(ast.Name(inner.name, ast.Load()))],
+        decorator_list=[],
+        **({"type_params": []} if "type_params" in ast.FunctionDef._fields else {}),
+    )
+    module = ast.Module([maker], [])
+    ast.increment_lineno(inner, first_line - 1)
+    for node in ast.walk(inner):
+        if hasattr(node, "col_offset"):
+            node.col_offset += indentation  # type: ignore[attr-defined]
+        if getattr(node, "end_col_offset", None) is not None:
+            node.end_col_offset += indentation  # type: ignore[attr-defined]
+    ast.fix_missing_locations(module)
+    outer = compile(module, file, "exec").co_consts[0]
+    code = next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == inner.name)
+    closure = tuple(types.CellType(runtime) if name == RUNTIME else cells[name] for name in code.co_freevars)
+    made = types.FunctionType(code, fn.__globals__, fn.__name__, None, closure)
+    made.__qualname__ = fn.__qualname__
+    return made

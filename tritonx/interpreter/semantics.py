@@ -1,0 +1,144 @@
+"""The language's semantics over ops that run at once, and what only a running program can do.
+
+The same `Semantics` that compiles a kernel, with an `EagerBuilder` under it. Added are the truth and the value of scalars, and
+combine functions: they stay Python, called on many lanes at once. The handles they get have a scalar's type and an array's data;
+the meanings of scalar ops do not mind. Where such a function branches on a value that differs from lane to lane, it is called
+again lane by lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Block, SSAValue
+
+from tritonx.backends.api import Options, Target
+from tritonx.frontend.semantics import Semantics, ir_type
+from tritonx.interpreter.eager import EagerBuilder, EagerValue
+from tritonx.interpreter.execution import Execution
+from tritonx.interpreter.values import is_float
+from tritonx.language.base import base_type, base_value
+from tritonx.language.values import tensor
+from tritonx.language.values import tuple as language_tuple
+
+TARGET = Target("interpreter")
+
+
+class LanesDiverge(Exception):
+    """Python asked for the truth of a value that differs from lane to lane."""
+
+
+class EagerSemantics(Semantics):
+    """`call(fn, args, kwargs)` runs a function of the kernel language on language values."""
+
+    def __init__(self, execution: Execution, options: Options, call: Callable[[Any, Sequence[Any], Any], Any]) -> None:
+        self.eager = EagerBuilder(execution)
+        super().__init__(self.eager, options, TARGET)
+        self.generator = self
+        self._call = call
+
+    def call_function(self, fn: Any, args: Sequence[Any], kwargs: Any) -> Any:
+        """As the compiler's generator does: what `fn` returns, as a language value."""
+        return self._call(fn, args, kwargs)
+
+    def host_value(self, value: tensor) -> Any:
+        """The number in a scalar, as Python's bool, int or float."""
+        if value.type.is_block():
+            return super().host_value(value)
+        data = np.asarray(value.handle.data)
+        if data.size != 1:
+            raise LanesDiverge
+        number = data.reshape(-1)[0]
+        if is_float(data.dtype):
+            return float(number)
+        if data.dtype == np.bool_:
+            return bool(number)
+        return int(number) if value.dtype.is_int_signed() or value.dtype.is_ptr() else int(number.view(f"u{data.dtype.itemsize}"))
+
+    # Combine functions.
+
+    def inline_region(self, fn: Any, arg_types: Sequence[base_type], block: Block) -> list[SSAValue]:
+        """Let `block` mean `fn`; the handles that stand for what it returns have the types of its first half of arguments."""
+        expected = arg_types[: len(arg_types) // 2]
+
+        def combine(*lanes: Any) -> tuple[Any, ...]:
+            results = self.on_lanes(fn, arg_types, lanes)
+            for result, wanted in zip(results, expected, strict=True):
+                if result.type != wanted:
+                    raise TypeError(f"{_name(fn)} returns {result.type} where it was given {wanted}")
+            return tuple(result.handle.data for result in results)
+
+        self.eager.python_region(block, combine)
+        return [EagerValue(argument.type, None) for argument in block.args[: len(expected)]]
+
+    def map_elementwise(self, scalar_fn: Any, inputs: Sequence[Any], pack: Any) -> Any:
+        """See `ReduceSemantics.map_elementwise`; the function runs before its op would exist, so there is no op."""
+        values = [self.to_tensor(v) for v in inputs]
+        count = int(getattr(pack, "value", pack))
+        if not values:
+            raise ValueError("map_elementwise must have at least 1 input tensor")
+        common = values[0]
+        for value in values[1:]:
+            _, common = self.binary_operands(value, common, lhs_pointer=True, rhs_pointer=True, promote=False)
+        values = [self.broadcast_to(v, common.type.shape) if common.type.is_block() else v for v in values]
+        types = [v.dtype for v in values for _ in range(count)]
+        lanes = [np.asarray(v.handle.data).reshape(-1)[i::count] for v in values for i in range(count)]
+        single: list[bool] = []
+        outputs = self.on_lanes(scalar_fn, types, lanes, single)
+        if len(outputs) % count:
+            raise ValueError(f"{len(outputs)} results are not a multiple of pack={count}")
+        results: list[tensor] = []
+        for first in range(0, len(outputs), count):
+            group = outputs[first : first + count]
+            if any(o.type != group[0].type for o in group):
+                raise ValueError("type mismatch in unpacked results")
+            type_ = values[0].type.with_element_ty(group[0].type)
+            data = np.stack([o.handle.data for o in group], axis=-1).reshape(common.type.shape if common.type.is_block() else ())
+            results.append(tensor(EagerValue(ir_type(type_), data[()]), type_))
+        return results[0] if single[0] else language_tuple(results)
+
+    def on_lanes(
+        self, fn: Any, types: Sequence[Any], lanes: Sequence[Any], single: list[bool] | None = None
+    ) -> list[tensor]:
+        """`fn` on scalars of `types` whose data are the arrays `lanes`; its results, each with data of that shape.
+
+        Into `single` goes whether it returned one value rather than a tuple.
+        """
+        lanes = np.broadcast_arrays(*lanes)
+        shape = lanes[0].shape
+        try:
+            return [self._with_data(r, np.broadcast_to(r.handle.data, shape)) for r in self._scalars(fn, types, lanes, single)]
+        except LanesDiverge:
+            columns: list[list[tensor]] = []
+            for index in np.ndindex(shape):
+                columns.append(self._scalars(fn, types, [lane[index] for lane in lanes], single))
+            merged: list[tensor] = []
+            for results in zip(*columns, strict=True):
+                if any(r.type != results[0].type for r in results):
+                    raise TypeError(f"{_name(fn)} returns values of different types") from None
+                data = np.array([r.handle.data for r in results]).reshape(shape)
+                merged.append(self._with_data(results[0], data))
+            return merged
+
+    def _scalars(self, fn: Any, types: Sequence[Any], data: Sequence[Any], single: list[bool] | None) -> list[tensor]:
+        handles = iter([EagerValue(ir_type(t), d) for t, d in zip(types, data, strict=True)])
+        returned = self.call_function(fn, [t.rebuild(handles) for t in types], {})
+        is_tuple = isinstance(returned, language_tuple | tuple)
+        if single is not None:
+            single[:] = [not is_tuple]
+        return [self.to_tensor(r) for r in (returned if is_tuple else [returned])]
+
+    @staticmethod
+    def _with_data(result: tensor, data: Any) -> tensor:
+        return tensor(EagerValue(result.handle.type, data), result.type)
+
+
+def _name(fn: Any) -> str:
+    return getattr(fn, "__name__", "the combine function")
+
+
+def is_language_value(value: object) -> bool:
+    """Whether `value` is a tensor, constexpr, tuple or another value of the kernel language."""
+    return isinstance(value, base_value)
