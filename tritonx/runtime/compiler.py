@@ -19,7 +19,7 @@ from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_mana
 from tritonx.runtime.compiled_kernel import AsmDict, CompiledKernel, LazyDict, StoredFile, make_metadata
 from tritonx.runtime.errors import BackendContractError
 from tritonx.runtime.keys import compile_key, compiler_key
-from tritonx.runtime.sources import ASTSource, IRSource, Source, SourceError, printed, source_of
+from tritonx.runtime.sources import ASTSource, IRSource, Source, SourceError, entry_symbol, printed, source_of
 
 __all__ = [
     "ASTSource",
@@ -195,6 +195,7 @@ class _Compile:
         start = time.perf_counter()
         value: Any = self.source.make_module(self.target, self.options)
         front_end = time.perf_counter() - start
+        self.compilation.metadata["name"] = entry_symbol(value, self.source.name)
         stages = self._remaining_stages()
         times: dict[str, float] = {}
         for stage in stages:

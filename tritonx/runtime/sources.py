@@ -201,3 +201,11 @@ def printed(module: Any) -> str:
     from tritonx.ir.text import print_module
 
     return print_module(module, debuginfo=True)
+
+
+def entry_symbol(module: Any, default: str) -> str:
+    """The symbol of the module's public function: a kernel's ``repr`` may have chosen another name than Python's."""
+    for op in getattr(module, "ops", ()):
+        if op.name == "tt.func" and (op.sym_visibility is None or op.sym_visibility.data == "public"):
+            return op.sym_name.data
+    return default

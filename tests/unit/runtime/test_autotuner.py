@@ -1,0 +1,211 @@
+"""The tuner's interface and behaviour over a backend that records launches."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx
+from tritonx import Config
+from tritonx.runtime import knobs
+from tritonx.runtime.autotuner import Autotuner, Heuristics
+from tritonx.runtime.errors import OutOfResources
+
+
+def bench_by(times: dict[int, float]) -> Any:
+    """A ``do_bench`` that knows the time of each BLOCK from what was launched."""
+
+    def do_bench(call: Any, quantiles: Any) -> list[float]:
+        call()
+        return [times[do_bench.last]] * len(quantiles)
+
+    do_bench.last = 0
+    return do_bench
+
+
+def make(fake: Any, bench: Any = None, **options: Any) -> Any:
+    bench = bench or bench_by({16: 3.0, 32: 1.0, 64: 2.0})
+    options.setdefault("configs", [Config({"BLOCK": b}, num_warps=b // 16) for b in (16, 32, 64)])
+
+    @tritonx.autotune(key=["n"], do_bench=bench, **options)
+    @tritonx.jit
+    def kernel(x, y, n, BLOCK: "tl.constexpr"):  # noqa: F821
+        pass
+
+    original = kernel.fn.run
+
+    def spy(*args: Any, **kwargs: Any) -> Any:
+        bench.last = kwargs["BLOCK"]
+        return original(*args, **kwargs)
+
+    kernel.fn.run = spy
+    return kernel
+
+
+def test_best_config_is_used_and_kept(fake: Any) -> None:
+    kernel = make(fake)
+    x = np.zeros(8, np.float32)
+    compiled = kernel[lambda meta: (meta["BLOCK"],)](x, x, 7)
+    assert kernel.best_config.kwargs == {"BLOCK": 32}
+    assert compiled.metadata.num_warps == 2
+    assert fake.own_driver.launched[-1][1] == (32, 1, 1)
+    assert list(kernel.cache) == [(7, "float32", "float32")]
+    assert {c.kwargs["BLOCK"]: t for c, t in kernel.configs_timings.items()} == {
+        16: [3.0] * 3,
+        32: [1.0] * 3,
+        64: [2.0] * 3,
+    }
+    assert kernel.bench_time >= 0
+    launches = len(fake.own_driver.launched)
+    kernel[(1,)](x, x, 7)
+    assert len(fake.own_driver.launched) == launches + 1
+    kernel[(1,)](x.astype(np.float64), x, 7)  # another dtype: measured again
+    kernel[(1,)](x, x, 9)
+    assert len(kernel.cache) == 3
+
+
+def test_one_config_is_not_measured(fake: Any) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError
+
+    kernel = make(fake, never, configs=[Config({"BLOCK": 16})])
+    kernel[(1,)](np.zeros(3), 2, 7)
+    assert kernel.best_config.kwargs == {"BLOCK": 16}
+
+
+def test_conflicting_keywords(fake: Any) -> None:
+    with pytest.raises(ValueError, match="Conflicting meta-parameters: BLOCK"):
+        make(fake)[(1,)](np.zeros(3), 2, 7, BLOCK=4)
+
+
+@pytest.mark.parametrize(
+    "error", [OutOfResources(2, 1, "shared memory"), type("CompileTimeAssertionFailure", (Exception,), {})()]
+)
+def test_configs_that_do_not_fit_lose(fake: Any, error: Exception) -> None:
+    kernel = make(fake)
+    spied = kernel.fn.run
+
+    def fails(*args: Any, **kwargs: Any) -> Any:
+        if kwargs["BLOCK"] == 32:
+            raise error
+        return spied(*args, **kwargs)
+
+    kernel.fn.run = fails
+    kernel[(1,)](np.zeros(3), 2, 7)
+    assert kernel.best_config.kwargs == {"BLOCK": 64}
+
+
+def test_other_errors_propagate(fake: Any) -> None:
+    kernel = make(fake)
+
+    def fails(*args: Any, **kwargs: Any) -> Any:
+        raise ZeroDivisionError
+
+    kernel.fn.run = fails
+    with pytest.raises(ZeroDivisionError):
+        kernel[(1,)](np.zeros(3), 2, 7)
+
+
+def test_reset_and_restore(fake: Any) -> None:
+    kernel = make(fake, reset_to_zero=["x"], restore_value=["y"])
+    x, y = np.ones(3), np.full(3, 5.0)
+    seen: list[Any] = []
+    spied = kernel.fn.run
+
+    def run(x: Any, y: Any, n: int, **kwargs: Any) -> Any:
+        seen.append((x[0], y[0]))
+        x += 1
+        y += 1
+        return spied(x, y, n, **kwargs)
+
+    kernel.fn.run = run
+    kernel[(1,)](x, y, 7)
+    assert seen == [(0.0, 5.0)] * 4
+    with pytest.raises(ValueError, match="reset_to_zero names z"):
+        make(fake, reset_to_zero=["z"])
+
+
+def test_pruning(fake: Any) -> None:
+    seen: list[Any] = []
+
+    def early(configs: Any, named_args: Any, **kwargs: Any) -> Any:
+        seen.append((named_args["n"], kwargs))
+        return configs[:2]
+
+    kernel = make(fake, prune_configs_by={"early_config_prune": early})
+    kernel[(1,)](np.zeros(3), 2, 7)
+    assert seen[0][0] == 7
+    assert len(kernel.configs_timings) == 2
+    ranked = make(fake, prune_configs_by={"perf_model": lambda BLOCK, **_: -BLOCK, "top_k": 1})
+    ranked[(1,)](np.zeros(3), 2, 7)
+    assert ranked.best_config.kwargs == {"BLOCK": 64}
+    nothing = make(fake, prune_configs_by={"early_config_prune": lambda configs, named, **_: []})
+    with pytest.raises(RuntimeError, match="No valid autotuner configs after pruning"):
+        nothing[(1,)](np.zeros(3), 2, 7)
+
+
+def test_config_hook_sees_all_arguments(fake: Any) -> None:
+    seen: list[Any] = []
+    configs = [Config({"BLOCK": b}, pre_hook=lambda args: seen.append(dict(args))) for b in (16, 32)]
+    kernel = make(fake, bench_by({16: 1.0, 32: 2.0}), configs=configs)
+    kernel[(1,)](np.zeros(3), 2, 7)
+    assert [s["BLOCK"] for s in seen] == [16, 32, 16]
+    assert all(s["n"] == 7 and s["num_warps"] == 4 for s in seen)
+
+
+def test_timings_are_found_on_disk(fake: Any) -> None:
+    x = np.zeros(8, np.float32)
+    first = make(fake, cache_results=True)
+    first[(1,)](x, x, 7)
+
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("measured again")
+
+    second = make(fake, never, cache_results=True)
+    second[(1,)](x, x, 7)
+    assert second.best_config == first.best_config
+    assert second.configs_timings == {c: list(t) for c, t in first.configs_timings.items()}
+
+
+def test_printing(fake: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with knobs.autotuning.scope():
+        knobs.autotuning.print = True
+        make(fake)[(1,)](np.zeros(3), 2, 7)
+    assert "Triton autotuning for function kernel" in capsys.readouterr().out
+
+
+def test_heuristics_in_order_and_below_autotune(fake: Any) -> None:
+    seen: list[Any] = []
+
+    @tritonx.autotune([Config({"BLOCK": 32})], key=[])
+    @tritonx.heuristics(
+        {"EVEN": lambda args: args["n"] % args["BLOCK"] == 0, "BOTH": lambda a: seen.append(a) or a["EVEN"]}
+    )
+    @tritonx.jit
+    def kernel(x, n, BLOCK: "tl.constexpr", EVEN: "tl.constexpr", BOTH: "tl.constexpr"):  # noqa: F821
+        pass
+
+    assert isinstance(kernel, Autotuner)
+    assert isinstance(kernel.fn, Heuristics)
+    compiled = kernel[(1,)](np.zeros(3), 64)
+    assert compiled.src.constants == {(2,): 32, (3,): True, (4,): True}
+    assert seen[0]["n"] == 64
+    assert kernel.base_fn.__name__ == "kernel"
+
+
+def test_warmup_compiles_every_config(fake: Any) -> None:
+    kernels = make(fake).warmup(np.zeros(3), 2, 7, grid=(1,))
+    assert [k.metadata.num_warps for k in kernels] == [1, 2, 4]
+    assert not fake.own_driver.launched
+
+
+def test_config_is_a_value() -> None:
+    a = Config({"A": 1}, num_warps=8, num_stages=2)
+    assert a == pickle.loads(pickle.dumps(a)) == Config.from_json(a.to_json())
+    assert hash(a) == hash(Config({"A": 1}, num_warps=8, num_stages=2))
+    assert a != Config({"A": 2}, num_warps=8, num_stages=2)
+    assert str(a) == "A: 1, num_warps: 8, num_ctas: 1, num_stages: 2, maxnreg: None, ir_override: None"
+    assert a.all_kwargs() == {"A": 1, "num_warps": 8, "num_ctas": 1, "num_stages": 2}

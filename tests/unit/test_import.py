@@ -1,0 +1,91 @@
+"""Importing tritonx is cheap, and its public names are all there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = "{'xdsl', 'llvmlite', 'numpy', 'torch', 'ml_dtypes', 'importlib.metadata'}"
+
+
+def run(code: str, **environment: str) -> str:
+    import os
+
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, timeout=60
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize(
+    "module", ["tritonx", "tritonx, tritonx.language", "tritonx.runtime.jit", "tritonx.runtime.errors"]
+)
+def test_imports_nothing_heavy(module: str) -> None:
+    run(f"import sys, {module}\nheavy = {HEAVY} & {{m.split('.')[0] for m in sys.modules}}\nassert not heavy, heavy")
+
+
+def test_decorating_a_kernel_imports_nothing_heavy(tmp_path: object) -> None:
+    path = f"{tmp_path}/kernels.py"
+    with open(path, "w") as file:
+        file.write("import tritonx\n@tritonx.jit\ndef kernel(x, n):\n    pass\n")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import kernels\n"
+    run(code + f"heavy = {HEAVY} & set(sys.modules); assert not heavy, heavy")
+
+
+def test_import_takes_less_than_thirty_milliseconds() -> None:
+    """Over the interpreter's own start, the best of several: the machine may be busy."""
+    code = "import time; start = time.perf_counter(); import tritonx; print(time.perf_counter() - start)"
+    assert min(float(run(code)) for _ in range(5)) < 0.030
+
+
+def test_public_names() -> None:
+    import tritonx
+
+    for name in (
+        *("jit", "autotune", "heuristics", "Config", "cdiv", "next_power_of_2", "compile", "language", "testing"),
+        *("runtime", "KernelInterface", "JITFunction", "CompilationError", "OutOfResources", "TritonError"),
+        *("InterpreterError", "constexpr_function", "must_use_result", "set_allocator", "reinterpret", "TensorWrapper"),
+        *("MockTensor", "knobs", "tools", "AsyncCompileMode", "FutureKernel", "backends"),
+    ):
+        assert getattr(tritonx, name) is not None
+        assert name in dir(tritonx)
+    with pytest.raises(AttributeError, match="no attribute 'nonesuch'"):
+        _ = tritonx.nonesuch
+
+
+def test_tritons_module_paths() -> None:
+    code = """
+import tritonx, tritonx.language as tl
+from tritonx.runtime.driver import driver
+from tritonx.runtime import driver as same, JITFunction, Autotuner, Heuristics, KernelInterface
+assert driver is same and tritonx.runtime.driver is driver
+from tritonx.runtime.autotuner import Autotuner, OutOfResources, PTXASError, Config, autotune
+from tritonx.runtime.cache import FileCacheManager, CacheManager, get_cache_manager, triton_key
+from tritonx.runtime.jit import JITFunction, KernelInterface, ConstexprFunction, MockTensor, JITCallable
+from tritonx.runtime.errors import OutOfResources
+from tritonx.compiler import CompiledKernel, ASTSource, CompilationError
+from tritonx.compiler.compiler import make_backend, ASTSource, GPUTarget, triton_key
+from tritonx.compiler.errors import CompilationError
+from tritonx.backends.compiler import GPUTarget, BaseBackend
+from tritonx.tools.tensor_descriptor import TensorDescriptor
+assert callable(tritonx.backends) and isinstance(tritonx.backends.backends, dict)
+import tritonx.compiler.compiler as c
+assert not hasattr(c, 'AttrsDescriptor')
+"""
+    run(code)
+
+
+def test_reported_version() -> None:
+    code = "import tritonx; print(tritonx.__version__)"
+    assert run(code).strip() == "3.6.0"
+    assert run(code, TRITONX_REPORTED_VERSION="3.5.1").strip() == "3.5.1"
+
+
+def test_integer_functions() -> None:
+    import tritonx
+
+    assert [tritonx.cdiv(n, 4) for n in (0, 1, 4, 5)] == [0, 1, 1, 2]
+    assert [tritonx.next_power_of_2(n) for n in (0, 1, 2, 3, 5, 1024, 1025)] == [0, 1, 2, 4, 8, 1024, 2048]

@@ -1,0 +1,368 @@
+"""Choosing among configurations by measuring them: ``@autotune``, ``@heuristics``, ``Config``.
+
+The interface is Triton's whole, because libraries derive from ``Autotuner`` and read its attributes. A configuration is
+measured once for each key: the values of the arguments named in ``key`` and the dtypes of all array arguments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tritonx.runtime import knobs
+from tritonx.runtime.config import Config
+from tritonx.runtime.errors import OutOfResources, PTXASError
+from tritonx.runtime.jit import JITFunction, KernelInterface
+
+__all__ = ["Autotuner", "Config", "Heuristics", "OutOfResources", "PTXASError", "autotune", "heuristics"]
+
+QUANTILES = (0.5, 0.2, 0.8)
+"""Of a configuration's times, compared in this order."""
+
+FAILED = (math.inf, math.inf, math.inf)
+"""The times of a configuration that does not fit the device."""
+
+
+def _copy_of(value: Any) -> Any:
+    return value.clone() if hasattr(value, "clone") else value.copy()
+
+
+def _restore(target: Any, source: Any) -> None:
+    if hasattr(target, "copy_"):
+        target.copy_(source)
+    elif hasattr(target, "copy_from"):
+        target.copy_from(source.numpy())
+    else:
+        target[...] = source
+
+
+def _set_zero(target: Any) -> None:
+    if hasattr(target, "zero_"):
+        target.zero_()
+    else:
+        target[...] = 0
+
+
+def _is_impossible(error: BaseException) -> bool:
+    """Whether the error says that a configuration cannot run, rather than that the kernel is wrong."""
+    if isinstance(error, OutOfResources | PTXASError):
+        return True
+    return any(kind.__name__ == "CompileTimeAssertionFailure" for kind in type(error).__mro__)
+
+
+class Autotuner(KernelInterface[Any]):
+    """A kernel with configurations.
+
+    ``cache``: key → the best Config; ``best_config``: the last one used; ``bench_time``: seconds that the last search took;
+    ``configs_timings``: Config → [median, 20 %, 80 % quantile] of its last search, milliseconds.
+    """
+
+    def __init__(
+        self,
+        fn: Any,
+        arg_names: Sequence[str],
+        configs: Sequence[Config],
+        key: Sequence[str],
+        reset_to_zero: Sequence[str] | None,
+        restore_value: Sequence[str] | None,
+        pre_hook: Callable[..., Any] | None = None,
+        post_hook: Callable[..., Any] | None = None,
+        prune_configs_by: Mapping[str, Any] | None = None,
+        warmup: int | None = None,
+        rep: int | None = None,
+        use_cuda_graph: bool = False,
+        do_bench: Callable[..., Any] | None = None,
+        cache_results: bool = False,
+    ) -> None:
+        self.configs: list[Config] = list(configs) if configs else [Config({})]
+        self.fn = fn
+        self.keys = list(key)
+        self.arg_names = list(arg_names)
+        self.cache: dict[tuple[Any, ...], Config] = {}
+        self.nargs: dict[str, Any] | None = None
+        self.best_config: Config | None = None
+        self.bench_time: float | None = None
+        self.configs_timings: dict[Config, Any] | None = None
+        self.cache_results = cache_results or knobs.autotuning.cache
+        self.reset_to_zero = list(reset_to_zero or ())
+        self.restore_value = list(restore_value or ())
+        self.restore_copies: dict[str, Any] = {}
+        self.user_defined_pre_hook = pre_hook is not None
+        self.user_defined_post_hook = post_hook is not None
+        self.pre_hook: Callable[..., Any] = pre_hook or self._default_pre_hook
+        self.post_hook: Callable[..., Any] = post_hook or self._default_post_hook
+        prune = prune_configs_by or {}
+        self.perf_model: Callable[..., float] | None = prune.get("perf_model")
+        self.configs_top_k: float | int = prune.get("top_k", 1.0)
+        self.early_config_prune: Callable[..., Sequence[Config]] | None = prune.get("early_config_prune")
+        self.base_fn: Any = fn
+        while not inspect.isfunction(self.base_fn) and hasattr(self.base_fn, "fn"):
+            self.base_fn = self.base_fn.fn
+        self.num_warmups = warmup
+        self.num_reps = rep
+        self.use_cuda_graph = use_cuda_graph
+        self._do_bench = do_bench
+        self.__name__ = getattr(self.base_fn, "__name__", "kernel")
+        self.__doc__ = getattr(self.base_fn, "__doc__", None)
+        self._check_names()
+
+    def _check_names(self) -> None:
+        for what, names in (("reset_to_zero", self.reset_to_zero), ("restore_value", self.restore_value)):
+            unknown = [name for name in names if name not in self.arg_names]
+            if unknown:
+                raise ValueError(f"{what} names {', '.join(unknown)}, which {self.__name__} does not have")
+
+    # Hooks around a run --------------------------------------------------------------------------------------------
+
+    def _default_pre_hook(self, kwargs: dict[str, Any], reset_only: bool = False) -> None:
+        for name in self.reset_to_zero:
+            _set_zero(kwargs[name])
+        if not reset_only:
+            self.restore_copies = {name: _copy_of(kwargs[name]) for name in self.restore_value}
+
+    def _default_post_hook(self, kwargs: dict[str, Any], exception: BaseException | None) -> None:
+        for name in self.restore_value:
+            _restore(kwargs[name], self.restore_copies[name])
+        self.restore_copies = {}
+
+    @property
+    def do_bench(self) -> Callable[..., Any]:
+        """(kernel call, quantiles=) → times in milliseconds."""
+        if self._do_bench is None:
+            from tritonx import testing
+
+            timed = testing.do_bench_cudagraph if self.use_cuda_graph else testing.do_bench
+            given: dict[str, Any] = {"rep": self.num_reps} if self.num_reps is not None else {}
+            if self.num_warmups is not None and not self.use_cuda_graph:
+                given["warmup"] = self.num_warmups
+            self._do_bench = lambda call, quantiles: timed(call, quantiles=quantiles, **given)
+        return self._do_bench
+
+    # Searching -----------------------------------------------------------------------------------------------------
+
+    def _bench(self, *args: Any, config: Config, **meta: Any) -> Any:
+        """The times of one configuration, FAILED where it cannot run."""
+        conflicts = meta.keys() & config.kwargs.keys()
+        if conflicts:
+            raise ValueError(
+                f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. Make sure that you don't re-define "
+                f"auto-tuned symbols."
+            )
+        current = {**meta, **config.all_kwargs()}
+        full = {**(self.nargs or {}), **current}
+
+        def call() -> None:
+            if config.pre_hook is not None:
+                config.pre_hook(full)
+            self.pre_hook(full)
+            try:
+                self.fn.run(*args, **current)
+            except Exception as error:
+                try:
+                    self.post_hook(full, exception=error)
+                finally:
+                    raise
+            self.post_hook(full, exception=None)
+
+        printing = knobs.autotuning.print
+        if printing:
+            print(f"Autotuning kernel {self.__name__} with config {config}")
+        try:
+            return self.do_bench(call, quantiles=QUANTILES)
+        except Exception as error:
+            if not _is_impossible(error):
+                raise
+            if printing:
+                print(f"Autotuning failed with {error}")
+            return list(FAILED)
+
+    def check_disk_cache(
+        self, tuning_key: tuple[Any, ...], configs: Sequence[Config], bench: Callable[[], Any]
+    ) -> bool:
+        """Take the timings of an earlier process, or ``bench()`` and keep what it measured; whether they were there."""
+        if not tuning_key or any(config.pre_hook is not None for config in configs):
+            bench()  # a hook may depend on anything, so its timings belong to this process
+            return False
+        from tritonx.runtime.cache import get_cache_manager
+        from tritonx.runtime.keys import compiler_key, environment_key
+
+        kernel = self.fn
+        while not isinstance(kernel, JITFunction):
+            kernel = kernel.fn
+        parts = (compiler_key(), environment_key(), kernel.cache_key, str(tuning_key), *map(str, configs))
+        manager = get_cache_manager(hashlib.sha256("-".join(parts).encode()).hexdigest())
+        file_name = f"{self.__name__[:150]}.autotune.json"
+        group = manager.get_group(file_name) or {}
+        if file_name in group:
+            try:
+                with open(group[file_name]) as file:
+                    stored = json.load(file)["configs_timings"]
+                timings = {Config.from_json(config): times for config, times in stored}
+                self.cache[tuning_key] = min(timings, key=lambda c: timings[c])
+                self.configs_timings = timings
+                return True
+            except (OSError, ValueError, KeyError, TypeError):
+                pass  # not written by this version: measure again
+        bench()
+        text = json.dumps(
+            {
+                "key": [str(k) for k in tuning_key],
+                "configs_timings": [(c.to_json(), times) for c, times in (self.configs_timings or {}).items()],
+            }
+        )
+        manager.put_group(file_name, {file_name: manager.put(text, file_name, binary=False)})
+        return False
+
+    def _key(self, kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+        every = {**(self.nargs or {}), **kwargs}
+        present = {k: v for k, v in every.items() if k in self.arg_names}
+        key = [present[name] for name in self.keys if name in present]
+        return (*key, *(str(value.dtype) for value in present.values() if hasattr(value, "dtype")))
+
+    def _search(self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Fill ``cache[key]``; whether the timings came from the disk."""
+        pruned = self.prune_configs(kwargs)
+
+        def bench() -> None:
+            start = time.time()
+            timings = {config: self._bench(*args, config=config, **kwargs) for config in pruned}
+            self.bench_time = time.time() - start
+            self.cache[key] = min(timings, key=lambda c: _ordered(timings[c]))
+            self.configs_timings = timings
+
+        if self.cache_results:
+            used_cache = self.check_disk_cache(key, pruned, bench)
+        else:
+            bench()
+            used_cache = False
+        full = {**(self.nargs or {}), **kwargs, **self.cache[key].all_kwargs()}
+        self.pre_hook(full, reset_only=True)
+        return used_cache
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Launch with the best configuration for these arguments, searching for it the first time."""
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        used_cache = True
+        config = self.configs[0]
+        if len(self.configs) > 1:
+            key = self._key(kwargs)
+            if key not in self.cache:
+                used_cache = self._search(key, args, kwargs)
+            config = self.cache[key]
+        self.best_config = config
+        if knobs.autotuning.print and not used_cache:
+            print(
+                f"Triton autotuning for function {self.__name__},\nwith key as {key},\n"  # pyright: ignore[reportPossiblyUnbound]
+                f"finished after {self.bench_time or 0.0:.2f}s,\nbest config selected: {self.best_config};"
+            )
+        if config.pre_hook is not None:
+            config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
+        try:
+            return self.fn.run(*args, **{**kwargs, **config.all_kwargs()})
+        finally:
+            self.nargs = None
+
+    def prune_configs(self, kwargs: dict[str, Any]) -> list[Config]:
+        """What is left for measuring: by ``early_config_prune``, then the ``top_k`` best of ``perf_model``."""
+        pruned = list(self.configs)
+        named = self.nargs or {}
+        if self.early_config_prune is not None:
+            pruned = list(self.early_config_prune(self.configs, named, **kwargs))
+            if not pruned:
+                raise RuntimeError(
+                    "No valid autotuner configs after pruning. `early_config_prune` should return at least one config."
+                )
+        if self.perf_model is None:
+            return pruned
+        top_k = self.configs_top_k
+        if isinstance(top_k, float):
+            if not top_k <= 1.0:
+                raise ValueError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
+            top_k = int(len(self.configs) * top_k)
+        if len(pruned) > top_k:
+            model = self.perf_model
+            estimated = {config: model(**named, **kwargs, **config.all_kwargs()) for config in pruned}
+            pruned = sorted(estimated, key=lambda c: estimated[c])[:top_k]
+        return pruned
+
+    def warmup(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """Compile every configuration that pruning leaves; the CompiledKernels."""
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        try:
+            return [self.fn.warmup(*args, **{**kwargs, **c.all_kwargs()}) for c in self.prune_configs(kwargs)]
+        finally:
+            self.nargs = None
+
+
+def _ordered(times: Any) -> Any:
+    return list(times) if isinstance(times, Sequence) else [times]
+
+
+def autotune(
+    configs: Sequence[Config],
+    key: Sequence[str],
+    prune_configs_by: Mapping[str, Any] | None = None,
+    reset_to_zero: Sequence[str] | None = None,
+    restore_value: Sequence[str] | None = None,
+    pre_hook: Callable[..., Any] | None = None,
+    post_hook: Callable[..., Any] | None = None,
+    warmup: int | None = None,
+    rep: int | None = None,
+    use_cuda_graph: bool = False,
+    do_bench: Callable[..., Any] | None = None,
+    cache_results: bool = False,
+) -> Callable[[Any], Autotuner]:
+    """Measure ``configs`` whenever the values of the arguments named in ``key`` are new, and launch with the best.
+
+    ``prune_configs_by``: ``early_config_prune(configs, named_args, **kwargs)`` → configs; ``perf_model(**all)`` → estimated
+    time, of which ``top_k`` (a share or a number) are measured. ``reset_to_zero`` and ``restore_value`` name arrays that
+    are zeroed before, or restored after, each measured run. ``warmup`` and ``rep`` are milliseconds for ``do_bench``.
+    """
+
+    def decorate(fn: Any) -> Autotuner:
+        return Autotuner(
+            fn,
+            fn.arg_names,
+            configs,
+            key,
+            reset_to_zero,
+            restore_value,
+            pre_hook=pre_hook,
+            post_hook=post_hook,
+            prune_configs_by=prune_configs_by,
+            warmup=warmup,
+            rep=rep,
+            use_cuda_graph=use_cuda_graph,
+            do_bench=do_bench,
+            cache_results=cache_results,
+        )
+
+    return decorate
+
+
+class Heuristics(KernelInterface[Any]):
+    """A kernel some of whose arguments are computed from the others: ``values`` is name → function of all arguments."""
+
+    def __init__(
+        self, fn: Any, arg_names: Sequence[str], values: Mapping[str, Callable[[dict[str, Any]], Any]]
+    ) -> None:
+        self.fn = fn
+        self.values = values
+        self.arg_names = list(arg_names)
+        self.__name__ = getattr(fn, "__name__", "kernel")
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Launch with the computed arguments added, in their order; each sees those before it."""
+        for name, compute in self.values.items():
+            kwargs[name] = compute({**dict(zip(self.arg_names, args, strict=False)), **kwargs})
+        return self.fn.run(*args, **kwargs)
+
+
+def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Any], Heuristics]:
+    """Compute the arguments named in ``values`` at each launch: ``{"EVEN": lambda args: args["n"] % 16 == 0}``."""
+    return lambda fn: Heuristics(fn, fn.arg_names, values)

@@ -1,0 +1,74 @@
+"""One configuration of an autotuned kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")
+
+
+class Config:
+    """Values of compile-time parameters and of compile options.
+
+    ``kwargs``: the kernel's parameters; ``pre_hook(args)`` is called before every run with this configuration.
+    """
+
+    def __init__(
+        self,
+        kwargs: Mapping[str, Any],
+        num_warps: int = 4,
+        num_stages: int = 3,
+        num_ctas: int = 1,
+        maxnreg: int | None = None,
+        pre_hook: Callable[[dict[str, Any]], Any] | None = None,
+        ir_override: str | None = None,
+    ) -> None:
+        self.kwargs = dict(kwargs)
+        self.num_warps = num_warps
+        self.num_ctas = num_ctas
+        self.num_stages = num_stages
+        self.maxnreg = maxnreg
+        self.pre_hook = pre_hook
+        self.ir_override = ir_override
+
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _OPTIONS}
+
+    def all_kwargs(self) -> dict[str, Any]:
+        """Everything that a launch with it is given; options that are None are left out."""
+        return {**self.kwargs, **{name: value for name, value in self._options().items() if value is not None}}
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kwargs": self.kwargs, **self._options()}
+
+    @staticmethod
+    def from_json(stored: Mapping[str, Any]) -> Config:
+        return Config(**stored)
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__init__(
+            state.get("kwargs", {}),
+            state.get("num_warps", 4),
+            state.get("num_stages", 3),
+            state.get("num_ctas", 1),
+            state.get("maxnreg"),
+            state.get("pre_hook"),
+            state.get("ir_override"),
+        )
+
+    def __str__(self) -> str:
+        parts = [f"{name}: {value}" for name, value in self.kwargs.items()]
+        return ", ".join([*parts, *(f"{name}: {value}" for name, value in self._options().items())])
+
+    def __repr__(self) -> str:
+        return f"Config({self})"
+
+    def _identity(self) -> tuple[Any, ...]:
+        return (*self.all_kwargs().items(), self.pre_hook)
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Config) and self._identity() == other._identity()
