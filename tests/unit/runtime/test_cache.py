@@ -1,0 +1,308 @@
+"""The cache on disk: hits, damage, many processes, full disks, its bound, its command."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import errno
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx
+from tritonx.runtime import cache, keys, knobs
+from tritonx.runtime.cache import CacheWarning, FileCacheManager
+from tritonx.runtime.compiler import compile
+from tritonx.runtime.sources import ASTSource
+from tritonx.tools.cache import main as command
+
+
+@tritonx.jit
+def kernel(x, n, BLOCK: "tl.constexpr"):  # noqa: F821
+    pass
+
+
+@pytest.fixture(autouse=True)
+def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITONX_CACHE_DIR", str(tmp_path / "store"))
+    cache._warned.clear()
+
+
+def source(**changes: Any) -> ASTSource:
+    constants = {"BLOCK": changes.get("block", 4)}
+    return ASTSource(kernel, {"x": changes.get("type", "*fp32"), "n": "i32", "BLOCK": "constexpr"}, constants)
+
+
+def compiled(fake: Any, **changes: Any) -> Any:
+    return compile(source(**changes), target=fake.parse_target(""), options=changes.get("options"))
+
+
+def test_a_hit_gives_the_same_kernel(fake: Any) -> None:
+    first, second = compiled(fake), compiled(fake)
+    assert len(fake.compiles) == 1
+    assert second.hash == first.hash
+    assert second.metadata == first.metadata
+    assert dict(second.asm.items()) == dict(first.asm.items())
+    assert second.image() == first.image()
+    assert second.metadata.target == fake.parse_target("")
+
+
+def test_what_the_key_covers(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashes = {
+        compiled(fake).hash,
+        compiled(fake, type="*fp16").hash,
+        compiled(fake, block=8).hash,
+        compiled(fake, block=True).hash,
+        compiled(fake, options={"num_warps": 8}).hash,
+        compiled(fake, options={"speed": 2}).hash,
+        compile(source(), target=fake.parse_target("v2")).hash,
+    }
+    monkeypatch.setattr(type(fake), "version_key", lambda self: "newer assembler")
+    hashes.add(compiled(fake).hash)
+    monkeypatch.setenv("TRITON_F32_DEFAULT", "ieee")
+    hashes.add(compiled(fake).hash)
+    monkeypatch.setattr(keys, "compiler_key", lambda: "another tritonx")
+    hashes.add(compiled(fake).hash)
+    assert len(hashes) == len(fake.compiles) == 10
+
+
+def module_of(tmp_path: Path, name: str, text: str) -> Any:
+    import importlib.util
+
+    path = tmp_path / f"{name}.py"
+    path.write_text("import tritonx\nfrom tritonx.language.constexpr import constexpr\n" + textwrap.dedent(text))
+    spec = importlib.util.spec_from_file_location(f"{name}_{path.stat().st_mtime_ns}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    import linecache
+
+    linecache.checkcache()
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_source_keys_cover_callees_globals_and_place(tmp_path: Path) -> None:
+    text = """
+    WIDTH = constexpr(4)
+    @tritonx.jit
+    def inner(x):
+        return x + 1
+    @tritonx.jit
+    def middle(x):
+        return inner(x)
+    @tritonx.jit
+    def outer(x):
+        return middle(x) + WIDTH
+    """
+    variants = {
+        "same": text,
+        "inner": text.replace("x + 1", "x + 2"),
+        "width": text.replace("constexpr(4)", "constexpr(5)"),
+        "noinline": text.replace("@tritonx.jit\n    def inner", "@tritonx.jit(noinline=True)\n    def inner"),
+        "moved": "\n" + text,
+        "renamed": text.replace("x", "z").replace("tritonz", "tritonx").replace("constezpr", "constexpr"),
+    }
+    hashes = {name: module_of(tmp_path, name, variant).outer.cache_key for name, variant in variants.items()}
+    assert len(set(hashes.values())) == len(variants)
+    assert module_of(tmp_path, "again", text).outer.cache_key == hashes["same"]
+
+
+def test_recursion_has_a_key(tmp_path: Path) -> None:
+    text = "@tritonx.jit\ndef a(x):\n    return b(x)\n@tritonx.jit\ndef b(x):\n    return a(x)\n"
+    assert module_of(tmp_path, "cycle", text).a.cache_key
+
+
+def test_plain_functions_are_refused(tmp_path: Path) -> None:
+    text = "def plain(x):\n    return x\n@tritonx.jit\ndef a(x):\n    return plain(x)\n"
+    with pytest.raises(RuntimeError, match="Unsupported function referenced"):
+        _ = module_of(tmp_path, "plain", text).a.cache_key
+
+
+@pytest.mark.parametrize("suffix", [".bin", ".ttir", ".json", "group"])
+@pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "remove", "foreign"])
+def test_damaged_entries_are_compiled_again(fake: Any, suffix: str, damage: str) -> None:
+    first = compiled(fake)
+    folder = Path(next(iter(first.metadata_group.values()))).parent
+    path = folder / ("__grp__kernel.json" if suffix == "group" else f"kernel{suffix}")
+    content = path.read_bytes()
+    if damage == "remove":
+        path.unlink()
+    else:
+        new = {
+            "truncate": content[:-1],
+            "flip": bytes([content[0] ^ 1]) + content[1:],
+            "empty": b"",
+            "foreign": b'{"hello": [1, 2]}',
+        }[damage]
+        path.write_bytes(new)
+    again = compiled(fake)
+    assert len(fake.compiles) == 2
+    assert again.asm["bin"] == first.asm["bin"]
+    assert compiled(fake).asm["ttir"] == first.asm["ttir"]
+    assert len(fake.compiles) == 2
+
+
+def test_a_foreign_group_of_the_right_form(fake: Any) -> None:
+    first = compiled(fake)
+    manager = cache.get_cache_manager(first.hash)
+    manager.put_group("kernel.json", {"kernel.json": manager.put('{"name": "kernel"}', "kernel.json")})
+    compiled(fake)
+    assert len(fake.compiles) == 2
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EACCES, errno.EROFS])
+def test_unwritable_cache_is_one_warning(fake: Any, monkeypatch: pytest.MonkeyPatch, error: int) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(cache.os, "replace", fails)
+    with pytest.warns(CacheWarning, match="cannot be written") as caught:
+        first = compiled(fake)
+        compiled(fake, block=8)
+    assert len([w for w in caught if w.category is CacheWarning]) == 1
+    assert first.asm["bin"]
+    assert not [f for _, _, files in os.walk(knobs.cache.dir) for f in files]
+
+
+def test_a_file_in_place_of_the_directory(fake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TRITONX_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.warns(CacheWarning):
+        assert compiled(fake).asm["bin"]
+
+
+def test_least_recently_used_entries_go_first(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for i in range(6):
+        made = compiled(fake, block=1 << i)
+        for path in (*made.metadata_group.values(), os.path.dirname(made.metadata_group["kernel.json"])):
+            os.utime(path, (1000 + i, 1000 + i))
+        group = os.path.join(os.path.dirname(made.metadata_group["kernel.json"]), "__grp__kernel.json")
+        os.utime(group, (1000 + i, 1000 + i))
+    compiled(fake, block=1)  # a hit: used now
+    every = sorted(cache.entries(), key=lambda e: e.used)
+    total = sum(e.bytes for e in every)
+    assert cache.prune(total) == []
+    removed = cache.prune(total - 1)
+    assert [e.used for e in removed] == [1001.0]
+    assert sum(e.bytes for e in cache.entries()) <= 0.9 * total
+
+
+def test_the_bound_is_kept_while_writing(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITONX_CACHE_MAX_BYTES", "20K")
+    monkeypatch.setattr(cache, "_PRUNE_EVERY_BYTES", 1000)
+    for i in range(40):
+        compiled(fake, block=i)
+    assert sum(e.bytes for e in cache.entries()) < 25 << 10
+
+
+def test_managers_are_replaceable(fake: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stored: list[str] = []
+
+    class Mine(FileCacheManager):
+        def put(self, data: str | bytes, filename: str, binary: bool = True) -> str:
+            stored.append(filename)
+            return super().put(data, filename, binary)
+
+    with knobs.cache.scope():
+        knobs.cache.manager_class = Mine
+        compiled(fake)
+        compiled(fake)
+    assert stored == ["kernel.ttir", "kernel.bin", "kernel.json", "__grp__kernel.json"]
+    assert len(fake.compiles) == 1
+
+
+def test_tritons_manager_interface(tmp_path: Path) -> None:
+    manager = cache.get_cache_manager("ab" * 32)
+    assert manager.get_file("x") is None
+    path = manager.put("text", "x.txt", binary=False)
+    assert manager.get_file("x.txt") == path
+    assert manager.has_file("x.txt")
+    manager.put_group("g", {"x.txt": path})
+    assert manager.get_group("g") == {"x.txt": path}
+    assert Path(manager.cache_dir).name == cache._base32("ab" * 32)
+
+
+def _write(arguments: tuple[str, int]) -> None:
+    directory, seed = arguments
+    os.environ["TRITONX_CACHE_DIR"] = directory
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        key = f"{rng.integers(4):02x}" * 32
+        content = key.encode() * 500
+        manager = FileCacheManager(key)
+        group = manager.get_group("g")
+        if group is not None:
+            assert Path(group["a"]).read_bytes() == content
+        elif rng.random() < 0.1:
+            manager.discard()
+        manager.put_group("g", {n: manager.put(content, n) for n in ("a", "b")})
+
+
+def test_many_processes_at_once(tmp_path: Path) -> None:
+    with concurrent.futures.ProcessPoolExecutor(4) as pool:
+        list(pool.map(_write, [(str(tmp_path / "shared"), seed) for seed in range(4)]))
+    left = [f for _, _, files in os.walk(tmp_path / "shared") for f in files if f.startswith("tmp.")]
+    assert not left
+
+
+def test_a_hit_imports_neither_xdsl_nor_llvm(tmp_path: Path) -> None:
+    """Twice the same program: the second finds its kernel on disk."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent("""
+        import sys, numpy as np, tritonx, tritonx.language as tl
+        @tritonx.jit
+        def double(x, n, BLOCK: tl.constexpr):
+            at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+            tl.store(x + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+        x = np.arange(10, dtype=np.float32)
+        double[(1,)](x, 10, BLOCK=16)
+        assert (x == np.arange(10) * 2).all(), x
+        print(sorted({"xdsl", "llvmlite"} & set(sys.modules)))
+        """)
+    )
+    environment = {**os.environ, "TRITONX_CACHE_DIR": str(tmp_path / "cache"), "TRITONX_BACKEND": "cpu"}
+    outputs = [
+        subprocess.run([sys.executable, program], capture_output=True, text=True, env=environment, timeout=100)
+        for _ in range(2)
+    ]
+    assert outputs[0].returncode == 0, outputs[0].stderr
+    assert outputs[0].stdout.strip() == "['llvmlite', 'xdsl']"
+    assert outputs[1].returncode == 0, outputs[1].stderr
+    assert outputs[1].stdout.strip() == "[]"
+
+
+def test_command(fake: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    made = compiled(fake)
+    compiled(fake, block=8)
+
+    def output(*arguments: str) -> str:
+        assert command(arguments) == 0
+        return capsys.readouterr().out
+
+    assert "entries    2" in output("info")
+    assert output("list", "kernel").count("kernel") == 2
+    assert output("list", "nonesuch") == ""
+    key = cache._base32(made.hash)
+    assert "num_warps: 4" in output("show", key[:20])
+    assert output("show", key, "ttir").startswith("ttir {")
+    assert command(["show", "nonesuch"]) == 1
+    assert "no entry's key starts with nonesuch" in capsys.readouterr().err
+    assert command(["show", key, "nonesuch"]) == 1
+    assert "removed 0 entries" in output("prune")
+    assert "removed 1 entries" in output("prune", "--max-bytes", str(sum(e.bytes for e in cache.entries()) - 1))
+    assert "removed 1 entries" in output("clear")
+    assert "entries    0" in output("info")
+
+
+def test_groups_list_what_triton_lists(fake: Any) -> None:
+    made = compiled(fake)
+    folder = Path(made.metadata_group["kernel.json"]).parent
+    group = json.loads((folder / "__grp__kernel.json").read_text())
+    assert group["child_paths"] == made.metadata_group
