@@ -1,0 +1,114 @@
+"""Linear layouts: where the elements of a tile are, and what it takes to move them. Pure values; no IR.
+
+Start with the essay in `tritonx.layouts.linear`. The rest by question:
+
+=================================================
+==================================================================== what an encoding of a type says
+  `encodings` (values), `text` (as written in a `.ttgir`) the layout of an encoding on a shape
+  `linear_layout(encoding, shape)`; (register, lane, warp, block) or
+                                                   (offset, block) → (dim0, dim1, ...)
+the encoding of a layout                           `linear_encoding`, `encoding_of` (blocked where possible)
+layouts through trans, reshape, join, reduce, ...  `infer`
+convert_layout                                     `plan_conversion(source, target, bits)` → `NoMove` |
+`RegisterMove` |
+                                                   `ShufflePlan` | `ExchangePlan`; `scratch_bytes(plan, bits)`;
+                                                   `simulate.run` executes any plan on NumPy
+indices of a thread's elements                     `index_plan(layout, "dim0")` for lane, warp, block;
+                                                   `register_indices(layout, "dim0")` for the constants
+loads and stores of global memory                  `memory_width` (dim, width), `access_vectors` (groups of registers)
+which thread stores a copy                         `redundancy(layout)`: masks that must be zero
+loads and stores of shared memory                  `placement(registers, memory)` then `shared_access(places, bits)`,
+or
+                                                   `matrix_access(places, bits, transposed=...)` for ldmatrix/stmatrix
+padding of `padded_shared`                         `padded_offset`, `padded_size`: applied to the linear offset
+wgmma operands                                     `matrix_descriptor(memory, "dim0", "dim1", rows, bits)`
+reductions and scans along a dim                   `axis_bits(layout, axis)`: which register, lane and warp bits
+drawing                                            `draw`
+=================================================
+====================================================================
+
+Register r of a thread is element r of the thread's vector. Everything is memoised: ask again rather than keep.
+"""
+
+from tritonx.layouts.access import SharedAccess, VectorAccess, placement, shared_access
+from tritonx.layouts.axis import AxisBits, axis_bits
+from tritonx.layouts.convert import (
+    ConversionPlan,
+    ExchangePart,
+    ExchangePlan,
+    NoMove,
+    RegisterMove,
+    is_free,
+    plan_conversion,
+    scratch_bytes,
+)
+from tritonx.layouts.descriptor import MatrixDescriptor, matrix_descriptor
+from tritonx.layouts.division import divide_left, divide_right
+from tritonx.layouts.errors import LayoutError
+from tritonx.layouts.index_math import (
+    ChoiceTerm,
+    IndexPlan,
+    RegisterIndices,
+    ShiftTerm,
+    index_plan,
+    register_indices,
+)
+from tritonx.layouts.infer import encoding_of, equivalent, linear_encoding
+from tritonx.layouts.linear import LinearLayout
+from tritonx.layouts.lookup import is_distributed, is_shared, linear_layout
+from tritonx.layouts.matrix_access import MatrixAccess, MatrixTransfer, matrix_access
+from tritonx.layouts.redundancy import Redundancy, redundancy
+from tritonx.layouts.shared import padded_offset, padded_size
+from tritonx.layouts.shuffle import Round, SelectStage, ShufflePlan
+from tritonx.layouts.tiling import storage_shape
+from tritonx.layouts.vectorize import AccessVectors, access_vectors, contiguous_elements, memory_width
+
+__all__ = [
+    "AccessVectors",
+    "AxisBits",
+    "ChoiceTerm",
+    "ConversionPlan",
+    "ExchangePart",
+    "ExchangePlan",
+    "IndexPlan",
+    "LayoutError",
+    "LinearLayout",
+    "MatrixAccess",
+    "MatrixDescriptor",
+    "MatrixTransfer",
+    "NoMove",
+    "Redundancy",
+    "RegisterIndices",
+    "RegisterMove",
+    "Round",
+    "SelectStage",
+    "SharedAccess",
+    "ShiftTerm",
+    "ShufflePlan",
+    "VectorAccess",
+    "access_vectors",
+    "axis_bits",
+    "contiguous_elements",
+    "divide_left",
+    "divide_right",
+    "encoding_of",
+    "equivalent",
+    "index_plan",
+    "is_distributed",
+    "is_free",
+    "is_shared",
+    "linear_encoding",
+    "linear_layout",
+    "matrix_access",
+    "matrix_descriptor",
+    "memory_width",
+    "padded_offset",
+    "padded_size",
+    "placement",
+    "plan_conversion",
+    "redundancy",
+    "register_indices",
+    "scratch_bytes",
+    "shared_access",
+    "storage_shape",
+]

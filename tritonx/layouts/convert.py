@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from tritonx.layouts.access import SharedAccess, VectorAccess, shared_access, store_access
-from tritonx.layouts.dims import BLOCK, HARDWARE, LANE, OFFSET, REGISTER, WARP
+from tritonx.layouts.access import SharedAccess, VectorAccess, placement, shared_access
+from tritonx.layouts.dims import BLOCK, LANE, OFFSET, REGISTER, WARP
 from tritonx.layouts.errors import LayoutError
 from tritonx.layouts.gf2 import Echelon, rank
 from tritonx.layouts.index_math import all_xors
 from tritonx.layouts.linear import LinearLayout
 from tritonx.layouts.shuffle import ShufflePlan, shuffle_plan
 from tritonx.layouts.swizzle import exchange_memory
+from tritonx.layouts.vectorize import register_repeats
 
 SCRATCH_LIMIT = 32 * 1024
 """Bytes above which an exchange is cut into parts that reuse the scratch: a quarter of what the smallest current
@@ -152,15 +153,6 @@ def nearest_source(source: LinearLayout, target: LinearLayout) -> LinearLayout:
     return LinearLayout(ins, [(dim, len(columns)) for dim, columns in source.ins])
 
 
-def register_repeats(layout: LinearLayout) -> tuple[int, ...]:
-    """For each register bit, the earlier bits that together make the same step, or itself when it makes a new one."""
-    reduced = Echelon()
-    result: list[int] = []
-    for bit, basis in enumerate(layout.columns(REGISTER)):
-        result.append(1 << bit if reduced.insert(basis, bit) else reduced.reduce(basis)[1])
-    return tuple(result)
-
-
 def _moved(moves: LinearLayout, dim: str) -> bool:
     """Whether the map changes the value of `dim`."""
     for in_dim, columns in moves.ins:
@@ -189,8 +181,7 @@ def _exchange_cost(source: LinearLayout, target: LinearLayout, bits: int) -> int
     memory = exchange_memory(*_distinct(source, target), bits)
     cost = EXCHANGE_OVERHEAD
     for layout in (source, target):
-        placement = _placement(layout, memory)
-        access = store_access(placement, bits) if layout is source else shared_access(placement, bits)
+        access = shared_access(placement(layout, memory), bits)
         cost += access.wavefronts * len(access.accesses)
     return cost
 
@@ -207,26 +198,20 @@ def _distinct(source: LinearLayout, target: LinearLayout) -> tuple[LinearLayout,
     return reduce(source), reduce(target)
 
 
-def _placement(layout: LinearLayout, memory: LinearLayout) -> LinearLayout:
-    """(register, lane, warp) → offset. Blocks hold their own part of the tensor in their own memory."""
-    inside = layout.sublayout([dim for dim in HARDWARE if dim != BLOCK], layout.out_dims)
-    return inside.invert_and_compose(memory)
-
-
 def _exchange(
     source: LinearLayout, target: LinearLayout, bits: int, scratch_limit: int, same_warp: bool
 ) -> ExchangePlan:
     memory = exchange_memory(*_distinct(source, target), bits)
-    write_places, read_places = _placement(source, memory), _placement(target, memory)
+    write_places, read_places = placement(source, memory), placement(target, memory)
     reach = 0
-    for placement in (write_places, read_places):
-        for basis in (*placement.columns(LANE), *placement.columns(WARP)):
+    for places in (write_places, read_places):
+        for basis in (*places.columns(LANE), *places.columns(WARP)):
             reach |= basis
     total = memory.in_bits(OFFSET)
     cuts = 0
     while total - cuts > reach.bit_length() and (max(8, bits) // 8) << (total - cuts) > scratch_limit:
         cuts += 1
-    write, read = store_access(write_places, bits), shared_access(read_places, bits)
+    write, read = shared_access(write_places, bits), shared_access(read_places, bits)
     parts = tuple(
         ExchangePart(_part(write, part, total - cuts), _part(read, part, total - cuts)) for part in range(1 << cuts)
     )
@@ -245,4 +230,4 @@ def _part(access: SharedAccess, part: int, shift: int) -> SharedAccess:
     """The accesses whose offset lies in one part, moved to the start of the scratch."""
     low = (1 << shift) - 1
     own = tuple(VectorAccess(a.registers, a.offset & low) for a in access.accesses if a.offset >> shift == part)
-    return SharedAccess(access.vec, own, access.threads, access.additive, access.wavefronts)
+    return SharedAccess(access.vec, own, access.repeats, access.threads, access.additive, access.wavefronts)

@@ -80,7 +80,7 @@ def _run_exchange(plan: ExchangePlan, held: Array, target: LinearLayout) -> Arra
         memory = np.zeros(plan.elements, dtype=held.dtype)
         store(part.write, held, memory)
         load(part.read, memory, result)
-    return result
+    return result[:, :, list(plan.parts[0].read.repeats)]
 
 
 def addresses(access: SharedAccess, offset: int) -> Array:
@@ -100,7 +100,7 @@ def store(access: SharedAccess, held: Array, memory: Array) -> None:
 
 
 def load(access: SharedAccess, memory: Array, held: Array) -> None:
-    """Memory into every thread's registers."""
+    """Memory into every thread's distinct registers."""
     for vector in access.accesses:
         start = addresses(access, vector.offset)
         assert not (start % access.vec).any(), "an access is not aligned to its vector"
