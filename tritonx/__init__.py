@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tritonx import runtime as runtime
     from tritonx import testing as testing
     from tritonx import tools as tools
-    from tritonx.backends.registry import installed as backends
+    from tritonx.backends.registry import installed
     from tritonx.frontend.errors import CompilationError as CompilationError
     from tritonx.runtime import knobs as knobs
     from tritonx.runtime.allocation import set_allocator as set_allocator
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from tritonx.runtime.jit import must_use_result as must_use_result
     from tritonx.runtime.tensor_wrapper import TensorWrapper as TensorWrapper
     from tritonx.runtime.tensor_wrapper import reinterpret as reinterpret
+
+    backends = installed
 
 _REPORTED_VERSION = "3.6.0"
 

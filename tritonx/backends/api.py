@@ -5,9 +5,9 @@ A backend is a frozen value that a package names under the entry-point group ``t
     [project.entry-points."tritonx.backends"]
     mychip = "mychip_tritonx:BACKEND"
 
-It says which targets it serves, with which options, through which stages a module becomes code, and which driver runs that
-code. Compiling never touches the driver; the driver is loaded at the first launch. Nothing here imports xDSL, llvmlite or
-numpy, so that a launch that hits a cache imports none of them either.
+It says which targets it serves, with which options, through which stages a module becomes code, and which driver runs
+that code. Compiling never touches the driver; the driver is loaded at the first launch. Nothing here imports xDSL,
+llvmlite or numpy, so that a launch that hits a cache imports none of them either.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class Compilation:
     options: Options
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     inspect: Callable[[str, Any], None] | None = None
-    """Called with (stage or pass name, artifact) as each is made; ``tritonx-opt --print-ir-after-all`` and dumps use it."""
+    """Called with (stage or pass name, artifact) as each is made; ``tritonx-opt --print-ir-after-all`` and dumps use
+    it."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,8 @@ class Parameter:
 class KernelImage:
     """A finished compile as the driver gets it: what is stored in the cache on disk.
 
-    ``name`` is the entry symbol. ``metadata`` holds at least ``num_warps``, ``num_ctas``, ``shared`` (bytes of dynamic shared
-    memory), ``global_scratch_size``/``global_scratch_align`` (bytes a program) and ``warp_size``.
+    ``name`` is the entry symbol. ``metadata`` holds at least ``num_warps``, ``num_ctas``, ``shared`` (bytes of dynamic
+    shared memory), ``global_scratch_size``/``global_scratch_align`` (bytes a program) and ``warp_size``.
     """
 
     name: str
@@ -182,7 +183,8 @@ class Driver(ABC):
         """Milliseconds of each of ``repeat`` runs on the device's own clock."""
 
     def make_launcher(self, image: KernelImage, kernel: LoadedKernel) -> Callable[..., None]:
-        """A callable ``(grid_x, grid_y, grid_z, stream, *args)``: the hot path. Override it where a faster one exists."""
+        """A callable ``(grid_x, grid_y, grid_z, stream, *args)``: the hot path. Override it where a faster one
+        exists."""
 
         def launcher(x: int, y: int, z: int, stream: int, *args: Any) -> None:
             kernel.launch((x, y, z), stream, args)
@@ -202,17 +204,20 @@ class Backend(ABC):
     """The last stage's name (``cubin``, ``hsaco``, ``obj``): what the driver loads."""
 
     dlpack_device_types: ClassVar[frozenset[int]] = frozenset()
-    """DLDeviceType numbers of the arrays that live where this backend runs (1 host, 2 CUDA, 3 CUDA host, 10 ROCm, 13 CUDA managed)."""
+    """DLDeviceType numbers of the arrays that live where this backend runs (1 host, 2 CUDA, 3 CUDA host, 10 ROCm, 13
+    CUDA managed)."""
 
     torch_device_types: ClassVar[frozenset[str]] = frozenset()
     """``tensor.device.type`` of those arrays."""
 
     array_interfaces: ClassVar[tuple[str, ...]] = ()
-    """Attributes by which other arrays are known to live there (``__array_interface__``, ``__cuda_array_interface__``)."""
+    """Attributes by which other arrays are known to live there (``__array_interface__``,
+    ``__cuda_array_interface__``)."""
 
     @abstractmethod
     def parse_target(self, arch: str) -> Target:
-        """The target for what stands after the colon; "" is the default one. Raises ``ValueError`` with the known ones."""
+        """The target for what stands after the colon; "" is the default one. Raises ``ValueError`` with the known
+        ones."""
 
     @abstractmethod
     def known_targets(self) -> tuple[Target, ...]:
@@ -223,7 +228,8 @@ class Backend(ABC):
         """From ``tt`` to device code, in order. The first stage is ``ttir``; a literal list, readable top to bottom."""
 
     def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
-        """The options with ``given`` applied; an unknown keyword is ``KeyError``, an impossible value ``ValueError``."""
+        """The options with ``given`` applied; an unknown keyword is ``KeyError``, an impossible value
+        ``ValueError``."""
         known = {f.name for f in dataclasses.fields(self.options_type)}
         for key in given:
             if key not in known:
@@ -242,7 +248,8 @@ class Backend(ABC):
         return ()
 
     def extern_functions(self, target: Target) -> Mapping[str, Any]:
-        """What ``tl.extra.libdevice`` names resolve to here: name → overload table of the backend's own device library."""
+        """What ``tl.extra.libdevice`` names resolve to here: name → overload table of the backend's own device
+        library."""
         return {}
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """The scratch memory that some kernels need (descriptors made on the device): who provides it.
 
-``tritonx.set_allocator(fn)`` with ``fn(size, alignment, stream)`` → an object with ``data_ptr()``, at least ``size`` bytes. A
-driver asks ``allocate`` for it at each launch of a kernel with ``metadata.global_scratch_size``.
+``tritonx.set_allocator(fn)`` with ``fn(size, alignment, stream)`` → an object with ``data_ptr()``, at least ``size``
+bytes. A driver asks ``allocate`` for it at each launch of a kernel with ``metadata.global_scratch_size``.
 """
 
 from __future__ import annotations
@@ -27,27 +27,28 @@ class NullAllocator:
 
     def __call__(self, size: int, alignment: int, stream: int | None) -> Buffer:
         raise NoAllocator(
-            "Kernel requires a runtime memory allocation, but no allocator was set. Use triton.set_allocator to specify "
-            "an allocator."
+            "Kernel requires a runtime memory allocation, but no allocator was set. "
+            "Use triton.set_allocator to specify an allocator."
         )
 
 
-_allocator: ContextVar[Allocator] = ContextVar("_allocator", default=NullAllocator())
-_profile_allocator: ContextVar[Allocator] = ContextVar("_profile_allocator", default=NullAllocator())
+_UNSET = NullAllocator()
+_allocator: ContextVar[Allocator] = ContextVar("_allocator", default=_UNSET)  # noqa: B039  # it has no state
+_profile_allocator: ContextVar[Allocator] = ContextVar("_profile_allocator", default=_UNSET)  # noqa: B039
 
 
 def set_allocator(allocator: Allocator | None) -> None:
     """Use ``allocator(size, alignment, stream)`` for kernels' scratch memory; None forgets it."""
-    _allocator.set(allocator if allocator is not None else NullAllocator())
+    _allocator.set(allocator if allocator is not None else _UNSET)
 
 
 def set_profile_allocator(allocator: Allocator | None) -> None:
     """The same for the buffers of instrumentation."""
-    _profile_allocator.set(allocator if allocator is not None else NullAllocator())
+    _profile_allocator.set(allocator if allocator is not None else _UNSET)
 
 
 def has_allocator() -> bool:
-    return not isinstance(_allocator.get(), NullAllocator)
+    return _allocator.get() is not _UNSET
 
 
 def allocate(size: int, alignment: int, stream: int | None) -> Any:

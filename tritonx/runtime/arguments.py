@@ -9,8 +9,8 @@
 | DLPack | JAX and the rest | DLPack's number |
 
 The address is read at every launch, so this is part of the hot path. NumPy's public ways to an address cost a
-microsecond; the pointer is the first field of the array's structure (NumPy's C API, ``PyArrayObject``), at 16 bytes from
-the object on a CPython with the GIL. That is checked against the public way before it is relied on.
+microsecond; the pointer is the first field of the array's structure (NumPy's C API, ``PyArrayObject``), at 16 bytes
+from the object on a CPython with the GIL. That is checked against the public way before it is relied on.
 """
 
 from __future__ import annotations

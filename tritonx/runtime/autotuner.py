@@ -58,8 +58,8 @@ def _is_impossible(error: BaseException) -> bool:
 class Autotuner(KernelInterface[Any]):
     """A kernel with configurations.
 
-    ``cache``: key → the best Config; ``best_config``: the last one used; ``bench_time``: seconds that the last search took;
-    ``configs_timings``: Config → [median, 20 %, 80 % quantile] of its last search, milliseconds.
+    ``cache``: key → the best Config; ``best_config``: the last one used; ``bench_time``: seconds that the last search
+    took; ``configs_timings``: Config → [median, 20 %, 80 % quantile] of its last search, milliseconds.
     """
 
     def __init__(
@@ -319,9 +319,10 @@ def autotune(
 ) -> Callable[[Any], Autotuner]:
     """Measure ``configs`` whenever the values of the arguments named in ``key`` are new, and launch with the best.
 
-    ``prune_configs_by``: ``early_config_prune(configs, named_args, **kwargs)`` → configs; ``perf_model(**all)`` → estimated
-    time, of which ``top_k`` (a share or a number) are measured. ``reset_to_zero`` and ``restore_value`` name arrays that
-    are zeroed before, or restored after, each measured run. ``warmup`` and ``rep`` are milliseconds for ``do_bench``.
+    ``prune_configs_by``: ``early_config_prune(configs, named_args, **kwargs)`` → configs; ``perf_model(**all)`` →
+    estimated time, of which ``top_k`` (a share or a number) are measured. ``reset_to_zero`` and ``restore_value`` name
+    arrays that are zeroed before, or restored after, each measured run. ``warmup`` and ``rep`` are milliseconds for
+    ``do_bench``.
     """
 
     def decorate(fn: Any) -> Autotuner:

@@ -95,6 +95,7 @@ def generate(
     bound = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     specs = "(" + "".join("None, " if p.is_constexpr else f"_tx_k{p.num}, " for p in params) + ")"
     values = "".join(f", _tx_a{p.num}" for p in params if not p.is_constexpr)
+    tuple_of_values = f"({values[2:]}{',' if values else ''})"
     launch = [
         f"def dynamic_func({signature}):",
         *(f"    {line}" for line in body),
@@ -108,7 +109,7 @@ def generate(
         f"        _tx_grid = _tx_extents(_tx_grid, {bound}, _tx_options)",
         "    _tx_x, _tx_y, _tx_z = _tx_grid",
         "    if _tx_hooks or _tx_settings.launch_enter_hook or _tx_settings.launch_exit_hook:",
-        f"        return _tx_with_hooks(_tx_entry, _tx_grid, {bound}, _tx_options, ({values[2:]}{',' if values else ''}))",
+        f"        return _tx_with_hooks(_tx_entry, _tx_grid, {bound}, _tx_options, {tuple_of_values})",
         "    if _tx_x and _tx_y and _tx_z:",
         f"        _tx_launch(_tx_x, _tx_y, _tx_z, _tx_stream(_tx_device){values})",
         "    return _tx_kernel",
@@ -116,7 +117,7 @@ def generate(
     bind = [
         f"def dynamic_bind({signature}):",
         *(f"    {line}" for line in body),
-        f"    return _tx_key, {specs}, {bound}, _tx_options, ({values[2:]}{',' if values else ''})",
+        f"    return _tx_key, {specs}, {bound}, _tx_options, {tuple_of_values}",
     ]
     bind[0] = bind[0].replace("dynamic_bind", "dynamic_func")
     namespace: dict[str, Any] = {f"_tx_{key}": value for key, value in names.items()}

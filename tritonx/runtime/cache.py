@@ -1,14 +1,14 @@
 """The cache of compiled kernels on disk.
 
 A compile is found under a key: a digest of everything that decides its result. The key names a directory; in it lie one
-file a stage and a *group*, a JSON file ``__grp__<name>`` that lists the files with their sizes and digests. The group is
-written last and every file is written under a temporary name and renamed, so that other processes see an entry whole
-or not at all, and whichever of two writers comes second replaces equal content by equal content. Whatever does not match its
-digest (a truncated, foreign or damaged file) is treated as absent and removed.
+file a stage and a *group*, a JSON file ``__grp__<name>`` that lists the files with their sizes and digests. The group
+is written last and every file is written under a temporary name and renamed, so that other processes see an entry whole
+or not at all, and whichever of two writers comes second replaces equal content by equal content. Whatever does not
+match its digest (a truncated, foreign or damaged file) is treated as absent and removed.
 
 A cache that cannot be written (full disk, no permission) is a warning, once, and the program goes on without it. It is
-kept below ``knobs.cache.max_bytes``: directories used longest ago go first. ``FileCacheManager`` has Triton's interface,
-because libraries derive from it and name the class in ``TRITON_CACHE_MANAGER``.
+kept below ``knobs.cache.max_bytes``: directories used longest ago go first. ``FileCacheManager`` has Triton's
+interface, because libraries derive from it and name the class in ``TRITON_CACHE_MANAGER``.
 """
 
 from __future__ import annotations

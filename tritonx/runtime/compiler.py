@@ -237,7 +237,8 @@ class _Compile:
             made: Any = stage.emit(value, self.compilation)
             if not isinstance(made, str | bytes):
                 raise BackendContractError(
-                    f"stage {stage.name!r} of backend {self.backend.name!r} made a {type(made).__name__}, not text or bytes"
+                    f"stage {stage.name!r} of backend {self.backend.name!r} made a {type(made).__name__}, "
+                    f"not text or bytes"
                 )
             return made
         from tritonx.ir.pipeline import run_pass_stage

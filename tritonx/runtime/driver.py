@@ -1,9 +1,9 @@
 """Which backend and device kernels run on where their arguments do not say.
 
-``tritonx.runtime.driver`` is this module; ``driver.active`` is the backend in use, with the methods of Triton's drivers.
-In order: what ``set_active`` chose, the backend that ``TRITONX_BACKEND`` names, the first backend with a device that is
-not the host, the host. The first two also override the arguments of a launch; the environment is read at the first use and
-by ``reset_active``.
+``tritonx.runtime.driver`` is this module; ``driver.active`` is the backend in use, with the methods of Triton's
+drivers. In order: what ``set_active`` chose, the backend that ``TRITONX_BACKEND`` names, the first backend with a
+device that is not the host, the host. The first two also override the arguments of a launch; the environment is read at
+the first use and by ``reset_active``.
 """
 
 from __future__ import annotations

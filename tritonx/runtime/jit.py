@@ -154,7 +154,7 @@ class JITFunction(JITCallable, KernelInterface[Any]):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         active = sys.modules.get("tritonx.language.active")
-        if active is not None and active.current() is not None:  # the interpreter runs the Python lines themselves
+        if active is not None and active.current_or_none() is not None:  # the interpreter runs the Python lines themselves
             return self.fn(*args, **kwargs)
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
 

@@ -1,7 +1,7 @@
 """The hooks around a just-in-time compile, and the compile they describe as text.
 
-``hook(key=, repr=, fn=, compile=, is_manual_warmup=, already_compiled=)`` as in Triton: ``jit_cache_hook`` before a compile
-(a true result takes it over), ``jit_post_compile_hook`` after it. ``compile["specialization_data"]`` is what
+``hook(key=, repr=, fn=, compile=, is_manual_warmup=, already_compiled=)`` as in Triton: ``jit_cache_hook`` before a
+compile (a true result takes it over), ``jit_post_compile_hook`` after it. ``compile["specialization_data"]`` is what
 ``JITFunction.preload`` accepts, in this or in another process.
 """
 

@@ -64,8 +64,8 @@ def do_bench(
 ) -> Any:
     """Milliseconds that ``fn`` takes on the active device, its caches flushed before each run.
 
-    ``warmup`` and ``rep`` are milliseconds to spend. The result is the ``quantiles`` as a list (a number for one), else the
-    ``return_mode`` of the times: min, max, mean, median or all.
+    ``warmup`` and ``rep`` are milliseconds to spend. The result is the ``quantiles`` as a list (a number for one), else
+    the ``return_mode`` of the times: min, max, mean, median or all.
     """
     from tritonx.runtime import driver
 

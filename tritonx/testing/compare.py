@@ -22,7 +22,8 @@ def to_numpy(value: Any) -> Any:
 
 
 def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None = None, err_msg: str = "") -> None:
-    """Raise AssertionError unless |x - y| <= atol + rtol * |y| everywhere; NaNs equal each other, infinities themselves.
+    """Raise AssertionError unless |x - y| <= atol + rtol * |y| everywhere; NaNs equal each other, infinities
+    themselves.
 
     ``atol`` is 1e-2 and ``rtol`` 0 unless given. The message says how many elements differ and by how much at most.
     """

@@ -45,7 +45,8 @@ def get_max_simd_tflops(dtype: Any, clock_rate: float, device: int | None = None
 
 
 def get_max_tensorcore_tflops(dtype: Any, clock_rate: float, device: int | None = None) -> float:
-    """Peak of the matrix units in TFLOP/s at ``clock_rate`` kHz, dense, for operands of ``dtype`` (tf32 for 32 bits)."""
+    """Peak of the matrix units in TFLOP/s at ``clock_rate`` kHz, dense, for operands of ``dtype`` (tf32 for 32
+    bits)."""
     arch = _arch(device)
     bits = _operand_bits(dtype)
     if bits not in (8, 16, 32) or (arch < 80 and bits != 16):

@@ -11,7 +11,8 @@ Row = tuple[tuple[Any, ...], list[tuple[float, float | None, float | None]]]
 
 
 class Benchmark:
-    """One plot: ``line_vals`` of the argument ``line_arg``, each measured at ``x_vals`` of the arguments ``x_names``."""
+    """One plot: ``line_vals`` of the argument ``line_arg``, each measured at ``x_vals`` of the arguments
+    ``x_names``."""
 
     def __init__(
         self,
@@ -91,7 +92,8 @@ class Mark:
         return_df: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """Measure. ``save_path`` gets a CSV file and a plot for each benchmark; ``return_df`` (needs pandas) the data."""
+        """Measure. ``save_path`` gets a CSV file and a plot for each benchmark; ``return_df`` (needs pandas) the
+        data."""
         single = isinstance(self.benchmarks, Benchmark)
         benchmarks: Sequence[Benchmark] = (
             [self.benchmarks] if isinstance(self.benchmarks, Benchmark) else self.benchmarks

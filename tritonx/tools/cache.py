@@ -51,9 +51,8 @@ def _info(directory: str) -> None:
     print(f"size       {size_text(sum(e.bytes for e in every))} of {size_text(limit) if limit > 0 else 'any size'}")
     if every:
         now = time.time()
-        print(
-            f"used       between {_age(now - min(e.used for e in every))} and {_age(now - max(e.used for e in every))} ago"
-        )
+        first, last = min(e.used for e in every), max(e.used for e in every)
+        print(f"used       between {_age(now - first)} and {_age(now - last)} ago")
 
 
 def _list(directory: str, name: str | None) -> None:

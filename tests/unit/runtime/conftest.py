@@ -124,7 +124,8 @@ class FakeBackend(Backend):
 
 @pytest.fixture
 def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str, FakeBackend]]:
-    """``fake`` runs on the host, ``chip`` has two devices of its own. The module of a kernel is its signature's text."""
+    """``fake`` runs on the host, ``chip`` has two devices of its own. The module of a kernel is its signature's
+    text."""
     backends = {"fake": FakeBackend(), "chip": FakeBackend("chip", host=False, devices=2)}
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("TRITONX_CACHE_DIR", raising=False)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tritonx
+import tritonx.language as tl
 from tritonx import Config
 from tritonx.runtime import knobs
 from tritonx.runtime.autotuner import Autotuner, Heuristics
@@ -32,7 +33,7 @@ def make(fake: Any, bench: Any = None, **options: Any) -> Any:
 
     @tritonx.autotune(key=["n"], do_bench=bench, **options)
     @tritonx.jit
-    def kernel(x, y, n, BLOCK: "tl.constexpr"):  # noqa: F821
+    def kernel(x, y, n, BLOCK: tl.constexpr):
         pass
 
     original = kernel.fn.run
@@ -185,7 +186,7 @@ def test_heuristics_in_order_and_below_autotune(fake: Any) -> None:
         {"EVEN": lambda args: args["n"] % args["BLOCK"] == 0, "BOTH": lambda a: seen.append(a) or a["EVEN"]}
     )
     @tritonx.jit
-    def kernel(x, n, BLOCK: "tl.constexpr", EVEN: "tl.constexpr", BOTH: "tl.constexpr"):  # noqa: F821
+    def kernel(x, n, BLOCK: tl.constexpr, EVEN: tl.constexpr, BOTH: tl.constexpr):
         pass
 
     assert isinstance(kernel, Autotuner)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import tritonx
+import tritonx.language as tl
 from tritonx.runtime import cache, keys, knobs
 from tritonx.runtime.cache import CacheWarning, FileCacheManager
 from tritonx.runtime.compiler import compile
@@ -24,7 +25,7 @@ from tritonx.tools.cache import main as command
 
 
 @tritonx.jit
-def kernel(x, n, BLOCK: "tl.constexpr"):  # noqa: F821
+def kernel(x, n, BLOCK: tl.constexpr):
     pass
 
 

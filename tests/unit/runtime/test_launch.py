@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tritonx
+import tritonx.language as tl
 from tritonx.language.constexpr import constexpr
 from tritonx.runtime import arrays, driver, knobs
 from tritonx.runtime.errors import MixedDevices, NoBackend, UnsupportedArgument
@@ -18,7 +19,7 @@ PLAIN = 3
 
 
 @tritonx.jit
-def add(x, y, n, BLOCK: "tl.constexpr" = 64):  # noqa: F821  # the annotation is only read
+def add(x, y, n, BLOCK: tl.constexpr = 64):
     pass
 
 
@@ -134,14 +135,14 @@ def test_binding_errors_are_pythons(fake: Any) -> None:
         add[(1,)](1, 2, 3, foo=4)
     with pytest.raises(KeyError, match="stream is not accepted"):
         add[(1,)](1, 2, 3, stream=4)
-    with pytest.raises(TypeError, match="unhashable type: 'list'.*'BLOCK'"):
+    with pytest.raises(TypeError, match=r"unhashable type: 'list'.*'BLOCK'"):
         add[(1,)](1, 2, 3, BLOCK=[1])
     with pytest.raises(ValueError, match="num_warps must be a power of two"):
         add[(1,)](2, 2, 3, num_warps=3)
 
 
 def test_calling_a_kernel_as_a_function() -> None:
-    with pytest.raises(RuntimeError, match="Cannot call @triton.jit'd outside of the scope of a kernel"):
+    with pytest.raises(RuntimeError, match=r"Cannot call @triton\.jit'd outside of the scope of a kernel"):
         add(1, 2, 3)
 
 
@@ -154,7 +155,7 @@ def test_options_reach_the_backend(fake: Any) -> None:
 
 def test_a_parameter_that_is_also_an_option(fake: Any) -> None:
     @tritonx.jit
-    def kernel(x, num_warps: "tl.constexpr"):  # noqa: F821
+    def kernel(x, num_warps: tl.constexpr):
         pass
 
     compiled = kernel[(1,)](np.zeros(3), num_warps=8)
@@ -295,7 +296,7 @@ def test_hooks_of_a_compile(fake: Any) -> None:
     x = np.zeros(8, np.float32)
 
     @tritonx.jit
-    def kernel(x, n, BLOCK: "tl.constexpr"):  # noqa: F821
+    def kernel(x, n, BLOCK: tl.constexpr):
         pass
 
     with knobs.runtime.scope():
