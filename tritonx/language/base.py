@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tritonx.language.dtypes import dtype
 
 
-class base_type:  # noqa: N801
+class base_type:
     """A type of the kernel language. Equal types have equal ``mangle()`` text, up to the const flag of pointers."""
 
     def leaves(self) -> list[dtype]:
@@ -31,7 +31,7 @@ class base_type:  # noqa: N801
         raise NotImplementedError
 
 
-class base_value:  # noqa: N801
+class base_value:
     """A value of the kernel language."""
 
     type: Any

@@ -116,7 +116,9 @@ class tensor_descriptor_base(base_value):
 class tensor_descriptor_type(tensor_descriptor_base_type):
     """The type of a descriptor with its shape and strides."""
 
-    def __init__(self, block_type: block_type, shape_type: tuple_type | None = None, strides_type: tuple_type | None = None):
+    def __init__(
+        self, block_type: block_type, shape_type: tuple_type | None = None, strides_type: tuple_type | None = None
+    ):
         super().__init__(block_type)
         rank = len(block_type.shape)
         self.shape_type = shape_type or tuple_type([int32] * rank)
@@ -165,7 +167,9 @@ class tensor_descriptor(tensor_descriptor_base):
 class block_pointer_type(base_type):
     """The type of a block pointer: its base's pointer type and the types of its shape, strides and offsets."""
 
-    def __init__(self, base: Any, shape: tuple_type, strides: tuple_type, offsets: tuple_type, block: block_type, order: Any):
+    def __init__(
+        self, base: Any, shape: tuple_type, strides: tuple_type, offsets: tuple_type, block: block_type, order: Any
+    ):
         self.base, self.shape, self.strides, self.offsets = base, shape, strides, offsets
         self.block_type = block
         self.order = order
@@ -227,11 +231,15 @@ class block_pointer(base_value):
     ``base`` a scalar pointer, ``shape`` and ``strides`` int64 scalars, ``offsets`` int32 scalars; ``order`` is a hint only.
     """
 
-    def __init__(self, base: Any, shape: tuple, strides: tuple, offsets: tuple, block_shape: Sequence[int], order: Sequence[int]):
+    def __init__(
+        self, base: Any, shape: tuple, strides: tuple, offsets: tuple, block_shape: Sequence[int], order: Sequence[int]
+    ):
         self.base, self.shape_, self.strides_, self.offsets_ = base, shape, strides, offsets
         element = base.type.element_ty
         block = block_type(element, [unwrap(s) for s in block_shape])
-        self.type: Any = block_pointer_type(base.type, shape.type, strides.type, offsets.type, block, [*order].__str__())
+        self.type: Any = block_pointer_type(
+            base.type, shape.type, strides.type, offsets.type, block, [*order].__str__()
+        )
         self.order = [*order]
 
     @property

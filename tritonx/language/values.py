@@ -141,7 +141,7 @@ class tensor(base_value):
         return constexpr(self.type.numel if self.type.is_block() else 1)  # type: ignore[attr-defined]  # blocks have it
 
     @property
-    def T(self) -> Any:  # noqa: N802
+    def T(self) -> Any:
         """The transpose of a 2-D block."""
         return active.current("T").permute(self, (1, 0))
 

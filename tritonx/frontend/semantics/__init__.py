@@ -4,17 +4,14 @@
 returns language values (``tritonx.language.values``) and creates ops through ``self.builder`` alone: with the compiler's builder
 they become IR, with the interpreter's they run at once. Handles are passed on, never looked into, except for their ``type``.
 
-Who drives a compile fills in ``generator`` (see ``tritonx.frontend.semantics.regions``): it inlines calls of jit functions,
+Who drives a compile fills in ``generator`` (``tritonx.frontend.semantics.base.Generator``): it inlines calls of jit functions,
 which reductions, scans and ``map_elementwise`` need for their combine functions.
 """
 
 from __future__ import annotations
 
-from tritonx.frontend.semantics.arithmetic import ArithmeticSemantics
 from tritonx.frontend.semantics.atomic import AtomicSemantics
 from tritonx.frontend.semantics.base import Generator, IncompatibleTypeErrorImpl
-from tritonx.frontend.semantics.casts import CastSemantics
-from tritonx.frontend.semantics.comparison import ComparisonSemantics
 from tritonx.frontend.semantics.control import ControlSemantics
 from tritonx.frontend.semantics.debug import DebugSemantics
 from tritonx.frontend.semantics.descriptor import DescriptorSemantics
@@ -22,20 +19,14 @@ from tritonx.frontend.semantics.dot import DotSemantics
 from tritonx.frontend.semantics.dot_scaled import ScaledDotSemantics
 from tritonx.frontend.semantics.elementwise import ElementwiseSemantics
 from tritonx.frontend.semantics.extern import ExternSemantics
-from tritonx.frontend.semantics.memory import MemorySemantics
 from tritonx.frontend.semantics.reduce import ReduceSemantics
-from tritonx.frontend.semantics.shape import ShapeSemantics
 from tritonx.frontend.semantics.types import ir_type, ir_types
 
 __all__ = ["Generator", "IncompatibleTypeErrorImpl", "Semantics", "ir_type", "ir_types"]
 
 
 class Semantics(
-    ArithmeticSemantics,
-    ComparisonSemantics,
     ElementwiseSemantics,
-    ShapeSemantics,
-    MemorySemantics,
     AtomicSemantics,
     DotSemantics,
     ScaledDotSemantics,
@@ -44,6 +35,5 @@ class Semantics(
     ExternSemantics,
     ControlSemantics,
     DebugSemantics,
-    CastSemantics,
 ):
     """Every family together; see the module's docstring."""

@@ -68,7 +68,9 @@ class SemanticsBase:
             raise ValueError(
                 "Boolean value of Tensor with more than one value is ambiguous. Did you mean to use `tl.reduce` or `tl.where`?"
             )
-        raise TypeError(f"{value} is known only when the kernel runs; Python cannot use it while the kernel is compiled")
+        raise TypeError(
+            f"{value} is known only when the kernel runs; Python cannot use it while the kernel is compiled"
+        )
 
     # Numbers.
 
@@ -181,8 +183,7 @@ class SemanticsBase:
         for i, (left, right) in enumerate(zip(x.type.shape, y.type.shape, strict=True)):
             if left != right and 1 not in (left, right):
                 raise ValueError(
-                    "Cannot make_shape_compatible: incompatible dimensions "
-                    f"at index {i}: {left} and {right}"
+                    f"Cannot make_shape_compatible: incompatible dimensions at index {i}: {left} and {right}"
                 )
             common.append(right if left == 1 else left)
         return self.broadcast_to(x, common), self.broadcast_to(y, common)

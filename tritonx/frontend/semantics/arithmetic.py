@@ -1,0 +1,260 @@
+"""Arithmetic, bitwise and logical operators.
+
+Division truncates toward zero, remainder takes the dividend's sign, integers wrap. In a debug compile with
+``sanitize_overflow``, + - * of integers narrower than 64 bits check their range at run time.
+"""
+
+from __future__ import annotations
+
+from numbers import Number
+from typing import Any
+
+from xdsl.ir import Operation
+
+from tritonx.dialects import arith
+from tritonx.dialects.tile import AddPtrOp
+from tritonx.frontend.semantics.base import IncompatibleTypeErrorImpl, SemanticsBase
+from tritonx.frontend.semantics.promotion import computation_type, promote_integers
+from tritonx.language.constexpr import unwrap
+from tritonx.language.dtypes import dtype, float32, int1, int64
+from tritonx.language.values import tensor
+
+
+class ArithmeticSemantics(SemanticsBase):
+    # Operand checks.
+
+    def binary_operands(
+        self,
+        lhs: Any,
+        rhs: Any,
+        *,
+        lhs_pointer: bool = False,
+        rhs_pointer: bool = False,
+        promote: bool = True,
+        division: bool = False,
+    ) -> tuple[tensor, tensor]:
+        """Two operands (tensors or Python numbers) in their common type, unless ``promote`` is off, and common shape.
+
+        Raises ``IncompatibleTypeErrorImpl`` for pointers where they are not allowed, ``TypeError`` for types without a common
+        one, ``ValueError`` for a constant that the other operand's type cannot hold, or shapes that do not broadcast.
+        """
+        lhs, rhs = unwrap(lhs), unwrap(rhs)
+        if (
+            type(lhs) is tensor
+            and type(rhs) is tensor
+            and lhs.type == rhs.type
+            and not division
+            and not lhs.dtype.is_ptr()
+        ):
+            return lhs, rhs
+        left_number, right_number = isinstance(lhs, Number), isinstance(rhs, Number)
+        left: tensor = self.to_tensor(lhs)
+        right: tensor = self.to_tensor(rhs)
+        left_type, right_type = left.dtype, right.dtype
+        _check_pointer(left_type, right_type, lhs_pointer)
+        _check_pointer(right_type, left_type, rhs_pointer)
+        if promote and not left_type.is_ptr() and not right_type.is_ptr():
+            common = computation_type(left_type, left_number, right_type, right_number, division)
+            for number, is_number in ((lhs, left_number), (rhs, right_number)):
+                if is_number:
+                    _check_constant(number, common)
+            left = self.scalar_constant(lhs, common) if left_number else self.cast(left, common)
+            right = self.scalar_constant(rhs, common) if right_number else self.cast(right, common)
+        return self.broadcast(left, right)
+
+    def _by_type(self, lhs: tensor, rhs: tensor, floating: type[Operation], integer: type[Operation]) -> tensor:
+        scalar = lhs.dtype
+        if scalar.is_floating():
+            return self.emit(floating, (lhs, rhs), lhs.type)
+        if scalar.is_int():
+            return self.emit(integer, (lhs, rhs), lhs.type)
+        raise TypeError(f"unexpected type {scalar}")
+
+    # + - *
+
+    def add(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+        """``lhs + rhs``; pointer plus integer advances by elements."""
+        lhs, rhs = self.binary_operands(lhs, rhs, lhs_pointer=True, rhs_pointer=True)
+        if lhs.dtype.is_ptr() and rhs.dtype.is_ptr():
+            raise TypeError("cannot add pointers together")
+        if rhs.dtype.is_ptr():
+            lhs, rhs = rhs, lhs
+        if lhs.dtype.is_ptr():
+            return self._advance_pointer(lhs, rhs)
+        if sanitize_overflow and lhs.dtype.is_int():
+            self._check_overflow(lhs, rhs, "add")
+        return self._by_type(lhs, rhs, arith.AddfOp, arith.AddiOp)
+
+    def _advance_pointer(self, pointer: tensor, offset: tensor) -> tensor:
+        """``tt.addptr`` reads its offset as signed, so unsigned offsets under 64 bits are extended first."""
+        if offset.dtype.is_int_unsigned() and offset.dtype.int_bitwidth < 64:
+            offset = self.cast(offset, int64)
+        return self.emit(AddPtrOp, (pointer, offset), pointer.type)
+
+    def sub(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+        """``lhs - rhs``; pointer minus integer goes back by elements."""
+        lhs, rhs = self.binary_operands(lhs, rhs, lhs_pointer=True)
+        if lhs.dtype.is_ptr():
+            return self._advance_pointer(lhs, self.minus(rhs))
+        if sanitize_overflow and lhs.dtype.is_int():
+            self._check_overflow(lhs, rhs, "sub")
+        return self._by_type(lhs, rhs, arith.SubfOp, arith.SubiOp)
+
+    def mul(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+        lhs, rhs = self.binary_operands(lhs, rhs)
+        if sanitize_overflow and lhs.dtype.is_int():
+            self._check_overflow(lhs, rhs, "mul")
+        return self._by_type(lhs, rhs, arith.MulfOp, arith.MuliOp)
+
+    def _check_overflow(self, lhs: tensor, rhs: tensor, name: str) -> None:
+        """Assert at run time that the result of an int ``add``, ``sub`` or ``mul`` under 64 bits is representable."""
+        type_ = lhs.dtype
+        if not (self.options.debug and self.options.sanitize_overflow) or type_.int_bitwidth >= 64:
+            return
+        wide = getattr(self, name)(self.cast(lhs, int64), self.cast(rhs, int64), False)
+        low = self.scalar_constant(type_.get_int_min_value(), int64)
+        high = self.scalar_constant(type_.get_int_max_value(), int64)
+        fits = self.and_(self.less_equal(wide, high), self.greater_equal(wide, low))
+        self.device_assert(fits, f"int{type_.int_bitwidth} overflow detected for operation {name}", None)
+
+    # / // %
+
+    def truediv(self, lhs: Any, rhs: Any) -> tensor:
+        """``lhs / rhs`` in floating point: fp32 for two integers and for half-width floats."""
+        lhs, rhs = self.binary_operands(lhs, rhs, division=True)
+        left, right = lhs.dtype, rhs.dtype
+        if left.is_floating() and right.is_int():
+            rhs = self.cast(rhs, left)
+        elif left.is_int() and right.is_floating():
+            lhs = self.cast(lhs, right)
+        elif left.is_int() and right.is_int():
+            lhs, rhs = self.cast(lhs, float32), self.cast(rhs, float32)
+        elif left.is_floating() and right.is_floating():
+            if left.fp_mantissa_width > right.fp_mantissa_width:
+                rhs = self.cast(rhs, left)
+            else:
+                lhs = self.cast(lhs, right)
+        else:
+            raise TypeError(f"unexpected type {left}")
+        return self.emit(arith.DivfOp, (lhs, rhs), lhs.type)
+
+    def floordiv(self, lhs: Any, rhs: Any) -> tensor:
+        """``lhs // rhs`` of integers, truncated toward zero."""
+        lhs, rhs = self.binary_operands(lhs, rhs, division=True)
+        if not (lhs.dtype.is_int() and rhs.dtype.is_int()):
+            raise TypeError(f"unexpected type {lhs.dtype}")
+        common = promote_integers(lhs.dtype, rhs.dtype)
+        lhs, rhs = self.cast(lhs, common), self.cast(rhs, common)
+        return self.emit(arith.DivSIOp if common.is_int_signed() else arith.DivUIOp, (lhs, rhs), lhs.type)
+
+    def mod(self, lhs: Any, rhs: Any) -> tensor:
+        """``lhs % rhs`` with the sign of ``lhs``."""
+        lhs, rhs = self.binary_operands(lhs, rhs, division=True)
+        integer = arith.RemSIOp if lhs.dtype.is_int_signed() else arith.RemUIOp
+        return self._by_type(lhs, rhs, arith.RemFOp, integer)
+
+    def fdiv(self, lhs: Any, rhs: Any, ieee_rounding: bool) -> tensor:
+        """Division of floats. ``ieee_rounding`` changes nothing, as in Triton: ``div_rn`` is the correctly rounded quotient."""
+        lhs, rhs = self.to_tensor(lhs), self.to_tensor(rhs)
+        if not (lhs.dtype.is_floating() and rhs.dtype.is_floating()):
+            raise TypeError("both operands of fdiv must have floating scalar type")
+        lhs, rhs = self.binary_operands(lhs, rhs, promote=False, division=True)
+        if lhs.dtype != rhs.dtype:
+            raise TypeError(f"both operands of fdiv must have one type, got {lhs.dtype} and {rhs.dtype}")
+        return self.emit(arith.DivfOp, (lhs, rhs), lhs.type)
+
+    # Bits.
+
+    def _bitwise(self, op: type[Operation], lhs: Any, rhs: Any) -> tensor:
+        lhs, rhs = self.binary_operands(lhs, rhs)
+        left, right = lhs.dtype, rhs.dtype
+        if not (left.is_int() and right.is_int()):
+            raise IncompatibleTypeErrorImpl(left, right)
+        common = promote_integers(left, right)
+        lhs, rhs = self.cast(lhs, common), self.cast(rhs, common)
+        return self.emit(op, (lhs, rhs), lhs.type)
+
+    def and_(self, lhs: Any, rhs: Any) -> tensor:
+        return self._bitwise(arith.AndIOp, lhs, rhs)
+
+    def or_(self, lhs: Any, rhs: Any) -> tensor:
+        return self._bitwise(arith.OrIOp, lhs, rhs)
+
+    def xor_(self, lhs: Any, rhs: Any) -> tensor:
+        return self._bitwise(arith.XOrIOp, lhs, rhs)
+
+    def shl(self, lhs: Any, rhs: Any) -> tensor:
+        return self._bitwise(arith.ShLIOp, lhs, rhs)
+
+    def shr(self, lhs: Any, rhs: Any) -> tensor:
+        """``lhs >> rhs``: arithmetic for signed, logical for unsigned integers."""
+        lhs, rhs = self.binary_operands(lhs, rhs)
+        return self._bitwise(arith.ShRSIOp if lhs.dtype.is_int_signed() else arith.ShRUIOp, lhs, rhs)
+
+    # Signs and truth.
+
+    def plus(self, value: tensor) -> tensor:
+        return value
+
+    def minus(self, value: tensor) -> tensor:
+        """``-value``, as ``0 - value``."""
+        type_ = value.dtype
+        if type_.is_ptr():
+            raise ValueError(f"wrong type argument to unary minus ({type_!r})")
+        return self.sub(self.constant(0, type_), value)
+
+    def invert(self, value: tensor) -> tensor:
+        """``~value`` of integers."""
+        type_ = value.dtype
+        if type_.is_ptr() or type_.is_floating():
+            raise ValueError(f"wrong type argument to unary invert ({type_!r})")
+        ones = self.constant(1 if type_.is_bool() else -1, type_)
+        return self.xor_(value, ones)
+
+    def not_(self, value: Any) -> tensor:
+        """Logical not of 1-bit values."""
+        return self.invert(self._as_bool(self.to_tensor(value)))
+
+    def logical_and(self, lhs: Any, rhs: Any) -> tensor:
+        """Elementwise ``and`` of 1-bit values; both sides are evaluated."""
+        return self.and_(self._as_bool(self.to_tensor(lhs)), self._as_bool(self.to_tensor(rhs)))
+
+    def logical_or(self, lhs: Any, rhs: Any) -> tensor:
+        """Elementwise ``or`` of 1-bit values; both sides are evaluated."""
+        return self.or_(self._as_bool(self.to_tensor(lhs)), self._as_bool(self.to_tensor(rhs)))
+
+    def _as_bool(self, value: tensor) -> tensor:
+        return value if value.dtype.is_bool() else self.bitcast(value, int1)
+
+    # Of other families, whose mixins define them.
+
+    def less_equal(self, lhs: Any, rhs: Any) -> tensor:
+        raise NotImplementedError
+
+    def greater_equal(self, lhs: Any, rhs: Any) -> tensor:
+        raise NotImplementedError
+
+    def bitcast(self, value: tensor, type_: dtype) -> tensor:
+        raise NotImplementedError
+
+    def device_assert(self, cond: Any, message: Any, mask: Any) -> None:
+        raise NotImplementedError
+
+
+def _check_pointer(type_: dtype, other: dtype, allowed: bool) -> None:
+    """A pointer operand must be allowed, and goes with integers and pointers of its own type only."""
+    if type_.is_ptr() and (not allowed or (other.is_ptr() and type_ != other) or other.is_floating()):
+        raise IncompatibleTypeErrorImpl(type_, other)
+
+
+def _check_constant(number: Any, common: dtype) -> None:
+    """A Python number must be a value of the integer type it is taken to."""
+    if not common.is_int():
+        return
+    if number < 0 and common.is_int_unsigned():
+        raise ValueError(
+            "Cannot perform a binary operation between an unsigned tensor and a negative scalar. "
+            "Perform a explicit cast on one of them."
+        )
+    if not common.get_int_min_value() <= number <= common.get_int_max_value():
+        raise ValueError(f"Scalar {number} is out of range for type {common}")

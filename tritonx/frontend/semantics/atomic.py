@@ -1,0 +1,162 @@
+"""Atomic read-modify-writes and compare-and-swap. All return the old value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.dialects.tile import AtomicCASOp, AtomicRMWOp, MemSemantic, MemSyncScope, RMWOp
+from tritonx.frontend.semantics.base import enum_attribute
+from tritonx.frontend.semantics.memory import MemorySemantics
+from tritonx.frontend.semantics.types import ir_type
+from tritonx.language.constexpr import unwrap
+from tritonx.language.dtypes import block_type, dtype, float32, float64, int1, pointer_type
+from tritonx.language.values import tensor
+
+_ORDERS = {
+    "acquire": MemSemantic.ACQUIRE,
+    "release": MemSemantic.RELEASE,
+    "acq_rel": MemSemantic.ACQUIRE_RELEASE,
+    "relaxed": MemSemantic.RELAXED,
+}
+_SCOPES = {"gpu": MemSyncScope.GPU, "cta": MemSyncScope.CTA, "sys": MemSyncScope.SYSTEM}
+
+_SIMPLE = {"and": RMWOp.AND, "or": RMWOp.OR, "xor": RMWOp.XOR, "xchg": RMWOp.XCHG}
+_ORDERED = {"max": (RMWOp.MAX, RMWOp.UMAX), "min": (RMWOp.MIN, RMWOp.UMIN)}
+
+
+class AtomicSemantics(MemorySemantics):
+    def atomic(self, name: str, pointer: tensor, value: Any, mask: Any, sem: Any, scope: Any) -> tensor:
+        """``tl.atomic_<name>``: add, max, min, and, or, xor, xchg.
+
+        ``mask`` and ``value`` are broadcast to the pointers' shape and cast to the pointee; masked-off lanes give anything.
+        """
+        order, among = _ordering(sem, scope)
+        pointer, value, mask = self._atomic_operands(name, pointer, self.to_tensor(value), self._optional(mask))
+        type_ = value.dtype
+        if name == "add":
+            operation = RMWOp.FADD if type_.is_floating() else RMWOp.ADD
+        elif name in _ORDERED:
+            if type_.is_floating():
+                return self._atomic_float_order(name, pointer, value, mask, order, among)
+            signed, unsigned = _ORDERED[name]
+            operation = signed if type_.is_int_signed() else unsigned
+        else:
+            operation = _SIMPLE[name]
+        return self._rmw(operation, pointer, value, mask, order, among)
+
+    def _rmw(
+        self, operation: RMWOp, pointer: tensor, value: tensor, mask: tensor, order: MemSemantic, among: MemSyncScope
+    ) -> tensor:
+        properties = {
+            "atomic_rmw_op": enum_attribute(operation),
+            "sem": enum_attribute(order),
+            "scope": enum_attribute(among),
+        }
+        operands = [pointer.handle, value.handle, mask.handle]
+        op = self.builder.create(AtomicRMWOp, operands, (ir_type(value.type),), properties)
+        return tensor(op.results[0], value.type)
+
+    def _atomic_operands(
+        self, name: str, pointer: tensor, value: tensor, mask: tensor | None
+    ) -> tuple[tensor, tensor, tensor]:
+        element = _pointee(pointer)
+        if element.is_fp16() and name != "add":
+            raise ValueError(f"atomic_{name} does not support fp16")
+        if element.is_bf16() and name != "add":
+            raise ValueError(f"atomic_{name} does not support bf16")
+        if element.primitive_bitwidth < 16 or (element.is_int() and element.int_bitwidth == 16):
+            raise ValueError(f"atomic_{name} does not support {element}")
+        if pointer.type.is_block():
+            shape = pointer.type.shape
+            value = self._broadcast_operand(value, shape)
+            if mask is not None:
+                mask = self._broadcast_operand(mask, shape)
+        elif value.type.is_block() or (mask is not None and mask.type.is_block()):
+            raise ValueError("Value and mask arguments cannot be block type if pointer argument is not a block")
+        value = self.cast(value, element)
+        if mask is None:
+            mask = self.constant(True, value.type.with_element_ty(int1))
+        elif not mask.dtype.is_bool():
+            raise ValueError("Mask must have boolean scalar type")
+        return pointer, value, mask
+
+    def _broadcast_operand(self, value: tensor, shape: tuple[int, ...]) -> tensor:
+        while value.type.is_block() and len(value.type.shape) < len(shape):
+            value = self.expand_dims(value, 0)
+        return self.broadcast_to(value, shape)
+
+    def _atomic_float_order(
+        self, name: str, pointer: tensor, value: tensor, mask: tensor, order: MemSemantic, among: MemSyncScope
+    ) -> tensor:
+        """Floats are ordered like their bits: non-negative ones as signed integers, negative ones reversed as unsigned.
+
+        A value with the sign bit goes by the opposite unsigned operation, so that -0.0 < +0.0.
+        """
+        type_ = value.dtype
+        if type_ not in (float32, float64):
+            raise TypeError(f"atomic_{name} not supported for dtype {type_}")
+        bits = type_.primitive_bitwidth
+        signed, unsigned = dtype(f"int{bits}"), dtype(f"uint{bits}")
+        negative = self.sign_bit(value)
+        positive = self.not_(negative)
+        for_positive, _ = _ORDERED[name]
+        _, for_negative = _ORDERED["min" if name == "max" else "max"]
+        old_positive = self._rmw(
+            for_positive,
+            self._as_pointer_to(pointer, signed),
+            self.bitcast(value, signed),
+            self.and_(mask, positive),
+            order,
+            among,
+        )
+        old_negative = self._rmw(
+            for_negative,
+            self._as_pointer_to(pointer, unsigned),
+            self.bitcast(value, unsigned),
+            self.and_(mask, negative),
+            order,
+            among,
+        )
+        old = self.where(positive, old_positive, self.bitcast(old_negative, signed))
+        return self.bitcast(old, type_)
+
+    def _as_pointer_to(self, pointer: tensor, element: dtype) -> tensor:
+        return self.bitcast(pointer, pointer_type(element, 1))
+
+    def atomic_cas(self, pointer: tensor, compare: Any, value: Any, sem: Any, scope: Any) -> tensor:
+        """Store ``value`` where memory equals ``compare``, for elements of 16, 32 or 64 bits."""
+        order, among = _ordering(sem, scope)
+        element = _pointee(pointer)
+        if element.primitive_bitwidth not in (16, 32, 64):
+            raise ValueError("atomic_cas only supports elements with width {16, 32, 64}")
+        compare, value = self.to_tensor(compare), self.to_tensor(value)
+        if pointer.type.is_block():
+            compare = self._broadcast_operand(compare, pointer.type.shape)
+            value = self._broadcast_operand(value, pointer.type.shape)
+        elif compare.type.is_block() or value.type.is_block():
+            raise ValueError("cmp and val arguments cannot be block type if pointer argument is not a block")
+        compare, value = self.cast(compare, element), self.cast(value, element)
+        properties = {"sem": enum_attribute(order), "scope": enum_attribute(among)}
+        operands = [pointer.handle, compare.handle, value.handle]
+        op = self.builder.create(AtomicCASOp, operands, (ir_type(value.type),), properties)
+        return tensor(op.results[0], value.type)
+
+
+def _pointee(pointer: Any) -> dtype:
+    """The element type behind a pointer that may be written; ``ValueError`` for anything else."""
+    if not isinstance(pointer, tensor) or not isinstance(pointer.dtype, pointer_type):
+        raise ValueError(f"Pointer argument of store instruction is {getattr(pointer, 'type', pointer)!r}")
+    if pointer.dtype.const:
+        raise ValueError("Cannot store to a constant pointer")
+    if isinstance(pointer.dtype.element_ty, block_type):
+        raise ValueError("atomics need pointers to elements")
+    return pointer.dtype.element_ty
+
+
+def _ordering(sem: Any, scope: Any) -> tuple[MemSemantic, MemSyncScope]:
+    sem, scope = unwrap(sem) or "acq_rel", unwrap(scope) or "gpu"
+    if sem not in _ORDERS:
+        raise ValueError(f"Memory semantic {sem} not supported")
+    if scope not in _SCOPES:
+        raise ValueError(f"Memory semantic {scope} not supported")
+    return _ORDERS[sem], _SCOPES[scope]

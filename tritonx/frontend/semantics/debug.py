@@ -1,0 +1,52 @@
+"""device_print, device_assert, static_print and static_assert."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, StringAttr
+from xdsl.dialects.builtin import i32 as i32_attr
+
+from tritonx.dialects.tile import AssertOp, PrintOp
+from tritonx.frontend.semantics.comparison import ComparisonSemantics
+from tritonx.language.constexpr import unwrap
+from tritonx.language.values import tensor
+
+
+class DebugSemantics(ComparisonSemantics):
+    def device_print(self, prefix: Any, args: Sequence[Any], hexadecimal: Any) -> None:
+        """Print each element of ``args`` at run time behind ``prefix``, a compile-time string of ASCII."""
+        prefix = unwrap(prefix)
+        if not isinstance(prefix, str):
+            raise AssertionError(f"{prefix} is not string")
+        if any(c not in string.printable for c in prefix):
+            raise AssertionError("Only printable ASCII characters are allowed in the prefix")
+        values: list[tensor] = [self.to_tensor(a) for a in args]
+        # The text that runs in front of a value: " prefix: ".
+        if not prefix.endswith(" ") and values:
+            prefix += " "
+        if not prefix.endswith(": ") and values:
+            prefix = prefix[:-1] + ": "
+        if len(prefix) > 2 and not prefix.startswith(" "):
+            prefix = " " + prefix
+        properties = {
+            "prefix": StringAttr(prefix),
+            "hex": BoolAttr.from_bool(bool(unwrap(hexadecimal))),
+            "isSigned": DenseArrayBase.from_list(i32_attr, [int(v.dtype.is_int_signed()) for v in values]),
+        }
+        self.builder.create(PrintOp, [v.handle for v in values], (), properties)
+
+    def device_assert(self, cond: Any, message: Any, mask: Any) -> None:
+        """Stop the kernel where ``cond`` is false (and ``mask`` true). Does nothing unless the compile has ``debug``."""
+        if not self.options.debug:
+            return
+        cond, message, mask = self.to_tensor(cond), unwrap(message), unwrap(mask)
+        if not isinstance(message, str):
+            raise TypeError(f"the message of a device_assert must be a compile-time string, got {message}")
+        if not cond.dtype.is_bool():
+            cond = self.not_equal(cond, 0)
+        if mask is not None:
+            cond = self.or_(cond, self.not_(mask))
+        self.builder.create(AssertOp, [cond.handle], (), {"message": StringAttr(message)})

@@ -1,0 +1,179 @@
+"""Tensor descriptors: made from a pointer, loaded from and stored through by block coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.dialects.builtin import i32 as i32_attr
+
+from tritonx.dialects.tile import (
+    DescriptorGatherOp,
+    DescriptorLoadOp,
+    DescriptorReduceKind,
+    DescriptorReduceOp,
+    DescriptorScatterOp,
+    DescriptorStoreOp,
+    MakeTensorDescOp,
+    PaddingOption,
+)
+from tritonx.frontend.semantics.base import enum_attribute
+from tritonx.frontend.semantics.casts import CastSemantics
+from tritonx.frontend.semantics.memory import access_properties
+from tritonx.frontend.semantics.types import descriptor_type, ir_type
+from tritonx.language.constexpr import unwrap
+from tritonx.language.dtypes import block_type, dtype, int32, int64, pointer_type, uint32
+from tritonx.language.values import tensor, tensor_descriptor, tensor_descriptor_base
+
+_LOAD_CACHE = {"": "NONE", ".ca": "CA", ".cg": "CG", ".cv": "CV"}
+_PADDING = {"zero": PaddingOption.PAD_ZERO, "nan": PaddingOption.PAD_NAN}
+
+
+class DescriptorSemantics(CastSemantics):
+    def make_tensor_descriptor(
+        self, base: tensor, shape: Sequence[Any], strides: Sequence[Any], block_shape: Sequence[Any], padding: Any
+    ) -> tensor_descriptor:
+        """A descriptor of the tensor at ``base`` (extents int32, strides int64 in elements) for blocks of ``block_shape``.
+
+        Rank 1 to 5, last stride 1, at least 16 bytes in the last axis of the block.
+        """
+        rank = len(shape)
+        if not 1 <= rank <= 5:
+            raise ValueError(f"Expected 1 <= ndim <= 5 but got {rank} dimensions")
+        if len(strides) != rank:
+            raise ValueError(f"Expected {rank} strides but got {len(strides)}")
+        if len(block_shape) != rank:
+            raise ValueError(f"Expected block_shape to have {rank} dimensions but got {len(strides)}")
+        if not isinstance(base.dtype, pointer_type) or base.type.is_block():
+            raise ValueError(f"Expected `base` to be a scalar pointer, got {base.type}")
+        element = base.dtype.element_ty
+        extents = [unwrap(s) for s in block_shape]
+        if extents[-1] * element.itemsize < 16:
+            raise ValueError(
+                f"Descriptor block shape must have at least 16 bytes in the last dimension, but got "
+                f"{extents[-1]} * {element.itemsize} = {extents[-1] * element.itemsize} bytes"
+            )
+        last = unwrap(strides[-1])
+        if last != 1:
+            raise ValueError(f"Tensor descriptor last dim must be 1 but got {last}")
+        padding = unwrap(padding) or "zero"
+        if padding not in _PADDING:
+            raise ValueError(f"Padding option {padding} not supported")
+        if padding == "nan" and element.is_int():
+            raise ValueError("Padding option `nan` is not supported for integer blocks")
+        shape_values = [self._scalar_integer(s, int32) for s in shape]
+        stride_values = [self._scalar_integer(s, int64) for s in strides]
+        block = block_type(element, extents)
+        handle = self.builder.create(
+            MakeTensorDescOp,
+            [base.handle, *[s.handle for s in shape_values], *[s.handle for s in stride_values]],
+            (descriptor_type(block),),
+            {
+                "padding": enum_attribute(_PADDING[padding]),
+                "operandSegmentSizes": DenseArrayBase.from_list(i32_attr, [1, rank, rank]),
+            },
+        ).results[0]
+        return tensor_descriptor(handle, shape_values, stride_values, block)
+
+    def _scalar_integer(self, value: Any, type_: dtype) -> tensor:
+        scalar = self.to_tensor(value)
+        if scalar.type.is_block() or not scalar.dtype.is_int():
+            raise ValueError(f"Expected a scalar integer, got {scalar}")
+        return self.cast(scalar, type_)
+
+    def _offsets(self, descriptor: tensor_descriptor_base, offsets: Sequence[Any]) -> list[Any]:
+        """Block coordinates as int32 handles. ``AssertionError`` for anything but one an axis."""
+        self._check_descriptor(descriptor)
+        rank = len(descriptor.block_shape)
+        if len(offsets) != rank:
+            raise AssertionError(f"expected {rank} offsets, but got {len(offsets)}")
+        return [self._scalar_integer(o, int32).handle for o in offsets]
+
+    def _check_descriptor(self, descriptor: Any) -> None:
+        if not isinstance(descriptor, tensor_descriptor_base):
+            raise AssertionError(f"expected a tensor descriptor, got {descriptor}")
+
+    def descriptor_load(
+        self, descriptor: tensor_descriptor_base, offsets: Sequence[Any], cache_modifier: Any, eviction_policy: Any
+    ) -> tensor:
+        """The block at ``offsets``; elements outside the tensor give the descriptor's padding."""
+        indices = self._offsets(descriptor, offsets)
+        type_ = descriptor.block_type
+        op = self.builder.create(
+            DescriptorLoadOp,
+            [descriptor.handle, *indices],
+            (ir_type(type_),),
+            access_properties(cache_modifier, eviction_policy, _LOAD_CACHE),
+        )
+        return tensor(op.results[0], type_)
+
+    def descriptor_store(self, descriptor: tensor_descriptor_base, value: tensor, offsets: Sequence[Any]) -> None:
+        """Store a block of the descriptor's shape (cast to its element type) at ``offsets``, clipped to the tensor."""
+        indices = self._offsets(descriptor, offsets)
+        value = self._block_value(descriptor, value)
+        self.builder.create(DescriptorStoreOp, [descriptor.handle, value.handle, *indices])
+
+    def _block_value(self, descriptor: tensor_descriptor_base, value: tensor) -> tensor:
+        value = self.to_tensor(value)
+        if value.type.shape != descriptor.block_type.shape:
+            raise AssertionError(f"expected a block of shape {descriptor.block_type.shape}, got {value}")
+        return self.cast(value, descriptor.dtype)
+
+    def descriptor_reduce(
+        self, kind: str, descriptor: tensor_descriptor_base, value: tensor, offsets: Sequence[Any]
+    ) -> None:
+        """Combine a block with memory at ``offsets``, atomically for each element; nothing is returned."""
+        indices = self._offsets(descriptor, offsets)
+        _check_reduce_type(kind, descriptor.dtype)
+        value = self._block_value(descriptor, value)
+        properties = {"kind": enum_attribute(DescriptorReduceKind[kind.upper()])}
+        self.builder.create(DescriptorReduceOp, [descriptor.handle, value.handle, *indices], (), properties)
+
+    def descriptor_gather(self, descriptor: tensor_descriptor_base, x_offsets: tensor, y_offset: Any) -> tensor:
+        """The rows ``x_offsets`` from column ``y_offset`` on, as wide as the descriptor's block, whose height must be 1."""
+        rows, column = self._gather_operands(descriptor, x_offsets, y_offset)
+        type_ = block_type(descriptor.dtype, (x_offsets.type.shape[0], descriptor.block_type.shape[1]))
+        op = self.builder.create(DescriptorGatherOp, [descriptor.handle, rows, column], (ir_type(type_),))
+        return tensor(op.results[0], type_)
+
+    def descriptor_scatter(
+        self, descriptor: tensor_descriptor_base, value: tensor, x_offsets: tensor, y_offset: Any
+    ) -> None:
+        """Store the rows of ``value`` to the rows ``x_offsets`` from column ``y_offset`` on."""
+        rows, column = self._gather_operands(descriptor, x_offsets, y_offset)
+        value = self.cast(value, descriptor.dtype)
+        self.builder.create(DescriptorScatterOp, [descriptor.handle, rows, column, value.handle])
+
+    def _gather_operands(self, descriptor: tensor_descriptor_base, x_offsets: tensor, y_offset: Any) -> tuple[Any, Any]:
+        self._check_descriptor(descriptor)
+        shape = descriptor.block_type.shape
+        if len(shape) != 2:
+            raise AssertionError(f"descriptor must be 2D, but got {[*map(str, shape)]}")
+        if shape[0] != 1:
+            raise AssertionError(f"descriptor block must have 1 row, but got {[*map(str, shape)]}")
+        if len(x_offsets.type.shape) != 1:
+            raise AssertionError(f"x offsets must be 1D, but got {x_offsets.shape}")
+        if x_offsets.type.shape[0] < 8:
+            raise AssertionError(f"descriptor gather must have at least 8 rows, but got {x_offsets.shape}")
+        least = 32 // descriptor.dtype.primitive_bitwidth * 8
+        if shape[1] < least:
+            raise AssertionError(
+                f"descriptor gather of {descriptor.dtype} must have at least {least} columns, but got {shape[1]}"
+            )
+        return self.cast(x_offsets, int32).handle, self._scalar_integer(y_offset, int32).handle
+
+
+_REDUCE_TYPES: dict[str, tuple[str, ...]] = {
+    "add": ("uint32", "int32", "uint64", "fp16", "bf16", "fp32"),
+    "min": ("uint32", "int32", "uint64", "int64", "fp16", "bf16"),
+    "max": ("uint32", "int32", "uint64", "int64", "fp16", "bf16"),
+    "and": (uint32.name, int32.name, "uint64", "int64"),
+    "or": (uint32.name, int32.name, "uint64", "int64"),
+    "xor": (uint32.name, int32.name, "uint64", "int64"),
+}
+
+
+def _check_reduce_type(kind: str, element: dtype) -> None:
+    if element.name not in _REDUCE_TYPES[kind]:
+        raise AssertionError(f"Unsupported dtype {element} for descriptor {kind}")

@@ -1,0 +1,126 @@
+"""``tl.dot``: the matrix product with an accumulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.dialects.tile import DotOp, InputPrecision
+from tritonx.frontend.semantics.base import enum_attribute
+from tritonx.frontend.semantics.casts import CastSemantics
+from tritonx.language.constexpr import unwrap
+from tritonx.language.dtypes import bfloat16, block_type, dtype, float16, float32, float64, int8, int32, uint8
+from tritonx.language.values import tensor
+
+_OPERANDS = (int8, uint8, float16, bfloat16, float32, float64)
+_PRECISIONS = {
+    "tf32": InputPrecision.TF32,
+    "tf32x3": InputPrecision.TF32x3,
+    "ieee": InputPrecision.IEEE,
+    "bf16x3": InputPrecision.BF16x3,
+    "bf16x6": InputPrecision.BF16x6,
+}
+
+
+class DotSemantics(CastSemantics):
+    def dot(
+        self,
+        lhs: tensor,
+        rhs: tensor,
+        acc: Any,
+        input_precision: Any,
+        allow_tf32: Any,
+        max_num_imprecise_acc: Any,
+        out_dtype: Any,
+    ) -> tensor:
+        """``lhs @ rhs + acc`` of 2-D blocks, or of 3-D ones as a batch.
+
+        Operands of one dtype (two fp8 may differ). int8 gives int32, fp32 and bf16 give fp32, fp64 gives fp64, fp16 and fp8 give
+        ``out_dtype``. The least shape is the target's. Violations are ``AssertionError`` and ``ValueError`` with Triton's texts.
+        """
+        precision = self._input_precision(unwrap(input_precision), unwrap(allow_tf32))
+        out_dtype, acc = unwrap(out_dtype), unwrap(acc)
+        if not (isinstance(lhs, tensor) and isinstance(rhs, tensor) and lhs.type.is_block() and rhs.type.is_block()):
+            raise AssertionError(f"dot needs two blocks, got {lhs} and {rhs}")
+        _check_operands(lhs.dtype, rhs.dtype)
+        result = self.dot_result_type(lhs, rhs, out_dtype)
+        depth = lhs.type.shape[-1]
+        if acc is None:
+            acc = self.constant(0, result)
+        elif acc.type != result:
+            raise AssertionError(f"the accumulator of this dot must be {result}, got {acc.type}")
+        both_fp8 = lhs.dtype.is_fp8() and rhs.dtype.is_fp8()
+        limit = unwrap(max_num_imprecise_acc)
+        if limit is None:
+            limit = self.options.max_num_imprecise_acc_default if both_fp8 else 0
+        elif both_fp8 and limit > depth:
+            raise ValueError(f"max_num_imprecise_acc ({limit}) must be <= K ({depth})")
+        properties = {
+            "inputPrecision": enum_attribute(_PRECISIONS[precision]),
+            "maxNumImpreciseAcc": enum_attribute(limit),
+        }
+        return self.emit(DotOp, (lhs, rhs, acc), result, properties)
+
+    def dot_result_type(self, lhs: tensor, rhs: tensor, out_dtype: dtype) -> block_type:
+        """The block type of the product, after checking the shapes and the element types."""
+        left, right = lhs.type.shape, rhs.type.shape
+        if not len(left) == len(right) or len(left) not in (2, 3):
+            raise AssertionError(f"Both inputs must be either 2D or 3D; (lhs: {lhs.shape} vs rhs: {rhs.shape})")
+        if left[-1] != right[-2] or left[:-2] != right[:-2]:
+            raise AssertionError(
+                f"First input shape ({lhs.shape}) and second input shape {rhs.shape} are not compatible for matmul "
+                f"(second index of first shape ({left[-1]}) must be equal to first index of second shape ({right[-2]})"
+            )
+        least_m, least_n, least_k = self._least_shape(lhs.dtype, rhs.dtype)
+        if left[-2] < least_m or right[-1] < least_n or left[-1] < least_k:
+            raise AssertionError(f"Input shapes should have M >= {least_m}, N >= {least_n} and K >= {least_k}")
+        operand = lhs.dtype
+        if operand.is_int():
+            if operand != int8:
+                raise AssertionError("only int8 supported!")
+            element: dtype = int32
+        elif out_dtype.is_bf16():
+            raise ValueError(
+                "out_dtype=bfloat16 is unsupported. Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`"
+            )
+        elif operand.is_fp32() or operand.is_bf16():
+            element = float32
+        elif operand.is_fp64():
+            element = float64
+        else:
+            element = out_dtype
+        return block_type(element, (*left[:-1], right[-1]))
+
+    def _least_shape(self, lhs: dtype, rhs: dtype) -> tuple[int, int, int]:
+        """The least M, N, K of the target: ``options.min_dot_size(lhs bits, rhs bits)`` where the options have it, else 1."""
+        least = getattr(self.options, "min_dot_size", None)
+        return (1, 1, 1) if least is None else least(lhs.primitive_bitwidth, rhs.primitive_bitwidth)
+
+    def _input_precision(self, given: str | None, allow_tf32: bool | None) -> str:
+        if given is not None and allow_tf32 is not None:
+            raise AssertionError("Only one of input_precision and allow_tf32 can be specified")
+        allowed = self.options.allowed_dot_input_precisions
+        if given is None:
+            if allow_tf32 is None:
+                given = _environment_default() or self.options.default_dot_input_precision
+            else:
+                given = "tf32" if allow_tf32 and "tf32" in allowed else "ieee"
+        if given not in _PRECISIONS or given not in allowed:
+            raise ValueError(f"input_precision must be one of {allowed}. Got {given}")
+        return given
+
+
+def _environment_default() -> str | None:
+    from tritonx.runtime import knobs
+
+    return knobs.language.fp32_default
+
+
+def _check_operands(lhs: dtype, rhs: dtype) -> None:
+    if lhs.is_fp8() and rhs.is_fp8():
+        return
+    if lhs not in _OPERANDS:
+        raise AssertionError(f"Unsupported lhs dtype {lhs}")
+    if rhs not in _OPERANDS:
+        raise AssertionError(f"Unsupported rhs dtype {rhs}")
+    if lhs != rhs:
+        raise AssertionError(f"Both operands must be same dtype. Got {lhs} and {rhs}")

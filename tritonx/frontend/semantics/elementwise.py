@@ -1,0 +1,84 @@
+"""The math functions: each is one op, on the dtypes it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tritonx.dialects import math
+from tritonx.dialects.tile import MulhiUIOp, PreciseDivFOp, PreciseSqrtOp
+from tritonx.frontend.semantics.casts import CastSemantics
+from tritonx.language.dtypes import int8
+from tritonx.language.values import tensor
+
+_FLOATS = ("fp32", "fp64")
+
+_UNARY: dict[str, tuple[Any, Sequence[str]]] = {
+    "exp": (math.ExpOp, _FLOATS),
+    "exp2": (math.Exp2Op, _FLOATS),
+    "log": (math.LogOp, _FLOATS),
+    "log2": (math.Log2Op, _FLOATS),
+    "sin": (math.SinOp, _FLOATS),
+    "cos": (math.CosOp, _FLOATS),
+    "sqrt": (math.SqrtOp, _FLOATS),
+    "sqrt_rn": (PreciseSqrtOp, ("fp32",)),
+    "rsqrt": (math.RsqrtOp, _FLOATS),
+    "erf": (math.ErfOp, _FLOATS),
+    "floor": (math.FloorOp, _FLOATS),
+    "ceil": (math.CeilOp, _FLOATS),
+}
+
+
+class ElementwiseSemantics(CastSemantics):
+    def unary(self, name: str, x: Any) -> tensor:
+        """``tl.exp`` and its like, by name; ``ValueError`` for another dtype than the function has."""
+        op, allowed = _UNARY[name]
+        value = self.to_tensor(x)
+        check_dtype(value, allowed)
+        return self.emit(op, (value,), value.type)
+
+    def abs(self, x: Any) -> tensor:
+        """|x|: integers wrap at the smallest one; fp8 by its sign bit."""
+        value = self.to_tensor(x)
+        type_ = value.dtype
+        if type_.is_fp8():
+            return self.bitcast(self.and_(self.bitcast(value, int8), 0x7F), type_)
+        if type_.is_floating():
+            return self.emit(math.AbsFOp, (value,), value.type)
+        if type_.is_int_signed():
+            return self.emit(math.AbsIOp, (value,), value.type)
+        if type_.is_int_unsigned():
+            return value
+        raise AssertionError(f"Unexpected dtype {type_}")
+
+    def fma(self, x: Any, y: Any, z: Any) -> tensor:
+        """``x * y + z`` of floats with one rounding."""
+        x, y = self.binary_operands(self.to_tensor(x), self.to_tensor(y))
+        z, x = self.binary_operands(self.to_tensor(z), x)
+        z, y = self.binary_operands(z, y)
+        if not x.dtype.is_floating():
+            raise TypeError(f"fma needs floating-point operands, got {x.dtype}")
+        return self.emit(math.FmaOp, (x, y, z), x.type)
+
+    def div_rn(self, x: Any, y: Any) -> tensor:
+        """The correctly rounded fp32 quotient."""
+        x, y = self.to_tensor(x), self.to_tensor(y)
+        check_dtype(x, ("fp32",))
+        check_dtype(y, ("fp32",))
+        x, y = self.binary_operands(x, y)
+        return self.emit(PreciseDivFOp, (x, y), x.type)
+
+    def umulhi(self, x: Any, y: Any) -> tensor:
+        """The high half of the product of two 32- or 64-bit integers, taken as unsigned."""
+        x, y = self.to_tensor(x), self.to_tensor(y)
+        allowed = ("int32", "int64", "uint32", "uint64")
+        check_dtype(x, allowed)
+        check_dtype(y, allowed)
+        x, y = self.binary_operands(x, y)
+        return self.emit(MulhiUIOp, (x, y), x.type)
+
+
+def check_dtype(value: tensor, allowed: Sequence[str]) -> None:
+    """``ValueError`` unless the element type's name is one of ``allowed``."""
+    if value.dtype.name not in allowed:
+        raise ValueError(f"Expected dtype {[*allowed]} but got {value.dtype.name}")

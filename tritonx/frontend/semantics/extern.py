@@ -1,0 +1,141 @@
+"""Code from outside: inline assembly, and functions of a device library (``tl.extra.libdevice``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import BoolAttr, StringAttr
+
+from tritonx.dialects.tile import ElementwiseInlineAsmOp, ExternElementwiseOp
+from tritonx.frontend.semantics.base import enum_attribute
+from tritonx.frontend.semantics.casts import CastSemantics
+from tritonx.frontend.semantics.types import ir_type
+from tritonx.language.constexpr import unwrap
+from tritonx.language.dtypes import dtype, int1, str_to_ty
+from tritonx.language.libdevice_table import overloads as generic_overloads
+from tritonx.language.values import tensor
+from tritonx.language.values import tuple as language_tuple
+
+Overloads = Mapping[tuple[str, ...], tuple[str, str]]
+"""Argument type names (``fp32``, ``int32``) → (symbol, result type name)."""
+
+
+class ExternSemantics(CastSemantics):
+    _extern_functions: Mapping[str, Overloads] | None = None
+
+    def inline_asm_elementwise(
+        self, asm: Any, constraints: Any, args: Sequence[Any], dtypes: Any, is_pure: Any, pack: Any
+    ) -> Any:
+        """Assembly applied to ``pack`` elements of the broadcast ``args`` at a time; one result for each dtype in ``dtypes``.
+
+        ``constraints`` are LLVM's. A single dtype gives a tensor, a sequence of them a tuple.
+        """
+        dtypes = unwrap(dtypes)
+        single = isinstance(dtypes, dtype)
+        results = [dtypes] if single else [unwrap(t) for t in dtypes]
+        values = self._broadcast_all([self.to_tensor(a) for a in args])
+        if values:
+            types = [values[0].type.with_element_ty(t) for t in results]
+        else:
+            types = results
+        op = self.builder.create(
+            ElementwiseInlineAsmOp,
+            [v.handle for v in values],
+            [ir_type(t) for t in types],
+            {
+                "asm_string": StringAttr(_text(asm, "asm")),
+                "constraints": StringAttr(_text(constraints, "constraints")),
+                "pure": BoolAttr.from_bool(bool(unwrap(is_pure))),
+                "packed_element": enum_attribute(unwrap(pack)),
+            },
+        )
+        made = [tensor(handle, type_) for handle, type_ in zip(op.results, types, strict=True)]
+        return made[0] if single else language_tuple(made)
+
+    def _broadcast_all(self, values: list[tensor]) -> list[tensor]:
+        """All values at their common shape, types unchanged."""
+        if len(values) < 2:
+            return values
+        common = values[0]
+        for value in values[1:]:
+            _, common = self.broadcast(value, common)
+        return [self.broadcast(value, common)[0] for value in values]
+
+    def extern_elementwise(
+        self, lib_name: Any, lib_path: Any, args: Sequence[Any], symbols: Mapping[Any, Any], is_pure: Any
+    ) -> tensor:
+        """A function of a device library applied to each element of the broadcast ``args``.
+
+        ``symbols``: argument dtypes → (symbol, result dtype). If no entry has the arguments' types, they are promoted to a common
+        one first. ``ValueError`` with the known types where that does not help either.
+        """
+        count = len(next(iter(symbols)))
+        if len(args) != count:
+            raise ValueError(f"length of input args does not match. Expect {count}, got {len(args)}")
+        values = [self.to_tensor(a) for a in args]
+        given = tuple([v.dtype for v in values])
+        if given not in symbols and len(values) > 1:
+            common = values[0]
+            for value in values[1:]:
+                _, common = self.binary_operands(value, common)
+            values = [self.cast(v, common.dtype) for v in values]
+            given = tuple([v.dtype for v in values])
+        if given not in symbols:
+            raise ValueError(f"input arg type does not match. Expect one of {[*symbols]}, got {given}")
+        values = self._broadcast_all(values)
+        symbol, result = symbols[given]
+        properties = {
+            "libname": StringAttr(unwrap(lib_name)),
+            "libpath": StringAttr(unwrap(lib_path)),
+            "symbol": StringAttr(unwrap(symbol)),
+            "pure": BoolAttr.from_bool(bool(unwrap(is_pure))),
+        }
+        type_ = values[0].type.with_element_ty(unwrap(result))
+        if properties["pure"].value.data:  # type: ignore[union-attr]  # a BoolAttr
+            return self.emit(ExternElementwiseOp, values, type_, properties)
+        op = self.builder.create(ExternElementwiseOp, [v.handle for v in values], (ir_type(type_),), properties)
+        return tensor(op.results[0], type_)
+
+    def extern_function(self, name: str, args: Sequence[Any]) -> tensor:
+        """``tl.extra.libdevice.<name>``: the target's own function of that name.
+
+        The backend's table (``Backend.extern_functions``) says which symbol each overload is; a backend without a table gets the
+        plain name as the symbol. ``AttributeError`` where the backend has a table without the name. Results of predicates
+        (``isnan``, ``signbit``, ...) are int1.
+        """
+        table = self.extern_functions()
+        if table and name not in table:
+            raise AttributeError(f"module 'libdevice' of {self.target} has no attribute '{name}'")
+        overloads: Overloads
+        overloads = (
+            table[name] if table else {types: (name, result) for types, result in generic_overloads(name).items()}
+        )
+        symbols = {tuple(map(_type, types)): (symbol, _type(result)) for types, (symbol, result) in overloads.items()}
+        result = self.extern_elementwise("", "", args, symbols, True)
+        return self.cast(result, int1) if name in _PREDICATES else result
+
+    def extern_functions(self) -> Mapping[str, Overloads]:
+        """The backend's table, looked up once."""
+        if self._extern_functions is None:
+            from tritonx.backends.registry import get_backend
+
+            self._extern_functions = get_backend(self.target.backend).extern_functions(self.target)
+        return self._extern_functions
+
+
+_PREDICATES = frozenset({"isnan", "isinf", "signbit", "finitef", "isfinited"})
+"""Functions whose int32 result is a truth value; the language gives an int1."""
+
+
+def _type(name: Any) -> dtype:
+    if isinstance(name, dtype):
+        return name
+    return dtype(name) if dtype.is_dtype(name) else str_to_ty(name)
+
+
+def _text(value: Any, what: str) -> str:
+    value = unwrap(value)
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be a compile-time string, got {value}")
+    return value

@@ -1,0 +1,251 @@
+"""Loads and stores: through a pointer, a block of pointers, or a block pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import BoolAttr
+from xdsl.ir import Attribute
+
+from tritonx.dialects.tile import CacheModifier, EvictionPolicy, LoadOp, StoreOp
+from tritonx.frontend.semantics.base import enum_attribute
+from tritonx.frontend.semantics.casts import CastSemantics
+from tritonx.frontend.semantics.shape import ShapeSemantics
+from tritonx.frontend.semantics.types import ir_type
+from tritonx.language.constexpr import unwrap
+from tritonx.language.dtypes import block_type, dtype, int1, int8, int32, int64, pointer_type
+from tritonx.language.values import block_pointer, tensor
+from tritonx.language.values import tuple as language_tuple
+
+_LOAD_CACHE = {"": "NONE", ".ca": "CA", ".cg": "CG", ".cv": "CV"}
+_STORE_CACHE = {"": "NONE", ".wb": "WB", ".cg": "CG", ".cs": "CS", ".wt": "WT"}
+_EVICTION = {"": "NORMAL", "evict_first": "EVICT_FIRST", "evict_last": "EVICT_LAST"}
+_PADDING = ("", "zero", "nan")
+_TRUE = BoolAttr.from_bool(True)
+
+_NO_BLOCK_POINTER = (
+    "{} argument is not supported for {} a tensor of pointers or {} a scalar. Because the compiler does not know the boundary; "
+    "please use block pointers (defined by `make_block_ptr`) instead"
+)
+
+
+class MemorySemantics(CastSemantics, ShapeSemantics):
+    def load(
+        self,
+        pointer: Any,
+        mask: Any,
+        other: Any,
+        boundary_check: Sequence[Any],
+        padding: Any,
+        cache_modifier: Any,
+        eviction_policy: Any,
+        volatile: Any,
+    ) -> tensor:
+        """What ``pointer`` points to; lanes whose mask is false do not read, and give ``other`` (or anything without it)."""
+        padding = unwrap(padding) or ""
+        if padding not in _PADDING:
+            raise ValueError(f"Padding option {padding} not supported")
+        properties = access_properties(cache_modifier, eviction_policy, _LOAD_CACHE)
+        if unwrap(volatile):
+            properties["isVolatile"] = _TRUE
+        mask, other = self._optional(mask), self._optional(other)
+        if isinstance(pointer, block_pointer):
+            if mask is not None or other is not None:
+                raise ValueError("`mask` and `other` arguments cannot be specified for loading block pointers")
+            pointer, mask, other = self._window(pointer, boundary_check, padding)
+        elif not (isinstance(pointer, tensor) and pointer.dtype.is_ptr()):
+            raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)!r} in `tl.load`")
+        else:
+            if mask is None and other is not None:
+                raise ValueError("`other` cannot be provided without `mask`")
+            if padding or len(boundary_check) > 0:
+                text = _NO_BLOCK_POINTER.format("`padding_option` or `boundary_check`", "loading", "loading")
+                raise ValueError(text)
+            if not pointer.type.is_block():
+                _scalar_only(mask, "Mask")
+                _scalar_only(other, "Other")
+        return self._load(pointer, mask, other, properties)
+
+    def _load(
+        self, pointer: tensor, mask: tensor | None, other: tensor | None, properties: dict[str, Attribute]
+    ) -> tensor:
+        if pointer.type.is_block():
+            if mask is not None:
+                pointer, mask = self.broadcast(pointer, mask)
+            if other is not None:
+                pointer, other = self.broadcast(pointer, other)
+        _check_mask(mask)
+        pointer, element, is_bool = self._memory_pointer(pointer)
+        operands = [pointer]
+        if mask is not None:
+            operands.append(mask)
+        if other is not None:
+            operands.append(self.cast(other, element))
+        type_ = pointer.type.with_element_ty(element)
+        op = self.builder.create(LoadOp, [v.handle for v in operands], (ir_type(type_),), properties)
+        loaded = tensor(op.results[0], type_)
+        return self.cast(loaded, int1) if is_bool else loaded
+
+    def store(
+        self,
+        pointer: Any,
+        value: Any,
+        mask: Any,
+        boundary_check: Sequence[Any],
+        cache_modifier: Any,
+        eviction_policy: Any,
+    ) -> None:
+        """Write ``value``, cast to the pointee type and broadcast to the pointers' shape, where the mask is true."""
+        properties = access_properties(cache_modifier, eviction_policy, _STORE_CACHE)
+        value = self.to_tensor(value)
+        mask = self._optional(mask)
+        if isinstance(pointer, block_pointer):
+            if mask is not None:
+                raise ValueError("`mask` and `other` arguments cannot be specified for loading block pointers")
+            shape = pointer.type.block_type.shape
+            if value.type.is_block() and value.type.shape != shape:
+                raise ValueError(f"block shape {[*shape]} and value shape {[*value.type.shape]} mismatch")
+            pointer, mask, _ = self._window(pointer, boundary_check, "")
+        elif not (isinstance(pointer, tensor) and pointer.dtype.is_ptr()):
+            raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)!r} in `tl.store`")
+        elif len(boundary_check) > 0:
+            raise ValueError(_NO_BLOCK_POINTER.format("`boundary_check`", "storing", "storing"))
+        if pointer.dtype.is_const():
+            raise ValueError("Cannot store to a constant pointer")
+        if pointer.type.is_block():
+            pointer, value = self.broadcast(pointer, value)
+            if mask is not None:
+                pointer, mask = self.broadcast(pointer, mask)
+                pointer, value = self.broadcast(pointer, value)
+        else:
+            _scalar_only(value, "Value")
+            _scalar_only(mask, "Mask")
+        _check_mask(mask)
+        pointer, element, _ = self._memory_pointer(pointer)
+        operands = [pointer, self.cast(value, element)]
+        if mask is not None:
+            operands.append(mask)
+        self.builder.create(StoreOp, [v.handle for v in operands], (), properties)
+
+    def _optional(self, value: Any) -> tensor | None:
+        value = unwrap(value)
+        return None if value is None else self.to_tensor(value)
+
+    def _memory_pointer(self, pointer: tensor) -> tuple[tensor, dtype, bool]:
+        """The pointer that is dereferenced, its element type, and whether that stands for int1, which is a byte in memory."""
+        type_ = pointer.dtype
+        assert isinstance(type_, pointer_type)
+        self.check_supported(type_.element_ty)
+        if not type_.element_ty.is_bool():
+            return pointer, type_.element_ty, False
+        return self.cast(pointer, pointer_type(int8, type_.address_space, type_.const)), int8, True
+
+    # Block pointers.
+
+    def make_block_ptr(
+        self, base: tensor, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any
+    ) -> block_pointer:
+        """A window of ``block_shape`` at ``offsets`` in the tensor at ``base`` with ``shape`` and ``strides`` (in elements)."""
+        if not isinstance(base, tensor) or not isinstance(base.type, pointer_type):  # type: ignore[unreachable]
+            raise ValueError("Expected `base` to be a pointer type (but not a block pointer type or others)")
+        block = [unwrap(s) for s in block_shape]
+        if not all(isinstance(s, int) for s in block):
+            raise ValueError("Expected a list of constant integers (`int32_t` range) in `block_shape`")
+        axes = [unwrap(o) for o in order]
+        if sorted(axes) != [*range(len(axes))]:
+            raise ValueError("Expected a permutation of (0, 1, ..., len(order)-1) in order")
+        if not all(len(block) == len(listed) for listed in (shape, strides, offsets, axes)):
+            raise ValueError("Expected shape/strides/offsets/block_shape to have the same length")
+        return block_pointer(
+            base,
+            self._scalars(shape, int64),
+            self._scalars(strides, int64),
+            self._scalars(offsets, int32),
+            block,
+            axes,
+        )
+
+    def advance(self, pointer: block_pointer, offsets: Any) -> block_pointer:
+        """The window ``offsets`` elements further along each axis."""
+        moves = self._scalars(offsets, int32)
+        if len(moves) != len(pointer.offsets_):
+            raise ValueError(f"expected {len(pointer.offsets_)} offsets, got {len(moves)}")
+        moved = [self.add(old, move, False) for old, move in zip(pointer.offsets_, moves, strict=True)]
+        return block_pointer(
+            pointer.base,
+            pointer.shape_,
+            pointer.strides_,
+            language_tuple(moved),
+            pointer.type.block_type.shape,
+            pointer.order,
+        )
+
+    def _scalars(self, values: Any, type_: dtype) -> language_tuple:
+        scalars: list[tensor] = []
+        for value in values:
+            scalar = self.to_tensor(value)
+            if scalar.type.is_block() or not scalar.dtype.is_int():
+                raise ValueError(f"Expected integer scalars, got {scalar}")
+            scalars.append(self.cast(scalar, type_))
+        return language_tuple(scalars)
+
+    def _window(
+        self, window: block_pointer, boundary_check: Sequence[Any], padding: str
+    ) -> tuple[tensor, tensor | None, tensor | None]:
+        """The pointers of a window's elements, the mask of the checked axes, and what its false lanes give."""
+        block: block_type = window.type.block_type
+        checked = _checked_axes(boundary_check, len(block.shape))
+        pointer, mask = window.base, None
+        for axis, extent in enumerate(block.shape):
+            positions = self.add(
+                self.cast(window.offsets_[axis], int64), self.cast(self.arange(0, extent), int64), False
+            )
+            for other_axis in range(len(block.shape)):
+                if other_axis != axis:
+                    positions = self.expand_dims(positions, other_axis)
+            pointer = self.add(pointer, self.mul(positions, window.strides_[axis], False))
+            if axis in checked:
+                inside = self.and_(self.greater_equal(positions, 0), self.less_than(positions, window.shape_[axis]))
+                mask = inside if mask is None else self.and_(mask, inside)
+        pointer = self.broadcast_to(pointer, block.shape)
+        if mask is None or padding == "":
+            return pointer, None if mask is None else self.broadcast_to(mask, block.shape), None
+        if padding == "nan" and block.element_ty.is_int():
+            raise ValueError("Padding option `nan` is not supported for integer block pointers")
+        fill = self.scalar_constant(float("nan") if padding == "nan" else 0, block.element_ty)
+        return pointer, self.broadcast_to(mask, block.shape), self.splat(fill, block.shape)
+
+
+def access_properties(cache_modifier: Any, eviction_policy: Any, caches: dict[str, str]) -> dict[str, Attribute]:
+    """The ``cache`` and ``evict`` properties for the words a user writes; ``ValueError`` for an unknown one."""
+    cache, eviction = unwrap(cache_modifier) or "", unwrap(eviction_policy) or ""
+    if cache not in caches:
+        raise ValueError(f"Cache modifier {cache} not supported")
+    if eviction not in _EVICTION:
+        raise ValueError(f"Eviction policy {eviction} not supported")
+    return {
+        "cache": enum_attribute(CacheModifier[caches[cache]]),
+        "evict": enum_attribute(EvictionPolicy[_EVICTION[eviction]]),
+    }
+
+
+def _scalar_only(value: tensor | None, what: str) -> None:
+    if value is not None and value.type.is_block():
+        raise ValueError(f"{what} argument cannot be block type if pointer argument is not a block")
+
+
+def _check_mask(mask: tensor | None) -> None:
+    if mask is not None and not mask.dtype.is_bool():
+        raise ValueError("Mask must have boolean scalar type")
+
+
+def _checked_axes(boundary_check: Any, rank: int) -> set[int]:
+    boundary_check = unwrap(boundary_check)
+    axes = [unwrap(a) for a in (boundary_check if hasattr(boundary_check, "__iter__") else [boundary_check])]
+    for axis in axes:
+        if not isinstance(axis, int) or not 0 <= axis < rank:
+            raise ValueError(f"boundary_check names axis {axis} of a block of rank {rank}")
+    if len(set(axes)) != len(axes):
+        raise ValueError("Duplicate dimension in `boundary_check`")
+    return set(axes)

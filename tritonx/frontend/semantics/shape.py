@@ -1,0 +1,161 @@
+"""Making and rearranging blocks: arange, reshape, permute, join, split, cat, gather, indexing with None."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import DenseArrayBase, UnitAttr
+from xdsl.dialects.builtin import i32 as i32_attr
+
+from tritonx.dialects.tile import CatOp, GatherOp, JoinOp, MakeRangeOp, ReshapeOp, SplitOp, TransOp, UnsplatOp
+from tritonx.frontend.semantics.base import SemanticsBase, enum_attribute, shape_of
+from tritonx.frontend.semantics.types import ir_type
+from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.dtypes import block_type, int32
+from tritonx.language.values import slice as language_slice
+from tritonx.language.values import tensor
+from tritonx.language.values import tuple as language_tuple
+
+
+class ShapeSemantics(SemanticsBase):
+    def arange(self, start: Any, end: Any) -> tensor:
+        """int32 block ``start .. end - 1``; both known at compile time, the length a power of two."""
+        start, end = unwrap(start), unwrap(end)
+        if type(start) is not int or type(end) is not int:
+            raise ValueError("arange's arguments must be of type tl.constexpr")
+        if start >> 32 not in (0, -1) or end >> 32 not in (0, -1):
+            raise ValueError("arange must fit in int32")
+        if end <= start:
+            raise ValueError("arange's end argument must be greater than the start argument")
+        length = end - start
+        if length & (length - 1):
+            raise ValueError("arange's range must be a power of 2")
+        properties = {"start": enum_attribute(start), "end": enum_attribute(end)}
+        return self.emit(MakeRangeOp, (), block_type(int32, (length,)), properties)
+
+    def reshape(self, value: tensor, shape: Any, can_reorder: Any = False) -> tensor:
+        """The same elements in row-major order, or in any order with ``can_reorder``."""
+        target = shape_of(shape)
+        type_ = block_type(value.dtype, target)
+        numel = value.type.numel if isinstance(value.type, block_type) else 1
+        if type_.numel != numel:
+            raise ValueError("reshape() cannot change total number of elements in tensor")
+        if not value.type.is_block():
+            return self.splat(value, target)
+        if target == value.type.shape:
+            return value
+        if len(target) == 0:
+            return self.unsplat(value)
+        return self.emit(ReshapeOp, (value,), type_, {"allow_reorder": UnitAttr()} if unwrap(can_reorder) else None)
+
+    def unsplat(self, value: tensor) -> tensor:
+        """The scalar in a block of one element."""
+        if not isinstance(value.type, block_type):
+            return value
+        if value.type.numel != 1:
+            raise ValueError(f"only a block of one element has a scalar value, not {value}")
+        return self.emit(UnsplatOp, (value,), value.dtype)
+
+    def trans(self, value: tensor, dims: Sequence[Any] = ()) -> tensor:
+        """Permute; without ``dims`` swap the last two axes."""
+        if len(dims) == 0:
+            rank = len(value.type.shape)
+            if rank < 2:
+                raise ValueError("tl.trans invoked with a 0- or 1-dimensional tensor")
+            dims = [*range(rank - 2), rank - 1, rank - 2]
+        return self.permute(value, dims)
+
+    def permute(self, value: tensor, dims: Sequence[Any]) -> tensor:
+        """Axis ``i`` of the result is axis ``dims[i]`` of ``value``."""
+        order = [unwrap(d) for d in dims]
+        shape = value.type.shape
+        if len(order) != len(shape):
+            raise ValueError("permute dims must have the same length as input shape")
+        if sorted(order) != [*range(len(shape))]:
+            raise ValueError(f"permute dims must be a permutation of 0, 1, ..., n-1, but were {dims}")
+        type_ = block_type(value.dtype, [shape[d] for d in order])
+        return self.emit(TransOp, (value,), type_, {"order": DenseArrayBase.from_list(i32_attr, order)})
+
+    def expand_axes(self, value: tensor, axes: Any) -> tensor:
+        """``tl.expand_dims``: one axis or several, numbered in the result."""
+        axes = unwrap(axes)
+        listed = [unwrap(a) for a in axes] if isinstance(axes, Sequence | language_tuple) else [axes]
+        rank = len(value.type.shape) + len(listed)
+        for axis in listed:
+            if not -rank <= axis < rank:
+                raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
+        wrapped = [a % rank for a in listed]
+        if len(set(wrapped)) != len(wrapped):
+            raise ValueError(f"expand_dims received duplicate axes, normalized axes = {wrapped}")
+        for axis in sorted(wrapped):
+            value = self.expand_dims(value, axis)
+        return value
+
+    def index(self, value: tensor, index: Any) -> tensor:
+        """``value[:, None]``: ``:`` keeps an axis, None inserts one."""
+        if isinstance(index, constexpr | builtins.slice | language_slice) or index is None:
+            index = [index]
+        result = value
+        for axis, item in enumerate(index):
+            item = unwrap(item)
+            if item is None:
+                result = self.expand_dims(result, axis)
+            elif not _is_full_slice(item):
+                raise ValueError(f"unsupported tensor index: {item}")
+        return result
+
+    def cat(self, lhs: tensor, rhs: tensor, can_reorder: Any) -> tensor:
+        """Two 1-D blocks of one type as one, in any order."""
+        if not unwrap(can_reorder):
+            raise AssertionError("current implementation of `cat` always may reorder elements")
+        if len(lhs.type.shape) != 1 or lhs.type != rhs.type:
+            raise ValueError(f"cat needs two 1-D blocks of one type, got {lhs} and {rhs}")
+        return self.emit(CatOp, (lhs, rhs), block_type(lhs.dtype, (lhs.type.shape[0] + rhs.type.shape[0],)))
+
+    def join(self, a: Any, b: Any) -> tensor:
+        """Two values stacked along a new last axis of extent 2."""
+        a, b = self.broadcast(self.to_tensor(a), self.to_tensor(b))
+        if a.dtype != b.dtype:
+            raise TypeError(f"join needs two values of one type, got {a.dtype} and {b.dtype}")
+        scalars = not a.type.is_block()
+        if scalars:
+            a, b = self.expand_dims(a, 0), self.expand_dims(b, 0)
+        joined = self.emit(JoinOp, (a, b), block_type(a.dtype, (*a.type.shape, 2)))
+        return self.reshape(joined, (2,)) if scalars else joined
+
+    def split(self, value: tensor) -> tuple[tensor, tensor]:
+        """The inverse of ``join``."""
+        shape = value.type.shape
+        if len(shape) == 0 or shape[-1] != 2:
+            raise AssertionError(f"split needs a block whose last axis has the extent 2, got {value}")
+        if len(shape) == 1:
+            left, right = self.split(self.expand_dims(value, 0))
+            return self.unsplat(left), self.unsplat(right)
+        type_ = block_type(value.dtype, shape[:-1])
+        handles = self.builder.multi(SplitOp, [value.handle], [ir_type(type_)] * 2)
+        return tensor(handles[0], type_), tensor(handles[1], type_)
+
+    def gather(self, source: tensor, index: tensor, axis: Any) -> tensor:
+        """``result[i, j] = source[index[i, j], j]`` along axis 0, and so on; the shape is that of ``index``."""
+        axis = unwrap(axis)
+        if not index.dtype.is_int():
+            raise AssertionError("index must be an integer tensor")
+        rank = len(source.type.shape)
+        if len(index.type.shape) != rank:
+            raise AssertionError("source and index tensors must have the same rank")
+        if not -rank <= axis < rank:
+            raise AssertionError(f"gather axis {axis} must be < source rank ({rank})")
+        axis %= rank
+        for d in range(rank):
+            if d != axis and index.type.shape[d] != source.type.shape[d]:
+                raise AssertionError(f"index dim {axis} must match the corresponding source dim")
+        type_ = block_type(source.dtype, index.type.shape)
+        return self.emit(GatherOp, (source, index), type_, {"axis": enum_attribute(axis)})
+
+
+def _is_full_slice(item: Any) -> bool:
+    if not isinstance(item, builtins.slice | language_slice):
+        return False
+    return all(unwrap(part) is None for part in (item.start, item.stop, item.step))

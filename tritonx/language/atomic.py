@@ -1,0 +1,72 @@
+"""Atomics. Each returns the old value (undefined for masked-off lanes).
+
+``sem``: "relaxed", "acquire", "release" or "acq_rel" (default); ``scope``: "gpu" (default), "cta" or "sys".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.language.builtin import builtin
+
+
+@builtin
+def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None, _semantic: Any = None) -> Any:
+    """Compare and swap: store ``val`` where memory equals ``cmp``; elements of 16, 32 or 64 bits."""
+    return _semantic.atomic_cas(pointer, cmp, val, sem, scope)
+
+
+@builtin
+def atomic_add(
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+) -> Any:
+    """Atomic add."""
+    return _semantic.atomic("add", pointer, val, mask, sem, scope)
+
+
+@builtin
+def atomic_max(
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+) -> Any:
+    """Atomic maximum (fp32 and fp64, ordering -0.0 below +0.0, and integers)."""
+    return _semantic.atomic("max", pointer, val, mask, sem, scope)
+
+
+@builtin
+def atomic_min(
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+) -> Any:
+    """Atomic minimum."""
+    return _semantic.atomic("min", pointer, val, mask, sem, scope)
+
+
+@builtin
+def atomic_and(
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+) -> Any:
+    """Atomic bitwise and."""
+    return _semantic.atomic("and", pointer, val, mask, sem, scope)
+
+
+@builtin
+def atomic_or(
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+) -> Any:
+    """Atomic bitwise or."""
+    return _semantic.atomic("or", pointer, val, mask, sem, scope)
+
+
+@builtin
+def atomic_xor(
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+) -> Any:
+    """Atomic bitwise xor."""
+    return _semantic.atomic("xor", pointer, val, mask, sem, scope)
+
+
+@builtin
+def atomic_xchg(
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+) -> Any:
+    """Atomic exchange."""
+    return _semantic.atomic("xchg", pointer, val, mask, sem, scope)

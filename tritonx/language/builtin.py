@@ -1,0 +1,32 @@
+"""What makes a function a builtin of the kernel language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from tritonx.language import active
+
+TRITON_BUILTIN = "__triton_builtin__"
+"""The attribute that marks a builtin; code generators of libraries look for it."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def builtin(function: F) -> F:
+    """Mark a function with a keyword ``_semantic`` as a builtin; without the keyword it runs with the interpreter's."""
+
+    @wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("_semantic") is None:
+            kwargs["_semantic"] = active.current(function.__name__)
+        return function(*args, **kwargs)
+
+    setattr(wrapper, TRITON_BUILTIN, True)
+    return cast(F, wrapper)
+
+
+def is_builtin(function: Any) -> bool:
+    """Whether ``function`` is a builtin of the kernel language."""
+    return bool(getattr(function, TRITON_BUILTIN, False))

@@ -1,0 +1,119 @@
+"""Program ids, loops, hints, barriers."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from typing import Any
+
+from tritonx.language import active
+from tritonx.language.base import base_type, base_value
+from tritonx.language.builtin import builtin
+from tritonx.language.constexpr import constexpr, unwrap
+
+
+@builtin
+def program_id(axis: Any, _semantic: Any = None) -> Any:
+    """The index of this program on ``axis`` (0, 1, 2) of the grid, int32."""
+    return _semantic.program_id(axis)
+
+
+@builtin
+def num_programs(axis: Any, _semantic: Any = None) -> Any:
+    """The extent of the grid on ``axis``, int32."""
+    return _semantic.num_programs(axis)
+
+
+@builtin
+def multiple_of(input: Any, values: Any, _semantic: Any = None) -> Any:
+    """Promise that the values are divisible: ``values`` holds a number for each axis."""
+    return _semantic.multiple_of(input, values)
+
+
+@builtin
+def max_contiguous(input: Any, values: Any, _semantic: Any = None) -> Any:
+    """Promise that runs of ``values[i]`` neighbours along axis i count up by one."""
+    return _semantic.max_contiguous(input, values)
+
+
+@builtin
+def max_constancy(input: Any, values: Any, _semantic: Any = None) -> Any:
+    """Promise that runs of ``values[i]`` neighbours along axis i are equal."""
+    return _semantic.max_constancy(input, values)
+
+
+@builtin
+def assume(cond: Any, _semantic: Any = None) -> Any:
+    """Promise that a 1-bit scalar is true."""
+    return _semantic.assume(cond)
+
+
+@builtin
+def debug_barrier(_semantic: Any = None) -> Any:
+    """A barrier among the threads of a program."""
+    return _semantic.debug_barrier()
+
+
+class range(base_value):
+    """A loop at run time with options for the compiler. In the interpreter it counts in tensors.
+
+    ``num_stages``: depth of the software pipeline; ``loop_unroll_factor``; ``flatten`` nested loops; ``warp_specialize``;
+    ``disallow_acc_multi_buffer``; ``disable_licm``.
+    """
+
+    def __init__(
+        self,
+        arg1: Any,
+        arg2: Any = None,
+        step: Any = None,
+        num_stages: Any = None,
+        loop_unroll_factor: Any = None,
+        disallow_acc_multi_buffer: Any = False,
+        flatten: Any = False,
+        warp_specialize: Any = False,
+        disable_licm: Any = False,
+    ):
+        self.step = constexpr(1) if step is None else step
+        self.start, self.end = (constexpr(0), arg1) if arg2 is None else (arg1, arg2)
+        self.num_stages = num_stages
+        self.loop_unroll_factor = loop_unroll_factor
+        self.disallow_acc_multi_buffer = disallow_acc_multi_buffer
+        self.flatten = flatten
+        self.warp_specialize = warp_specialize
+        self.disable_licm = disable_licm
+        self.type = base_type()
+
+    def __iter__(self) -> Iterator[Any]:
+        semantic = active.current("tl.range")
+        start, end, step = (semantic.to_tensor(v) for v in (self.start, self.end, self.step))
+        common = (start + end + step).type
+        for i in builtins.range(int(start), int(end), int(step)):
+            yield semantic.cast(semantic.to_tensor(i), common)
+
+
+class static_range(base_value):
+    """A loop that is unrolled at compile time; its index is a constexpr."""
+
+    def __init__(self, arg1: Any, arg2: Any = None, step: Any = None):
+        self.step = constexpr(1) if step is None else step
+        self.start, self.end = (constexpr(0), arg1) if arg2 is None else (arg1, arg2)
+        for name in ("start", "end", "step"):
+            if not isinstance(unwrap(getattr(self, name)), int):
+                raise TypeError(f"tl.static_range needs compile-time integers, but its {name} is {getattr(self, name)}")
+        self.type = base_type()
+
+    def __iter__(self) -> Iterator[Any]:
+        for i in builtins.range(unwrap(self.start), unwrap(self.end), unwrap(self.step)):
+            yield constexpr(i)
+
+
+class condition(base_value):
+    """The condition of a ``while`` loop, with ``disable_licm`` for the loop."""
+
+    def __init__(self, arg1: Any, disable_licm: Any = False):
+        self.condition = arg1
+        self.disable_licm = disable_licm
+        self.type = base_type()
+
+    def __bool__(self) -> bool:
+        return bool(self.condition)

@@ -1,0 +1,48 @@
+"""Making values: arange, full, zeros, casts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.language.builtin import builtin
+from tritonx.language.constexpr import unwrap
+
+
+@builtin
+def arange(start: Any, end: Any, _semantic: Any = None) -> Any:
+    """int32 block ``start .. end - 1``. Both are compile-time ints; the length is a power of two."""
+    return _semantic.arange(start, end)
+
+
+@builtin
+def full(shape: Any, value: Any, dtype: Any, _semantic: Any = None) -> Any:
+    """A block of ``shape`` filled with a scalar; ``dtype`` may be None where ``value`` is a tensor."""
+    return _semantic.full(shape, value, dtype)
+
+
+@builtin
+def zeros(shape: Any, dtype: Any, _semantic: Any = None) -> Any:
+    """A block of zeros."""
+    return _semantic.full(shape, 0, dtype)
+
+
+@builtin
+def zeros_like(input: Any, _semantic: Any = None) -> Any:
+    """Zeros with the shape and dtype of ``input``."""
+    return _semantic.full(input.shape, 0, input.dtype)
+
+
+@builtin
+def to_tensor(x: Any, _semantic: Any = None) -> Any:
+    """A Python number as a 0-d tensor of the type a literal has."""
+    return _semantic.to_tensor(x)
+
+
+@builtin
+def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None) -> Any:
+    """``input`` converted to ``dtype``.
+
+    ``bitcast``: keep the bits (the widths must be equal). ``fp_downcast_rounding``: ``"rtne"`` (default) or ``"rtz"``, for
+    conversions to a narrower float only.
+    """
+    return _semantic.cast_or_bitcast(input, unwrap(dtype), fp_downcast_rounding, bitcast)

@@ -1,0 +1,37 @@
+"""Printing and asserting, at compile time and at run time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.language.builtin import builtin
+from tritonx.language.constexpr import unwrap
+
+
+@builtin
+def static_print(
+    *values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False, _semantic: Any = None
+) -> None:
+    """Python's ``print`` while the kernel is compiled."""
+    print(*values, sep=unwrap(sep), end=unwrap(end), file=unwrap(file), flush=bool(unwrap(flush)))
+
+
+@builtin
+def static_assert(cond: Any, msg: Any = "", _semantic: Any = None) -> None:
+    """Stop the compile where a compile-time condition is false. (A code generator handles the call itself, to name the place.)"""
+    if not unwrap(cond):
+        from tritonx.frontend.errors import CompileTimeAssertionFailure
+
+        raise CompileTimeAssertionFailure(None, None, str(unwrap(msg)))
+
+
+@builtin
+def device_print(prefix: Any, *args: Any, hex: Any = False, _semantic: Any = None) -> Any:
+    """Print the elements of ``args`` at run time behind a compile-time prefix."""
+    return _semantic.device_print(prefix, args, hex)
+
+
+@builtin
+def device_assert(cond: Any, msg: Any = "", mask: Any = None, _semantic: Any = None) -> Any:
+    """Stop the kernel where ``cond`` is false and ``mask`` true; only in a compile with ``debug``."""
+    return _semantic.device_assert(cond, msg, mask)

@@ -1,0 +1,31 @@
+"""Tensor descriptors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.language.builtin import builtin
+
+
+@builtin
+def make_tensor_descriptor(
+    base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero", _semantic: Any = None
+) -> Any:
+    """A descriptor of a tensor in global memory for blocks of ``block_shape``.
+
+    Rank 1 to 5; the last stride is 1, the others and ``base`` are multiples of 16 bytes; the block's last axis has at least 16
+    bytes. Loads give zeros (or NaN, by ``padding_option``) outside the tensor, stores are clipped.
+    """
+    return _semantic.make_tensor_descriptor(base, shape, strides, block_shape, padding_option)
+
+
+@builtin
+def load_tensor_descriptor(desc: Any, offsets: Any, _semantic: Any = None) -> Any:
+    """``desc.load(offsets)``."""
+    return _semantic.descriptor_load(desc, offsets, "", "")
+
+
+@builtin
+def store_tensor_descriptor(desc: Any, offsets: Any, value: Any, _semantic: Any = None) -> Any:
+    """``desc.store(offsets, value)``."""
+    return _semantic.descriptor_store(desc, value, offsets)

@@ -1,0 +1,57 @@
+"""Loads and stores, block pointers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.language.builtin import builtin
+
+
+@builtin
+def load(
+    pointer: Any,
+    mask: Any = None,
+    other: Any = None,
+    boundary_check: Any = (),
+    padding_option: Any = "",
+    cache_modifier: Any = "",
+    eviction_policy: Any = "",
+    volatile: Any = False,
+    _semantic: Any = None,
+) -> Any:
+    """What ``pointer`` (a pointer, a block of pointers, or a block pointer) points to.
+
+    Lanes whose ``mask`` is false do not touch memory and give ``other``, or an undefined value without it. For block pointers,
+    ``boundary_check`` lists the axes to guard and ``padding_option`` ("", "zero", "nan") says what lies outside.
+    """
+    return _semantic.load(
+        pointer, mask, other, boundary_check, padding_option, cache_modifier, eviction_policy, volatile
+    )
+
+
+@builtin
+def store(
+    pointer: Any,
+    value: Any,
+    mask: Any = None,
+    boundary_check: Any = (),
+    cache_modifier: Any = "",
+    eviction_policy: Any = "",
+    _semantic: Any = None,
+) -> Any:
+    """Write ``value`` (cast to the element type, broadcast to the pointers' shape) where ``mask`` is true."""
+    return _semantic.store(pointer, value, mask, boundary_check, cache_modifier, eviction_policy)
+
+
+@builtin
+def make_block_ptr(
+    base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any, _semantic: Any = None
+) -> Any:
+    """A pointer to the block of ``block_shape`` at ``offsets`` of a strided tensor; ``order`` is a hint."""
+    return _semantic.make_block_ptr(base, shape, strides, offsets, block_shape, order)
+
+
+@builtin
+def advance(base: Any, offsets: Any, _semantic: Any = None) -> Any:
+    """The block pointer moved by ``offsets`` elements along each axis."""
+    return _semantic.advance(base, offsets)

@@ -1,0 +1,143 @@
+"""``tl.random``: counter-based random numbers (Philox; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+
+The stream of a seed is a function of the offset: 32-bit offsets use Philox-4x32, 64-bit ones Philox-4x64, 10 rounds by default.
+"""
+
+from __future__ import annotations
+
+from tritonx.language import core, math
+from tritonx.runtime.jit import jit
+
+N_ROUNDS_DEFAULT = core.constexpr(10)
+
+# Weyl constants that are added to the two halves of the key, and the two multipliers, of the 32- and the 64-bit generator.
+_KEY_STEP_A_32 = core.constexpr(0x9E3779B9)
+_KEY_STEP_B_32 = core.constexpr(0xBB67AE85)
+_MULTIPLIER_A_32 = core.constexpr(0xD2511F53)
+_MULTIPLIER_B_32 = core.constexpr(0xCD9E8D57)
+_KEY_STEP_A_64 = core.constexpr(0x9E3779B97F4A7C15)
+_KEY_STEP_B_64 = core.constexpr(0xBB67AE8584CAA73B)
+_MULTIPLIER_A_64 = core.constexpr(0xD2E7470EE14C6C93)
+_MULTIPLIER_B_64 = core.constexpr(0xCA5A826395121157)
+
+
+@jit
+def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+    """``n_rounds`` of Philox on four counters (uint32 or uint64 blocks) with the two halves of the key: four blocks of words."""
+    wide: core.constexpr = c0.dtype.primitive_bitwidth == 64
+    step_a: core.constexpr = _KEY_STEP_A_64 if wide else _KEY_STEP_A_32
+    step_b: core.constexpr = _KEY_STEP_B_64 if wide else _KEY_STEP_B_32
+    multiplier_a: core.constexpr = _MULTIPLIER_A_64 if wide else _MULTIPLIER_A_32
+    multiplier_b: core.constexpr = _MULTIPLIER_B_64 if wide else _MULTIPLIER_B_32
+    for _ in core.static_range(n_rounds):
+        even, odd = c0, c2
+        c0 = math.umulhi(multiplier_b, odd) ^ c1 ^ k0
+        c2 = math.umulhi(multiplier_a, even) ^ c3 ^ k1
+        c1 = core.mul(multiplier_b, odd, sanitize_overflow=False)
+        c3 = core.mul(multiplier_a, even, sanitize_overflow=False)
+        k0 = core.add(k0, step_a, sanitize_overflow=False)
+        k1 = core.add(k1, step_b, sanitize_overflow=False)
+    return c0, c1, c2, c3
+
+
+@jit
+def philox(seed, c0, c1, c2, c3, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+    """Four random words for each counter (c0, c1, c2, c3) under an integer seed of up to 64 bits."""
+    key = core.to_tensor(seed)
+    core.static_assert(key.dtype.is_int(), "the seed of a random number must be an integer")
+    key = key.to(core.uint64)
+    c0 = core.to_tensor(c0)
+    c1 = core.to_tensor(c1)
+    c2 = core.to_tensor(c2)
+    c3 = core.to_tensor(c3)
+    if c0.dtype.primitive_bitwidth == 32:
+        low = (key & 0xFFFFFFFF).to(core.uint32)
+        high = ((key >> 32) & 0xFFFFFFFF).to(core.uint32)
+        return philox_impl(
+            c0.to(core.uint32, bitcast=True),
+            c1.to(core.uint32, bitcast=True),
+            c2.to(core.uint32, bitcast=True),
+            c3.to(core.uint32, bitcast=True),
+            low,
+            high,
+            n_rounds,
+        )
+    else:
+        core.static_assert(c0.dtype.primitive_bitwidth == 64, "philox counters have 32 or 64 bits")
+        return philox_impl(
+            c0.to(core.uint64, bitcast=True),
+            c1.to(core.uint64, bitcast=True),
+            c2.to(core.uint64, bitcast=True),
+            c3.to(core.uint64, bitcast=True),
+            key,
+            key * 0,
+            n_rounds,
+        )
+
+
+@jit
+def randint4x(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+    """Four blocks of random words for each offset: uint32, or uint64 for 64-bit offsets."""
+    counter = core.to_tensor(offset)
+    zero = counter * 0
+    return philox(seed, counter, zero, zero, zero, n_rounds)
+
+
+@jit
+def randint(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+    """A block of random words; see ``randint4x``, which is cheaper where four are needed."""
+    word, _, _, _ = randint4x(seed, offset, n_rounds)
+    return word
+
+
+@jit
+def uint_to_uniform_float(x):
+    """Random words as fp32 in [0, 1): the magnitude of the signed word, scaled."""
+    if x.dtype.primitive_bitwidth == 32:
+        signed = x.to(core.int32, bitcast=True)
+        scale: core.constexpr = 4.6566127342e-10
+    else:
+        core.static_assert(x.dtype.primitive_bitwidth == 64, "random words have 32 or 64 bits")
+        signed = x.to(core.int64, bitcast=True)
+        scale: core.constexpr = 1.0842020432385337e-19
+    magnitude = core.where(signed < 0, -signed - 1, signed)
+    return magnitude * scale
+
+
+@jit
+def rand(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+    """Uniform fp32 in [0, 1) for each offset."""
+    return uint_to_uniform_float(randint(seed, offset, n_rounds))
+
+
+@jit
+def rand4x(seed, offsets, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+    """Four blocks of uniform fp32."""
+    a, b, c, d = randint4x(seed, offsets, n_rounds)
+    return uint_to_uniform_float(a), uint_to_uniform_float(b), uint_to_uniform_float(c), uint_to_uniform_float(d)
+
+
+@jit
+def pair_uniform_to_normal(u1, u2):
+    """Two independent standard normals from two uniforms (Box and Muller)."""
+    u1 = core.maximum(1.0e-7, u1)
+    angle = 6.283185307179586 * u2
+    radius = math.sqrt(-2.0 * math.log(u1))
+    return radius * math.cos(angle), radius * math.sin(angle)
+
+
+@jit
+def randn(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+    """Standard normal fp32 for each offset."""
+    a, b, _, _ = randint4x(seed, offset, n_rounds)
+    normal, _ = pair_uniform_to_normal(uint_to_uniform_float(a), uint_to_uniform_float(b))
+    return normal
+
+
+@jit
+def randn4x(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+    """Four blocks of standard normal fp32."""
+    u1, u2, u3, u4 = rand4x(seed, offset, n_rounds)
+    n1, n2 = pair_uniform_to_normal(u1, u2)
+    n3, n4 = pair_uniform_to_normal(u3, u4)
+    return n1, n2, n3, n4

@@ -1,0 +1,35 @@
+"""Reductions and scans with a combine function, histograms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.language.builtin import builtin
+from tritonx.language.constexpr import unwrap
+
+
+@builtin
+def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Any = None) -> Any:
+    """Reduce a block, or a tuple of blocks together, along ``axis`` (None: all) with an associative jit function.
+
+    ``combine_fn(*lefts, *rights)`` gets scalars and returns as many as there are inputs.
+    """
+    return _semantic.reduce(input, axis, unwrap(combine_fn), keep_dims)
+
+
+@builtin
+def _reduce_with_indices(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Any = None) -> Any:
+    """Reduce ``input`` together with its int32 indices along ``axis``: (value, index)."""
+    return _semantic.reduce_with_indices(input, axis, unwrap(combine_fn), keep_dims)
+
+
+@builtin
+def associative_scan(input: Any, axis: Any, combine_fn: Any, reverse: Any = False, _semantic: Any = None) -> Any:
+    """Inclusive scan of a block, or of a tuple of blocks together, along ``axis``; see ``reduce``."""
+    return _semantic.associative_scan(input, axis, unwrap(combine_fn), reverse)
+
+
+@builtin
+def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Any = None) -> Any:
+    """int32 counts of the values 0 .. ``num_bins`` - 1 in a 1-D integer block."""
+    return _semantic.histogram(input, num_bins, mask)

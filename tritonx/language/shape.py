@@ -1,0 +1,93 @@
+"""Rearranging blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.language.builtin import builtin
+from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.tuples import tuple as language_tuple
+
+
+def _listed(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``f(x, (4, 8))`` and ``f(x, 4, 8)`` alike."""
+    if len(values) == 1:
+        only = unwrap(values[0])
+        if isinstance(only, language_tuple | list | tuple):
+            return (*only,)
+        if hasattr(only, "__iter__") and not isinstance(values[0], constexpr):
+            return (*only,)
+    return values
+
+
+@builtin
+def broadcast(input: Any, other: Any, _semantic: Any = None) -> Any:
+    """Both blocks at their common shape, as a tuple."""
+    left, right = _semantic.broadcast(_semantic.to_tensor(input), _semantic.to_tensor(other))
+    return language_tuple([left, right])
+
+
+@builtin
+def broadcast_to(input: Any, *shape: Any, _semantic: Any = None) -> Any:
+    """Extents of 1 grown to ``shape``; a scalar is spread over it."""
+    return _semantic.broadcast_to(_semantic.to_tensor(input), _listed(shape))
+
+
+@builtin
+def expand_dims(input: Any, axis: Any, _semantic: Any = None) -> Any:
+    """Axes of extent 1 inserted at ``axis`` (an int or several, numbered in the result)."""
+    return _semantic.expand_axes(_semantic.to_tensor(input), axis)
+
+
+@builtin
+def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Any = None) -> Any:
+    """The same elements in row-major order; in any order with ``can_reorder``."""
+    return _semantic.reshape(input, _listed(shape), can_reorder)
+
+
+@builtin
+def view(input: Any, *shape: Any, _semantic: Any = None) -> Any:
+    """``reshape`` that may reorder elements."""
+    return _semantic.reshape(input, _listed(shape), True)
+
+
+@builtin
+def trans(input: Any, *dims: Any, _semantic: Any = None) -> Any:
+    """Axes permuted by ``dims``; without them the last two swapped."""
+    return _semantic.trans(input, _listed(dims))
+
+
+@builtin
+def permute(input: Any, *dims: Any, _semantic: Any = None) -> Any:
+    """Axis ``i`` of the result is axis ``dims[i]`` of the input."""
+    return _semantic.permute(input, _listed(dims))
+
+
+@builtin
+def cat(input: Any, other: Any, can_reorder: Any = False, _semantic: Any = None) -> Any:
+    """Two 1-D blocks as one, in any order (``can_reorder=True`` is required)."""
+    return _semantic.cat(input, other, can_reorder)
+
+
+@builtin
+def join(a: Any, b: Any, _semantic: Any = None) -> Any:
+    """Two values stacked along a new last axis of extent 2."""
+    return _semantic.join(a, b)
+
+
+@builtin
+def split(a: Any, _semantic: Any = None) -> Any:
+    """The two halves along a last axis of extent 2, as a tuple."""
+    return language_tuple(_semantic.split(a))
+
+
+@builtin
+def gather(src: Any, index: Any, axis: Any, _semantic: Any = None) -> Any:
+    """Elements of ``src`` picked along ``axis`` by an index block of the same rank."""
+    return _semantic.gather(src, index, axis)
+
+
+@builtin
+def item(x: Any, _semantic: Any = None) -> Any:
+    """The scalar in a block of one element."""
+    return _semantic.unsplat(x)

@@ -1,0 +1,146 @@
+"""Sorting networks on the last axis: ``sort``, ``topk``, ``bitonic_merge``, ``flip``.
+
+The last axis, of 2^n elements, is seen as n axes of two. Element and partner along one of these axes change places by
+exclusive or: ``x ^ xor_sum(x, axis)`` is the partner of each element, because the sum of two is ``x ^ partner``. It works on bits,
+so values are viewed as integers of their width.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.language import core, standard
+from tritonx.runtime.jit import constexpr_function, jit
+
+
+@constexpr_function
+def _last_axis(dim: Any, rank: Any) -> int:
+    """``dim`` as the number of the last axis, the only one supported; None is the last one."""
+    if dim is not None and dim not in (rank - 1, -1):
+        raise ValueError("only minor dimension is currently supported")
+    return rank - 1
+
+
+@constexpr_function
+def _get_flip_dim(dim: Any, shape: Any) -> int:
+    """The axis a flip is along, counted from the front; the last one for None."""
+    rank = len(shape)
+    if dim is None:
+        return rank - 1
+    if not -rank <= dim < rank:
+        raise ValueError(f"flip: invalid axis {dim} of a block of rank {rank}")
+    return dim % rank
+
+
+@constexpr_function
+def _cube_shape(shape: Any, axis: Any) -> list[int]:
+    """``shape`` with one axis of 2^n elements written as n axes of two."""
+    extents = [int(s) for s in shape]
+    return [*extents[:axis], *[2] * (extents[axis].bit_length() - 1), *extents[axis + 1 :]]
+
+
+@constexpr_function
+def _indicator_shape(rank: Any, axis: Any) -> list[int]:
+    return [2 if i == axis else 1 for i in range(rank)]
+
+
+@constexpr_function
+def _bits_dtype(dtype: Any) -> Any:
+    """The integer dtype that holds the bits of ``dtype``; bool goes through a byte."""
+    return core.get_int_dtype(dtype.primitive_bitwidth, True)
+
+
+@jit
+def _indicator(rank: core.constexpr, axis: core.constexpr):
+    """A block of 0 and 1 that says on which side of ``axis`` an element of the cube is."""
+    return core.reshape(core.arange(0, 2), _indicator_shape(rank, axis))
+
+
+@jit
+def _partner(bits, axis: core.constexpr):
+    """Each element's neighbour along an axis of two."""
+    return bits ^ standard.xor_sum(bits, axis, keep_dims=True)
+
+
+@jit
+def _compare_and_swap(x, descending, axis: core.constexpr):
+    """Order the pairs along ``axis``: ascending where ``descending`` is 0, descending where it is 1."""
+    bits = x.to(_bits_dtype(x.dtype), bitcast=True)
+    other_bits = _partner(bits, axis)
+    other = other_bits.to(x.dtype, bitcast=True)
+    keeps_larger = (descending ^ _indicator(len(x.shape), axis)) != 0
+    # Both sides decide alike, also for NaN and for zeros of different sign: no element is lost or doubled.
+    swap = core.where(keeps_larger, x < other, x > other)
+    return core.where(swap, other_bits, bits).to(x.dtype, bitcast=True)
+
+
+@jit
+def _bitonic_merge(x, stage: core.constexpr, order: core.constexpr, first: core.constexpr):
+    """Merge bitonic runs of 2^``stage`` elements of the cube whose axes begin at ``first``.
+
+    ``order``: 0 ascending, 1 descending, 2 alternating from run to run, ready for the next stage.
+    """
+    rank: core.constexpr = len(x.shape)
+    if order == 2:
+        descending = _indicator(rank, rank - 1 - stage)
+    else:
+        descending = order
+    for i in core.static_range(stage):
+        x = _compare_and_swap(x, descending, rank - stage + i)
+    return x
+
+
+@jit
+def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descending: core.constexpr = False):
+    """Sort the last axis, or give its ``k`` largest (``descending``) or smallest elements, sorted."""
+    axis: core.constexpr = _last_axis(dim, len(x.shape))
+    stages: core.constexpr = standard._log2(x.shape[axis])
+    kept: core.constexpr = stages if k is None else standard._log2(k)
+    order: core.constexpr = 1 if descending else 0
+    cube = core.reshape(x, _cube_shape(x.shape, axis))
+    for stage in core.static_range(1, kept + 1):
+        cube = _bitonic_merge(cube, stage, 2 if stage < stages else order, axis)
+    for stage in core.static_range(kept + 1, stages + 1):
+        # Two neighbouring runs, one sorted up and one down: the better one of each pair, which is a bitonic run again.
+        if descending:
+            cube = core.reduce(cube, len(cube.shape) - 1 - kept, standard._elementwise_max)
+        else:
+            cube = core.reduce(cube, len(cube.shape) - 1 - kept, standard._elementwise_min)
+        cube = _bitonic_merge(cube, kept, 2 if stage < stages else order, axis)
+    if k is None:
+        return core.reshape(cube, x.shape)
+    else:
+        return core.reshape(cube, x.shape[:-1] + (k,))
+
+
+@jit
+def sort(x, dim: core.constexpr = None, descending: core.constexpr = core.constexpr(0)):
+    """The last axis sorted; NaNs end up anywhere."""
+    return sort_impl(x, dim=dim, descending=descending)
+
+
+@jit
+def topk(x, k: core.constexpr, dim: core.constexpr = None):
+    """The ``k`` largest elements of the last axis, descending; ``k`` is a power of two."""
+    core.static_assert(standard._is_power_of_two(k), "topk: k must be a power of two")
+    return sort_impl(x, k=k, dim=dim, descending=True)
+
+
+@jit
+def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = core.constexpr(0)):
+    """Sort a last axis that is bitonic already (up then down, or down then up): the last stage of ``sort``."""
+    axis: core.constexpr = _last_axis(dim, len(x.shape))
+    stages: core.constexpr = standard._log2(x.shape[axis])
+    cube = core.reshape(x, _cube_shape(x.shape, axis))
+    cube = _bitonic_merge(cube, stages, 1 if descending else 0, axis)
+    return core.reshape(cube, x.shape)
+
+
+@jit
+def flip(x, dim=None):
+    """The elements along ``dim`` (the last axis for None) in reverse."""
+    axis: core.constexpr = _get_flip_dim(dim, x.shape)
+    bits = core.reshape(x.to(_bits_dtype(x.dtype), bitcast=True), _cube_shape(x.shape, axis))
+    for i in core.static_range(standard._log2(x.shape[axis])):
+        bits = _partner(bits, axis + i)
+    return core.reshape(bits, x.shape).to(x.dtype, bitcast=True)

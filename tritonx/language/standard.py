@@ -1,0 +1,257 @@
+"""``tl.standard``: the functions of the language that are written in the language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.language import core, math
+from tritonx.runtime.jit import constexpr_function, jit
+
+# Compile-time helpers. Kernels call some of them by these names.
+
+
+@constexpr_function
+def _log2(i: Any) -> int:
+    """The binary logarithm of a power of two (rounded down)."""
+    return i.bit_length() - 1
+
+
+@constexpr_function
+def _is_power_of_two(i: Any) -> bool:
+    return i > 0 and i & (i - 1) == 0
+
+
+@constexpr_function
+def _pick_sum_dtype(in_dtype: Any, dtype: Any) -> Any:
+    """The dtype a sum accumulates in: ``dtype`` if given; 32 bits for narrower integers; None for the input's own."""
+    if dtype is not None:
+        return dtype
+    if in_dtype.is_int() and in_dtype.int_bitwidth < 32:
+        return core.int32 if in_dtype.is_int_signed() else core.uint32
+    return None
+
+
+@constexpr_function
+def _pick_extremum_dtype(in_dtype: Any) -> Any:
+    """The dtype in which a maximum or minimum is taken: at least 32 bits."""
+    if in_dtype.primitive_bitwidth >= 32:
+        return in_dtype
+    if in_dtype.is_floating():
+        return core.float32
+    if not in_dtype.is_int():
+        raise TypeError(f"Expecting input to be integer type, got {in_dtype}")
+    return core.int32
+
+
+@constexpr_function
+def _pick_product_dtype(in_dtype: Any) -> Any:
+    return core.float32 if in_dtype.is_bf16() else in_dtype
+
+
+# Elementwise.
+
+
+@jit
+def cdiv(x, div):
+    """``ceil(x / div)`` of integers, for ``x >= 0`` and ``div > 0``."""
+    return (x + (div - 1)) // div
+
+
+@jit
+def sigmoid(x):
+    """``1 / (1 + exp(-x))``."""
+    return 1 / (1 + math.exp(-x))
+
+
+@jit
+def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
+    """The softmax of ``x`` along ``dim`` (0 by default); the shape is that of ``x``."""
+    axis: core.constexpr = 0 if dim is None else dim
+    several: core.constexpr = len(x.shape) > 1
+    shifted = x - max(x, axis, keep_dims=several)
+    numerator = math.exp(shifted)
+    return math.fdiv(numerator, sum(numerator, axis, keep_dims=several), ieee_rounding)
+
+
+@jit
+def swizzle2d(i, j, size_i, size_j, size_g):
+    """The program index (i, j) of a ``size_i`` x ``size_j`` grid, reordered so that groups of ``size_g`` rows go column by column."""
+    linear = i * size_j + j
+    group_size = size_g * size_j
+    group = linear // group_size
+    first_row = group * size_g
+    rows = core.minimum(size_i - first_row, size_g)
+    within = linear % group_size
+    return first_row + within % rows, within // rows
+
+
+@jit
+def ravel(x, can_reorder=False):
+    """The 1-D view of a block."""
+    return core.reshape(x, [x.numel], can_reorder=can_reorder)
+
+
+@jit
+def interleave(a, b):
+    """The elements of two blocks in turn along the last axis; two scalars make a block of two."""
+    joined = core.join(a, b)
+    if len(joined.shape) == 1:
+        return joined
+    else:
+        return core.reshape(joined, joined.shape[:-2] + (2 * joined.shape[-2],))
+
+
+# Maximum and minimum.
+
+
+@jit
+def _argmax_combine(value1, index1, value2, index2, tie_break_left):
+    first = value1 > value2
+    if tie_break_left:
+        first |= (value1 == value2) & (index1 < index2)
+    return core.where(first, value1, value2), core.where(first, index1, index2)
+
+
+@jit
+def _argmax_combine_tie_break_left(value1, index1, value2, index2):
+    return _argmax_combine(value1, index1, value2, index2, True)
+
+
+@jit
+def _argmax_combine_tie_break_fast(value1, index1, value2, index2):
+    return _argmax_combine(value1, index1, value2, index2, False)
+
+
+@jit
+def _elementwise_max(a, b):
+    return core.maximum(a, b)
+
+
+@jit
+def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+    """The maximum along ``axis`` (None: of all elements); with ``return_indices`` also its int32 index, the first one of equals
+    unless ``return_indices_tie_break_left`` is off. NaNs lose. Types under 32 bits give fp32 or int32."""
+    if return_indices:
+        values = input.to(_pick_product_dtype(input.dtype))
+        if return_indices_tie_break_left:
+            return core._reduce_with_indices(values, axis, _argmax_combine_tie_break_left, keep_dims=keep_dims)
+        else:
+            return core._reduce_with_indices(values, axis, _argmax_combine_tie_break_fast, keep_dims=keep_dims)
+    else:
+        return core.reduce(input.to(_pick_extremum_dtype(input.dtype)), axis, _elementwise_max, keep_dims=keep_dims)
+
+
+@jit
+def argmax(input, axis, tie_break_left=True, keep_dims=False):
+    """The int32 index of the maximum along ``axis``."""
+    _, index = max(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
+    return index
+
+
+@jit
+def _argmin_combine(value1, index1, value2, index2, tie_break_left):
+    first = value1 < value2
+    if tie_break_left:
+        first |= (value1 == value2) & (index1 < index2)
+    return core.where(first, value1, value2), core.where(first, index1, index2)
+
+
+@jit
+def _argmin_combine_tie_break_left(value1, index1, value2, index2):
+    return _argmin_combine(value1, index1, value2, index2, True)
+
+
+@jit
+def _argmin_combine_tie_break_fast(value1, index1, value2, index2):
+    return _argmin_combine(value1, index1, value2, index2, False)
+
+
+@jit
+def _elementwise_min(a, b):
+    return core.minimum(a, b)
+
+
+@jit
+def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+    """The minimum along ``axis``; see ``max``."""
+    if return_indices:
+        values = input.to(_pick_product_dtype(input.dtype))
+        if return_indices_tie_break_left:
+            return core._reduce_with_indices(values, axis, _argmin_combine_tie_break_left, keep_dims=keep_dims)
+        else:
+            return core._reduce_with_indices(values, axis, _argmin_combine_tie_break_fast, keep_dims=keep_dims)
+    else:
+        return core.reduce(input.to(_pick_extremum_dtype(input.dtype)), axis, _elementwise_min, keep_dims=keep_dims)
+
+
+@jit
+def argmin(input, axis, tie_break_left=True, keep_dims=False):
+    """The int32 index of the minimum along ``axis``."""
+    _, index = min(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
+    return index
+
+
+# Sums and bits.
+
+
+@jit
+def _sum_combine(a, b):
+    return a + b
+
+
+@jit
+def sum(input, axis=None, keep_dims=False, dtype: core.constexpr = None):
+    """The sum along ``axis`` (None: of all elements). Integers under 32 bits accumulate in 32; ``dtype`` says otherwise."""
+    accumulate: core.constexpr = _pick_sum_dtype(input.dtype, dtype)
+    if accumulate is not None:
+        return core.reduce(input.to(accumulate), axis, _sum_combine, keep_dims=keep_dims)
+    else:
+        return core.reduce(input, axis, _sum_combine, keep_dims=keep_dims)
+
+
+@jit
+def _xor_combine(a, b):
+    return a ^ b
+
+
+@jit
+def xor_sum(input, axis=None, keep_dims=False):
+    """The exclusive or of integers along ``axis``."""
+    core.static_assert(input.type.scalar.is_int(), "xor_sum only supported for integers")
+    return core.reduce(input, axis, _xor_combine, keep_dims=keep_dims)
+
+
+@jit
+def _or_combine(a, b):
+    return a | b
+
+
+@jit
+def reduce_or(input, axis, keep_dims=False):
+    """The bitwise or of integers along ``axis``."""
+    core.static_assert(input.type.scalar.is_int(), "reduce_or only supported for integers")
+    return core.reduce(input, axis, _or_combine, keep_dims=keep_dims)
+
+
+# Scans.
+
+
+@jit
+def cumsum(input, axis=0, reverse=False, dtype: core.constexpr = None):
+    """The inclusive sum along ``axis``; bf16 gives fp32, integers under 32 bits 32."""
+    accumulate: core.constexpr = _pick_sum_dtype(_pick_product_dtype(input.dtype), dtype)
+    if accumulate is not None:
+        return core.associative_scan(input.to(accumulate), axis, _sum_combine, reverse)
+    else:
+        return core.associative_scan(input.to(_pick_product_dtype(input.dtype)), axis, _sum_combine, reverse)
+
+
+@jit
+def _prod_combine(a, b):
+    return a * b
+
+
+@jit
+def cumprod(input, axis=0, reverse=False):
+    """The inclusive product along ``axis``; bf16 gives fp32."""
+    return core.associative_scan(input.to(_pick_product_dtype(input.dtype)), axis, _prod_combine, reverse)

@@ -1,0 +1,59 @@
+"""``tl.target_info``: questions about the target, answered when the kernel is compiled.
+
+Beside ``current_target()`` the names follow the installed backends: ``is_<backend>()``, ``is_<backend>_<family>()`` for the
+families that the backend names (a mapping ``families``: name → set of architectures), and
+``<backend>_capability_geq(major, minor=0)`` for targets whose architecture is ten times a version number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tritonx.language import active
+from tritonx.language.builtin import TRITON_BUILTIN
+from tritonx.language.constexpr import constexpr, unwrap
+
+
+def _target(semantic: Any) -> Any:
+    semantic = semantic or active.current_or_none()
+    if semantic is not None:
+        return semantic.target
+    from tritonx.runtime.driver import driver
+
+    return driver.active.get_current_target()
+
+
+def _query(answer: Callable[..., Any], name: str) -> Callable[..., constexpr]:
+    def function(*args: Any, _semantic: Any = None) -> constexpr:
+        return constexpr(answer(_target(_semantic), *[unwrap(a) for a in args]))
+
+    function.__name__ = function.__qualname__ = name
+    setattr(function, TRITON_BUILTIN, True)
+    return function
+
+
+def _in_family(backend: str, family: str, target: Any) -> bool:
+    from tritonx.backends.registry import get_backend
+
+    families = getattr(get_backend(backend), "families", {})
+    return target.backend == backend and target.arch in families.get(family, ())
+
+
+def _capability_at_least(backend: str, target: Any, major: int, minor: int = 0) -> bool:
+    return target.backend == backend and int(target.arch) >= 10 * major + minor
+
+
+current_target = _query(lambda target: target, "current_target")
+
+
+def __getattr__(name: str) -> Any:
+    if name.endswith("_capability_geq"):
+        backend = name.removesuffix("_capability_geq")
+        return _query(lambda target, *version: _capability_at_least(backend, target, *version), name)
+    if name.startswith("is_"):
+        backend, _, family = name.removeprefix("is_").partition("_")
+        if family:
+            return _query(lambda target: _in_family(backend, family, target), name)
+        return _query(lambda target: target.backend == backend, name)
+    raise AttributeError(f"module 'tritonx.language.target_info' has no attribute {name!r}")
