@@ -28,7 +28,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, UnitAttr, i32
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import EqAttrConstraint, IRDLOperation, OptionalDef, VariadicDef
-from xdsl.irdl.constraints import RangeOf
+from xdsl.irdl.constraints import RangeLengthConstraint, RangeOf
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -182,6 +182,8 @@ def _arity(definition: object) -> int:
 def _fixed_type(definition: Any) -> Attribute | None:
     """The only type that a definition allows, if there is just one."""
     constraint = definition.constr
+    if isinstance(constraint, RangeLengthConstraint):
+        constraint = cast(Any, constraint).constraint
     if isinstance(constraint, RangeOf):
         constraint = cast(Any, constraint).constr
     return constraint.attr if isinstance(constraint, EqAttrConstraint) else None
