@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 
-def _build(fn: Any, signature: dict[str, Any] | None = None, /, options: dict[str, Any] | None = None, **constants: Any) -> Any:
+def _build(
+    fn: Any, signature: dict[str, Any] | None = None, /, options: dict[str, Any] | None = None, **constants: Any
+) -> Any:
     from tritonx.backends.api import Options, Target
     from tritonx.frontend.compile import make_module
 

@@ -1,4 +1,7 @@
-"""Control flow means what Python means: each function runs compiled (by the interpreter, on many inputs at once) and as Python."""
+"""Control flow means what Python means: each function runs compiled (by the interpreter, on many inputs at once) and
+as Python."""
+
+# ruff: noqa: B007  # loop variables that only count
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """The exact text of the error for each mistake that a kernel's author can make.
 
-The texts stand in ``errors.expected``. Lines in ``-->`` and ``called from`` are shown relative to the ``def`` line of the
-function they are in.
+The texts stand in ``errors.expected``. Lines in ``-->`` and ``called from`` are shown relative to the ``def`` line of
+the function they are in.
 """
 
-# ruff: noqa: E501, F821, F841, E711, SIM102, B018, E741  # kernels with mistakes; the expected text is as wide as it is
+# ruff: noqa: E501, F821, F841  # kernels with mistakes; the expected text is as wide as it is
 
 from __future__ import annotations
 
@@ -250,8 +250,7 @@ def middle(x, y):
 @jit
 def error_in_nested_call(n):
     b = n
-    middle(b,
-           y=n)
+    middle(b, y=n)
 
 
 @jit
@@ -440,5 +439,7 @@ def test_triton_constructor() -> None:
 
 
 def test_errors_import_no_ir() -> None:
-    program = "import sys, tritonx.frontend.errors; assert not {m for m in sys.modules if m.partition('.')[0] == 'xdsl'}"
+    program = (
+        "import sys, tritonx.frontend.errors; assert not {m for m in sys.modules if m.partition('.')[0] == 'xdsl'}"
+    )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -243,9 +243,8 @@ def _common(
         return Undefined(f"{name} has another compile-time value in each branch of the run-time `if` on line {line}")
     left, right = _as_tensor(gen, then, left), _as_tensor(gen, otherwise, right)
     if not is_dynamic(left) or not is_dynamic(right):
-        return Undefined(
-            f"{name} is {describe(left)} after one branch of the run-time `if` on line {line} and {describe(right)} after the other"
-        )
+        kinds = f"{describe(left)} after one branch and {describe(right)} after the other"
+        return Undefined(f"{name} is {kinds} of the run-time `if` on line {line}")
     if type(left) is not type(right) or left.type != right.type:
         raise gen.error(errors.BranchMismatch, node, _mismatch(name, before, values, left, right))
     return left, right
@@ -262,7 +261,8 @@ def _as_tensor(gen: FunctionGenerator, arm: Arm, value: Any) -> Any:
 def _mismatch(name: str, before: Any, values: Sequence[Any], left: Any, right: Any) -> str:
     for value, new, branch in ((values[0], right, "else"), (values[1], left, "then")):
         if value is before:
-            return f"initial value for `{name}` is of type {describe(before)}, but the {branch} block redefines it as {new.type}"
+            initial = f"initial value for `{name}` is of type {describe(before)}"
+            return f"{initial}, but the {branch} block redefines it as {new.type}"
     return f"Mismatched type for {name} between then block ({left.type}) and else block ({right.type})"
 
 

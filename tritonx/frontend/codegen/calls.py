@@ -13,11 +13,11 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 from weakref import WeakKeyDictionary
 
 from tritonx.frontend import errors
-from tritonx.frontend.codegen.names import PYTHON_BUILTINS
+from tritonx.frontend.codegen.python_builtins import CONVERSIONS
 from tritonx.frontend.codegen.values import is_dynamic, is_many, is_static_argument, wrap
 from tritonx.frontend.errors import CompilationError
 from tritonx.language import core
@@ -165,11 +165,35 @@ def _call_python(
     """Plain Python at compile time: Python's builtins and functions of modules get unwrapped constexprs."""
     if not callable(function):
         raise gen.error(errors.InvalidCall, node, f"'{type(function).__name__}' object is not callable")
-    own = isinstance(function, type) and issubclass(function, base_value)
-    if id(function) in PYTHON_BUILTINS or not (own or _is_record(function)):
+    if isinstance(function, type) and issubclass(function, base_value):
+        return construct(gen, node, function, args, kwargs)
+    if function in CONVERSIONS and any(isinstance(a, core.tensor) for a in args):
+        hint = f"convert with .to(...): {function.__name__}() is computed while the kernel is compiled"
+        message = f"{function.__name__}() of a value that is known only at run time"
+        raise gen.error(errors.InvalidCall, node, message, hint=hint)
+    if not _is_record(function):
         args = [unwrap(a) for a in args]
         kwargs = {k: unwrap(v) for k, v in kwargs.items()}
     return wrap(function(*args, **kwargs))
+
+
+def construct(
+    gen: FunctionGenerator, node: ast.AST, cls: type[base_value], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """A new value of a class of the language; the constructor of an aggregate may be a jit function."""
+    constructor = getattr(cls, "__init__", None)
+    if not isinstance(constructor, JITFunction):
+        return cls(*args, **kwargs)
+    instance = object.__new__(cls)
+    arguments = _bind(gen, node, constructor, [instance, *args], kwargs)
+    callee = enter(gen, node, constructor, arguments)
+    callee.constructed = (instance, gen.builder.block)
+    _run(gen, node, callee)
+    for name in get_type_hints(cls):
+        if not hasattr(instance, name):
+            message = f"constructor for {cls.__name__} did not initialize attribute '{name}'"
+            raise gen.error(errors.InvalidCall, node, message)
+    return instance
 
 
 def _is_record(function: Any) -> bool:
@@ -184,22 +208,32 @@ def call_jit(
     gen: FunctionGenerator, node: ast.AST, function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """Generate ``function`` in place and give its result; ``noinline`` ones are called."""
-    try:
-        arguments = bind_arguments(function, args, kwargs)
-    except TypeError as error:
-        raise gen.error(errors.InvalidCall, node, str(error)) from None
+    arguments = _bind(gen, node, function, args, kwargs)
     if function.noinline:
         for name, value in arguments.items():
             if is_many(value):
-                message = f"Function {function.__name__} is marked noinline, but was called with non-scalar argument {name}:{value}"
+                given = f"non-scalar argument {name}:{value}"
+                message = f"Function {function.__name__} is marked noinline, but was called with {given}"
                 raise gen.error(errors.NoinlineArgument, node, message)
         return gen.module.call_noinline(gen, node, function, arguments)
-    callee = enter(gen, node, function, arguments)
+    return result_of(_run(gen, node, enter(gen, node, function, arguments)))
+
+
+def _bind(
+    gen: FunctionGenerator, node: ast.AST, function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
     try:
-        outcome = callee.statements(callee.source.definition.body, tail=True)
+        return bind_arguments(function, args, kwargs)
+    except TypeError as error:
+        raise gen.error(errors.InvalidCall, node, str(error)) from None
+
+
+def _run(gen: FunctionGenerator, node: ast.AST, callee: FunctionGenerator) -> Outcome:
+    """Generate the body of ``callee`` in place; an error in it is raised at the call as well."""
+    try:
+        return callee.statements(callee.source.definition.body, tail=True)
     except CompilationError as error:
         raise gen.in_call(error, node) from error.with_traceback(None)
-    return result_of(outcome)
 
 
 def enter(
@@ -277,7 +311,10 @@ def static_assert(gen: FunctionGenerator, node: ast.Call) -> constexpr:
         raise gen.error(errors.InvalidCall, node, "`static_assert` requires one or two positional arguments only")
     passed = unwrap(gen.expression(node.args[0]))
     if not isinstance(passed, bool):
-        message = "Assertion condition could not be determined at compile-time. Make sure that it depends only on `constexpr` values"
+        message = (
+            "Assertion condition could not be determined at compile-time. "
+            "Make sure that it depends only on `constexpr` values"
+        )
         raise gen.error(errors.StaticAssertUndecided, node, message)
     if not passed:
         raise gen.error(errors.CompileTimeAssertionFailure, node, _assertion_message(gen, node))

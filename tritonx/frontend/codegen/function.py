@@ -16,14 +16,8 @@ from xdsl.ir import Block
 
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.flow import Arm, Outcome
-from tritonx.frontend.codegen.names import (
-    BUILTINS,
-    MISSING,
-    Deferred,
-    Undefined,
-    cannot_access_global,
-    is_readable_global,
-)
+from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, cannot_access_global, is_readable_global
+from tritonx.frontend.codegen.python_builtins import BUILTINS
 from tritonx.frontend.errors import CompilationError, Place
 
 if TYPE_CHECKING:
@@ -58,6 +52,7 @@ class FunctionGenerator:
         self.loops = 0
         self.arguments: Mapping[str, Any] = {}
         self.unused: ast.expr | None = None
+        self.constructed: tuple[Any, Block] | None = None
         self.node: ast.AST = source.definition
         self.locations = module.locations(source, caller.location_of(call_node) if caller and call_node else None)
 

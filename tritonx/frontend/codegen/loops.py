@@ -198,8 +198,8 @@ def _next_handles(gen: FunctionGenerator, node: ast.AST, carried: Carried) -> li
             raise gen.error(errors.LoopCarriedMismatch, node, message)
         if after.type != before.type:
             message = (
-                f"Loop-carried variable {name} has initial type {before.type} but is re-assigned to {after.type} in loop! "
-                "Please make sure that the type stays consistent."
+                f"Loop-carried variable {name} has initial type {before.type} "
+                f"but is re-assigned to {after.type} in loop! Please make sure that the type stays consistent."
             )
             raise gen.error(errors.LoopCarriedMismatch, node, message)
         handles += after.handles()

@@ -1,4 +1,4 @@
-"""What a name in a kernel may refer to: locals, Python names outside the kernel under Triton's rules, builtins.
+"""What a name in a kernel may refer to: locals, and Python names outside the kernel under Triton's rules.
 
 A kernel may only read globals that are known to stay what they are, because its compiled code outlives them:
 constexprs, jit and constexpr functions, the language, modules, types. Everything else is an error that says how to
@@ -7,19 +7,17 @@ pass the value instead.
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from tritonx.frontend.codegen.values import is_named_tuple
-from tritonx.language import core
-from tritonx.language.base import base_type
+from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr
 from tritonx.runtime.source import JITCallable
 
-_LANGUAGE = "tritonx.language"
+_LANGUAGES = ("tritonx.language", "triton.language")
 
 
 class Missing:
@@ -51,51 +49,24 @@ def is_absent(value: object) -> bool:
     return value is MISSING or isinstance(value, Undefined | Deferred)
 
 
-def _zip(*tuples: Any) -> tuple[Any, ...]:
-    return tuple(builtins.zip(*tuples, strict=False))
-
-
-def _enumerate(values: Any, start: int = 0) -> tuple[Any, ...]:
-    return tuple(builtins.enumerate(values, start))
-
-
-def _reversed(values: Any) -> tuple[Any, ...]:
-    return tuple(builtins.reversed(list(values)))
-
-
-BUILTINS: Mapping[str, Any] = {
-    **{f.__name__: f for f in (len, list, tuple, range, float, int, bool, str, isinstance, getattr, hasattr, slice)},
-    "print": core.device_print,
-    "min": core.builtin_min,
-    "max": core.builtin_max,
-    "abs": core.abs,
-    "zip": _zip,
-    "enumerate": _enumerate,
-    "reversed": _reversed,
-}
-"""Python's builtins that kernels understand. Those that are Python's own run at compile time, on unwrapped
-constexprs."""
-
-PYTHON_BUILTINS = frozenset(id(f) for f in BUILTINS.values() if not getattr(f, "__triton_builtin__", False))
-
-
 def is_readable_global(value: object) -> bool:
     """Whether a kernel may read a global that is ``value``."""
     if value is None or isinstance(value, constexpr | base_type | JITCallable | ModuleType):
         return True
     if getattr(value, "__triton_builtin__", False) or getattr(value, "__triton_aggregate__", False):
         return True
-    if is_named_tuple(value):
+    if is_named_tuple(value) or (isinstance(value, type) and issubclass(value, base_value)):
         return True
     module = getattr(value, "__module__", None)
-    return isinstance(module, str) and (module.startswith(_LANGUAGE) or module.startswith("triton.language"))
+    return isinstance(module, str) and module.startswith(_LANGUAGES)
 
 
 def cannot_access_global(name: str) -> str:
     """Triton's message for a global that a kernel may not read."""
     return (
-        f"Cannot access global variable {name} from within @jit'ed function. Triton kernels can only access global variables "
-        "that are instanstiated as constexpr (`x = triton.language.constexpr(42)`). Note that this is different from annotating "
-        "a variable as constexpr (`x: triton.language.constexpr = 42`), which is not supported.  Alternatively, set the envvar "
+        f"Cannot access global variable {name} from within @jit'ed function. "
+        "Triton kernels can only access global variables that are instanstiated as constexpr "
+        "(`x = triton.language.constexpr(42)`). Note that this is different from annotating a variable as constexpr "
+        "(`x: triton.language.constexpr = 42`), which is not supported.  Alternatively, set the envvar "
         "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS=1, but we do not promise to support this forever."
     )

@@ -7,7 +7,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-from tritonx.frontend.codegen.names import BUILTINS, MISSING
+from tritonx.frontend.codegen.names import MISSING
+from tritonx.frontend.codegen.python_builtins import BUILTINS
 from tritonx.runtime.source import JITCallable
 
 

@@ -72,9 +72,14 @@ def _unpack(gen: FunctionGenerator, target: ast.Tuple | ast.List, value: Any) ->
 
 
 def _assign_attribute(gen: FunctionGenerator, target: ast.Attribute, value: Any) -> None:
-    """Only the constructor of an aggregate, which is a jit function then, assigns attributes: those of ``self``."""
+    """Only the constructor of an aggregate assigns attributes, those of what it constructs, and outside run-time
+    branches."""
     receiver = gen.expression(target.value)
-    if gen.source.name == "__init__" and getattr(receiver, "__triton_aggregate__", False):
+    if gen.constructed is not None and receiver is gen.constructed[0]:
+        if gen.builder.block is not gen.constructed[1]:
+            message = f"{target.attr} is assigned under run-time control flow"
+            hint = "compute the value in a variable, and assign the field once at the end"
+            raise gen.error(errors.ImmutableValue, target, message, hint=hint)
         setattr(receiver, target.attr, value)
         return
     raise gen.error(errors.ImmutableValue, target, "Attribute assignment is not supported in triton")
