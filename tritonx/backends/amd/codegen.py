@@ -1,0 +1,50 @@
+"""LLVM text to AMDGCN assembly and to an object, in process through llvmlite."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+TRIPLE = "amdgcn-amd-amdhsa"
+
+
+@lru_cache(maxsize=1)
+def _initialise() -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+
+
+@lru_cache(maxsize=16)
+def target_machine(processor: str, wave: int) -> Any:
+    """LLVM's target machine for a processor in waves of 32 or 64 lanes; made once."""
+    _initialise()
+    features = f"+wavefrontsize{wave}" if processor.startswith("gfx1") else ""
+    target = llvm.Target.from_triple(TRIPLE)
+    return target.create_target_machine(cpu=processor, features=features, opt=3, reloc="pic")
+
+
+@lru_cache(maxsize=16)
+def data_layout(processor: str, wave: int) -> str:
+    return str(target_machine(processor, wave).target_data)
+
+
+def optimised(text: str, processor: str, wave: int) -> Any:
+    """The parsed and optimised module. LLVM ends the process on malformed text."""
+    machine = target_machine(processor, wave)
+    module = llvm.parse_assembly(text)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = False
+    options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def assembly(module: Any, processor: str, wave: int) -> str:
+    return target_machine(processor, wave).emit_assembly(module)
+
+
+def object_code(module: Any, processor: str, wave: int) -> bytes:
+    return target_machine(processor, wave).emit_object(module)

@@ -1,0 +1,45 @@
+"""The AMD targets: processors and what they can do. Source: LLVM's AMDGPU usage guide; the CDNA and RDNA ISA documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tritonx.backends.api import Target
+
+
+@dataclass(frozen=True)
+class Processor:
+    """``matrix`` names the matrix instructions: mfma (CDNA; ``matrix_version`` 2 to 4) or wmma (RDNA; 1 to 2).
+
+    ``shared_bytes`` is the LDS that one work-group can have.
+    """
+
+    name: str
+    wave: int
+    matrix: str
+    matrix_version: int
+    shared_bytes: int = 65536
+
+
+PROCESSORS: dict[str, Processor] = {
+    "gfx90a": Processor("gfx90a", 64, "mfma", 2),
+    "gfx942": Processor("gfx942", 64, "mfma", 3),
+    "gfx950": Processor("gfx950", 64, "mfma", 4, 163840),
+    "gfx1100": Processor("gfx1100", 32, "wmma", 1),
+    "gfx1101": Processor("gfx1101", 32, "wmma", 1),
+    "gfx1200": Processor("gfx1200", 32, "wmma", 2),
+    "gfx1201": Processor("gfx1201", 32, "wmma", 2),
+}
+
+
+def processor(target: Target) -> Processor:
+    return PROCESSORS[str(target.arch)]
+
+
+def parse(arch: str) -> Target:
+    """``gfx942`` → the target; "" is gfx942, features after a colon are dropped. ``ValueError`` with the known ones."""
+    name = arch.split(":")[0] or "gfx942"
+    if name not in PROCESSORS:
+        known = ", ".join(f"hip:{n}" for n in PROCESSORS)
+        raise ValueError(f"unknown AMD target '{arch}'; known are {known}")
+    return Target("hip", name, PROCESSORS[name].wave)
