@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from tritonx.language import core, math
@@ -255,3 +256,12 @@ def _prod_combine(a, b):
 def cumprod(input, axis=0, reverse=False):
     """The inclusive product along ``axis``; bf16 gives fp32."""
     return core.associative_scan(input.to(_pick_product_dtype(input.dtype)), axis, _prod_combine, reverse)
+
+
+def __getattr__(name: str) -> Any:
+    """Names that Triton has here too: the sorting networks, which are built on this module, and two builtins."""
+    if name in ("sort", "topk", "bitonic_merge", "flip", "sort_impl"):
+        return getattr(import_module("tritonx.language.sort"), name)
+    if name in ("zeros", "zeros_like"):
+        return getattr(core, name)
+    raise AttributeError(f"module 'tritonx.language.standard' has no attribute {name!r}")
