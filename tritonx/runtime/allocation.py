@@ -33,8 +33,8 @@ class NullAllocator:
 
 
 _UNSET = NullAllocator()
-_allocator: ContextVar[Allocator] = ContextVar("_allocator", default=_UNSET)  # noqa: B039  # it has no state
-_profile_allocator: ContextVar[Allocator] = ContextVar("_profile_allocator", default=_UNSET)  # noqa: B039
+_allocator: ContextVar[Allocator] = ContextVar("_allocator", default=_UNSET)
+_profile_allocator: ContextVar[Allocator] = ContextVar("_profile_allocator", default=_UNSET)
 
 
 def set_allocator(allocator: Allocator | None) -> None:

@@ -1,0 +1,116 @@
+"""What the registry makes of good and bad entry points."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import tritonx
+from tritonx.backends import registry
+from tritonx.backends.registry import BackendWarning
+from tritonx.runtime.errors import NoBackend
+
+GOOD = """
+from tritonx.backends.api import Backend, Target
+class Chip(Backend):
+    name = {name!r}
+    binary_stage = "bin"
+    def parse_target(self, arch):
+        if arch not in ("", "v1"):
+            raise ValueError(f"unknown architecture {{arch!r}}; there are v1")
+        return Target({name!r}, "v1")
+    def known_targets(self):
+        return (Target({name!r}, "v1"),)
+    def stages(self, target, options):
+        return ()
+    def driver(self):
+        raise NotImplementedError
+BACKEND = Chip()
+"""
+
+Install = Callable[[str, str, str], None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """``install(distribution, entry point, module text)`` puts a package on the path, as pip would."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made: list[str] = []
+
+    def install(distribution: str, entry: str, text: str) -> None:
+        module = f"{distribution.replace('-', '_')}_module"
+        made.append(module)
+        (tmp_path / f"{module}.py").write_text(text)
+        info = tmp_path / f"{distribution}-1.5.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.5\n")
+        (info / "entry_points.txt").write_text(f"[tritonx.backends]\n{entry} = {module}:BACKEND\n")
+        registry.refresh()
+
+    yield install
+    monkeypatch.undo()
+    for module in made:
+        sys.modules.pop(module, None)
+    registry.refresh()
+
+
+def test_a_plugin_is_found(install: Install) -> None:
+    install("chip-tritonx", "chip", GOOD.format(name="chip"))
+    info = next(i for i in tritonx.backends() if i.name == "chip")
+    assert str(info) == "chip: chip:v1 (chip_tritonx_module:BACKEND from chip-tritonx 1.5)"
+    assert str(info) in str(tritonx.backends())
+    backend, target = registry.parse_target("chip:v1")
+    assert backend is registry.get_backend("chip")
+    assert str(target) == "chip:v1"
+    with pytest.raises(ValueError, match="unknown architecture 'v9'; there are v1"):
+        registry.parse_target("chip:v9")
+    assert tritonx.backends.backends["chip"].compiler is backend
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("import nonesuch_module", "importing it failed: ModuleNotFoundError: No module named 'nonesuch_module'"),
+        ("def broken(:", "importing it failed: SyntaxError"),
+        ("raise SystemExit(3)", "importing it failed: SystemExit: 3"),
+        ("pass", "importing it failed: AttributeError: .* has no attribute 'BACKEND'"),
+        ("BACKEND = 5", "it was written for version None of tritonx.backends.api; this is version 1"),
+        (GOOD.format(name="bad") + "Chip.api_version = 99", "it was written for version 99 of tritonx.backends.api; this"),
+        (GOOD.format(name="bad") + "BACKEND = Chip", "the entry point names a class; it must name an instance"),
+        (GOOD.format(name=""), "the backend has no name"),
+    ],
+)
+def test_a_bad_plugin_is_one_warning_and_the_others_go_on(install: Install, text: str, reason: str) -> None:
+    install("good-one", "good", GOOD.format(name="good"))
+    install("bad-one", "bad", text)
+    with pytest.warns(BackendWarning, match=f"tritonx backend bad: not usable: {reason}"):
+        listed = tritonx.backends()
+    assert "good" in listed.names
+    assert "bad" not in listed.names
+    with pytest.raises(NoBackend, match="no backend named 'bad' can be used: .*there are .*good"):
+        registry.get_backend("bad")
+    assert "bad: not usable" in str(tritonx.backends())  # and no second warning
+
+
+def test_a_name_taken_twice(install: Install) -> None:
+    install("aaa", "chip", GOOD.format(name="chip"))
+    install("bbb", "chip", GOOD.format(name="chip"))
+    with pytest.warns(BackendWarning, match="the name is taken by aaa_module:BACKEND from aaa, which comes first"):
+        listed = tritonx.backends()
+    assert [i.distribution for i in listed if i.name == "chip" and i.usable] == ["aaa"]
+    assert [i.distribution for i in listed if i.name == "chip" and not i.usable] == ["bbb"]
+
+
+def test_a_plugin_cannot_take_the_name_of_one_of_ours(install: Install) -> None:
+    install("aaa", "cpu", GOOD.format(name="cpu"))
+    with pytest.warns(BackendWarning, match="the name is taken by tritonx.backends.cpu"):
+        tritonx.backends()
+    assert type(registry.get_backend("cpu")).__module__.startswith("tritonx.")
+
+
+def test_unknown_names(install: Install) -> None:
+    with pytest.raises(NoBackend, match="no backend named 'nonesuch' can be used; there are"):
+        registry.get_backend("nonesuch")
