@@ -90,7 +90,7 @@ class YieldOp(base.YieldOp):
 class ConditionOp(base.ConditionOp):
     """Ends the condition of a `while`: whether to go on, and what the body (or the result) gets."""
 
-    FORMAT: ClassVar[str] = "`(` $condition `)` attr-dict ($arguments^ `:` type($arguments))?"
+    FORMAT: ClassVar[str] = "`(` $condition `)` attr-dict ($args^ `:` type($args))?"
 
 
 def _end_with_yield(region: Region) -> Region:
@@ -198,11 +198,11 @@ class ForOp(base.ForOp):
             printer.print_string(" iter_args")
             _print_iter_args(printer, arguments, tuple(self.operands)[3:])
             _print_results(printer, self)
-            printer.print_string(" ")
-        if not isinstance(counter.type, IndexType):
-            printer.print_string(" : " if not arguments else " : ")
-            printer.print_attribute(counter.type)
         printer.print_string(" ")
+        if not isinstance(counter.type, IndexType):
+            printer.print_string(" : ")
+            printer.print_attribute(counter.type)
+            printer.print_string(" ")
         printer.print_region(
             self.body, print_entry_block_args=False, print_empty_block=False, print_block_terminators=bool(arguments)
         )
@@ -239,8 +239,9 @@ class WhileOp(base.WhileOp):
         )
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        _print_iter_args(printer, self.before_region.block.args, self.operands)
+        if self.operands:
+            printer.print_string(" ")
+            _print_iter_args(printer, self.before_region.block.args, self.operands)
         printer.print_string(" : ")
         printer.print_function_type([o.type for o in self.operands], [r.type for r in self.results])
         printer.print_string(" ")
