@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, operand_def, traits_def
+from xdsl.ir import Data, Dialect
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, operand_def, traits_def
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 from xdsl.traits import MemoryWriteEffect
 
 from tritonx.ir.define import define
@@ -22,6 +24,35 @@ class AssumeOp(IRDLOperation):
     FORMAT: ClassVar[str] = "$cond attr-dict `:` type($cond)"
 
 
-Llvm = Dialect("llvm", [AssumeOp], [])
+@irdl_attr_definition
+class LoopAnnotationAttr(Data[bool]):
+    """`#llvm.loop_annotation<licm = <disable = true>>`: whether loop-invariant code must stay in the loop.
 
-__all__ = ["AssumeOp", "Llvm"]
+    The other things that MLIR's attribute can say do not occur in tile IR.
+    """
+
+    name = "llvm.loop_annotation"
+
+    @property
+    def licm_disabled(self) -> bool:
+        return self.data
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> bool:
+        with parser.in_angle_brackets():
+            parser.parse_keyword("licm")
+            parser.parse_punctuation("=")
+            with parser.in_angle_brackets():
+                parser.parse_keyword("disable")
+                parser.parse_punctuation("=")
+                return parser.parse_boolean()
+
+    def print_parameter(self, printer: Printer) -> None:
+        printer.print_string(f"<licm = <disable = {'true' if self.data else 'false'}>>")
+
+
+LICM_DISABLED = LoopAnnotationAttr(True)
+
+Llvm = Dialect("llvm", [AssumeOp], [LoopAnnotationAttr])
+
+__all__ = ["LICM_DISABLED", "AssumeOp", "Llvm", "LoopAnnotationAttr"]
