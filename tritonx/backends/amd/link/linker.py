@@ -12,7 +12,7 @@ the next page of memory; then, not loaded, .symtab, .shstrtab, .strtab and the s
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tritonx.backends.amd.link import elf, hashes
 from tritonx.backends.amd.link.elf import ElfError, Object, Relocation, Section, Symbol
@@ -193,15 +193,29 @@ def write(obj: Object, plan: Plan) -> bytes:
     return bytes(out)
 
 
+def output_name(name: bytes) -> bytes:
+    """``.rodata.cst16`` and the like become part of ``.rodata``, as in lld."""
+    for stem in (b".rodata", b".text"):
+        if name.startswith(stem + b"."):
+            return stem
+    return name
+
+
 def number_sections(plan: Plan) -> list[OutputSection]:
     """The loaded sections' headers, in file order; also tells the input sections their numbers."""
     headers: list[OutputSection] = []
 
     def own(section: Section) -> None:
-        headers.append(
-            OutputSection(section.name, section.type, section.flags & 7, section.address, section.offset, section.size,
-                          0, 0, section.alignment, 0)
-        )  # fmt: skip
+        name = output_name(section.name)
+        last = headers[-1] if headers else None
+        if last is not None and last.name == name and section.type == last.type:
+            size = section.offset + section.size - last.offset
+            headers[-1] = replace(last, size=size, alignment=max(last.alignment, section.alignment))
+        else:
+            headers.append(
+                OutputSection(name, section.type, section.flags & 7, section.address, section.offset, section.size,
+                              0, 0, section.alignment, 0)
+            )  # fmt: skip
         section.number = len(headers)
 
     def table(name: bytes, kind: int, flags: int, link: int, info: int, alignment: int, entry_size: int) -> int:
