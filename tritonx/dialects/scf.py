@@ -86,7 +86,7 @@ class YieldOp(base.YieldOp):
     FORMAT: ClassVar[str] = "attr-dict ($arguments^ `:` type($arguments))?"
 
 
-@derive()
+@derive(any_types=False)
 class ConditionOp(base.ConditionOp):
     """Ends the condition of a `while`: whether to go on, and what the body (or the result) gets."""
 
