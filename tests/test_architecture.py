@@ -157,7 +157,9 @@ def test_every_op_has_a_filecheck_test_and_a_line_in_the_docs() -> None:
         written = (ROOT / "docs" / "ir" / f"{page}.md").read_text()
         for name in operations(page):
             assert re.search(rf"{re.escape(name)}(?![\w.])", texts), f"no FileCheck test mentions {name}"
-            assert f"`{name}`" in written, f"docs/ir/{page}.md does not mention {name}: run python -m tritonx.tools.irdoc"
+            assert f"`{name}`" in written, (
+                f"docs/ir/{page}.md does not mention {name}: run python -m tritonx.tools.irdoc"
+            )
 
 
 def test_generated_docs_are_current() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import llvmlite.binding as llvm
+import llvmlite.binding as _llvmlite
+
+llvm: Any = _llvmlite  # the package has no types
 
 TRIPLE = "amdgcn-amd-amdhsa"
 

@@ -6,10 +6,12 @@ import re
 from functools import lru_cache
 from typing import Any
 
-import llvmlite.binding as llvm
+import llvmlite.binding as _llvmlite
 
 from tritonx.backends.nvidia import device_library
 from tritonx.backends.nvidia.targets import PTX_VERSION, Capability
+
+llvm: Any = _llvmlite  # the package has no types
 
 TRIPLE = "nvptx64-nvidia-cuda"
 

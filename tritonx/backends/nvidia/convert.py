@@ -52,9 +52,7 @@ def truncate(f: FunctionEmitter, tile: Tile, target: str) -> Tile:
         amount = Tile.splat("i32", tile.n, "16")
         high = combine(f, "i32", [word, amount], lambda s, x: f"lshr {of(s, 'i32')} {x[0]}, {x[1]}")
         return convert_tile(f, "bitcast", convert_tile(f, "trunc", high, "i16"), "bfloat")
-    names = [
-        f.inst(f'call half asm "cvt.rz.f16.f32 $0, $1;", "=h,f"(float {x})') for x in f.scalars(tile)
-    ]
+    names = [f.inst(f'call half asm "cvt.rz.f16.f32 $0, $1;", "=h,f"(float {x})') for x in f.scalars(tile)]
     return Tile.of("half", names) if tile.n == 1 else Tile.wide("half", tile.n, f.pack("half", names))
 
 

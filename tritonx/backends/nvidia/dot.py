@@ -66,10 +66,17 @@ def mma(f: FunctionEmitter, capability: int, op: Any) -> bool:
         return False
     if encoding.version_major != 2:
         raise PassError(op, "only the version-2 matrix layout can be multiplied by tt.dot")
-    types = [v.type.element_type.name if not v.type.element_type.name.startswith("integer") else f"i{v.type.element_type.width.data}" for v in (op.a, op.b, op.c)]
+    types = [
+        v.type.element_type.name
+        if not v.type.element_type.name.startswith("integer")
+        else f"i{v.type.element_type.width.data}"
+        for v in (op.a, op.b, op.c)
+    ]
     instruction = select(capability, *types)
     if instruction is None:
-        raise PassError(op, f"compute capability {capability / 10} multiplies no {types[0]} by {types[1]} into {types[2]}")
+        raise PassError(
+            op, f"compute capability {capability / 10} multiplies no {types[0]} by {types[1]} into {types[2]}"
+        )
     a = rows_of_words(f, op, op.a, k_dim=-1)
     b = rows_of_words(f, op, op.b, k_dim=-2)
     c = f.get(op.c)

@@ -62,7 +62,11 @@ class CudaError(TritonError):
 
     def __str__(self) -> str:
         meaning = _ERRORS.get(self.code)
-        hint = " (run with TRITONX_DEBUG=1, or under compute-sanitizer, to find the kernel)" if self.code in (700, 716, 719) else ""
+        hint = (
+            " (run with TRITONX_DEBUG=1, or under compute-sanitizer, to find the kernel)"
+            if self.code in (700, 716, 719)
+            else ""
+        )
         return f"{self.call} failed with {self.name} ({self.code}){': ' + meaning if meaning else ''}{hint}"
 
 

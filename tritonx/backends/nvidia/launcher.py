@@ -76,9 +76,7 @@ class Launcher:
         self.shared = int(metadata["shared"])
         self.check = check
         self.cluster = int(metadata.get("num_ctas", 1))
-        self.extended = bool(
-            self.cluster > 1 or metadata.get("launch_pdl") or metadata.get("launch_cooperative_grid")
-        )
+        self.extended = bool(self.cluster > 1 or metadata.get("launch_pdl") or metadata.get("launch_cooperative_grid"))
         self.attributes = launch_attributes(metadata)
         self.cuda = cuda
         self.launch_kernel = cuda.cuLaunchKernel
@@ -116,7 +114,9 @@ class Launcher:
         if self.extended:
             self.check(self.launch_extended(x, y, z, stream, block), "cuLaunchKernelEx")
             return
-        code = self.launch_kernel(self.function, x, y, z, self.threads, 1, 1, self.shared, stream, ctypes.addressof(block), None)
+        code = self.launch_kernel(
+            self.function, x, y, z, self.threads, 1, 1, self.shared, stream, ctypes.addressof(block), None
+        )
         if code:
             self.check(code, "cuLaunchKernel")
 
@@ -166,7 +166,11 @@ def launch_attributes(metadata: Any) -> Any:
 
 def can_build() -> bool:
     """Whether this is a CPython on which the builtin's assumptions hold."""
-    return sys.implementation.name == "cpython" and bool(getattr(sys, "_is_gil_enabled", lambda: True)()) and _plain_header()
+    return (
+        sys.implementation.name == "cpython"
+        and bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+        and _plain_header()
+    )
 
 
 def _plain_header() -> bool:

@@ -12,7 +12,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import llvmlite.binding as llvm
+import llvmlite.binding as _llvmlite
+
+llvm: Any = _llvmlite  # the package has no types
 
 _FASTCALL = 0x0080
 
@@ -98,7 +100,9 @@ def _text(types: list[str], entry: int, function: int, threads: int, shared: int
         out.append(f"  %{name} = call i64 @PyLong_AsUnsignedLongLong(ptr %{name}o)")
     for i, type_ in enumerate(types):
         out.append(f"  %q{i} = getelementptr ptr, ptr %args, i64 {i + 4}\n  %o{i} = load ptr, ptr %q{i}")
-        out.append(f"  %c{i} = getelementptr i64, ptr %cells, i64 {i}\n  %p{i} = getelementptr ptr, ptr %block, i64 {i}")
+        out.append(
+            f"  %c{i} = getelementptr i64, ptr %cells, i64 {i}\n  %p{i} = getelementptr ptr, ptr %block, i64 {i}"
+        )
         out.append(f"  store ptr %c{i}, ptr %p{i}")
         if type_.startswith("*"):
             _pointer(out, i, data_ptr)
@@ -148,7 +152,13 @@ def compile_builtin(
     text = _text(types, entry, function, threads, shared, id(check), id(name))
     machine = llvm.Target.from_default_triple().create_target_machine(opt=2, jit=True)
     jit = llvm.create_lljit_compiler(machine)
-    library = llvm.JITLibraryBuilder().add_ir(text).add_current_process().export_symbol("launch").link(jit, f"launch{len(_KEEP)}")
+    library = (
+        llvm.JITLibraryBuilder()
+        .add_ir(text)
+        .add_current_process()
+        .export_symbol("launch")
+        .link(jit, f"launch{len(_KEEP)}")
+    )
     definition = _MethodDef(b"launch", library["launch"], _FASTCALL, None)
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype = ctypes.py_object

@@ -110,7 +110,15 @@ class NvidiaMachine(Machine):
         return memory.atomic(f, self.capability, kind, pointer, value, elem, sem, scope, mask)
 
     def compare_and_swap(
-        self, f: FunctionEmitter, pointer: str, compare: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+        self,
+        f: FunctionEmitter,
+        pointer: str,
+        compare: str,
+        value: str,
+        elem: str,
+        sem: int,
+        scope: int,
+        mask: str | None,
     ) -> str:
         return memory.compare_and_swap(f, pointer, compare, value, elem, sem, scope, mask)
 

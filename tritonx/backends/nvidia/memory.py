@@ -102,7 +102,7 @@ def load(f: FunctionEmitter, pointer: str, access: Access, mask: str | None, oth
     if mask is not None:
         rest = ["0"] * count if other is None else _to_words(f, access, other, word, count)
         moves = "".join(
-            f"mov.u{register} ${i}, {f'0x0' if rest[i] == '0' else f'${count + 2 + i}'};\\0A\\09" for i in range(count)
+            f"mov.u{register} ${i}, {'0x0' if rest[i] == '0' else f'${count + 2 + i}'};\\0A\\09" for i in range(count)
         )
         instruction = f"{moves}@${count + 1} {instruction}"
         constraints += ",b"
@@ -125,7 +125,9 @@ def store(f: FunctionEmitter, pointer: str, value: str, access: Access, mask: st
     word, count = _words(access)
     register = 16 if word == 8 else word
     words = _to_words(f, access, value, word, count)
-    modifiers = ".global" + _STORE_CACHE.get(CacheModifier(access.cache), "") + _EVICT.get(EvictionPolicy(access.evict), "")
+    modifiers = (
+        ".global" + _STORE_CACHE.get(CacheModifier(access.cache), "") + _EVICT.get(EvictionPolicy(access.evict), "")
+    )
     vector = f".v{count}" if count > 1 else ""
     names = ", ".join(f"${i + 1}" for i in range(count))
     names = f"{{{names}}}" if count > 1 else names
@@ -161,7 +163,15 @@ def _atomic_words(f: FunctionEmitter, elem: str, names: list[str]) -> tuple[int,
 
 
 def atomic(
-    f: FunctionEmitter, capability: int, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    f: FunctionEmitter,
+    capability: int,
+    kind: int,
+    pointer: str,
+    value: str,
+    elem: str,
+    sem: int,
+    scope: int,
+    mask: str | None,
 ) -> str:
     """``atom`` on one element, guarded by ``mask``; the old value (undefined where the guard is false)."""
     operation = RMWOp(kind)

@@ -198,7 +198,9 @@ def return_(op: Any, f: FunctionEmitter) -> None:
 
 
 def call(op: Any, f: FunctionEmitter) -> None:
-    bind(f, op.results, f.module.call(f, op.callee.string_value(), [f.get(v) for v in op.operands], types_of(op.results)))
+    bind(
+        f, op.results, f.module.call(f, op.callee.string_value(), [f.get(v) for v in op.operands], types_of(op.results))
+    )
 
 
 def unreachable(op: Operation, f: FunctionEmitter) -> None:

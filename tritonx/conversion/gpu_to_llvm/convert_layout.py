@@ -76,7 +76,9 @@ def stages(f: FunctionEmitter, word: str, words: list[str], steps: tuple[SelectS
     for stage in steps:
         condition = parity(f, stage.lane_mask, stage.warp_mask)
         words = [
-            x if x == words[i ^ stage.xor] else f.inst(f"select i1 {condition}, {word} {words[i ^ stage.xor]}, {word} {x}")
+            x
+            if x == words[i ^ stage.xor]
+            else f.inst(f"select i1 {condition}, {word} {words[i ^ stage.xor]}, {word} {x}")
             for i, x in enumerate(words)
         ]
     return words

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region
 
 from tritonx.conversion.gpu_to_llvm.control import Phis, bind, edge_operands, terminator_values, types_of
@@ -112,7 +111,9 @@ def map_elementwise(op: Any, f: FunctionEmitter) -> None:
     collected: list[list[str]] = [[] for _ in op.results]
     for first in range(0, len(inputs[0]), pack):
         args = [
-            Tile.of(elem, [names[i]]) for elem, names in zip(elems, inputs, strict=True) for i in range(first, first + pack)
+            Tile.of(elem, [names[i]])
+            for elem, names in zip(elems, inputs, strict=True)
+            for i in range(first, first + pack)
         ]
         outs = inline_region(f, op.scalarOp, args)
         for k in range(len(op.results)):
@@ -161,7 +162,6 @@ def inline_region(f: FunctionEmitter, region: Region, args: list[Tile]) -> list[
         joined.add(block_name, operands)
     joined.close()
     return joined.tiles
-
 
 
 def nothing(op: Operation, f: FunctionEmitter) -> None:

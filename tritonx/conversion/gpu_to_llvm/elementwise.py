@@ -75,7 +75,24 @@ def intrinsic(name: str, *, arity: int) -> Emit:
 
 
 _ICMP = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_FCMP = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true")
+_FCMP = (
+    "false",
+    "oeq",
+    "ogt",
+    "oge",
+    "olt",
+    "ole",
+    "one",
+    "ord",
+    "ueq",
+    "ugt",
+    "uge",
+    "ult",
+    "ule",
+    "une",
+    "uno",
+    "true",
+)
 
 
 def compare(opcode: str, predicates: tuple[str, ...]) -> Emit:
@@ -231,9 +248,7 @@ def clamp(op: Any, f: FunctionEmitter) -> None:
 
 def add_pointer(op: Any, f: FunctionEmitter) -> None:
     pointer, offset = f.get(op.ptr), f.get(op.offset)
-    pointee = llvm_type(
-        (op.ptr.type.element_type if isinstance(op.ptr.type, TensorType) else op.ptr.type).pointee
-    )
+    pointee = llvm_type((op.ptr.type.element_type if isinstance(op.ptr.type, TensorType) else op.ptr.type).pointee)
     step = "i8" if pointee == "i1" else pointee
     made: dict[tuple[str, str], str] = {}
     names: list[str] = []

@@ -111,9 +111,7 @@ class FunctionEmitter:
             return "0"
         shift = self.machine.warp_size.bit_length() - 1
         thread = self.thread
-        return self._once(
-            "warp", lambda: self.machine.uniform(self, self.inst(f"lshr i32 {thread}, {shift}"))
-        )
+        return self._once("warp", lambda: self.machine.uniform(self, self.inst(f"lshr i32 {thread}, {shift}")))
 
     # ---- values
 
@@ -231,7 +229,9 @@ class FunctionEmitter:
         """The byte offset that the allocator gave to the scratch memory or buffer of ``op``."""
         offset = op.attributes.get("allocation.offset")
         if offset is None:
-            raise PassError(op, f"{op.name} has no shared memory allocated", "run the pass allocate-shared-memory first")
+            raise PassError(
+                op, f"{op.name} has no shared memory allocated", "run the pass allocate-shared-memory first"
+            )
         return offset.value.data  # pyright: ignore[reportAttributeAccessIssue]  # an i32 attribute
 
     def shared_element(self, offset: int, elem: str, index: str, extra: int) -> str:

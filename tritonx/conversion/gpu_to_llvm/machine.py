@@ -117,7 +117,15 @@ class Machine(ABC):
 
     @abstractmethod
     def compare_and_swap(
-        self, f: FunctionEmitter, pointer: str, compare: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+        self,
+        f: FunctionEmitter,
+        pointer: str,
+        compare: str,
+        value: str,
+        elem: str,
+        sem: int,
+        scope: int,
+        mask: str | None,
     ) -> str: ...
 
     # ---- arithmetic that has no portable spelling

@@ -28,7 +28,9 @@ class ModuleEmitter:
 
     shared_symbol = "@shared_memory"
 
-    def __init__(self, module: ModuleOp, machine: Machine, options: Options, table: Mapping[type[Operation], Emit]) -> None:
+    def __init__(
+        self, module: ModuleOp, machine: Machine, options: Options, table: Mapping[type[Operation], Emit]
+    ) -> None:
         self.op = module
         self.machine = machine
         self.options = options
@@ -86,9 +88,7 @@ class ModuleEmitter:
             f.line(f"call void @{callee}({operands})")
             return []
         called = f.inst(f"call {struct} @{callee}({operands})")
-        return [
-            Tile.wide(t.elem, t.n, f.inst(f"extractvalue {struct} {called}, {i}")) for i, t in enumerate(types)
-        ]
+        return [Tile.wide(t.elem, t.n, f.inst(f"extractvalue {struct} {called}, {i}")) for i, t in enumerate(types)]
 
     # ---- functions
 

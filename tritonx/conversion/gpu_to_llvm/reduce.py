@@ -62,7 +62,10 @@ def across_lanes(f: FunctionEmitter, region: Block, values: list[Tile], axis: Ax
         others = [
             Tile.of(
                 v.elem,
-                [through_words(f, v.elem, x, lambda w, b=bit: f.machine.shuffle_xor(f, w, 1 << b)) for x in f.scalars(v)],
+                [
+                    through_words(f, v.elem, x, lambda w, b=bit: f.machine.shuffle_xor(f, w, 1 << b))
+                    for x in f.scalars(v)
+                ],
             )
             for v in values
         ]

@@ -106,9 +106,7 @@ class Scanner:
     def join_registers(self, low: Run, high: Run) -> None:
         """No other thread is involved yet: put the lower run's total in front of each element of the upper one."""
         n = len(high.registers)
-        right = [
-            Tile.of(e, [v[r] for r in high.registers]) for e, v in zip(self.elems, self.values, strict=True)
-        ]
+        right = [Tile.of(e, [v[r] for r in high.registers]) for e, v in zip(self.elems, self.values, strict=True)]
         left = [Tile.splat(t.elem, n, self.f.scalars(t)[0]) for t in low.total]
         self.write(high.registers, self.combine(left, right))
 
@@ -124,7 +122,13 @@ class Scanner:
             upper = f.inst(f"icmp {'eq' if self.reverse else 'ne'} i32 {here}, 0")
         for run in self.runs.values():
             other = [
-                Tile.of(t.elem, [through_words(f, t.elem, x, lambda w: f.machine.shuffle_xor(f, w, 1 << bit)) for x in f.scalars(t)])
+                Tile.of(
+                    t.elem,
+                    [
+                        through_words(f, t.elem, x, lambda w: f.machine.shuffle_xor(f, w, 1 << bit))
+                        for x in f.scalars(t)
+                    ],
+                )
                 for t in run.total
             ]
             self.put_before(run, other, upper)
@@ -135,9 +139,7 @@ class Scanner:
         """All warp bits at once: they are neighbours in the coordinate, see ``scan``."""
         f, axis = self.f, self.axis
         order = sorted(self.runs)
-        totals = [
-            Tile.of(e, [f.scalars(self.runs[r].total[k])[0] for r in order]) for k, e in enumerate(self.elems)
-        ]
+        totals = [Tile.of(e, [f.scalars(self.runs[r].total[k])[0] for r in order]) for k, e in enumerate(self.elems)]
         columns = exchange(f, self.op, axis, totals)
         warps = [list(row) for row in zip(*columns, strict=True)]
         mine = apply_columns(f, [], squeeze(axis.warp_mask, axis.warp_bits, 0))

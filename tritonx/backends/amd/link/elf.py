@@ -6,7 +6,17 @@ import struct
 from dataclasses import dataclass, field
 
 EM_AMDGPU = 224
-SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB, SHT_RELA, SHT_HASH, SHT_DYNAMIC, SHT_NOTE, SHT_NOBITS, SHT_DYNSYM = 1, 2, 3, 4, 5, 6, 7, 8, 11
+SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB, SHT_RELA, SHT_HASH, SHT_DYNAMIC, SHT_NOTE, SHT_NOBITS, SHT_DYNSYM = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    11,
+)
 SHT_GNU_HASH = 0x6FFFFFF6
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
 SHN_UNDEF, SHN_LORESERVE = 0, 0xFF00
@@ -103,9 +113,7 @@ def read(data: bytes) -> Object:
         return bytearray(data[entry[4] : entry[4] + entry[5]]) if entry[1] != SHT_NOBITS else bytearray(entry[5])
 
     names = content(raw[names_at])
-    sections = [
-        Section(_string(names, e[0]), e[1], e[2], content(e), max(1, e[8]), e[6], e[7], e[9]) for e in raw
-    ]
+    sections = [Section(_string(names, e[0]), e[1], e[2], content(e), max(1, e[8]), e[6], e[7], e[9]) for e in raw]
     out = Object(data[:16], flags, sections)
     table_of_symbols = next((s for s in sections if s.type == SHT_SYMTAB), None)
     if table_of_symbols is None:

@@ -106,17 +106,18 @@ def place(obj: Object) -> Plan:
     for relocation in obj.relocations:
         if relocation.symbol.section is None and relocation.symbol.index == elf.SHN_UNDEF:
             raise LinkError(f"undefined symbol {relocation.symbol.name.decode(errors='replace')}")
-    exported = hashes.gnu_order(
-        [
-            s
-            for s in obj.symbols
-            if s.binding != elf.STB_LOCAL and s.index != elf.SHN_UNDEF and s.visibility in (elf.STV_DEFAULT, elf.STV_PROTECTED)
-        ]
-    )
+    exported = [
+        s
+        for s in obj.symbols
+        if s.binding != elf.STB_LOCAL
+        and s.index != elf.SHN_UNDEF
+        and s.visibility in (elf.STV_DEFAULT, elf.STV_PROTECTED)
+    ]
     strings = b"\0"
-    for symbol in exported:
+    for symbol in exported:  # names in the order of the object, symbols in the order of the hash table
         symbol.dynamic_name = len(strings)
         strings += symbol.name + b"\0"
+    exported = hashes.gnu_order(exported)
     plan = Plan(notes, constants, code, exported, strings, {})
     cursor = 64 + 56 * _PROGRAM_HEADERS
 
@@ -261,11 +262,17 @@ def append_unloaded(obj: Object, plan: Plan, headers: list[OutputSection], out: 
     """Append .symtab, .shstrtab, .strtab and the section headers; returns where the headers start."""
     strings, table = b"\0", bytes(24)
     for symbol in obj.symbols[1:]:
-        if symbol.binding == elf.STB_LOCAL and symbol.type != elf.STT_SECTION and (symbol.section is None or symbol.section.number):
+        if (
+            symbol.binding == elf.STB_LOCAL
+            and symbol.type != elf.STT_SECTION
+            and (symbol.section is None or symbol.section.number)
+        ):
             table += entry(symbol, len(strings))
             strings += symbol.name + b"\0"
     dynamic_number = next(i for i, h in enumerate(headers, 1) if h.name == b".dynamic")
-    table += struct.pack("<IBBHQQ", len(strings), 0, elf.STV_HIDDEN, dynamic_number, plan.tables[b".dynamic"].address, 0)
+    table += struct.pack(
+        "<IBBHQQ", len(strings), 0, elf.STV_HIDDEN, dynamic_number, plan.tables[b".dynamic"].address, 0
+    )
     strings += b"_DYNAMIC\0"
     first_global = len(table) // 24
     for symbol in obj.symbols:
@@ -274,7 +281,9 @@ def append_unloaded(obj: Object, plan: Plan, headers: list[OutputSection], out: 
             strings += symbol.name + b"\0"
     out += bytes(align(len(out), 8) - len(out))
     count = len(headers)
-    headers.append(OutputSection(b".symtab", elf.SHT_SYMTAB, 0, 0, len(out), len(table), count + 3, first_global, 8, 24))
+    headers.append(
+        OutputSection(b".symtab", elf.SHT_SYMTAB, 0, 0, len(out), len(table), count + 3, first_global, 8, 24)
+    )
     out += table
     names, offsets = b"\0", dict[bytes, int]()
     for name in [h.name for h in headers] + [b".shstrtab", b".strtab"]:
@@ -299,7 +308,9 @@ def headers_index(headers: list[OutputSection]) -> int:
 
 
 def program_headers(plan: Plan) -> bytes:
-    def header(kind: int, flags: int, offset: int, address: int, file_size: int, memory_size: int, alignment: int) -> bytes:
+    def header(
+        kind: int, flags: int, offset: int, address: int, file_size: int, memory_size: int, alignment: int
+    ) -> bytes:
         return struct.pack("<IIQQQQQQ", kind, flags, offset, address, address, file_size, memory_size, alignment)
 
     read, write_, execute = 4, 2, 1
