@@ -36,7 +36,8 @@ def bind_arguments(kernel: FuncOp, args: Sequence[Any], memory: Memory, names: S
 
 def _argument_names(kernel: FuncOp) -> list[str]:
     names: list[str] = []
-    for index, argument in enumerate(kernel.body.block.args if kernel.body.blocks else ()):
+    entry = kernel.body.blocks.first
+    for index, argument in enumerate(() if entry is None else entry.args):
         hint = argument.name_hint
         names.append(hint or f"argument {index}")
     return names

@@ -10,6 +10,7 @@ import builtins
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tritonx.frontend.codegen.python_builtins import BUILTINS
 from tritonx.frontend.codegen.values import materialize
 from tritonx.interpreter.eager import EagerValue
 from tritonx.interpreter.errors import DeviceAssertion
@@ -32,7 +33,6 @@ class Runtime:
     """Without state; every attribute is a function of the rewritten code's values."""
 
     range = Counted
-    print_ = staticmethod(builtins.print)
 
     @staticmethod
     def keep(value: Any) -> Any:
@@ -88,9 +88,9 @@ class Runtime:
 
     # Python's builtins that kernels use.
 
-    min = staticmethod(core.builtin_min)
-    max = staticmethod(core.builtin_max)
-    abs = staticmethod(core.abs)
+    min = staticmethod(BUILTINS["min"])
+    max = staticmethod(BUILTINS["max"])
+    abs = staticmethod(BUILTINS["abs"])
 
     @staticmethod
     def print(*values: Any, **options: Any) -> None:
