@@ -16,6 +16,7 @@ from tritonx.layouts.convert import ConversionPlan, ExchangePlan, NoMove, Regist
 from tritonx.layouts.dims import LANE, REGISTER, WARP
 from tritonx.layouts.index_math import all_xors
 from tritonx.layouts.linear import LinearLayout
+from tritonx.layouts.matrix_access import MatrixAccess
 from tritonx.layouts.shuffle import SelectStage, ShufflePlan
 
 Array = NDArray[Any]
@@ -106,3 +107,24 @@ def load(access: SharedAccess, memory: Array, held: Array) -> None:
         assert not (start % access.vec).any(), "an access is not aligned to its vector"
         for i, register in enumerate(vector.registers):
             held[:, :, register] = memory[start + i]
+
+
+def load_matrices(access: MatrixAccess, memory: Array, held: Array, bits: int) -> None:
+    """`ldmatrix` as the PTX ISA describes it, on elements of `bits` bits: memory into each thread's distinct
+    registers.
+    """
+    warps = held.shape[0]
+    per_word, per_row = 32 // bits, 128 // bits
+    for transfer in access.transfers:
+        for warp in range(warps):
+            rows = np.empty((access.matrices, 8, per_row), dtype=memory.dtype)
+            for lane in range(8 * access.matrices):
+                base = access.rows.apply(lane=lane, warp=warp)[0]
+                start = base + transfer.offset if access.additive else base ^ transfer.offset
+                assert start % per_row == 0, "a row is not 16-byte aligned"
+                rows[lane // 8, lane % 8] = memory[start : start + per_row]
+            for number, registers in enumerate(transfer.matrices):
+                matrix = rows[number].T if access.transposed else rows[number]
+                for lane in range(32):
+                    word = matrix[lane // 4, per_word * (lane % 4) : per_word * (lane % 4 + 1)]
+                    held[warp, lane, list(registers)] = word

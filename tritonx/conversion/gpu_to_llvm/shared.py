@@ -13,8 +13,9 @@ from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import gpu_layout
 from tritonx.layouts import LinearLayout
-from tritonx.layouts.access import offsets_of, shared_access, store_access
-from tritonx.layouts.dims import BLOCK, LANE, OFFSET, REGISTER, WARP
+from tritonx.layouts import access as layout_access
+from tritonx.layouts.access import shared_access
+from tritonx.layouts.dims import OFFSET
 from tritonx.layouts.encodings import PaddedSharedEncoding
 from tritonx.layouts.lookup import linear_layout
 
@@ -34,9 +35,7 @@ def paddings(type_: Any) -> tuple[tuple[int, int], ...]:
 
 def placement(f: FunctionEmitter, registers: Any, memory: Any) -> LinearLayout:
     """(register, lane, warp) → offset of a tile of type ``registers`` in a buffer of type ``memory``."""
-    inside = f.layout(registers)
-    inside = inside.sublayout([d for d in inside.in_dims if d != BLOCK], inside.out_dims)
-    return offsets_of(inside, memory_layout(memory)).sublayout((REGISTER, LANE, WARP), (OFFSET,))
+    return layout_access.placement(f.layout(registers), memory_layout(memory))
 
 
 def place_of(f: FunctionEmitter, value: SSAValue) -> Place:
@@ -46,7 +45,7 @@ def place_of(f: FunctionEmitter, value: SSAValue) -> Place:
 def write(f: FunctionEmitter, tile: SSAValue, place: Place, memory: Any) -> None:
     """Store a tile into a buffer."""
     value = f.get(tile)
-    access = store_access(placement(f, tile.type, memory), bits(value.elem))
+    access = shared_access(placement(f, tile.type, memory), bits(value.elem))
     store_registers(f, place, value.elem, access, f.scalars(value))
 
 

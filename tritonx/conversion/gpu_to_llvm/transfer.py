@@ -88,7 +88,7 @@ def store_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedA
 
 
 def load_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess, out: list[str]) -> None:
-    """Fill the registers of ``out`` that the access names."""
+    """Fill the registers of ``out`` that the access names, and those that repeat them."""
     memory = memory_type(elem)
     align = access.vec * bits(elem) // 8
     type_ = memory if access.vec == 1 else f"<{access.vec} x {memory}>"
@@ -97,3 +97,5 @@ def load_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedAc
         for i, r in enumerate(one.registers):
             name = value if access.vec == 1 else f.inst(f"extractelement {type_} {value}, i32 {i}")
             out[r] = f.inst(f"trunc i8 {name} to i1") if elem == "i1" else name
+    for r, same in enumerate(access.repeats):
+        out[r] = out[same]
