@@ -252,11 +252,11 @@ def _simplify_while(op: Any) -> Operation | None:
     if before is None:
         return None
     end = terminator_of(before)
-    if not isinstance(end, scf.ConditionOp) or constant_of(end.condition) != 0:
+    if not isinstance(end, scf.ConditionOp) or constant_of(end.operands[0]) != 0:
         return None
     for argument, value in zip(before.args, tuple(op.operands), strict=True):
         argument.replace_all_uses_with(value)
-    passed = tuple(end.arguments)
+    passed = tuple(end.operands)[1:]
     splice(before, op)
     # The arguments of the condition may be the first region's own values, which have just been moved out of it.
     replace(op, passed)

@@ -97,7 +97,7 @@ class _Rewriter:
             )
         self.blocks(list(function.body.blocks))
         for op in reversed(self.obsolete):
-            if not any(r.first_use for r in op.results):
+            if op.parent is not None and not any(r.first_use for r in op.results):
                 erase(op)
         self.obsolete.clear()
 

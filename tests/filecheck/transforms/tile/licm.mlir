@@ -1,0 +1,86 @@
+// RUN: tritonx-opt %s -p licm | filecheck %s
+// RUN: tritonx-opt %s -p "licm{hoist-loads=false}" | filecheck %s --check-prefix KEEP
+
+// CHECK-LABEL: @pure
+// CHECK: %[[A:.*]] = arith.addf %x, %x
+// CHECK: %[[R:.*]] = "tt.reduce"
+// CHECK: %[[B:.*]] = arith.addf %[[A]], %[[R]]
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: arith.sitofp
+// CHECK-NEXT: arith.addf %[[B]]
+tt.func public @pure(%x: f32, %t: tensor<16xf32>, %n: i32, %p: !tt.ptr<f32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    scf.for %j = %c0 to %n step %c1 : i32 {
+      %a = arith.addf %x, %x : f32
+      %r = "tt.reduce"(%t) <{axis = 0 : i32}> ({
+      ^bb0(%d: f32, %e: f32):
+        %f = arith.addf %d, %e : f32
+        tt.reduce.return %f : f32
+      }) : (tensor<16xf32>) -> f32
+      %k = arith.sitofp %j : i32 to f32
+      %b = arith.addf %a, %r : f32
+      %m = arith.addf %b, %k : f32
+      tt.store %p, %m : !tt.ptr<f32>
+    }
+  }
+  tt.return
+}
+
+// A division may trap where the loop does not run; by a constant it does not.
+// CHECK-LABEL: @division
+// CHECK: arith.divsi %x, %c7
+// CHECK: scf.for
+// CHECK: arith.divsi %x, %y
+tt.func public @division(%x: i32, %y: i32, %n: i32, %p: !tt.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c7 = arith.constant 7 : i32
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %d = arith.divsi %x, %c7 : i32
+    %e = arith.divsi %x, %y : i32
+    %s = arith.addi %d, %e : i32
+    tt.store %p, %s : !tt.ptr<i32>
+  }
+  tt.return
+}
+
+// A load leaves a loop that writes nothing, guarded by "the loop runs" where that is not known.
+// CHECK-LABEL: @loads
+// CHECK: %[[RUNS:.*]] = arith.cmpi slt, %c0, %n : i32
+// CHECK: %[[SPLAT:.*]] = tt.splat %[[RUNS]]
+// CHECK: %[[MASK:.*]] = arith.andi %m, %[[SPLAT]]
+// CHECK: %[[L:.*]] = tt.load %p, %[[MASK]], %o
+// CHECK: scf.for
+// CHECK-NOT: tt.load
+// CHECK: %[[K:.*]] = tt.load %p :
+// CHECK: scf.for
+// CHECK-NOT: tt.load
+// CHECK: scf.for
+// CHECK: tt.load
+// KEEP-LABEL: @loads
+// KEEP-NOT: arith.cmpi
+// KEEP: tt.return
+tt.func public @loads(%p: tensor<16x!tt.ptr<f32>>, %m: tensor<16xi1>, %o: tensor<16xf32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%a = %o) -> (tensor<16xf32>) : i32 {
+    %l = tt.load %p, %m, %o : tensor<16x!tt.ptr<f32>>
+    %b = arith.addf %a, %l : tensor<16xf32>
+    scf.yield %b : tensor<16xf32>
+  }
+  %u = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %s) -> (tensor<16xf32>) : i32 {
+    %l = tt.load %p : tensor<16x!tt.ptr<f32>>
+    %b = arith.addf %a, %l : tensor<16xf32>
+    scf.yield %b : tensor<16xf32>
+  }
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %l = tt.load %p : tensor<16x!tt.ptr<f32>>
+    %b = arith.addf %u, %l : tensor<16xf32>
+    tt.store %p, %b : tensor<16x!tt.ptr<f32>>
+  }
+  tt.return
+}
