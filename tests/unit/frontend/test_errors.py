@@ -4,7 +4,7 @@ The texts stand in ``errors.expected``. Lines in ``-->`` and ``called from`` are
 the function they are in.
 """
 
-# ruff: noqa: E501, F821, F841  # kernels with mistakes; the expected text is as wide as it is
+# ruff: noqa: F821, F841  # kernels with mistakes; the expected text is as wide as it is
 
 from __future__ import annotations
 

@@ -121,7 +121,9 @@ def _join(gen: FunctionGenerator, node: ast.AST, condition: tensor, then: Arm, o
     gen.locate(node)
     results = iter(create_if(gen, condition.handle, then.block, otherwise.block, columns.then, columns.otherwise))
     for name, type_ in joined:
-        gen.scope[name] = type_.rebuild(results)
+        joined_value = gen.scope[name] = type_.rebuild(results)
+        if isinstance(joined_value, tensor) and joined_value.handle.name_hint is None:
+            joined_value.handle.name_hint = name
     value = value_type.rebuild(results) if value_type is not None else None
     if flagged:
         return MayReturn(next(results), value)

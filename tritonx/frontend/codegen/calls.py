@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.python_builtins import CONVERSIONS
-from tritonx.frontend.codegen.values import is_dynamic, is_many, is_static_argument, wrap
+from tritonx.frontend.codegen.values import is_dynamic, is_many, is_named_tuple, is_static_argument, wrap
 from tritonx.frontend.errors import CompilationError
 from tritonx.language import core
 from tritonx.language.base import base_value
@@ -137,7 +137,7 @@ def _hooks_of(function: Any) -> _Hooks | None:
     method = isinstance(owner, base_value)
     if not (method or getattr(function, "__triton_builtin__", False) or isinstance(function, ConstexprFunction)):
         return None
-    key = function.__func__ if method and hasattr(function, "__func__") else function
+    key: Any = getattr(function, "__func__", function) if method else function
     try:
         known = _HOOKS.get(key)
     except TypeError:
@@ -198,7 +198,7 @@ def construct(
 
 def _is_record(function: Any) -> bool:
     """Whether ``function`` is a class of named tuples, whose elements stay as they are."""
-    return isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields")
+    return isinstance(function, type) and is_named_tuple(function)
 
 
 # Jit functions.
@@ -273,11 +273,9 @@ def bind_arguments(function: JITFunction, args: Sequence[Any], kwargs: Mapping[s
     params = _parameters(function)
     if params.plain and not kwargs and len(args) == len(params.names):
         return dict(zip(params.names, [_argument(a) for a in args], strict=True))
-    bound = inspect.getcallargs(function.fn, *args, **kwargs)
-    values: dict[str, Any] = {}
-    for name in params.names:
-        values[name] = _argument(bound[name])
-    return values
+    # Deprecated in favour of Signature.bind, whose messages do not name the function or the missing arguments.
+    bound = inspect.getcallargs(function.fn, *args, **kwargs)  # pyright: ignore[reportDeprecated]
+    return {name: _argument(bound[name]) for name in params.names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import difflib
 import operator
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tritonx.frontend import errors
@@ -45,32 +46,46 @@ def name(gen: FunctionGenerator, node: ast.Name) -> Any:
 
 # Operators.
 
-Operator = tuple[str, str, Callable[[Any, Any], Any]]
 
-BINARY: Mapping[type[ast.operator], Operator] = {
-    ast.Add: ("__add__", "__radd__", operator.add),
-    ast.Sub: ("__sub__", "__rsub__", operator.sub),
-    ast.Mult: ("__mul__", "__rmul__", operator.mul),
-    ast.Div: ("__truediv__", "__rtruediv__", operator.truediv),
-    ast.FloorDiv: ("__floordiv__", "__rfloordiv__", operator.floordiv),
-    ast.Mod: ("__mod__", "__rmod__", operator.mod),
-    ast.Pow: ("__pow__", "__rpow__", operator.pow),
-    ast.LShift: ("__lshift__", "__rlshift__", operator.lshift),
-    ast.RShift: ("__rshift__", "__rrshift__", operator.rshift),
-    ast.BitAnd: ("__and__", "__rand__", operator.and_),
-    ast.BitOr: ("__or__", "__ror__", operator.or_),
-    ast.BitXor: ("__xor__", "__rxor__", operator.xor),
-    ast.MatMult: ("__matmul__", "__rmatmul__", operator.matmul),
-}
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A binary operator: a tensor's method, the method of the tensor on the right, and what Python computes."""
 
-COMPARISON: Mapping[type[ast.cmpop], Operator] = {
-    ast.Eq: ("__eq__", "__req__", operator.eq),
-    ast.NotEq: ("__ne__", "__rne__", operator.ne),
-    ast.Lt: ("__lt__", "__rlt__", operator.lt),
-    ast.LtE: ("__le__", "__rle__", operator.le),
-    ast.Gt: ("__gt__", "__rgt__", operator.gt),
-    ast.GtE: ("__ge__", "__rge__", operator.ge),
+    method: str
+    reflected: str
+    python: Callable[[Any, Any], Any]
+
+
+def _operator(name: str) -> Operator:
+    return Operator(f"__{name}__", f"__r{name}__", getattr(operator, f"__{name}__"))
+
+
+_BINARY: Mapping[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.MatMult: "matmul",
 }
+BINARY = {kind: _operator(name) for kind, name in _BINARY.items()}
+
+_COMPARISON: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+COMPARISON = {kind: _operator(name) for kind, name in _COMPARISON.items()}
 
 UNARY: Mapping[type[ast.unaryop], tuple[str, Callable[[Any], Any]]] = {
     ast.USub: ("__neg__", operator.neg),
@@ -82,21 +97,23 @@ UNARY: Mapping[type[ast.unaryop], tuple[str, Callable[[Any], Any]]] = {
 
 def apply_binary(gen: FunctionGenerator, node: ast.expr, which: Operator, left: Any, right: Any) -> Any:
     """``left op right``, with the ops located at ``node``."""
-    method, reflected, python = which
     aggregate = is_dynamic(left) and not isinstance(left, tensor | tl_tuple)
     if isinstance(left, tensor) or (isinstance(right, tensor) and not aggregate):
-        receiver, other, special = (left, right, method) if isinstance(left, tensor) else (right, left, reflected)
-        implementation = getattr(type(receiver), special, None)
+        receiver: Any
+        receiver, other, special = (
+            (left, right, which.method) if isinstance(left, tensor) else (right, left, which.reflected)
+        )
+        implementation = getattr(tensor, special, None)
         if implementation is None:
-            raise TypeError(f"tensors have no operator {method.strip('_')!r}")
+            raise TypeError(f"tensors have no operator {which.method.strip('_')!r}")
         gen.locate(node)
         return implementation(receiver, other, _semantic=gen.semantic)
     if aggregate:
-        function = calls.attribute_of(left, method)  # an aggregate may define operators as jit functions
+        function = calls.attribute_of(left, which.method)  # an aggregate may define operators as jit functions
         return calls.call(gen, node, function, [right], {})
-    if not isinstance(left, base_value) and not isinstance(left, constexpr | type):
+    if not isinstance(left, base_value | type):
         left = constexpr(left)
-    result = python(left, right)
+    result = which.python(left, right)
     return result if isinstance(result, base_value) else wrap_plain(result)
 
 
@@ -137,7 +154,7 @@ def unary(gen: FunctionGenerator, node: ast.UnaryOp) -> Any:
     if is_dynamic(operand):
         if method == "__not__" and isinstance(operand, tl_tuple):
             return constexpr(len(operand) == 0)
-        if not hasattr(type(operand), method):
+        if not hasattr(operand, method):
             raise gen.error(
                 errors.UnsupportedLanguageConstruct,
                 node,
@@ -259,7 +276,7 @@ def slice_(gen: FunctionGenerator, node: ast.Slice) -> tl_slice:
 
 
 def attribute(gen: FunctionGenerator, node: ast.Attribute) -> Any:
-    value = gen.expression(node.value)
+    value: Any = gen.expression(node.value)
     if isinstance(value, tensor):
         if node.attr == "T":
             gen.locate(node)

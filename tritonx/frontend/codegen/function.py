@@ -8,7 +8,7 @@ walk over statements. The meaning of each kind of node is a function of (generat
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +104,7 @@ class FunctionGenerator:
         return arm
 
     @contextmanager
-    def inside(self, arm: Arm) -> Iterator[None]:
+    def inside(self, arm: Arm) -> Generator[None]:
         """Generate at the end of ``arm`` for the time of a ``with``."""
         outer, self.scope = self.scope, arm.scope
         try:

@@ -9,7 +9,7 @@ become a tensor before the loop, which is known only afterwards: then, rarely, t
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -132,7 +132,9 @@ class Carried:
         """Give the names the values that ``handles`` make up."""
         remaining = iter(handles)
         for name, type_ in zip(self.names, self.types, strict=True):
-            scope[name] = type_.rebuild(remaining)
+            value = scope[name] = type_.rebuild(remaining)
+            if isinstance(value, tensor) and value.handle.name_hint is None:
+                value.handle.name_hint = name
 
 
 def _carried(gen: FunctionGenerator, assigned: frozenset[str], numbers: set[str]) -> Carried:
@@ -206,7 +208,9 @@ def _next_handles(gen: FunctionGenerator, node: ast.AST, carried: Carried) -> li
     return handles
 
 
-def _retrying(gen: FunctionGenerator, node: ast.For | ast.While, assigned: frozenset[str], build: Any) -> None:
+def _retrying(
+    gen: FunctionGenerator, node: ast.For | ast.While, assigned: frozenset[str], build: Callable[[Carried], None]
+) -> None:
     """``build(carried)``, again with compile-time numbers as tensors where the body turns out to assign them."""
     numbers: set[str] = set()
     before = dict(gen.scope)
@@ -438,7 +442,8 @@ def _build_while(gen: FunctionGenerator, node: ast.While, carried: Carried) -> N
         kept, replaced = _drop_unchanged([test.block.args, body.block.args], initial, following)
         gen.builder.create(YieldOp, [following[i] for i in kept])
     with gen.inside(test):
-        gen.builder.create(ConditionOp, (replaced.get(scalar.handle, scalar.handle), *test.block.args))
+        decides: SSAValue = scalar.handle
+        gen.builder.create(ConditionOp, (replaced.get(decides, decides), *test.block.args))
     gen.locate(node)
     attributes = licm_disabled() if annotated is not None and unwrap(annotated.disable_licm) else None
     op = gen.builder.create(

@@ -131,7 +131,7 @@ class ModuleGenerator:
         with self.builder.at(entry):
             outcome = gen.statements(gen.source.definition.body, tail=True)
             value = outcome.value if outcome is not None else None
-            returned = [] if value is None else value.handles()
+            returned: list[SSAValue] = [] if value is None else value.handles()
             gen.locate(gen.source.definition)
             self.builder.create(ReturnOp, returned)
             location = self.builder.location
