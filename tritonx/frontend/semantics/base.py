@@ -79,19 +79,19 @@ class SemanticsBase:
         return tensor(self.builder.constant(value, ir_type(type_)), type_)
 
     def scalar_constant(self, value: Any, type_: dtype) -> tensor:
-        """A Python number as a scalar of ``type_``. ``TypeError`` for a fraction or an unrepresentable integer as an integer."""
+        """A Python number as a scalar of ``type_``; integers wrap to its width.
+
+        ``TypeError`` for a float as an integer, and for an integer beyond 64 bits of the type's signedness.
+        """
         value = unwrap(value)
         if type_.is_ptr():
             return self.emit(IntToPtrOp, [self.scalar_constant(value, int64)], type_)
         if type_.is_int():
-            if isinstance(value, float) and not value.is_integer():
-                raise TypeError(f"{value} is not a value of {type_}")
-            number = int(value)
-            bits = type_.int_bitwidth
-            signed_bound = -(1 << max(bits - 1, 31 if bits < 64 else 63))
             if type_.is_bool():
-                number = int(number != 0)
-            elif number < (signed_bound if type_.is_int_signed() else 0) or number >= 1 << max(bits, 32):
+                return self.constant(value != 0, type_)
+            number = int(value) if value == 0 or not isinstance(value, float) else None
+            low, high = (-(2**63), 2**63) if type_.is_int_signed() else (0, 2**64)
+            if number is None or not low <= number < high:
                 raise TypeError(f"{value} is not a value of {type_}")
             return self.constant(number, type_)
         if not type_.is_floating():

@@ -52,12 +52,12 @@ class ElementwiseSemantics(CastSemantics):
         raise AssertionError(f"Unexpected dtype {type_}")
 
     def fma(self, x: Any, y: Any, z: Any) -> tensor:
-        """``x * y + z`` of floats with one rounding."""
+        """``x * y + z``: with one rounding for floats, modulo the width for integers."""
         x, y = self.binary_operands(self.to_tensor(x), self.to_tensor(y))
         z, x = self.binary_operands(self.to_tensor(z), x)
         z, y = self.binary_operands(z, y)
-        if not x.dtype.is_floating():
-            raise TypeError(f"fma needs floating-point operands, got {x.dtype}")
+        if x.dtype.is_int():
+            return self.add(self.mul(x, y, False), z, False)
         return self.emit(math.FmaOp, (x, y, z), x.type)
 
     def div_rn(self, x: Any, y: Any) -> tensor:
