@@ -69,6 +69,12 @@ class MockTensor:
         return tuple(reversed(strides))
 
 
+def _running_interpreter() -> Any:
+    """The semantics of the kernel that this thread runs as Python, line by line; None outside of one."""
+    active = sys.modules.get("tritonx.language.active")
+    return None if active is None else active.current_or_none()
+
+
 class JITFunction(JITCallable, KernelInterface[Any]):
     """A kernel, or a function that kernels call."""
 
@@ -153,9 +159,9 @@ class JITFunction(JITCallable, KernelInterface[Any]):
         return self.launcher.preload(specialization_data)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        active = sys.modules.get("tritonx.language.active")
-        if active is not None and active.current_or_none() is not None:  # the interpreter runs the Python lines themselves
-            return self.fn(*args, **kwargs)
+        interpreter = _running_interpreter()
+        if interpreter is not None:
+            return interpreter.call_function(self, args, kwargs)
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
 
     def __repr__(self) -> str:
@@ -169,7 +175,7 @@ class ConstexprFunction(JITCallable):
         return self if instance is None else _BoundConstexprFunction(instance, self)
 
     def __call__(self, *args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
-        if _semantic is None:
+        if _semantic is None and _running_interpreter() is None:
             return self.fn(*args, **kwargs)
         from tritonx.language.core import _unwrap_if_constexpr as unwrap  # pyright: ignore
         from tritonx.language.core import constexpr
