@@ -148,7 +148,9 @@ class tensor(base_value):
     def __str__(self) -> str:
         return f"{self.dtype}[{', '.join(f'constexpr[{s}]' for s in self.type.shape)}]"
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        data = getattr(self.handle, "data", None)  # the interpreter's handles carry the numbers: debuggers show them
+        return str(self) if data is None else f"{self}({data})"
 
     def to(self, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None) -> Any:
         """Cast; see ``tl.cast``."""
