@@ -78,3 +78,7 @@ class CorruptCacheEntry(TritonError):
 
 class NoAllocator(TritonError, RuntimeError):
     """The kernel needs scratch memory and ``tritonx.set_allocator`` was not called."""
+
+
+class DeviceAssertError(TritonError, AssertionError):
+    """``tl.device_assert`` failed in a running kernel; says the message, the kernel's line and the program."""
