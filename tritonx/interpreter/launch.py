@@ -1,0 +1,122 @@
+"""A kernel through the front end and then through the machine: what a launch means, without any backend.
+
+Beside `InterpretedFunction`, which runs the kernel's Python lines, this runs the IR that the compiler makes of them. Both must
+give the same bits, and what any backend computes is compared with either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tritonx.backends.api import Options, Target
+from tritonx.frontend.compile import make_module
+from tritonx.interpreter.arguments import normalise_grid
+from tritonx.interpreter.host import HostMemory
+from tritonx.interpreter.machine import interpret
+from tritonx.interpreter.semantics import TARGET
+from tritonx.interpreter.values import Descriptor
+from tritonx.language.constexpr import unwrap
+from tritonx.language.dtypes import str_to_ty
+from tritonx.frontend.semantics import ir_type
+from tritonx.runtime.jit import JITFunction
+from tritonx.runtime.launch import specialize
+from tritonx.runtime.specialize import ArgSpec, specializer
+
+OPTIONS = Options()
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A kernel specialised on its arguments: the `tt` module, and what its function takes."""
+
+    module: ModuleOp
+    arguments: list[Any]
+    names: list[str]
+    host: HostMemory
+
+
+def bind(
+    kernel: JITFunction, args: Sequence[Any], kwargs: dict[str, Any], options: Options = OPTIONS, target: Target = TARGET
+) -> Bound:
+    """Specialise `kernel` as a launch with these arguments does, and compile it to a `tt` module. Raises `CompilationError`."""
+    bound = kernel.signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    values = bound.arguments
+    specs: list[ArgSpec | None] = []
+    for param in kernel.params:
+        if param.is_constexpr:
+            specs.append(None)
+            continue
+        align = not (param.do_not_specialize or param.do_not_specialize_on_alignment)
+        table = specializer(param.is_const, not param.do_not_specialize, align, param.annotation_type)
+        specs.append(table(values[param.name])[0])
+    wanted = specialize(kernel, specs, values)
+    module = make_module(kernel, wanted.signature, wanted.constants, wanted.attrs, options, target)
+    host = HostMemory()
+    arguments: list[Any] = []
+    names: list[str] = []
+    for param, spec in zip(kernel.params, specs, strict=True):
+        if spec is not None:
+            for name, value in _flat(spec, values[param.name], param.name, host):
+                names.append(name)
+                arguments.append(value)
+    return Bound(module, arguments, names, host)
+
+
+def launch(
+    kernel: JITFunction,
+    grid: Any,
+    *args: Any,
+    options: Options = OPTIONS,
+    target: Target = TARGET,
+    transform: Callable[[ModuleOp], ModuleOp | None] | None = None,
+    poison: bool = False,
+    output: Any = None,
+    **kwargs: Any,
+) -> ModuleOp:
+    """Compile `kernel` for these arguments, run its module over `grid`; returns the module that ran.
+
+    `transform` may change the module in place, or return another one, before it runs: the passes under test.
+    """
+    bound = bind(kernel, args, kwargs, options, target)
+    module = bound.module
+    if transform is not None:
+        module = transform(module) or module
+    extents = grid(dict(kernel.signature.bind(*args, **kwargs).arguments)) if callable(grid) else grid
+    interpret(
+        module,
+        normalise_grid(extents),
+        bound.arguments,
+        memory=bound.host.memory,
+        poison=poison,
+        output=output,
+        arg_names=bound.names,
+    )
+    bound.host.write_back()
+    return module
+
+
+def _flat(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> list[tuple[str, Any]]:
+    """The arguments of the IR function for one parameter, with names for messages."""
+    if spec.elements is not None:
+        parts = [_flat(s, v, f"{name}[{i}]", host) for i, (s, v) in enumerate(zip(spec.elements, value, strict=True))]
+        return [item for part in parts for item in part]
+    if spec.type == "constexpr":
+        return []
+    if spec.type.startswith("tensordesc"):
+        return _descriptor(str_to_ty(spec.type), value, name, host)
+    if spec.type.startswith("*"):
+        return [(name, host.address(value, name))]
+    return [(name, unwrap(value))]
+
+
+def _descriptor(type_: Any, value: Any, name: str, host: HostMemory) -> list[tuple[str, Any]]:
+    shape, strides = tuple(int(n) for n in value.shape), tuple(int(n) for n in value.strides)
+    handle: Any = ir_type(type_.leaves()[0])
+    nan = str(getattr(value, "padding", "zero")) == "nan"
+    descriptor = Descriptor(host.address(value.base, name), shape, strides, handle.shape, handle.element_type, nan)
+    return [(name, descriptor), *((f"{name}.shape", n) for n in shape), *((f"{name}.strides", n) for n in strides)]
