@@ -1,0 +1,125 @@
+// RUN: tritonx-opt %s -p "combine,dce" | filecheck %s
+
+// i64 offsets add up modulo 2^64 whatever the order; i32 ones only where the sum is known to fit.
+// CHECK-LABEL: @pointers
+// CHECK: %[[S:.*]] = arith.addi %a, %b : i64
+// CHECK-NEXT: %[[P:.*]] = tt.addptr %p, %[[S]] : !tt.ptr<f32>, i64
+// CHECK-NEXT: tt.store %[[P]]
+// CHECK-NEXT: %[[Q:.*]] = tt.addptr %p, %c : !tt.ptr<f32>, i32
+// CHECK-NEXT: %[[R:.*]] = tt.addptr %[[Q]], %d : !tt.ptr<f32>, i32
+// CHECK-NEXT: tt.store %[[R]]
+// CHECK-NEXT: %[[C7:.*]] = arith.constant 7 : i32
+// CHECK-NEXT: %[[T:.*]] = tt.addptr %p, %[[C7]]
+// CHECK-NEXT: tt.store %[[T]]
+tt.func public @pointers(%p: !tt.ptr<f32>, %a: i64, %b: i64, %c: i32, %d: i32, %v: f32) {
+  %c3 = arith.constant 3 : i32
+  %c4 = arith.constant 4 : i32
+  %0 = tt.addptr %p, %a : !tt.ptr<f32>, i64
+  %1 = tt.addptr %0, %b : !tt.ptr<f32>, i64
+  tt.store %1, %v : !tt.ptr<f32>
+  %2 = tt.addptr %p, %c : !tt.ptr<f32>, i32
+  %3 = tt.addptr %2, %d : !tt.ptr<f32>, i32
+  tt.store %3, %v : !tt.ptr<f32>
+  %4 = tt.addptr %p, %c3 : !tt.ptr<f32>, i32
+  %5 = tt.addptr %4, %c4 : !tt.ptr<f32>, i32
+  tt.store %5, %v : !tt.ptr<f32>
+  tt.return
+}
+
+// CHECK-LABEL: @sums
+// CHECK: %[[C:.*]] = arith.constant 12 : i32
+// CHECK-NEXT: arith.addi %x, %[[C]]
+tt.func public @sums(%x: i32, %p: !tt.ptr<i32>) {
+  %c5 = arith.constant 5 : i32
+  %c7 = arith.constant 7 : i32
+  %a = arith.addi %x, %c5 : i32
+  %b = arith.addi %a, %c7 : i32
+  tt.store %p, %b : !tt.ptr<i32>
+  tt.return
+}
+
+// CHECK-LABEL: @dots
+// CHECK: tt.dot %a, %b, %c, inputPrecision = tf32
+// CHECK-NOT: arith.addf
+// CHECK: tt.dot %a, %b, %{{.*}}, inputPrecision = tf32 {maxNumImpreciseAcc = 32 : i32}
+// CHECK: arith.addf
+tt.func public @dots(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>, %c: tensor<16x16xf32>, %p: tensor<16x16x!tt.ptr<f32>>) {
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %d = tt.dot %a, %b, %zero, inputPrecision = tf32 : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
+  %s = arith.addf %c, %d : tensor<16x16xf32>
+  tt.store %p, %s : tensor<16x16x!tt.ptr<f32>>
+  %e = tt.dot %a, %b, %zero, inputPrecision = tf32 {maxNumImpreciseAcc = 32 : i32} : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
+  %t = arith.addf %e, %c : tensor<16x16xf32>
+  tt.store %p, %t : tensor<16x16x!tt.ptr<f32>>
+  tt.return
+}
+
+// CHECK-LABEL: @selects
+// CHECK: %[[ONE:.*]] = arith.constant dense<1.000000e+00>
+// CHECK-NEXT: %[[L:.*]] = tt.load %p, %m, %[[ONE]]
+// CHECK-NEXT: tt.store %p, %[[L]]
+// CHECK: %[[K:.*]] = tt.load %p, %m :
+// CHECK: arith.select %n, %[[K]]
+tt.func public @selects(%p: tensor<16x!tt.ptr<f32>>, %m: tensor<16xi1>, %n: tensor<16xi1>) {
+  %l = tt.load %p, %m : tensor<16x!tt.ptr<f32>>
+  %one = arith.constant dense<1.0> : tensor<16xf32>
+  %s = arith.select %m, %l, %one : tensor<16xi1>, tensor<16xf32>
+  tt.store %p, %s : tensor<16x!tt.ptr<f32>>
+  %k = tt.load %p, %m : tensor<16x!tt.ptr<f32>>
+  %t = arith.select %n, %k, %one : tensor<16xi1>, tensor<16xf32>
+  tt.store %p, %t : tensor<16x!tt.ptr<f32>>
+  tt.return
+}
+
+// What the select takes instead may not exist yet where the load is.
+// CHECK-LABEL: @too_early
+// CHECK: tt.load %p, %m :
+// CHECK: scf.for
+// CHECK: arith.select
+tt.func public @too_early(%p: tensor<16x!tt.ptr<f32>>, %m: tensor<16xi1>, %n: i32, %i: tensor<16xf32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %l = tt.load %p, %m : tensor<16x!tt.ptr<f32>>
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%a = %i) -> (tensor<16xf32>) : i32 {
+    %s = arith.select %m, %l, %a : tensor<16xi1>, tensor<16xf32>
+    %t = arith.addf %s, %a : tensor<16xf32>
+    scf.yield %t : tensor<16xf32>
+  }
+  tt.store %p, %r : tensor<16x!tt.ptr<f32>>
+  tt.return
+}
+
+// CHECK-LABEL: @masks
+// CHECK: %[[L:.*]] = tt.load %p :
+// CHECK-NEXT: tt.store %p, %[[L]] :
+// CHECK-NEXT: tt.store %p, %o :
+// CHECK-NEXT: tt.return
+tt.func public @masks(%p: tensor<16x!tt.ptr<f32>>, %o: tensor<16xf32>) {
+  %yes = arith.constant dense<true> : tensor<16xi1>
+  %no = arith.constant dense<false> : tensor<16xi1>
+  %l = tt.load %p, %yes, %o : tensor<16x!tt.ptr<f32>>
+  tt.store %p, %l, %yes : tensor<16x!tt.ptr<f32>>
+  tt.store %p, %l, %no : tensor<16x!tt.ptr<f32>>
+  %k = tt.load %p, %no, %o : tensor<16x!tt.ptr<f32>>
+  tt.store %p, %k : tensor<16x!tt.ptr<f32>>
+  tt.return
+}
+
+// CHECK-LABEL: @sum_of_product
+// CHECK: %[[Z:.*]] = arith.constant dense<0.000000e+00> : tensor<16x16xf32>
+// CHECK-NEXT: tt.dot %a, %b, %[[Z]] : tensor<16x32xf32> * tensor<32x16xf32> -> tensor<16x16xf32>
+// CHECK-NOT: tt.reduce
+tt.func public @sum_of_product(%a: tensor<16x32xf32>, %b: tensor<32x16xf32>, %p: tensor<16x16x!tt.ptr<f32>>) {
+  %ae = tt.expand_dims %a {axis = 2 : i32} : tensor<16x32xf32> -> tensor<16x32x1xf32>
+  %be = tt.expand_dims %b {axis = 0 : i32} : tensor<32x16xf32> -> tensor<1x32x16xf32>
+  %ab = tt.broadcast %ae : tensor<16x32x1xf32> -> tensor<16x32x16xf32>
+  %bb = tt.broadcast %be : tensor<1x32x16xf32> -> tensor<16x32x16xf32>
+  %m = arith.mulf %ab, %bb : tensor<16x32x16xf32>
+  %s = "tt.reduce"(%m) <{axis = 1 : i32}> ({
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    tt.reduce.return %z : f32
+  }) : (tensor<16x32x16xf32>) -> tensor<16x16xf32>
+  tt.store %p, %s : tensor<16x16x!tt.ptr<f32>>
+  tt.return
+}
