@@ -185,7 +185,8 @@ class Builder:
         if not is_mergeable(cls):
             return self.create(cls, operands, result_types, properties).results
         items = tuple(properties.items()) if len(properties) < 2 else frozenset(properties.items())
-        key = (cls, *operands, *result_types, items)
+        # Types by identity: they are interned, deep to hash, and kept alive by the op that is found.
+        key = (cls, *operands, *map(id, result_types), items)
         op = self._scope.find(key)
         if op is None:
             op = self._scope.known[key] = self.create(cls, operands, result_types, properties)
