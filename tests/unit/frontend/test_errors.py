@@ -4,7 +4,9 @@ The texts stand in ``errors.expected``. Lines in ``-->`` and ``called from`` are
 the function they are in.
 """
 
-# ruff: noqa: F821, F841  # kernels with mistakes; the expected text is as wide as it is
+
+# Kernels with mistakes:
+# ruff: noqa: B007, C416, E731, F821, F841
 
 from __future__ import annotations
 

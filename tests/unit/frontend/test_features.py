@@ -1,5 +1,8 @@
 """Pieces of the language beyond control flow: what a kernel may name, call, pass and print at compile time."""
 
+# Kernels are not quite Python:
+# ruff: noqa: B905, C409, RUF005
+
 from __future__ import annotations
 
 from collections.abc import Callable

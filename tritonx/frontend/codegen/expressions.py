@@ -100,9 +100,9 @@ def apply_binary(gen: FunctionGenerator, node: ast.expr, which: Operator, left: 
     aggregate = is_dynamic(left) and not isinstance(left, tensor | tl_tuple)
     if isinstance(left, tensor) or (isinstance(right, tensor) and not aggregate):
         receiver: Any
-        receiver, other, special = (
-            (left, right, which.method) if isinstance(left, tensor) else (right, left, which.reflected)
-        )
+        on_left = isinstance(left, tensor)
+        receiver, other = (left, right) if on_left else (right, left)
+        special = which.method if on_left else which.reflected
         implementation = getattr(tensor, special, None)
         if implementation is None:
             raise TypeError(f"tensors have no operator {which.method.strip('_')!r}")
