@@ -78,7 +78,7 @@ def test_a_plugin_is_found(install: Install) -> None:
         ("raise SystemExit(3)", "importing it failed: SystemExit: 3"),
         ("pass", "importing it failed: AttributeError: .* has no attribute 'BACKEND'"),
         ("BACKEND = 5", "it was written for version None of tritonx.backends.api; this is version 1"),
-        (GOOD.format(name="bad") + "Chip.api_version = 99", "it was written for version 99 of tritonx.backends.api; this"),
+        (GOOD.format(name="bad") + "Chip.api_version = 99", "it was written for version 99 of"),
         (GOOD.format(name="bad") + "BACKEND = Chip", "the entry point names a class; it must name an instance"),
         (GOOD.format(name=""), "the backend has no name"),
     ],
@@ -90,7 +90,7 @@ def test_a_bad_plugin_is_one_warning_and_the_others_go_on(install: Install, text
         listed = tritonx.backends()
     assert "good" in listed.names
     assert "bad" not in listed.names
-    with pytest.raises(NoBackend, match="no backend named 'bad' can be used: .*there are .*good"):
+    with pytest.raises(NoBackend, match=r"no backend named 'bad' can be used: .*there are .*good"):
         registry.get_backend("bad")
     assert "bad: not usable" in str(tritonx.backends())  # and no second warning
 

@@ -1,0 +1,137 @@
+"""A plug-in as its author sees it: installed by pip from its own project, used without touching tritonx."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def _wheel(project: Path, folder: Path) -> Path:
+    """The project as a wheel (PEP 427), for machines whose setuptools cannot make one without the network."""
+    described = tomllib.loads((project / "pyproject.toml").read_text())["project"]
+    stem = f"{described['name'].replace('-', '_')}-{described['version']}"
+    entries = "".join(
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
+        for group, points in described["entry-points"].items()
+    )
+    files = {str(p.relative_to(project)): p.read_text() for p in sorted(project.glob("tritonx_toy/*.py"))}
+    files[f"{stem}.dist-info/METADATA"] = (
+        f"Metadata-Version: 2.1\nName: {described['name']}\nVersion: {described['version']}\n"
+    )
+    files[f"{stem}.dist-info/WHEEL"] = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    files[f"{stem}.dist-info/entry_points.txt"] = entries
+    record = f"{stem}.dist-info/RECORD"
+    files[record] = "".join(f"{name},,\n" for name in [*files, record])
+    path = folder / f"{stem}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+def _module_exists(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _can_build_wheels() -> bool:
+    return any(_module_exists(name) for name in ("setuptools.command.bdist_wheel", "wheel.bdist_wheel"))
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory that holds nothing but the installed plug-in."""
+    work = tmp_path_factory.mktemp("plugin")
+    project, site = work / "project", work / "site"
+    shutil.copytree(HERE, project, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "test_*"))
+    built = project if _can_build_wheels() else _wheel(project, work)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    done = subprocess.run([*command, "--target", str(site), str(built)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return site
+
+
+@pytest.fixture
+def run(site: Path, tmp_path: Path) -> Run:
+    """``run(arguments, input, **environment)`` with the plug-in on the path."""
+
+    def run(*arguments: str, input: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+        cache = {"TRITONX_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(site)}
+        return subprocess.run(
+            [sys.executable, *arguments],
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={**os.environ, **cache, **environment},
+        )
+
+    return run
+
+
+def test_the_backend_is_listed(run: Run) -> None:
+    done = run("-c", "import tritonx; print(tritonx.backends())")
+    assert "toy: toy:v1 (tritonx_toy:BACKEND from tritonx-toy 0.1.0)" in done.stdout, done.stderr
+    assert "\ncpu: " in "\n" + done.stdout
+
+
+def test_kernels_run_through_it(run: Run) -> None:
+    done = run(str(HERE / "kernels.py"), TRITONX_BACKEND="toy")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "(0, 0, 0)\nall right False\n"
+
+
+def test_a_second_process_finds_them_on_disk(run: Run) -> None:
+    program = HERE / "kernels.py"
+    assert run(str(program), TRITONX_BACKEND="toy").returncode == 0
+    code = f"import sys, runpy; runpy.run_path({str(program)!r}, run_name='__main__'); print('xdsl' in sys.modules)"
+    done = run("-c", code, TRITONX_BACKEND="toy")
+    assert done.stdout.endswith("all right False\nFalse\n"), done.stderr
+
+
+def test_what_it_cannot_do_is_its_own_error(run: Run, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import numpy as np, tritonx, tritonx.language as tl\n"
+        "@tritonx.jit\n"
+        "def kernel(x):\n"
+        "    tl.atomic_add(x, 1)\n"
+        "kernel[(1,)](np.zeros(4, np.int32))\n"
+    )
+    done = run(str(program), TRITONX_BACKEND="toy")
+    assert "UnsupportedByToy: toy cannot run tt.atomic_rmw" in done.stderr
+
+
+def test_the_pass_is_listed_and_runs(run: Run) -> None:
+    text = """
+tt.func public @f(%x: f32, %p: !tt.ptr<f32>) {
+  %two = arith.constant 2.000000e+00 : f32
+  %y = arith.mulf %x, %two : f32
+  tt.store %p, %y : !tt.ptr<f32>
+  tt.return
+}
+"""
+    listed = run("-m", "tritonx.tools.opt", "--help")
+    assert "toy-double-by-adding" in listed.stdout + run("-m", "tritonx.tools.opt", "--list-passes").stdout
+    done = run("-m", "tritonx.tools.opt", "-p", "toy-double-by-adding", input=text)
+    assert "arith.addf %x, %x" in done.stdout, done.stderr
+
+
+def test_the_compiler_command_goes_through_its_stages(run: Run) -> None:
+    text = "tt.func public @f(%x: f32, %p: !tt.ptr<f32>) {\n  tt.store %p, %x : !tt.ptr<f32>\n  tt.return\n}\n"
+    done = run("-m", "tritonx.tools.opt", "--target", "toy", "-t", "numpy", input=text)
+    assert "memory.store(v1, v0)" in done.stdout, done.stderr
