@@ -73,6 +73,8 @@ class Compilation:
     target: Target
     options: Options
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    scratch: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What one stage keeps for the next and no one else needs (an optimised module beside its text)."""
     inspect: Callable[[str, Any], None] | None = None
     """Called with (stage or pass name, artifact) as each is made; ``tritonx-opt --print-ir-after-all`` and dumps use
     it."""

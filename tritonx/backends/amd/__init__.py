@@ -1,0 +1,63 @@
+"""AMD GPUs: AMDGCN by LLVM, code objects by the built-in linker or ld.lld, launches through HIP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tritonx.backends.amd.options import AmdOptions
+from tritonx.backends.api import Backend, Driver, Options, Stage, Target
+
+
+class AmdBackend(Backend):
+    """Targets ``hip:gfx90a`` to ``hip:gfx1201``; stages ttir, ttgir, llir, amdgcn, hsaco."""
+
+    name = "hip"
+    options_type = AmdOptions
+    binary_stage = "hsaco"
+    dlpack_device_types = frozenset({10, 11})
+    torch_device_types: ClassVar[frozenset[str]] = frozenset()
+    _driver: ClassVar[Driver | None] = None
+
+    def parse_target(self, arch: str) -> Target:
+        from tritonx.backends.amd.targets import parse
+
+        return parse(arch)
+
+    def known_targets(self) -> tuple[Target, ...]:
+        from tritonx.backends.amd.targets import PROCESSORS
+
+        return tuple(Target("hip", p.name, p.wave) for p in PROCESSORS.values())
+
+    def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
+        options = super().parse_options(target, given)
+        if options.num_warps * target.warp_size > 1024:
+            limit = 1024 // target.warp_size
+            raise ValueError(f"num_warps is at most {limit} on {target} (1024 threads), got {options.num_warps}")
+        if options.num_ctas != 1:
+            raise ValueError(f"{target} has no clusters: num_ctas must be 1, got {options.num_ctas}")
+        return options
+
+    def stages(self, target: Target, options: Options) -> tuple[Stage, ...]:
+        from tritonx.backends.amd.pipeline import stages
+
+        return stages(target, options)
+
+    def pointer_specialization(self, nbytes: int) -> tuple[str, ...]:
+        """Allocations under 2 GiB can be addressed with 32-bit offsets by buffer instructions."""
+        return ("S",) if nbytes < 1 << 31 else ()
+
+    def extern_functions(self, target: Target) -> Mapping[str, Any]:
+        from tritonx.backends.amd.ocml_names import FUNCTIONS
+
+        return FUNCTIONS
+
+    def driver(self) -> Driver:
+        if AmdBackend._driver is None:
+            from tritonx.backends.amd.driver import AmdDriver
+
+            AmdBackend._driver = AmdDriver()
+        return AmdBackend._driver
+
+
+BACKEND = AmdBackend()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, of
 from tritonx.conversion.gpu_to_llvm.types import float_literal
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects.tile.enums import RoundingMode
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -84,6 +85,47 @@ def convert(f: FunctionEmitter, tile: Tile, source: str, target: str, *, toward_
         opcode = "fptrunc" if source == "f64" else "fpext"
         return narrow(f, convert_tile(f, opcode, tile, "float"), FORMATS[target], toward_zero=toward_zero)
     return None
+
+
+def convert_any(f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
+    """Every conversion of the language without special instructions; None where LLVM's fpext or fptrunc will do."""
+    toward_zero = rounding == RoundingMode.RTZ
+    if source in FORMATS or target in FORMATS:
+        return convert(f, tile, source, target, toward_zero=toward_zero)
+    if {source, target} == {"f16", "bf16"}:
+        tile = convert_tile(f, "fpext", tile, "float")
+        source = "f32"
+    if toward_zero and target in ("f16", "bf16"):
+        return truncate(f, tile, target)
+    if rounding is None and source != "f32":
+        return None
+    return convert_tile(f, "fptrunc" if tile.elem in ("float", "double") else "fpext", tile, _LLVM[target])
+
+
+def truncate(f: FunctionEmitter, tile: Tile, target: str) -> Tile:
+    """Toward zero: bf16 is the upper half of the f32; for f16 the bits that do not fit are cleared before rounding."""
+    if tile.elem == "double":
+        tile = convert_tile(f, "fptrunc", tile, "float")
+    b = Bits(f, tile.n)
+    word = b.cast(tile, "i32")
+    if target == "bf16":
+        return b.cast(b.cast(b.op("lshr", word, 16), "i16", "trunc"), "bfloat")
+    magnitude = b.op("and", word, 0x7FFFFFFF)
+    kept = b.op("and", word, 0xFFFFE000)
+    # Subnormal halves lose one bit more for each step of the exponent below 2^-14.
+    exponent = b.op("lshr", magnitude, 23)
+    lost = b.op("sub", b.const(113), exponent)
+    bounded = b.select(b.op("icmp ugt", lost, 10, "i1"), b.const(10), lost)
+    mask = b.op("shl", b.const(0xFFFFE000), bounded)
+    kept = b.select(b.op("icmp ult", exponent, 113, "i1"), b.op("and", word, mask), kept)
+    sign = b.op("and", word, 0x80000000)
+    kept = b.select(b.op("icmp ult", magnitude, 0x33800000, "i1"), sign, kept)
+    largest = b.op("or", sign, 0x477FE000)
+    finite = b.op("icmp ult", magnitude, 0x7F800000, "i1")
+    over = b.op("icmp ugt", magnitude, 0x477FE000, "i1")
+    both = combine(f, "i1", [finite, over], lambda s, x: f"and {of(s, 'i1')} {x[0]}, {x[1]}")
+    special = b.select(finite, kept, word)
+    return convert_tile(f, "fptrunc", b.cast(b.select(both, largest, special), "float"), "half")
 
 
 def widen(f: FunctionEmitter, tile: Tile, format_: Format) -> Tile:

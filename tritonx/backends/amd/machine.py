@@ -1,0 +1,168 @@
+"""The AMD side of the emission: waves, the LDS, DPP and bpermute, for one processor.
+
+Source: LLVM's AMDGPU usage guide; the CDNA 2–4 and RDNA 3–4 instruction-set documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tritonx.backends.amd import dot, math, memory
+from tritonx.backends.amd.targets import Processor
+from tritonx.conversion.gpu_to_llvm import fp8
+from tritonx.conversion.gpu_to_llvm.machine import Access, Machine
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.values import Tile
+
+# DPP controls (CDNA 3 ISA, section 3.10.2.1): permutations of neighbouring lanes that cost no LDS traffic.
+_QUAD_XOR = {1: 0xB1, 2: 0x4E}
+_ROW_ROTATE_8 = 0x128
+_ROW_XMASK = 0x160  # RDNA only
+
+
+@dataclass(frozen=True)
+class AmdMachine(Machine):
+    """``waves_per_eu`` is 0 where the register allocator may choose."""
+
+    processor: Processor
+    data_layout: str  # pyright: ignore[reportIncompatibleVariableOverride]  # a field here, an attribute there
+    waves_per_eu: int = 0
+    triple = "amdgcn-amd-amdhsa"
+    kernel_convention = "amdgpu_kernel"
+
+    @property
+    def warp_size(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]  # derived here
+        return self.processor.wave
+
+    @property
+    def is_cdna(self) -> bool:
+        return self.processor.wave == 64
+
+    # ---- the frame of a kernel
+
+    def parameter(self, type_: str, name: str, attributes: dict[str, Any]) -> str:
+        align = ""
+        if type_.startswith("ptr") and (divisibility := attributes.get("tt.divisibility")) is not None:
+            align = f" align {min(divisibility.value.data, 16)}"
+        return f"{type_} inreg{align} {name}"
+
+    def kernel_attributes(self, threads: int) -> list[str]:
+        out = [
+            "nounwind",
+            f'"amdgpu-flat-work-group-size"="{threads},{threads}"',
+            '"uniform-work-group-size"="true"',
+        ]
+        if self.waves_per_eu:
+            out.append(f'"amdgpu-waves-per-eu"="{self.waves_per_eu},{self.waves_per_eu}"')
+        return out
+
+    def module_tail(self) -> list[str]:
+        return ["!llvm.module.flags = !{!0}", '!0 = !{i32 1, !"amdhsa_code_object_version", i32 500}']
+
+    def shared_memory(self, symbol: str, nbytes: int) -> str:
+        return f"{symbol} = internal addrspace(3) global [{max(nbytes, 4)} x i8] poison, align 16"
+
+    # ---- where the thread stands
+
+    def thread_id(self, f: FunctionEmitter) -> str:
+        symbol = f.module.declare("i32", "@llvm.amdgcn.workitem.id.x", [])
+        return f.inst(f"call range(i32 0, {f.num_warps * self.warp_size}) i32 {symbol}()")
+
+    def uniform(self, f: FunctionEmitter, value: str) -> str:
+        symbol = f.module.declare("i32", "@llvm.amdgcn.readfirstlane.i32", ["i32"])
+        return f.inst(f"call i32 {symbol}(i32 {value})")
+
+    def program_id(self, f: FunctionEmitter, axis: int) -> str:
+        symbol = f.module.declare("i32", f"@llvm.amdgcn.workgroup.id.{'xyz'[axis]}", [])
+        return f.inst(f"call i32 {symbol}()")
+
+    def num_programs(self, f: FunctionEmitter, axis: int) -> str:
+        """``hidden_block_count_*``: the first three words of the implicit arguments of code object 5."""
+        symbol = f.module.declare("ptr addrspace(4)", "@llvm.amdgcn.implicitarg.ptr", [])
+        base = f.inst(f"call ptr addrspace(4) {symbol}()")
+        place = f.inst(f"getelementptr i32, ptr addrspace(4) {base}, i64 {axis}")
+        return f.inst(f"load i32, ptr addrspace(4) {place}, align 4")
+
+    # ---- threads talking to each other
+
+    def barrier(self, f: FunctionEmitter) -> None:
+        f.line('fence syncscope("workgroup") release')
+        f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.s.barrier', [])}()")
+        f.line('fence syncscope("workgroup") acquire')
+
+    def _permute(self, f: FunctionEmitter, value: str, lane: str) -> str:
+        symbol = f.module.declare("i32", "@llvm.amdgcn.ds.bpermute", ["i32", "i32"])
+        return f.inst(f"call i32 {symbol}(i32 {f.inst(f'shl i32 {lane}, 2')}, i32 {value})")
+
+    def _dpp(self, f: FunctionEmitter, value: str, control: int) -> str:
+        symbol = f.module.declare("i32", "@llvm.amdgcn.update.dpp.i32", ["i32", "i32", "i32", "i32", "i32", "i1"])
+        return f.inst(f"call i32 {symbol}(i32 poison, i32 {value}, i32 {control}, i32 15, i32 15, i1 true)")
+
+    def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int) -> str:
+        if mask in _QUAD_XOR:
+            return self._dpp(f, value, _QUAD_XOR[mask])
+        if mask == 8 and self.is_cdna:
+            return self._dpp(f, value, _ROW_ROTATE_8)
+        if mask < 16 and not self.is_cdna:
+            return self._dpp(f, value, _ROW_XMASK + mask)
+        return self._permute(f, value, f.inst(f"xor i32 {f.lane}, {mask}"))
+
+    def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
+        lane = f.inst(f"sub i32 {f.lane}, {delta}")
+        return self._permute(f, value, f.inst(f"and i32 {lane}, {self.warp_size - 1}"))
+
+    def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
+        return self._permute(f, value, lane)
+
+    # ---- the rest, by subject
+
+    def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
+        return memory.load(f, pointer, access, mask, other)
+
+    def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None:
+        memory.store(f, pointer, value, access, mask)
+
+    def atomic(
+        self, f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    ) -> str:
+        return memory.atomic(f, kind, pointer, value, elem, sem, scope, mask)
+
+    def compare_and_swap(
+        self,
+        f: FunctionEmitter,
+        pointer: str,
+        compare: str,
+        value: str,
+        elem: str,
+        sem: int,
+        scope: int,
+        mask: str | None,
+    ) -> str:
+        return memory.compare_and_swap(f, pointer, compare, value, elem, sem, scope, mask)
+
+    def math(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
+        return math.function(f, name, operands)
+
+    def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
+        return fp8.convert_any(f, tile, source, target, rounding)
+
+    def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
+        return math.extern(f, symbol, operands)
+
+    def dot(self, f: FunctionEmitter, op: Any) -> bool:
+        return dot.matrix(f, self.processor, op)
+
+    def print_line(self, f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]]) -> None:
+        raise NotImplementedError("device_print needs the host-call service of ROCm's runtime, which is not supported")
+
+    def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
+        """The wave traps: ROCm reports the queue's failure without a message."""
+        bad, good = f.new_label("failed"), f.new_label("passed")
+        f.line(f"br i1 {failed}, label %{bad}, label %{good}")
+        f.label(bad)
+        f.line(f"call void {f.module.declare('void', '@llvm.trap', [])}()")
+        f.branch(good)
+        f.label(good)

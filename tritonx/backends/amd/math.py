@@ -1,0 +1,73 @@
+"""Mathematical functions on AMD GPUs.
+
+LLVM expands exp, exp2, log, log2 and sqrt of f32 to the hardware's approximate instructions with the scaling that keeps
+them accurate. It has no range reduction for sin and cos and nothing for tanh and erf: those are the vector polynomials that
+the host uses too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, of
+from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
+from tritonx.conversion.gpu_to_llvm.types import float_literal
+from tritonx.conversion.gpu_to_llvm.values import Tile
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+_NATIVE = {"exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "sqrt": "sqrt", "precise_sqrt": "sqrt"}
+
+
+def intrinsic(f: FunctionEmitter, name: str, operands: list[Tile], flags: str = "") -> Tile:
+    elem = operands[0].elem
+
+    def write(shape: str, x: list[str]) -> str:
+        type_ = of(shape, elem)
+        symbol = f.module.intrinsic(name, type_, [type_] * len(operands))
+        return f"call {flags}{type_} {symbol}({', '.join(f'{type_} {v}' for v in x)})"
+
+    return combine(f, elem, operands, write)
+
+
+def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
+    """The function ``name`` of the machine's contract; None where LLVM's own instruction is right or there is none."""
+    elem = operands[0].elem
+    if name in ("div", "precise_div"):
+        return None
+    if elem in ("half", "bfloat"):
+        made = function(f, name, [convert_tile(f, "fpext", t, "float") for t in operands])
+        return None if made is None else convert_tile(f, "fptrunc", made, elem)
+    if name in ("sqrt", "precise_sqrt"):
+        return intrinsic(f, "sqrt", operands)
+    if name == "rsqrt":
+        one = Tile.splat(elem, operands[0].n, float_literal(1.0, elem))
+        root = intrinsic(f, "sqrt", operands)
+        return combine(f, elem, [one, root], lambda s, x: f"fdiv {of(s, elem)} {x[0]}, {x[1]}")
+    if name == "rem":
+        return combine(f, elem, operands, lambda s, x: f"frem {of(s, elem)} {x[0]}, {x[1]}")
+    if elem == "double":
+        return None
+    if name in _NATIVE:
+        return intrinsic(f, _NATIVE[name], operands)
+    return polynomial(f, name, operands) if name in POLYNOMIALS else None
+
+
+_INLINE = {
+    "__ocml_exp_f32": "exp", "__ocml_exp2_f32": "exp2", "__ocml_log_f32": "log", "__ocml_log2_f32": "log2",
+    "__ocml_sqrt_f32": "sqrt", "__ocml_rsqrt_f32": "rsqrt", "__ocml_tanh_f32": "tanh", "__ocml_erf_f32": "erf",
+    "__ocml_log1p_f32": "log1p", "__ocml_expm1_f32": "expm1", "__ocml_pow_f32": "pow", "__ocml_log10_f32": "log10",
+    "__ocml_fmod_f32": "rem", "__ocml_sin_f32": "sin", "__ocml_cos_f32": "cos", "__ocml_tan_f32": "tan",
+}  # fmt: skip
+_DIRECT = {"__ocml_floor": "floor", "__ocml_ceil": "ceil", "__ocml_trunc": "trunc", "__ocml_rint": "rint",
+           "__ocml_fabs": "fabs", "__ocml_fma": "fma", "__ocml_copysign": "copysign", "__ocml_round": "round"}  # fmt: skip
+
+
+def extern(f: FunctionEmitter, symbol: str, operands: list[Tile]) -> Tile | None:
+    """An ``__ocml_*`` function by its equivalent here; None where there is none."""
+    if (name := _INLINE.get(symbol)) is not None:
+        return function(f, name, operands)
+    if (name := _DIRECT.get(symbol.rsplit("_", 1)[0])) is not None:
+        return intrinsic(f, name, operands)
+    return None

@@ -1,0 +1,112 @@
+"""Global memory on AMD GPUs: guarded accesses by a branch around them, atomics by LLVM, which honours order and scope here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tritonx.conversion.gpu_to_llvm.machine import Access
+from tritonx.conversion.gpu_to_llvm.types import bits
+from tritonx.dialects.tile.enums import MemSemantic, MemSyncScope, RMWOp
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+_SEM = {
+    MemSemantic.RELAXED: "monotonic",
+    MemSemantic.ACQUIRE: "acquire",
+    MemSemantic.RELEASE: "release",
+    MemSemantic.ACQUIRE_RELEASE: "acq_rel",
+}
+_SCOPE = {
+    MemSyncScope.GPU: 'syncscope("agent") ',
+    MemSyncScope.CTA: 'syncscope("workgroup") ',
+    MemSyncScope.SYSTEM: "",
+}
+_RMW = {
+    RMWOp.AND: "and",
+    RMWOp.OR: "or",
+    RMWOp.XOR: "xor",
+    RMWOp.ADD: "add",
+    RMWOp.FADD: "fadd",
+    RMWOp.MAX: "max",
+    RMWOp.MIN: "min",
+    RMWOp.UMAX: "umax",
+    RMWOp.UMIN: "umin",
+    RMWOp.XCHG: "xchg",
+}
+
+
+def guarded(f: FunctionEmitter, mask: str | None, type_: str, otherwise: str, make: Callable[[], str]) -> str:
+    """``make()`` where ``mask`` holds, ``otherwise`` elsewhere."""
+    if mask is None:
+        return make()
+    then, done = f.new_label("do"), f.new_label("done")
+    before = f.block
+    f.line(f"br i1 {mask}, label %{then}, label %{done}")
+    f.label(then)
+    made = make()
+    after = f.block
+    f.branch(done)
+    f.label(done)
+    if not made:
+        return ""
+    return f.inst(f"phi {type_} [ {made}, %{after} ], [ {otherwise}, %{before} ]")
+
+
+def load(f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
+    volatile = "volatile " if access.volatile else ""
+    elem = "i8" if access.elem == "i1" else access.elem
+    type_ = elem if access.width == 1 else f"<{access.width} x {elem}>"
+
+    def make() -> str:
+        value = f.inst(f"load {volatile}{type_}, ptr addrspace(1) {pointer}, align {access.bytes_aligned}")
+        return f.inst(f"trunc {type_} {value} to {access.type}") if access.elem == "i1" else value
+
+    zero = "zeroinitializer" if access.width > 1 else "null" if elem.startswith("ptr") else "0"
+    if elem in ("half", "bfloat", "float", "double") and access.width == 1:
+        zero = {"half": "0xH0000", "bfloat": "0xR0000"}.get(elem, "0.0")
+    return guarded(f, mask, access.type, zero if other is None else other, make)
+
+
+def store(f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None:
+    def make() -> str:
+        stored, type_ = value, access.type
+        if access.elem == "i1":
+            type_ = access.type.replace("i1", "i8")
+            stored = f.inst(f"zext {access.type} {value} to {type_}")
+        f.line(f"store {type_} {stored}, ptr addrspace(1) {pointer}, align {access.bytes_aligned}")
+        return ""
+
+    guarded(f, mask, "", "", make)
+
+
+def atomic(
+    f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+) -> str:
+    operation, order, where = _RMW[RMWOp(kind)], _SEM[MemSemantic(sem)], _SCOPE[MemSyncScope(scope)]
+
+    def make() -> str:
+        return f.inst(
+            f"atomicrmw {operation} ptr addrspace(1) {pointer}, {elem} {value} {where}{order}, align {bits(elem) // 8}"
+        )
+
+    return guarded(f, mask, elem, "poison", make)
+
+
+def compare_and_swap(
+    f: FunctionEmitter, pointer: str, compare: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+) -> str:
+    order, where = _SEM[MemSemantic(sem)], _SCOPE[MemSyncScope(scope)]
+    failure = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
+    integer = elem if elem.startswith("i") else f"i{bits(elem)}"
+
+    def make() -> str:
+        words = [x if elem == integer else f.inst(f"bitcast {elem} {x} to {integer}") for x in (compare, value)]
+        pair = f.inst(
+            f"cmpxchg ptr addrspace(1) {pointer}, {integer} {words[0]}, {integer} {words[1]} {where}{order} {failure}"
+        )
+        old = f.inst(f"extractvalue {{ {integer}, i1 }} {pair}, 0")
+        return old if elem == integer else f.inst(f"bitcast {integer} {old} to {elem}")
+
+    return guarded(f, mask, elem, "poison", make)

@@ -1,0 +1,79 @@
+"""The AMD stages, top to bottom: what a test runs by name is what a launch runs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tritonx.backends.amd.targets import processor
+from tritonx.backends.api import Compilation, EmitStage, Options, PassStage, Stage, Target
+
+
+def stages(target: Target, options: Options) -> tuple[Stage, ...]:
+    """ttir → ttgir → llir → amdgcn → hsaco for one processor."""
+    from tritonx.backends.amd.passes import gpu_passes, tile_passes
+
+    return (
+        PassStage("ttir", tile_passes(target, options)),
+        PassStage("ttgir", gpu_passes(target, options)),
+        EmitStage("llir", emit_llvm),
+        EmitStage("amdgcn", emit_assembly),
+        EmitStage("hsaco", emit_code_object, kind="binary"),
+    )
+
+
+def emit_llvm(module: Any, compilation: Compilation) -> str:
+    """One thread's program as LLVM text."""
+    from tritonx.backends.amd.codegen import data_layout
+    from tritonx.backends.amd.machine import AmdMachine
+    from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
+    from tritonx.conversion.gpu_to_llvm.table import TABLE
+
+    target, options = compilation.target, compilation.options
+    chip = processor(target)
+    machine = AmdMachine(chip, data_layout(chip.name, chip.wave), getattr(options, "waves_per_eu", 0))
+    emitter = ModuleEmitter(module, machine, options, TABLE)
+    text = emitter.emit()
+    if emitter.shared_bytes > chip.shared_bytes:
+        from tritonx.runtime.errors import OutOfResources
+
+        raise OutOfResources(emitter.shared_bytes, chip.shared_bytes, "shared memory")
+    compilation.metadata["shared"] = emitter.shared_bytes
+    compilation.metadata["num_warps"] = emitter.num_warps
+    compilation.metadata["warp_size"] = target.warp_size
+    compilation.metadata["global_scratch_size"] = 0
+    compilation.metadata["global_scratch_align"] = 1
+    return text
+
+
+def emit_assembly(text: str, compilation: Compilation) -> str:
+    """AMDGCN; the optimised module is kept for the object, so that LLVM's passes run once."""
+    from tritonx.backends.amd.codegen import assembly, optimised
+
+    chip = processor(compilation.target)
+    module = optimised(text, chip.name, chip.wave)
+    written = assembly(module.clone(), chip.name, chip.wave)
+    compilation.metadata["name"] = kernel_name(written)
+    compilation.metadata["spills"] = sum(map(int, re.findall(r"\.[sv]gpr_spill_count:\s+(\d+)", written)))
+    compilation.metadata["registers"] = max(map(int, re.findall(r"\.vgpr_count:\s+(\d+)", written)), default=0)
+    compilation.scratch["module"] = module
+    return written
+
+
+def emit_code_object(written: str, compilation: Compilation) -> bytes:
+    from tritonx.backends.amd.codegen import object_code
+    from tritonx.backends.amd.lld import link_object
+
+    chip = processor(compilation.target)
+    module = compilation.scratch.pop("module", None)
+    if module is None:
+        raise ValueError("a code object is made from LLVM text: start at the stage llir or before")
+    return link_object(object_code(module, chip.name, chip.wave))
+
+
+def kernel_name(written: str) -> str:
+    """The symbol of the kernel in AMDGCN text."""
+    found = re.search(r"\.amdhsa_kernel (\S+)", written)
+    if found is None:
+        raise ValueError("the assembly has no kernel")
+    return found.group(1)
