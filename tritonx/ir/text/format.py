@@ -394,7 +394,7 @@ class _Compiler:
         definition = self.properties[name]
         constraint: Any = definition.constr
         default = definition.default_value
-        if isinstance(constraint, EqAttrConstraint) and cast(Attribute, constraint.attr) == UnitAttr():
+        if getattr(constraint, "attr", None) in (UnitAttr, UnitAttr()):  # of a BaseAttr or an EqAttrConstraint
             return self.unit(name)
         present = _property_present(name, default)
         before = self.prefix()
