@@ -34,10 +34,15 @@ HOST_INTERFACE = "__array_interface__"
 
 @dataclass(frozen=True)
 class ArraySource:
-    """How to read arrays of one class. ``location`` is called once per (dtype, device, alignment), ``facts`` always."""
+    """How to read arrays of one class.
+
+    ``location`` is called once per (dtype, device, alignment), ``facts`` at every launch.
+    """
 
     facts: Callable[[Any], Facts]
     location: Callable[[Any], Location | None]
+    memory: Any = None
+    """All of memory as 8-byte words, where the arrays are on the host and hold their address after ``HEAD_BYTES``."""
 
 
 def array_source(kind: type) -> ArraySource | None:
@@ -73,7 +78,8 @@ def describe_location(location: Location | None) -> str:
 
 # NumPy ---------------------------------------------------------------------------------------------------------------
 
-_HEAD_BYTES = 16  # PyObject_HEAD: reference count and type
+HEAD_BYTES = 16
+"""PyObject_HEAD, a reference count and a type, which the address follows."""
 
 
 def _public_facts(array: Any) -> Facts:
@@ -84,26 +90,23 @@ def _numpy_source() -> ArraySource:
     def location(_: Any) -> Location:
         return ("interface", HOST_INTERFACE, 0)
 
-    fast = _fast_numpy_facts()
-    return ArraySource(fast or _public_facts, location)
+    memory = _words_of_memory()
+    if memory is None:
+        return ArraySource(_public_facts, location)
+    return ArraySource(lambda a: (a.dtype, 1, memory[(id(a) + HEAD_BYTES) >> 3]), location, memory)
 
 
-def _fast_numpy_facts() -> Callable[[Any], Facts] | None:
-    """Reads the address out of the array's structure; None where the structure is not as expected."""
+def _words_of_memory() -> Any:
+    """All of memory as words, indexing which is one C call; None where NumPy's arrays are not laid out as expected."""
     if sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return None
     import numpy
 
-    # All of memory as words; indexing it is one C call.
     memory: Any = (ctypes.c_uint64 * (1 << 59)).from_address(0)
-
-    def facts(array: Any) -> Facts:
-        return array.dtype, 1, memory[(id(array) + _HEAD_BYTES) >> 3]
-
     for sample in (numpy.zeros(3), numpy.zeros(64, numpy.int8)[5:], numpy.zeros((4, 4))[1:, 1:], numpy.zeros(0)):
-        if facts(sample)[2] != sample.ctypes.data:
+        if memory[(id(sample) + HEAD_BYTES) >> 3] != sample.ctypes.data:
             return None
-    return facts
+    return memory
 
 
 # torch and its like --------------------------------------------------------------------------------------------------

@@ -135,7 +135,8 @@ class JITFunction(JITCallable, KernelInterface[Any]):
         return self.launcher.device_caches()
 
     def __getitem__(self, grid: Any) -> Any:
-        return self.launcher.on(grid)
+        launcher = self._launcher or self.launcher
+        return launcher.on(grid)
 
     def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         """Launch over ``grid`` (or, with ``warmup``, only compile); returns the CompiledKernel."""

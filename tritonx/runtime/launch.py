@@ -27,6 +27,8 @@ Entry = tuple[CompiledKernel, RawLaunch, Callable[[int], int], int, tuple[Global
 _RESERVED = ("device", "stream", "device_type")
 _OPTION_NAMES = frozenset(f.name for f in fields(Options)) - {"debug"}
 GRID_LIMIT = 3
+GRIDS_KEPT = 1024
+"""A kernel keeps the launch functions of so many grids."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class Launcher:
         self.kernel = kernel
         self._kernels: dict[Any, Entry] = {}
         self._compiled: dict[Any, CompiledKernel] = {}
+        self._grids: dict[Any, Callable[..., CompiledKernel]] = {}
         self._lock = threading.RLock()
         names = {
             "kernels": self._kernels,
@@ -107,6 +110,14 @@ class Launcher:
 
     def on(self, grid: Any) -> Callable[..., CompiledKernel]:
         """The launch over ``grid``."""
+        if type(grid) is tuple:
+            found = self._grids.get(grid)  # pyright: ignore[reportUnknownArgumentType]
+            if found is not None:
+                return found
+            made = partial(self._launch, _three(grid))
+            if len(self._grids) < GRIDS_KEPT:
+                self._grids[grid] = made
+            return made
         return partial(self._launch, grid if callable(grid) else _three(grid))
 
     def run(self, grid: Any, warmup: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

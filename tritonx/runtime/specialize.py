@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tritonx.runtime.arguments import ArraySource, array_source
+from tritonx.runtime.arguments import HEAD_BYTES, ArraySource, array_source
 from tritonx.runtime.dtype_names import type_name
 from tritonx.runtime.errors import UnsupportedArgument
 
@@ -198,7 +198,21 @@ class Specializer(dict[type, Handler]):
                 spec = miss(dtype, device, low, value)
             return spec, address
 
-        return handle
+        words = source.memory
+        if words is None:
+            return handle
+        by_dtype: dict[tuple[Any, int], ArgSpec] = {}
+        find = by_dtype.get
+
+        def handle_numpy(value: Any, id: Callable[[object], int] = id) -> tuple[ArgSpec, Any]:
+            """As ``handle``, without a call: half the time of binding an array."""
+            address = words[(id(value) + HEAD_BYTES) >> 3]
+            spec = find((value.dtype, address & 15))
+            if spec is None:
+                spec = by_dtype[value.dtype, address & 15] = handle(value)[0]
+            return spec, address
+
+        return handle_numpy
 
     def _descriptor(self, value: Any) -> tuple[ArgSpec, Any]:
         base_spec, _ = self(value.base)
