@@ -1,0 +1,66 @@
+"""The CPU backend: kernels as loop nests on the host's cores. Imports nothing heavy before a method needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
+
+from tritonx.backends.api import Backend, Driver, Options, Stage, Target
+from tritonx.backends.cpu.options import CpuOptions
+
+
+class CpuBackend(Backend):
+    """Targets: ``cpu`` (this machine), ``cpu:x86-64-v3`` (AVX2), ``cpu:x86-64-v4`` (AVX-512)."""
+
+    name: ClassVar[str] = "cpu"
+    options_type: ClassVar[type[Options]] = CpuOptions
+    binary_stage: ClassVar[str] = "obj"
+    dlpack_device_types: ClassVar[frozenset[int]] = frozenset({1})
+    torch_device_types: ClassVar[frozenset[str]] = frozenset({"cpu"})
+    array_interfaces: ClassVar[tuple[str, ...]] = ("__array_interface__",)
+
+    def parse_target(self, arch: str) -> Target:
+        known = [str(t.arch) for t in self.known_targets()]
+        if arch in ("host", "native"):
+            arch = ""
+        if arch not in known:
+            raise ValueError(f"unknown CPU target 'cpu:{arch}'; known: {', '.join(map(str, self.known_targets()))}")
+        return Target("cpu", arch)
+
+    def known_targets(self) -> tuple[Target, ...]:
+        return Target("cpu"), Target("cpu", "x86-64-v3"), Target("cpu", "x86-64-v4")
+
+    def stages(self, target: Target, options: Options) -> tuple[Stage, ...]:
+        from tritonx.backends.cpu.pipeline import stages
+
+        return stages(target, cast(CpuOptions, options))
+
+    def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
+        options = cast(CpuOptions, super().parse_options(target, given))
+        if options.num_threads < 0:
+            raise ValueError(f"num_threads must not be negative, got {options.num_threads}")
+        return options
+
+    def version_key(self) -> str:
+        """The LLVM that writes the code, and the CPU that it is for."""
+        import llvmlite
+
+        from tritonx.backends.cpu.host import host_isa
+
+        isa = host_isa()
+        return f"llvmlite {llvmlite.__version__} {isa.triple} {isa.cpu} {isa.features}"
+
+    def extern_functions(self, target: Target) -> Mapping[str, Any]:
+        from tritonx.backends.cpu.libm import OVERLOADS
+
+        return OVERLOADS
+
+    def driver(self) -> Driver:
+        from tritonx.backends.cpu.driver import CpuDriver
+
+        return CpuDriver()
+
+
+BACKEND = CpuBackend()
+
+__all__ = ["BACKEND", "CpuBackend", "CpuOptions"]

@@ -62,6 +62,9 @@ class Writer:
         self.lines: list[str] = ["entry:"]
         self.block = "entry"
         self.terminated = False
+        self.cost = 0
+        """Estimated instructions executed: lines, each times the trip counts of the loops around it."""
+        self.trips = 1
         self._count = 0
         self._prologue: list[str] = []
 
@@ -70,7 +73,8 @@ class Writer:
     def let(self, expression: str) -> str:
         """`%n = expression`; the new name."""
         self._count += 1
-        name = f"%{'v'}{self._count}"
+        self.cost += self.trips
+        name = f"%v{self._count}"
         self.lines.append(f"  {name} = {expression}")
         return name
 
@@ -91,7 +95,7 @@ class Writer:
     def alloca(self, expression: str) -> str:
         """A stack slot made once, at the function's entry."""
         self._count += 1
-        name = f"%{'a'}{self._count}"
+        name = f"%s{self._count}"
         self._prologue.append(f"  {name} = alloca {expression}")
         return name
 
@@ -135,10 +139,13 @@ class Writer:
         index, following = f"%i{self._count}", f"%n{self._count}"
         at = len(self.lines)
         self.lines.append("")
+        trips = -(-upper // step)
+        self.trips *= trips
         yield index
+        self.trips //= trips
         self.lines[at] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{self.block} ]"
         self.do(f"{following} = add nuw nsw i64 {index}, {step}")
-        done = self.let(f"icmp eq i64 {following}, {-(-upper // step) * step}")
+        done = self.let(f"icmp eq i64 {following}, {trips * step}")
         after = self.fresh_label(stem)
         self.branch_if(done, after, header)
         self.label_only(after)

@@ -1,0 +1,51 @@
+"""What the host CPU is, and the instruction sets that one can compile for anywhere."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from tritonx.backends.api import Target
+from tritonx.conversion.tile_to_loops.isa import AVX2, AVX512, HostIsa
+
+NAMED: dict[str, HostIsa] = {isa.name: isa for isa in (AVX2, AVX512)}
+"""Instruction sets by the name after the colon of a target: ``cpu:x86-64-v3`` has AVX2, ``cpu:x86-64-v4`` AVX-512."""
+
+_AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd")
+_NEEDED = ("avx2", "fma", "f16c", "bmi2")
+
+
+@cache
+def host_isa() -> HostIsa:
+    """The machine this process runs on."""
+    import llvmlite.binding as llvm
+
+    triple = llvm.get_process_triple()
+    features = llvm.get_host_cpu_features()
+    cpu = llvm.get_host_cpu_name()
+    text = ",".join(f"{'+' if on else '-'}{name}" for name, on in sorted(features.items()))
+    if triple.startswith(("aarch64", "arm64")):
+        return HostIsa("host", triple, cpu, text, 16, 32)
+    wide = all(features.get(f) for f in _AVX512)
+    native = all(features.get(f) for f in _NEEDED)
+    return HostIsa("host", triple, cpu, text, 64 if wide else 32 if native else 16, 32 if wide else 16, native)
+
+
+def isa_of(target: Target) -> HostIsa:
+    """The instruction set of a target; the default target is the host."""
+    return NAMED[str(target.arch)] if target.arch != "" else host_isa()
+
+
+def available_threads() -> int:
+    """``TRITONX_CPU_THREADS``, or the cores that the process may run on."""
+    wanted = os.environ.get("TRITONX_CPU_THREADS", "")
+    if wanted:
+        try:
+            count = int(wanted)
+        except ValueError:
+            count = 0
+        if count < 1:
+            raise ValueError(f"TRITONX_CPU_THREADS must be a positive number, got {wanted!r}")
+        return count
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1

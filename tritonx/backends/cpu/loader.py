@@ -1,0 +1,200 @@
+"""Object files in this process: linking, the table of globals that compiled kernels read, and calling them.
+
+Each kernel is a library of one LLJIT; a cached object is linked and ready in about 0.4 ms. The kernel's builtin (see
+`conversion/tile_to_loops/entry.py`) is made into a Python function object here. On interpreters whose objects it cannot read
+(no GIL, not CPython) the same entry point is called through ctypes with a packed context.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import itertools
+import struct
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
+from typing import Any
+
+from tritonx.backends.api import KernelImage
+from tritonx.backends.cpu.host import available_threads, host_isa
+from tritonx.conversion.tile_to_loops.entry import EXPORTED, RECORD_BYTES, Context
+from tritonx.runtime.errors import DeviceAssertError
+
+_METH_FASTCALL = 0x0080
+_names = itertools.count()
+_lock = threading.Lock()
+
+
+class _MethodDef(ctypes.Structure):
+    """CPython's PyMethodDef; it must outlive the function made from it."""
+
+    _fields_ = (  # pyright: ignore[reportUnannotatedClassAttribute]  # ctypes reads the plain attribute
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def builtins_work() -> bool:
+    """Whether a METH_FASTCALL function that reads object headers is right for this interpreter."""
+    return sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+
+
+@cache
+def _jit() -> Any:
+    import llvmlite.binding as llvm
+
+    from tritonx.backends.cpu.codegen import target_machine
+
+    return llvm.create_lljit_compiler(target_machine(host_isa()), use_jit_link=False)
+
+
+@cache
+def parallel_function() -> int:
+    """The address of ``GOMP_parallel``, or 0 where there is no libgomp."""
+    for name in (ctypes.util.find_library("gomp"), "libgomp.so.1"):
+        if name is None:
+            continue
+        try:
+            library = ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+            return ctypes.cast(library.GOMP_parallel, ctypes.c_void_p).value or 0
+        except (OSError, AttributeError):
+            continue
+    return 0
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="tritonx")
+
+
+def address_of(value: Any) -> int:
+    """The address of an array's first element: an integer, torch's ``data_ptr``, the array interfaces, or DLPack."""
+    if isinstance(value, int):
+        return value
+    data_ptr = getattr(value, "data_ptr", None)
+    if data_ptr is not None:
+        return int(data_ptr())
+    interface = getattr(value, "__array_interface__", None)
+    if interface is not None:
+        return int(interface["data"][0])
+    if hasattr(value, "__dlpack__"):
+        import numpy as np
+
+        return int(np.from_dlpack(value).ctypes.data)
+    raise TypeError(f"expected an array or an address, got {type(value).__name__}")
+
+
+_STRUCT_CODES = {"fp32": "f4x", "fp64": "d", "fp16": "e6x"}
+
+
+class CpuKernel:
+    """A kernel in this process's memory."""
+
+    n_regs = 0
+    n_spills = 0
+    n_max_threads = 1
+
+    def __init__(self, image: KernelImage) -> None:
+        import llvmlite.binding as llvm
+
+        from tritonx.backends.cpu.libm import resolve_symbols
+
+        self.image = image
+        self._assertions: tuple[str, ...] = tuple(image.metadata.get("assertions") or ())
+        builder = llvm.JITLibraryBuilder().add_object_img(image.binary).add_current_process()
+        for name, address in resolve_symbols(image.binary).items():
+            builder.import_symbol(name, address)
+        for name in (*EXPORTED, "tx.launch"):
+            builder.export_symbol(name)
+        with _lock:
+            self._library = builder.link(_jit(), f"kernel{next(_names)}")
+        self.function = int(self._library["tx.run"])
+        self._threads = int(image.metadata.get("num_threads") or 0) or available_threads()
+        self._keep: list[Any] = []
+        self._set_globals()
+        self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(self.function)
+        self._worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._library["tx.worker"])
+        self._layout = self._context_layout()
+
+    def _set_globals(self) -> None:
+        import numpy as np
+
+        def pointer(name: str, value: int) -> None:
+            ctypes.c_void_p.from_address(self._library[name]).value = value
+
+        ctypes.c_int32.from_address(self._library["tx.threads"]).value = self._threads
+        pointer("tx.parallel", parallel_function() if self._threads > 1 else 0)
+        self._keep = [np.ndarray, address_of, self._raise_assertion]
+        for name, value in zip(("tx.ndarray", "tx.address", "tx.failed"), self._keep, strict=True):
+            pointer(name, id(value))
+
+    def _context_layout(self) -> struct.Struct:
+        cells = "".join(self._code(p.type) for p in self.image.parameters)
+        return struct.Struct(f"=qq3i4xqQ{cells}")
+
+    @staticmethod
+    def _code(kind: str) -> str:
+        return _STRUCT_CODES.get(kind, "q" if kind.startswith("i") else "Q")
+
+    # ---- launching
+
+    def builtin(self) -> Callable[..., None]:
+        """``(x, y, z, stream, *args)`` as a builtin function."""
+        definition = _MethodDef(b"launch", self._library["tx.launch"], _METH_FASTCALL, None)
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.restype = ctypes.py_object
+        make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+        self._keep.append(definition)
+        # `self` of the builtin is this object: whoever holds the function holds the code.
+        return make(ctypes.addressof(definition), self, None)
+
+    def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[Any]) -> None:
+        """Run the grid through the plain C entry point; the way without the builtin."""
+        total = grid[0] * grid[1] * grid[2]
+        if not total:
+            return
+        values = [self._cell(p.type, a) for p, a in zip(self.image.parameters, args, strict=True)]
+        context = ctypes.create_string_buffer(Context.ARGUMENTS + 8 * max(1, len(values)))
+        self._layout.pack_into(context, 0, 0, total, *grid, total, self._library["tx.record"], *values)
+        address = ctypes.addressof(context)
+        if self._threads > 1 and not parallel_function() and total > 1:
+            self._launch_on_pool(context, total)
+            failed = ctypes.c_int32.from_address(self._library["tx.record"]).value
+        else:
+            failed = self._run(address, self._threads)
+        if failed:
+            self._raise_assertion()
+
+    def _launch_on_pool(self, context: Any, total: int) -> None:
+        """Without libgomp: the same workers in Python's threads (ctypes releases the interpreter lock)."""
+        threads = min(self._threads, total)
+        struct.pack_into("=q", context, Context.CHUNK, max(1, total // (threads * 8)))
+        address = ctypes.addressof(context)
+        wait([_pool(self._threads).submit(self._worker, address) for _ in range(threads)])
+
+    @staticmethod
+    def _cell(kind: str, value: Any) -> Any:
+        if kind.startswith("*"):
+            return address_of(value)
+        if kind in _STRUCT_CODES:
+            return float(value)
+        if kind == "bf16":
+            bits = struct.unpack("<I", struct.pack("<f", float(value)))[0]
+            return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+        number = int(value)
+        return number if kind.startswith("i") else number & (1 << 64) - 1
+
+    # ---- assertions
+
+    def _raise_assertion(self) -> None:
+        record = (ctypes.c_char * RECORD_BYTES).from_address(self._library["tx.record"])
+        number, x, y, z, element = struct.unpack_from("=iiiiq", record)
+        ctypes.memset(self._library["tx.record"], 0, RECORD_BYTES)
+        message = self._assertions[number - 1] if 0 < number <= len(self._assertions) else "assertion failed"
+        raise DeviceAssertError(f"{message} (program ({x}, {y}, {z}), element {element})")

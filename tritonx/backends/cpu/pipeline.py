@@ -1,0 +1,50 @@
+"""The stages from `tt` to an object file, top to bottom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from tritonx.backends.api import Compilation, EmitStage, PassStage, Stage, Target
+from tritonx.backends.cpu.options import CpuOptions
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+
+def stages(target: Target, options: CpuOptions) -> tuple[Stage, ...]:
+    from tritonx.transforms.tile.pipeline import TILE_PIPELINE
+
+    return (
+        PassStage("ttir", TILE_PIPELINE),
+        EmitStage("llir", emit_llvm),
+        EmitStage("obj", emit_object, "binary"),
+    )
+
+
+def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
+    """Loop nests as LLVM text; fills in the metadata that the driver needs."""
+    from tritonx.backends.cpu.codegen import data_layout
+    from tritonx.backends.cpu.host import isa_of
+    from tritonx.conversion.tile_to_loops import lower_module
+
+    isa = isa_of(compilation.target)
+    lowered = lower_module(module, isa, data_layout=data_layout(isa), fuse=compilation.options.enable_fp_fusion)
+    compilation.metadata.update(
+        name=lowered.name,
+        num_warps=compilation.options.num_warps,
+        num_ctas=1,
+        shared=0,
+        warp_size=1,
+        global_scratch_size=0,
+        global_scratch_align=1,
+        num_threads=cast(CpuOptions, compilation.options).num_threads,
+        assertions=lowered.assertions,
+    )
+    return lowered.text
+
+
+def emit_object(text: str, compilation: Compilation) -> bytes:
+    from tritonx.backends.cpu.codegen import compile_object
+    from tritonx.backends.cpu.host import isa_of
+
+    return compile_object(text, isa_of(compilation.target))

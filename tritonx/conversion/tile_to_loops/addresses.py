@@ -1,0 +1,125 @@
+"""Turning the formulas of `index.py` into instructions: the address of a chunk's first element, and lanes of index values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.ir import SSAValue
+
+from tritonx.conversion.tile_to_loops.emitter import Position
+from tritonx.conversion.tile_to_loops.index import (
+    Atom,
+    CarriedAtom,
+    Form,
+    IndexAtom,
+    Polynomial,
+    ScalarAtom,
+    TensorAtom,
+)
+from tritonx.conversion.tile_to_loops.types import integer_bits, register_type, vector
+from tritonx.conversion.tile_to_loops.writer import Lanes, Writer
+from tritonx.ir.types import element_type
+
+if TYPE_CHECKING:
+    from tritonx.conversion.tile_to_loops.emitter import Emitter
+
+
+def lane_numbers(writer: Writer, scalar: str, first: str, step: str, width: int) -> Lanes:
+    """`first + lane * step` as a vector of integers."""
+    ty = vector(scalar, width)
+    numbers = f"<{', '.join(f'{scalar} {lane}' for lane in range(width))}>"
+    if step != "1":
+        numbers = writer.let(f"mul {ty} {numbers}, {writer.splat(scalar, step, width)}")
+    if first == "0":
+        return Lanes(numbers, width)
+    return Lanes(writer.let(f"add {ty} {writer.splat(scalar, first, width)}, {numbers}"), width)
+
+
+def emit_polynomial(e: Emitter, polynomial: Polynomial, index: tuple[str, ...]) -> str:
+    """The i64 value of a polynomial at one index. Terms that vary in outer dimensions come first, so that they are hoisted."""
+    total = "0"
+    terms = sorted(polynomial.terms, key=lambda term: (_depth(term[0]), len(term[0]), str(term[1])))
+    for monomial, coefficient in terms:
+        product = str(coefficient)
+        for atom in sorted(monomial, key=_atom_depth):
+            product = e.writer.mul(product, _emit_atom(e, atom, index))
+        total = e.writer.add(total, product)
+    return total
+
+
+def _atom_depth(atom: Atom) -> int:
+    if isinstance(atom, IndexAtom):
+        return atom.dim + 1
+    if isinstance(atom, TensorAtom):
+        return max(atom.dims, default=-1) + 1
+    return 0
+
+
+def _depth(monomial: tuple[Atom, ...]) -> int:
+    return max((_atom_depth(a) for a in monomial), default=0)
+
+
+def _emit_atom(e: Emitter, atom: Atom, index: tuple[str, ...]) -> str:
+    if isinstance(atom, IndexAtom):
+        return index[atom.dim]
+    if isinstance(atom, CarriedAtom):
+        return e.carried[atom.value]
+    if isinstance(atom, ScalarAtom):
+        return to_i64(e, e.scalar(atom.value), atom.value, signed=atom.signed)
+    position = Position(tuple(index[d] if d >= 0 else "0" for d in atom.dims))
+    return to_i64(e, e.evaluate(atom.value, position).text, atom.value)
+
+
+def to_i64(e: Emitter, text: str, value: SSAValue, *, signed: bool = True) -> str:
+    """An integer scalar sign-extended to i64 (zero-extended if not `signed`)."""
+    kind = register_type(element_type(value.type))
+    if kind == "i64" or text.lstrip("-").isdigit():
+        return text
+    return e.writer.let(f"{'sext' if signed else 'zext'} {kind} {text} to i64")
+
+
+def evaluate_form(e: Emitter, form: Form, value: SSAValue, position: Position) -> Lanes:
+    """A tile of integers or pointers by its formula, exact modulo the element's width."""
+    element = element_type(value.type)
+    scalar = register_type(element)
+    if position.lane < 0:
+        return Lanes(_one(e, form, value, position.index), 0)
+    step = form.offset.stride(position.lane)
+    if step is not None and form.base is None:
+        first, stride = emit_polynomial(e, form.offset, position.index), emit_polynomial(e, step, position.index)
+        if scalar != "i64":
+            first, stride = (_narrow(e, x, scalar) for x in (first, stride))
+        if stride == "0":
+            return Lanes(first, 0)
+        return lane_numbers(e.writer, scalar, first, stride, position.width)
+    text = "poison"
+    for lane in range(position.width):
+        index = list(position.index)
+        index[position.lane] = e.writer.add(index[position.lane], str(lane))
+        one = _one(e, form, value, tuple(index))
+        text = e.writer.let(f"insertelement {vector(scalar, position.width)} {text}, {scalar} {one}, i64 {lane}")
+    return Lanes(text, position.width)
+
+
+def _narrow(e: Emitter, text: str, scalar: str) -> str:
+    return text if text.lstrip("-").isdigit() else e.writer.let(f"trunc i64 {text} to {scalar}")
+
+
+def _one(e: Emitter, form: Form, value: SSAValue, index: tuple[str, ...]) -> str:
+    offset = emit_polynomial(e, form.offset, index)
+    element = element_type(value.type)
+    if form.base is None:
+        return offset if integer_bits(element) == 64 else _narrow(e, offset, register_type(element))
+    return element_address(e, form, offset, value)
+
+
+def element_address(e: Emitter, form: Form, offset: str, pointer: SSAValue) -> str:
+    """`base + offset` elements."""
+    from tritonx.ir.types import PointerType
+
+    element = element_type(pointer.type)
+    assert form.base is not None and isinstance(element, PointerType)
+    base = e.scalar(form.base)
+    if offset == "0":
+        return base
+    return e.writer.let(f"getelementptr {e.pointee_type(element)}, ptr {base}, i64 {offset}")

@@ -1,0 +1,146 @@
+"""Loop nests: walking a tile's iteration space in chunks, and emitting the groups of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Operation, SSAValue
+
+from tritonx.conversion.tile_to_loops.emitter import Position
+from tritonx.conversion.tile_to_loops.families import INLINE, LOADS
+from tritonx.conversion.tile_to_loops.plan import Effect, Group, Materialise
+from tritonx.conversion.tile_to_loops.types import element_bytes
+from tritonx.dialects import arith, tile
+from tritonx.ir.types import PointerType, element_type, is_tensor, shape_of
+
+if TYPE_CHECKING:
+    from tritonx.conversion.tile_to_loops.emitter import Emitter
+
+
+def chunk_width(extent: int, lanes: int) -> int:
+    """The widest power of two up to `lanes` that divides `extent`."""
+    return min(extent & -extent, lanes)
+
+
+def last_wide_dimension(shape: tuple[int, ...]) -> int:
+    """The last dimension with more than one element; -1 if there is none."""
+    return next((d for d in range(len(shape) - 1, -1, -1) if shape[d] > 1), -1)
+
+
+def each_chunk(e: Emitter, shape: tuple[int, ...], element_size: int) -> Iterator[Position]:
+    """Walk a row-major tile; the loops are open while the caller handles a position."""
+    lane = last_wide_dimension(shape)
+    width = chunk_width(shape[lane], e.isa.lanes(element_size)) if lane >= 0 else 0
+    if width < 2:
+        lane, width = -1, 0
+    yield from walk(e, shape, lane, width)
+
+
+def walk(e: Emitter, shape: tuple[int, ...], lane: int, width: int) -> Iterator[Position]:
+    """Loops over `shape` with the lane dimension innermost."""
+    order = [d for d in range(len(shape)) if d != lane] + ([lane] if lane >= 0 else [])
+    index = ["0"] * len(shape)
+    with ExitStack() as stack:
+        for d in order:
+            index[d] = stack.enter_context(e.writer.loop("loop", shape[d], width if d == lane else 1))
+        e.fresh_chunk()
+        yield Position(tuple(index), lane, width if lane >= 0 else 0)
+        e.fresh_chunk()
+
+
+# ---- groups
+
+
+def emit_group(e: Emitter, group: Group) -> None:
+    written = {a.value for a in group.anchors if isinstance(a, Materialise)}
+    for value in written:
+        e.buffer_of(value)
+    e.writing = written
+    if group.axis is None:
+        alone = any(isinstance(a, Effect) and not isinstance(a.op, tile.StoreOp) for a in group.anchors)
+        lane, width = (-1, 0) if alone and not _vectorisable(group) else group_lanes(e, group)
+        for position in walk(e, group.shape, lane, width):
+            emit_anchors(e, group, position)
+    else:
+        from tritonx.conversion.tile_to_loops.reduce import emit_reductions
+
+        emit_reductions(e, group)
+    e.writing = set()
+    e.fresh_chunk()
+
+
+def _vectorisable(group: Group) -> bool:
+    return all(not isinstance(a, Effect) or isinstance(a.op, tile.StoreOp | tile.AssertOp) for a in group.anchors)
+
+
+def emit_anchors(e: Emitter, group: Group, position: Position) -> None:
+    """Perform everything in the group but its reductions, for one chunk."""
+    for anchor in group.anchors:
+        if isinstance(anchor, Materialise):
+            overwritten = e.overwrites.get(anchor.value)
+            if overwritten is not None:
+                e.evaluate(overwritten, position)
+            lanes = e.evaluate(anchor.value, position)
+            e.store_view(e.views[anchor.value], position, lanes)
+        elif isinstance(anchor, Effect):
+            e.tables.effects[type(anchor.op)](e, anchor.op, position)
+
+
+def group_lanes(e: Emitter, group: Group) -> tuple[int, int]:
+    """(lane dimension, width) of a group: the dimension along which most of its memory accesses are consecutive."""
+    values = inline_values(e, group)
+    lane = last_wide_dimension(group.shape)
+    if lane < 0:
+        return -1, 0
+    votes = [0] * len(group.shape)
+    for op in {v.owner for v in values if isinstance(v.owner, LOADS)} | {
+        a.op for a in group.anchors if isinstance(a, Effect)
+    }:
+        if isinstance(op, tile.LoadOp | tile.StoreOp) and is_tensor(op.ptr.type):
+            form = e.index.form(op.ptr)
+            for d, extent in enumerate(group.shape):
+                step = form.offset.stride(d) if form is not None and extent >= 4 else None
+                if step is not None and step.constant_value() == 1:
+                    votes[d] += 1
+    best = max(range(len(votes)), key=lambda d: (votes[d], d))
+    if votes[best] > votes[lane]:
+        lane = best
+    width = chunk_width(group.shape[lane], e.isa.lanes(_data_bytes(values, group)))
+    return (lane, width) if width > 1 else (-1, 0)
+
+
+def inline_values(e: Emitter, group: Group) -> set[SSAValue]:
+    """Every tile of the group's shape that the group evaluates, buffers that it reads included."""
+    found: set[SSAValue] = set()
+
+    def visit(value: SSAValue) -> None:
+        if value in found or not is_tensor(value.type) or shape_of(value.type) != group.shape:
+            return
+        found.add(value)
+        op = value.owner
+        if isinstance(op, Operation) and isinstance(op, INLINE) and (value not in e.views or value in e.writing):
+            for v in op.operands:
+                visit(v)
+
+    for value in group.operands():
+        visit(value)
+    return found
+
+
+def _data_bytes(values: set[SSAValue], group: Group) -> int:
+    """The widest element among the group's data: what is loaded, computed in floats, stored. Index arithmetic does not count."""
+    sizes = [1]
+    for value in values:
+        element = element_type(value.type)
+        if isinstance(element, PointerType):
+            continue
+        if isinstance(element, IntegerType) and not isinstance(value.owner, LOADS):
+            if element.width.data == 1 or isinstance(value.owner, tile.MakeRangeOp | arith.ConstantOp | tile.SplatOp):
+                continue
+            sizes.append(min(4, element_bytes(element)))
+            continue
+        sizes.append(element_bytes(element) if isinstance(element, IntegerType) else max(4, element_bytes(element)))
+    return max(sizes)

@@ -1,0 +1,108 @@
+"""A module of the tile dialect as LLVM text: the kernel's program, and the entry points around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Attribute, Operation
+
+from tritonx.conversion.tile_to_loops import (
+    control,
+    elementwise,
+    entry,
+    memory,
+    program,
+    shape,
+)
+from tritonx.conversion.tile_to_loops.control import Body
+from tritonx.conversion.tile_to_loops.emitter import Emitter, unsupported
+from tritonx.conversion.tile_to_loops.entry import Parameter
+from tritonx.conversion.tile_to_loops.flatten import flat_types
+from tritonx.conversion.tile_to_loops.index import IndexAnalysis
+from tritonx.conversion.tile_to_loops.isa import HostIsa
+from tritonx.conversion.tile_to_loops.tables import Tables
+from tritonx.conversion.tile_to_loops.writer import Module
+from tritonx.dialects import tile
+from tritonx.ir.types import is_tensor
+
+TABLES = Tables(
+    inline={**shape.INLINE, **memory.INLINE},
+    elementwise={**elementwise.ELEMENTWISE},
+    effects={**memory.EFFECTS},
+    statements={**program.STATEMENTS, **shape.STATEMENTS, **memory.STATEMENTS, **control.STATEMENTS},
+)
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """LLVM text, the kernel's name, its assertions' messages with their places, and a program's estimated instructions."""
+
+    text: str
+    name: str
+    assertions: tuple[str, ...]
+    cost: int
+
+
+def lower_module(module: ModuleOp, isa: HostIsa, *, data_layout: str, fuse: bool) -> Lowered:
+    """The public function of `module` as a program that runs on `isa`.
+
+    `fuse` allows a product and a sum to be contracted into one operation. Raises `PassError` at an op that has no host form.
+    """
+    functions = {cast(StringAttr, op.properties["sym_name"]).data: op for op in module.ops if isinstance(op, tile.FuncOp)}
+    kernel = _kernel(module, functions)
+    output = Module()
+    emitter = Emitter(output, isa, TABLES, fuse=fuse, index=IndexAnalysis())
+    emitter.functions = dict(functions)
+    name = cast(StringAttr, kernel.properties["sym_name"]).data
+    parameters = _program(emitter, kernel)
+    cost = emitter.writer.cost
+    output.declare("llvm.umin.i64", "i64 @llvm.umin.i64(i64, i64)")
+    output.declare("llvm.umax.i64", "i64 @llvm.umax.i64(i64, i64)")
+    output.declare("aligned_alloc", "noalias ptr @aligned_alloc(i64, i64)")
+    output.declare("free", "void @free(ptr)")
+    output.define("tx.worker", entry.worker("tx.program", parameters, emitter.buffer_sizes, isa))
+    output.define("tx.run", entry.run(cost, isa))
+    output.define("tx.launch", entry.launcher(parameters, isa))
+    header = f'target triple = "{isa.triple}"\ntarget datalayout = "{data_layout}"\n{entry.GLOBALS}'
+    return Lowered(output.print(header), name, tuple(emitter.assertions), cost)
+
+
+def _kernel(module: ModuleOp, functions: dict[str, Operation]) -> Operation:
+    public = [f for f in functions.values() if _visibility(f) != "private"]
+    if len(public) != 1:
+        raise unsupported(module, f"expected one public function, found {len(public)}")
+    return public[0]
+
+
+def _visibility(function: Operation) -> str:
+    attribute = function.properties.get("sym_visibility")
+    return attribute.data if isinstance(attribute, StringAttr) else "public"
+
+
+def _program(e: Emitter, kernel: Operation) -> list[Parameter]:
+    """Define `tx.program`; returns what it takes before the buffers and the program's place in the grid."""
+    region = kernel.regions[0]
+    block = region.blocks.first
+    assert block is not None
+    parameters: list[Parameter] = []
+    for argument in block.args:
+        kind = cast(Attribute, argument.type)
+        if is_tensor(kind):
+            raise unsupported(kernel, "a kernel cannot take a tile")
+        names: list[str] = []
+        for ty in flat_types(kind):
+            names.append(f"%arg{len(parameters)}")
+            parameters.append(Parameter(str(kind), ty))
+        e.values[argument] = tuple(names)
+    body = Body(e, region, "exit")
+    body.emit()
+    e.writer.label_only("exit")
+    e.writer.do("ret void")
+    arguments = [f"{p.llvm} %arg{i}" for i, p in enumerate(parameters)]
+    arguments += [f"ptr noalias align 64 %b{i}" for i in range(len(e.buffer_sizes))]
+    arguments += [f"i32 %{x}" for x in ("pid.x", "pid.y", "pid.z", "num.x", "num.y", "num.z")] + ["ptr %record"]
+    text = f"define internal void @tx.program({', '.join(arguments)}) noinline {e.isa.function_attributes()} {{\n"
+    e.module.define("tx.program", f"{text}{e.writer.body()}\n}}")
+    return parameters

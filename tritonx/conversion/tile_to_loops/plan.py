@@ -1,0 +1,454 @@
+"""The fusion plan: which tiles become memory, and which loops share an iteration.
+
+A tile need not exist. `exp(x - m)` over 1024 elements is a loop that computes sixteen elements at a time in vector registers;
+only some tiles have to lie in memory, because somebody reads them in another order or in a later loop. For one block of
+straight-line code the planner decides:
+
+* **inline** ops compute nothing by themselves: they are evaluated, for the chunk of elements at hand, wherever they are used.
+  Loads are inline too. *Cheap* ones (index arithmetic, comparisons of it, constants, and their broadcasts) are recomputed at
+  every use; others are computed once.
+* **anchors** make loops: a store, a reduction, an assertion, or writing a tile to a buffer (`Materialise`).
+* a **group** is a list of anchors over one iteration space that share a loop nest. A reduction fixes how the axis is walked
+  (see reduce.py), so two reductions share a group only if they agree on the axis.
+
+An anchor joins an earlier group unless it needs a result which that group only has at its end, or unless moving it there
+would reorder conflicting memory accesses. A tile is materialised if it is read out of order (broadcast, transposed, reshaped,
+gathered from, a dot operand), if it enters or leaves a region or block, or if two groups need it and it is not trivial to
+recompute.
+
+Memory. A kernel loads a whole tile before it stores; in a fused loop the store of one chunk precedes the load of the next.
+That is the same program unless the tiles overlap at different positions. Two accesses may share a group if they have the same
+base pointer and equal offsets, or different base pointers and strides that agree (a stride known to be 1 against one known to
+be -1 or unknown does not). So `store(out + i, load(x + i))` fuses, and in-place reversals and transpositions go through a buffer.
+What is excluded by assumption is two pointer *arguments* into one array, a partial overlap apart, used with equal strides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+
+from tritonx.conversion.tile_to_loops.families import (
+    CHEAP,
+    EFFECT_ANCHORS,
+    INLINE,
+    LOADS,
+    TRIVIAL,
+    VIEW_SOURCES,
+    reads_memory,
+    writes_memory,
+)
+from tritonx.conversion.tile_to_loops.index import Form, IndexAnalysis
+from tritonx.dialects import tile
+from tritonx.ir.types import PointerType, element_type, is_tensor, shape_of
+
+CHEAP_COST = 14
+"""Most ops that a tile may take to recompute and still count as cheap."""
+
+
+@dataclass(frozen=True)
+class Materialise:
+    """Write a tile to its buffer."""
+
+    value: SSAValue
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Perform a store or an assertion chunk by chunk."""
+
+    op: Operation
+
+
+@dataclass(frozen=True)
+class Reduction:
+    op: Operation
+
+
+Anchor = Materialise | Effect | Reduction
+
+
+@dataclass(eq=False)
+class Group:
+    """Anchors over the iteration space ``shape``; ``axis`` is the one that its reductions reduce."""
+
+    shape: tuple[int, ...]
+    axis: int | None = None
+    anchors: list[Anchor] = field(default_factory=list[Anchor])
+
+    def operands(self) -> list[SSAValue]:
+        return [v for a in self.anchors for v in anchor_operands(a)]
+
+
+def anchor_operands(anchor: Anchor) -> list[SSAValue]:
+    if isinstance(anchor, Materialise):
+        return [anchor.value]
+    return [v for v in anchor.op.operands if is_tensor(v.type)]
+
+
+Item = Group | Operation
+
+
+@dataclass
+class Plan:
+    """What to emit, in order, and where each tile is first written."""
+
+    items: list[Item]
+    buffered: set[SSAValue]
+
+
+class Planner:
+    """Plans one block. ``buffered`` holds the tiles that enclosing and earlier blocks have in memory; it grows."""
+
+    def __init__(self, block: Block, index: IndexAnalysis, buffered: set[SSAValue]) -> None:
+        self.block = block
+        self.index = index
+        self.buffered = buffered
+        self.items: list[Item] = []
+        self.pending: list[Group] = []
+        self._cost: dict[SSAValue, int | None] = {}
+        self._last_use: dict[SSAValue, int] = {}
+        self._position: dict[Operation, int] = {}
+
+    def plan(self) -> Plan:
+        ops = list(self.block.ops)
+        self._position = {op: i for i, op in enumerate(ops)}
+        self._find_last_uses(ops)
+        loads: list[Operation] = []
+        for op in ops:
+            if isinstance(op, INLINE) and op.results and is_tensor(op.results[0].type):
+                if isinstance(op, LOADS):
+                    loads.append(op)
+                if self._escapes(op):
+                    for value in op.results:
+                        self.force(value)
+                continue
+            if writes_memory(op):
+                self._settle_loads(loads, op)
+            if isinstance(op, tile.ReduceOp):
+                shape = shape_of(op.operands[0].type)
+                self._add(Reduction(op), shape, op.axis.value.data)
+            elif isinstance(op, EFFECT_ANCHORS) and is_tensor(op.operands[0].type):
+                self._add(Effect(op), shape_of(op.operands[0].type), None)
+            else:
+                self._opaque(op)
+        self._flush()
+        self._materialise_shared()
+        return Plan(self.items, self.buffered)
+
+    # ---- facts about values
+
+    def cheap(self, value: SSAValue) -> bool:
+        """Whether to recompute the tile at every use."""
+        return self._cheap_cost(value) is not None
+
+    def _cheap_cost(self, value: SSAValue) -> int | None:
+        if not is_tensor(value.type):
+            return 0
+        if value in self.buffered:
+            return 1
+        if value not in self._cost:
+            self._cost[value] = None
+            self._cost[value] = self._compute_cost(value)
+        return self._cost[value]
+
+    def _compute_cost(self, value: SSAValue) -> int | None:
+        op = value.owner
+        if isinstance(op, Block) or not isinstance(op, CHEAP):
+            form = self.index.form(value) if _indexlike(value.type) else None
+            return 1 if form is not None and not opaque(form, value) else None
+        if isinstance(op, tile.ReshapeOp):
+            form = self.index.form(value)
+            return 1 if form is not None and not opaque(form, value) else None
+        total = 1
+        for operand in op.operands:
+            cost = self._cheap_cost(operand)
+            if cost is None:
+                return None
+            total += cost
+        return total if total <= CHEAP_COST else None
+
+    def _find_last_uses(self, ops: list[Operation]) -> None:
+        """For each value the last op of this block that needs it, directly or through inline ops."""
+        for i in range(len(ops) - 1, -1, -1):
+            op = ops[i]
+            at = i
+            if isinstance(op, INLINE) and op.results and is_tensor(op.results[0].type):
+                at = max((self._last_use.get(r, -1) for r in op.results), default=-1)
+                if self._escapes(op):
+                    at = len(ops)
+            for value in nested_operands(op):
+                self._last_use[value] = max(self._last_use.get(value, -1), at)
+
+    def _escapes(self, op: Operation) -> bool:
+        """Whether a result is used in another block that is not nested in this one."""
+        for result in op.results:
+            for use in result.uses:
+                if self.ancestor(use.operation) is None and not self.cheap(result):
+                    return True
+        return False
+
+    def ancestor(self, op: Operation) -> Operation | None:
+        """The op of this block that is or contains `op`."""
+        current: Operation | None = op
+        while current is not None and current.parent is not self.block:
+            current = current.parent_op()
+        return current
+
+    # ---- adding
+
+    def force(self, value: SSAValue) -> None:
+        """See that a tile is in memory, or cheap."""
+        if not is_tensor(value.type) or value in self.buffered or self.cheap(value):
+            return
+        if not isinstance(value.owner, Operation) or not isinstance(value.owner, INLINE):
+            return  # its producer writes it to memory
+        self._add(Materialise(value), shape_of(value.type), None)
+        self.buffered.add(value)
+
+    def _add(self, anchor: Anchor, shape: tuple[int, ...], axis: int | None) -> None:
+        operands = anchor_operands(anchor)
+        for value in operands:
+            self._force_sources(value, set())
+        lower = 0
+        for i, group in enumerate(self.pending):
+            if self._depends(operands, group):
+                lower = i + 1
+        alone = isinstance(anchor, Effect) and not isinstance(anchor.op, tile.StoreOp)
+        if not alone:
+            for i in range(len(self.pending) - 1, lower - 1, -1):
+                group = self.pending[i]
+                if self._compatible(group, shape, axis) and self._may_share(anchor, group):
+                    group.anchors.append(anchor)
+                    group.axis = axis if group.axis is None else group.axis
+                    return
+                if self._ordered(anchor, group):
+                    lower = max(lower, i + 1)
+                    break
+        at = len(self.pending) if isinstance(anchor, Effect) else self._earliest(anchor, lower)
+        self.pending.insert(at, Group(shape, axis, [anchor]))
+
+    def _earliest(self, anchor: Anchor, lower: int) -> int:
+        for i in range(len(self.pending) - 1, lower - 1, -1):
+            if self._ordered(anchor, self.pending[i]):
+                return i + 1
+        return lower
+
+    @staticmethod
+    def _compatible(group: Group, shape: tuple[int, ...], axis: int | None) -> bool:
+        if any(isinstance(a, Effect) and not isinstance(a.op, tile.StoreOp) for a in group.anchors):
+            return False
+        return group.shape == shape and (axis is None or group.axis is None or group.axis == axis)
+
+    def _force_sources(self, value: SSAValue, seen: set[SSAValue]) -> None:
+        """Force what inline ops below `value` read out of order."""
+        if value in seen or not is_tensor(value.type) or value in self.buffered or self.cheap(value):
+            return
+        seen.add(value)
+        op = value.owner
+        if not isinstance(op, INLINE) or op.parent is not self.block:
+            return
+        sources = VIEW_SOURCES.get(type(op), ())
+        for i, operand in enumerate(op.operands):
+            if i in sources:
+                self._force_view(operand)
+            else:
+                self._force_sources(operand, seen)
+
+    def _force_view(self, source: SSAValue) -> None:
+        self.force(source)
+
+    def _depends(self, operands: list[SSAValue], group: Group) -> bool:
+        """Whether `operands` need something that `group` has only when it is finished."""
+        finished: set[SSAValue] = set()
+        aligned: set[SSAValue] = set()
+        for anchor in group.anchors:
+            if isinstance(anchor, Materialise):
+                aligned.add(anchor.value)
+            else:
+                finished.update(anchor.op.results)
+        seen: set[tuple[SSAValue, bool]] = set()
+
+        def visit(value: SSAValue, in_order: bool) -> bool:
+            if (value, in_order) in seen:
+                return False
+            seen.add((value, in_order))
+            if value in finished or (value in aligned and not (in_order and shape_of(value.type) == group.shape)):
+                return True
+            op = value.owner
+            if value in aligned or not isinstance(op, Operation) or not isinstance(op, INLINE):
+                return False
+            sources = VIEW_SOURCES.get(type(op), ())
+            return any(visit(v, in_order and i not in sources) for i, v in enumerate(op.operands))
+
+        return any(visit(v, True) for v in operands)
+
+    # ---- memory
+
+    def _accesses(self, anchor: Anchor) -> tuple[list[Operation], list[Operation]]:
+        """(loads, stores) that an anchor performs when it runs."""
+        loads: list[Operation] = []
+        seen: set[SSAValue] = set()
+
+        def visit(value: SSAValue) -> None:
+            if value in seen or (value in self.buffered and not (isinstance(anchor, Materialise) and value is anchor.value)):
+                return
+            seen.add(value)
+            op = value.owner
+            if isinstance(op, INLINE) and op.parent is self.block:
+                if isinstance(op, LOADS):
+                    loads.append(op)
+                for v in op.operands:
+                    visit(v)
+
+        for v in anchor_operands(anchor):
+            visit(v)
+        return loads, [anchor.op] if isinstance(anchor, Effect) else []
+
+    def _may_share(self, anchor: Anchor, group: Group) -> bool:
+        loads, stores = self._accesses(anchor)
+        if stores and not all(self._agree(s, x) for s in stores for x in loads):
+            return False
+        for other in group.anchors:
+            other_loads, other_stores = self._accesses(other)
+            pairs = [(s, x) for s in stores for x in other_loads + other_stores]
+            pairs += [(s, x) for s in other_stores for x in loads]
+            if not all(self._agree(a, b) for a, b in pairs):
+                return False
+        return True
+
+    def _ordered(self, anchor: Anchor, group: Group) -> bool:
+        """Whether the anchor must stay behind `group` because of memory."""
+        loads, stores = self._accesses(anchor)
+        group_stores = any(isinstance(a, Effect) for a in group.anchors)
+        group_loads = any(self._accesses(a)[0] for a in group.anchors)
+        return bool((stores and (group_loads or group_stores)) or (loads and group_stores))
+
+    def _agree(self, a: Operation, b: Operation) -> bool:
+        if a is b:
+            return True
+        if not (isinstance(a, tile.LoadOp | tile.StoreOp) and isinstance(b, tile.LoadOp | tile.StoreOp)):
+            return False
+        if not (is_tensor(a.ptr.type) and is_tensor(b.ptr.type)):
+            return False
+        fa, fb = self.index.form(a.ptr), self.index.form(b.ptr)
+        if fa is None or fb is None or shape_of(a.ptr.type) != shape_of(b.ptr.type):
+            return False
+        if pointer_root(fa.base) is pointer_root(fb.base):
+            return fa == fb
+        for dim in range(len(shape_of(a.ptr.type))):
+            sa, sb = fa.offset.stride(dim), fb.offset.stride(dim)
+            if sa is None or sb is None or (sa != sb and not (sa.constant_value() is None and sb.constant_value() is None)):
+                return False
+        return True
+
+    def _settle_loads(self, loads: list[Operation], effect: Operation) -> None:
+        """Before a write: tiles loaded earlier and needed later must be read now; those this op uses, unless they may fuse."""
+        at = self._position[effect]
+        fusable = isinstance(effect, tile.StoreOp) and is_tensor(effect.operands[0].type)
+        for load in loads:
+            value = load.results[0]
+            last = self._last_use.get(value, -1)
+            if last > at or (last == at and not (fusable and self._agree(effect, load))):
+                self.force(value)
+        loads.clear()
+
+    # ---- everything else
+
+    def _opaque(self, op: Operation) -> None:
+        """An op that is emitted on its own: scalars, regions, dots, scans, …"""
+        for value in nested_operands(op):
+            if is_tensor(value.type):
+                if self.ancestor_defines(value):
+                    self.force(value)
+                    self._force_sources(value, set())
+        results: set[SSAValue] = set()
+        for group in self.pending:
+            for anchor in group.anchors:
+                if isinstance(anchor, Materialise):
+                    results.add(anchor.value)
+                else:
+                    results.update(anchor.op.results)
+        tensors = any(is_tensor(v.type) for v in nested_operands(op)) or any(is_tensor(r.type) for r in op.results)
+        stores = any(isinstance(a, Effect) for g in self.pending for a in g.anchors)
+        terminator = op.next_op is None
+        if (
+            tensors
+            or op.regions
+            or terminator
+            or writes_memory(op)
+            or (reads_memory(op) and stores)
+            or any(v in results for v in op.operands)
+        ):
+            self._flush()
+        self.items.append(op)
+        for result in op.results:
+            if is_tensor(result.type):
+                self.buffered.add(result)
+
+    def ancestor_defines(self, value: SSAValue) -> bool:
+        """Whether the value is made by this block (values of enclosing blocks were settled there)."""
+        return isinstance(value, OpResult) and value.op.parent is self.block
+
+    def _flush(self) -> None:
+        self.items.extend(self.pending)
+        for group in self.pending:
+            for anchor in group.anchors:
+                if not isinstance(anchor, Materialise):
+                    self.buffered.update(r for r in anchor.op.results if is_tensor(r.type))
+        self.pending = []
+
+    def _materialise_shared(self) -> None:
+        """Tiles that two groups compute are written by the first, unless they are trivial to compute again."""
+        first: dict[SSAValue, Group] = {}
+        for group in [item for item in self.items if isinstance(item, Group)]:
+            seen: set[SSAValue] = set()
+            for value in group.operands():
+                self._visit_shared(value, group, first, seen)
+
+    def _visit_shared(self, value: SSAValue, group: Group, first: dict[SSAValue, Group], seen: set[SSAValue]) -> None:
+        if value in seen or not is_tensor(value.type):
+            return
+        seen.add(value)
+        op = value.owner
+        written_here = any(isinstance(a, Materialise) and a.value is value for a in group.anchors)
+        if (value in self.buffered and not written_here) or (not written_here and self.cheap(value)):
+            return
+        if not isinstance(op, INLINE) or op.parent is not self.block:
+            return
+        owner = first.setdefault(value, group)
+        if owner is not group and not written_here and not isinstance(op, TRIVIAL):
+            owner.anchors.insert(0, Materialise(value))
+            self.buffered.add(value)
+            return
+        sources = VIEW_SOURCES.get(type(op), ())
+        for i, operand in enumerate(op.operands):
+            if i not in sources:
+                self._visit_shared(operand, group, first, seen)
+
+
+def nested_operands(op: Operation) -> list[SSAValue]:
+    """The operands of an op and of everything in its regions."""
+    if not op.regions:
+        return list(op.operands)
+    return [v for inner in op.walk() for v in inner.operands]
+
+
+def pointer_root(pointer: SSAValue | None) -> SSAValue | None:
+    """The pointer that scalar `addptr`s began with."""
+    while pointer is not None and isinstance(pointer.owner, tile.AddPtrOp):
+        pointer = pointer.owner.operands[0]
+    return pointer
+
+
+def opaque(form: Form, value: SSAValue) -> bool:
+    """Whether a form says no more than "the elements of `value`"."""
+    from tritonx.conversion.tile_to_loops.index import TensorAtom
+
+    return any(isinstance(a, TensorAtom) and a.value is value for a in form.offset.atoms())
+
+
+def _indexlike(type_: Attribute) -> bool:
+    return isinstance(element_type(type_), IntegerType | PointerType)

@@ -1,0 +1,34 @@
+"""The tables of the op families, as one value that the emitter is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xdsl.ir import Operation, SSAValue
+
+from tritonx.conversion.tile_to_loops.writer import Lanes
+
+if TYPE_CHECKING:
+    from tritonx.conversion.tile_to_loops.emitter import Emitter, Position
+
+InlineRule = Callable[["Emitter", Any, SSAValue, "Position"], Lanes]
+"""(emitter, op, which result, position) → its elements there."""
+
+ElementwiseRule = Callable[["Emitter", Any, list[Lanes]], Lanes]
+"""(emitter, op, operands at one width) → the result at that width; serves scalars, tiles and combine regions."""
+
+EffectRule = Callable[["Emitter", Any, "Position"], None]
+"""(emitter, op, position): perform the op's effect for the chunk."""
+
+StatementRule = Callable[["Emitter", Any], None]
+"""(emitter, op): an op that is emitted on its own."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    inline: Mapping[type[Operation], InlineRule]
+    elementwise: Mapping[type[Operation], ElementwiseRule]
+    effects: Mapping[type[Operation], EffectRule]
+    statements: Mapping[type[Operation], StatementRule]
