@@ -16,7 +16,7 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.types import float_literal, int_literal, is_float, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import arith, math, tile
-from tritonx.ir.constants import splat_value
+from tritonx.ir.fold.constants import scalar_of
 from tritonx.ir.failure import PassError
 
 Format = Callable[..., str]
@@ -178,7 +178,7 @@ def float_to_int(opcode: str, saturating: str) -> Emit:
 def constant(op: Any, f: FunctionEmitter) -> None:
     type_ = op.results[0].type
     elem, n = llvm_type(type_), f.registers(type_)
-    value = splat_value(op)
+    value = scalar_of(op.value)
     if value is None:
         raise PassError(op, "a constant tile whose elements differ")
     literal = float_literal(float(value), elem) if is_float(elem) else int_literal(int(value), int(elem[1:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 
 from xdsl.dialects.builtin import (
@@ -16,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tritonx.dialects.tile import PointerType, TensorDescType
+from tritonx.ir.fold.constants import FORMATS, round_to
 
 _FLOATS: dict[type[Attribute], str] = {
     Float16Type: "half",
@@ -60,21 +62,20 @@ def is_float(llvm: str) -> bool:
 
 def float_literal(value: float, llvm: str) -> str:
     """The exact LLVM literal of ``value`` rounded to nearest even in the format ``llvm``."""
-    if llvm == "double":
-        return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+    if llvm in ("half", "bfloat"):
+        rounded = round_to(value, FORMATS[Float16Type if llvm == "half" else BFloat16Type])
+        pattern = struct.unpack("<H", struct.pack("<e", rounded))[0] if llvm == "half" else bits_of(rounded, "<f") >> 16
+        return f"0x{'H' if llvm == 'half' else 'R'}{pattern:04X}"
     if llvm == "float":
-        import numpy as np
+        try:
+            value = struct.unpack("<f", struct.pack("<f", value))[0]
+        except OverflowError:  # beyond the format: the infinity of that sign
+            value = math.copysign(math.inf, value)
+    return f"0x{bits_of(value, '<d'):016X}"
 
-        with np.errstate(over="ignore"):
-            rounded = float(np.float32(value))
-        return f"0x{struct.unpack('<Q', struct.pack('<d', rounded))[0]:016X}"
-    import ml_dtypes
-    import numpy as np
 
-    dtype = np.float16 if llvm == "half" else ml_dtypes.bfloat16
-    with np.errstate(over="ignore"):
-        pattern = int(np.array(value, dtype=np.float64).astype(dtype).view(np.uint16))
-    return f"0x{'H' if llvm == 'half' else 'R'}{pattern:04X}"
+def bits_of(value: float, form: str) -> int:
+    return int.from_bytes(struct.pack(form, value), "little")
 
 
 def int_literal(value: int, width: int) -> str:
