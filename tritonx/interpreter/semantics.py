@@ -109,11 +109,11 @@ class EagerSemantics(Semantics):
         lanes = np.broadcast_arrays(*lanes)
         shape = lanes[0].shape
         try:
-            return [self._with_data(r, np.broadcast_to(r.handle.data, shape)) for r in self._scalars(fn, types, lanes, single)]
+            return [self._with_data(r, np.broadcast_to(r.handle.data, shape)) for r in self._call_on_lanes(fn, types, lanes, single)]
         except LanesDiverge:
             columns: list[list[tensor]] = []
             for index in np.ndindex(shape):
-                columns.append(self._scalars(fn, types, [lane[index] for lane in lanes], single))
+                columns.append(self._call_on_lanes(fn, types, [lane[index] for lane in lanes], single))
             merged: list[tensor] = []
             for results in zip(*columns, strict=True):
                 if any(r.type != results[0].type for r in results):
@@ -122,7 +122,7 @@ class EagerSemantics(Semantics):
                 merged.append(self._with_data(results[0], data))
             return merged
 
-    def _scalars(self, fn: Any, types: Sequence[Any], data: Sequence[Any], single: list[bool] | None) -> list[tensor]:
+    def _call_on_lanes(self, fn: Any, types: Sequence[Any], data: Sequence[Any], single: list[bool] | None) -> list[tensor]:
         handles = iter([EagerValue(ir_type(t), d) for t, d in zip(types, data, strict=True)])
         returned = self.call_function(fn, [t.rebuild(handles) for t in types], {})
         is_tuple = isinstance(returned, language_tuple | tuple)
