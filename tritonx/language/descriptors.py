@@ -237,10 +237,8 @@ class block_pointer(base_value):
         self.base, self.shape_, self.strides_, self.offsets_ = base, shape, strides, offsets
         element = base.type.element_ty
         block = block_type(element, [unwrap(s) for s in block_shape])
-        self.type: Any = block_pointer_type(
-            base.type, shape.type, strides.type, offsets.type, block, [*order].__str__()
-        )
-        self.order = [*order]
+        self.order = (*order,)
+        self.type: Any = block_pointer_type(base.type, shape.type, strides.type, offsets.type, block, self.order)
 
     @property
     def dtype(self) -> Any:

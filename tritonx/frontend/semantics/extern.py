@@ -116,11 +116,12 @@ class ExternSemantics(CastSemantics):
         return self.cast(result, int1) if name in _PREDICATES else result
 
     def extern_functions(self) -> Mapping[str, Overloads]:
-        """The backend's table, looked up once."""
+        """The backend's table, looked up once; empty where no installed backend serves the target (the interpreter's)."""
         if self._extern_functions is None:
-            from tritonx.backends.registry import get_backend
+            from tritonx.backends.registry import available
 
-            self._extern_functions = get_backend(self.target.backend).extern_functions(self.target)
+            backend = available().get(self.target.backend)
+            self._extern_functions = {} if backend is None else backend.extern_functions(self.target)
         return self._extern_functions
 
 

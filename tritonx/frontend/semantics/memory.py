@@ -49,7 +49,7 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
         properties = access_properties(cache_modifier, eviction_policy, _LOAD_CACHE)
         if unwrap(volatile):
             properties["isVolatile"] = _TRUE
-        mask, other = self._optional(mask), self._optional(other)
+        mask, other = self._optional(mask), self._fill(other, pointer)
         if isinstance(pointer, block_pointer):
             if mask is not None or other is not None:
                 raise ValueError("`mask` and `other` arguments cannot be specified for loading block pointers")
@@ -131,6 +131,15 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
     def _optional(self, value: Any) -> tensor | None:
         value = unwrap(value)
         return None if value is None else self.to_tensor(value)
+
+    def _fill(self, other: Any, pointer: Any) -> tensor | None:
+        """``other`` as a tensor; a literal zero at once in the element type, so that no conversion is left of it."""
+        other = unwrap(other)
+        if isinstance(other, int | float) and other == 0 and isinstance(pointer, tensor):
+            element = getattr(pointer.dtype, "element_ty", None)
+            if element is not None and element.is_floating() and not element.is_fp8e4b15():
+                return self.constant(float(other), element)
+        return self._optional(other)
 
     def _memory_pointer(self, pointer: tensor) -> tuple[tensor, dtype, bool]:
         """The pointer that is dereferenced, its element type, and whether that stands for int1, which is a byte in memory."""
