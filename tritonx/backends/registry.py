@@ -6,6 +6,7 @@ another) is reported once as a ``BackendWarning`` and listed with the reason; th
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,13 +91,13 @@ def _load(entry: EntryPoint) -> BackendInfo:
         if isinstance(error, KeyboardInterrupt):
             raise
         return bad(f"importing it failed: {type(error).__name__}: {error}")
-    if isinstance(backend, type) and issubclass(backend, Backend):
+    if inspect.isclass(backend):
         return bad("the entry point names a class; it must name an instance of it")
     required = getattr(backend, "api_version", None)
     if required != API_VERSION:
         return bad(f"it was written for version {required} of tritonx.backends.api; this is version {API_VERSION}")
     if not isinstance(backend, Backend):
-        return bad(f"the entry point names a {type(backend).__name__}, not a tritonx.backends.api.Backend")
+        return bad(f"the entry point names {object.__repr__(backend)}, not a tritonx.backends.api.Backend")
     name: Any = getattr(backend, "name", None)
     if not isinstance(name, str) or not name:
         return bad("the backend has no name")

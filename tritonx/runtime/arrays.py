@@ -146,7 +146,8 @@ class DeviceArray:
 def _bytes_of(array: NDArray[Any]) -> memoryview:
     import numpy as np
 
-    return memoryview(array.reshape(-1).view(np.uint8))
+    flat: Any = array.reshape(-1).view(np.uint8)
+    return memoryview(flat)
 
 
 def _extents(shape: int | Sequence[int]) -> tuple[int, ...]:

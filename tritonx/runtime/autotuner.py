@@ -140,7 +140,11 @@ class Autotuner(KernelInterface[Any]):
             given: dict[str, Any] = {"rep": self.num_reps} if self.num_reps is not None else {}
             if self.num_warmups is not None and not self.use_cuda_graph:
                 given["warmup"] = self.num_warmups
-            self._do_bench = lambda call, quantiles: timed(call, quantiles=quantiles, **given)
+
+            def bench(call: Callable[[], Any], quantiles: Sequence[float]) -> Any:
+                return timed(call, quantiles=quantiles, **given)
+
+            self._do_bench = bench
         return self._do_bench
 
     # Searching -----------------------------------------------------------------------------------------------------
@@ -248,6 +252,7 @@ class Autotuner(KernelInterface[Any]):
         """Launch with the best configuration for these arguments, searching for it the first time."""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         used_cache = True
+        key: tuple[Any, ...] = ()
         config = self.configs[0]
         if len(self.configs) > 1:
             key = self._key(kwargs)
@@ -257,7 +262,7 @@ class Autotuner(KernelInterface[Any]):
         self.best_config = config
         if knobs.autotuning.print and not used_cache:
             print(
-                f"Triton autotuning for function {self.__name__},\nwith key as {key},\n"  # pyright: ignore[reportPossiblyUnbound]
+                f"Triton autotuning for function {self.__name__},\nwith key as {key},\n"
                 f"finished after {self.bench_time or 0.0:.2f}s,\nbest config selected: {self.best_config};"
             )
         if config.pre_hook is not None:
@@ -299,8 +304,8 @@ class Autotuner(KernelInterface[Any]):
             self.nargs = None
 
 
-def _ordered(times: Any) -> Any:
-    return list(times) if isinstance(times, Sequence) else [times]
+def _ordered(times: Any) -> list[float]:
+    return list(times) if hasattr(times, "__len__") else [times]
 
 
 def autotune(

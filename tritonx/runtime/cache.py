@@ -48,7 +48,7 @@ def _base32(key: str) -> str:
     return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")
 
 
-def _base64(key: str) -> str:
+def _base64(key: str) -> str:  # pyright: ignore[reportUnusedFunction]  # torch imports it
     return base64.urlsafe_b64encode(bytes.fromhex(key)).decode().rstrip("=")
 
 

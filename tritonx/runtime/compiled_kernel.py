@@ -187,9 +187,10 @@ class CompiledKernel:
             return None
         data = LazyDict({"name": self.name, "function": self.function, "stream": stream})
         fn = self.src.fn
-        if fn is not None and getattr(fn, "launch_metadata", None) is not None:
+        describe: Any = getattr(fn, "launch_metadata", None)
+        if describe is not None:
             named = dict(zip(fn.arg_names, args, strict=False))
-            data.add(fn.launch_metadata, (grid, self.metadata, named))
+            data.add(describe, (grid, self.metadata, named))
         return data
 
     @property
@@ -201,7 +202,8 @@ class CompiledKernel:
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
         """Launch over ``grid`` with all parameters by position, or with the run-time ones only."""
-        extents = (*grid, 1, 1, 1)[:3] if isinstance(grid, tuple | list) else (int(grid), 1, 1)
+        x, y, z = (*grid, 1, 1, 1)[:3] if hasattr(grid, "__len__") else (grid, 1, 1)
+        extents: tuple[int, int, int] = (int(x), int(y), int(z))
 
         def runner(*args: Any, stream: int | None = None) -> None:
             hooks = knobs.runtime

@@ -222,7 +222,7 @@ class _Compile:
 
     def _remaining_stages(self) -> tuple[Stage, ...]:
         stages = self.backend.stages(self.target, self.options)
-        if isinstance(self.source, ASTSource) or not isinstance(self.source, IRSource):
+        if not isinstance(self.source, IRSource):
             return stages
         names = [s.name for s in stages]
         if self.source.ext not in names or isinstance(stages[names.index(self.source.ext)], EmitStage):

@@ -129,12 +129,10 @@ class _Finder(ast.NodeVisitor):
                 if isinstance(element, JITCallable):
                     self.merge(element)
         if scope is not None:
-            mutable = isinstance(value, list | dict | set | bytearray)
-            try:
-                kept: Any = copy.copy(value) if mutable else value  # pyright: ignore[reportUnknownVariableType]
-            except Exception:
-                kept = value  # not copyable: identity has to do
-            self._record(Global(name, scope, value, kept, mutable))
+            found: Any = value
+            mutable = type(found) in (list, dict, set, bytearray)  # what a program may change in place
+            kept: Any = copy.copy(found) if mutable else found
+            self._record(Global(name, scope, found, kept, mutable))
 
     def visit_Name(self, node: ast.Name) -> Any:
         if isinstance(node.ctx, ast.Store):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerType
 
@@ -26,7 +26,7 @@ def signature_type(type: Any) -> str:
     if isinstance(type, PointerType):
         return "*" + signature_type(type.pointee)
     if isinstance(type, IntegerType):
-        width = type.width.data
+        width = cast("IntegerType", type).width.data
         return "u1" if width == 1 else f"i{width}"
     text = str(type)
     return _FLOAT_NAMES.get(text, text)

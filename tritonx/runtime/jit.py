@@ -45,7 +45,7 @@ class MockTensor:
     @staticmethod
     def wrap_dtype(arg: Any) -> Any:
         """``arg`` itself, or a MockTensor where it is a dtype of torch or NumPy."""
-        kind = type(arg)
+        kind: Any = arg.__class__
         if kind.__name__ == "dtype" and kind.__module__ in ("torch", "numpy"):
             return MockTensor(arg)
         if kind.__module__ == "numpy.dtypes":
@@ -240,6 +240,11 @@ def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
 def must_use_result(marked: Any, message: Any = True) -> Any:
     """Mark a function of the language whose result must not be dropped; ``@must_use_result("why")`` says why."""
     if isinstance(marked, str):
-        return lambda fn: must_use_result(fn, marked)  # pyright: ignore[reportUnknownLambdaType]
+        message = marked
+
+        def mark(fn: Any) -> Any:
+            return must_use_result(fn, message)
+
+        return mark
     marked._must_use_result = message
     return marked

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, Generic, Protocol, TypeVar, overload
+from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
 T = TypeVar("T")
 propagate_env: bool = True
@@ -57,7 +57,8 @@ class Knob(Generic[T]):
 
     @property
     def default(self) -> T:
-        return self._default() if callable(self._default) else self._default
+        default: Any = self._default
+        return cast(T, default() if callable(default) else default)
 
     @overload
     def __get__(self, group: None, owner: type) -> Knob[T]: ...
@@ -137,7 +138,7 @@ class Group:
         return self
 
     @contextmanager
-    def scope(self) -> Iterator[None]:
+    def scope(self) -> Generator[None]:
         """Restore assignments and environment variables at the end of the block."""
         assigned = dict(self.assigned)
         names = [k.env for k in self.knob_descriptors.values() if k.env]
@@ -251,7 +252,7 @@ class RuntimeKnobs(Group):
         self.debug = parse_bool(value) if value is not None else False
 
     @contextmanager
-    def scope(self) -> Iterator[None]:
+    def scope(self) -> Generator[None]:
         debug, hooks = self.debug, {n: getattr(self, n) for n in vars(self) if n.endswith("_hook")}
         with super().scope():
             try:

@@ -194,7 +194,7 @@ class Launcher:
             return None
         mode = active_mode.get()
         if mode is not None:
-            kernel = mode.submit(hook_key, lambda: compile(source, target=placement.target, options=options))
+            kernel: Any = mode.submit(hook_key, lambda: compile(source, target=placement.target, options=options))
         else:
             kernel = compile(source, target=placement.target, options=options)
         after = knobs.runtime.jit_post_compile_hook
@@ -293,5 +293,5 @@ def _three(grid: Any) -> tuple[int, int, int]:
 
 def _hashable_key(placement: Placement, wanted: Specialization, options: Options) -> Any:
     attributes = tuple((path, tuple(map(tuple, marks))) for path, marks in wanted.attrs.items())
-    constants = tuple((path, type(value), value) for path, value in wanted.constants.items())
+    constants: tuple[Any, ...] = tuple((path, value.__class__, value) for path, value in wanted.constants.items())
     return placement.target, tuple(wanted.signature.items()), constants, attributes, options

@@ -6,29 +6,22 @@ import inspect
 from functools import cached_property
 from typing import Any
 
-# Annotations that fix a parameter's type, by the spelling that people use, to the names that signatures use.
+_SIGNATURE_NAMES = (
+    *("i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64"),
+    *("fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16", "bf16", "fp16", "fp32", "fp64"),
+)
+
 _ANNOTATED_TYPES: dict[str, str] = {
-    name: name
-    for name in (
-        *("i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64"),
-        *("fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16", "bf16", "fp16", "fp32", "fp64"),
-    )
-}
-_ANNOTATED_TYPES |= {
+    **{name: name for name in _SIGNATURE_NAMES},
     **{f"int{n}": f"i{n}" for n in (8, 16, 32, 64)},
     **{f"uint{n}": f"u{n}" for n in (8, 16, 32, 64)},
-    "int1": "u1",
-    "bool": "u1",
-    "i1": "u1",
     **{f"float{n}": f"fp{n}" for n in (16, 32, 64)},
+    **{f"float8{kind}": f"fp8{kind}" for kind in ("e4nv", "e5", "e4b15", "e4b8", "e5b16")},
+    "i1": "u1",
+    "int1": "u1",
     "bfloat16": "bf16",
-    "float": "fp32",
-    "float8e4nv": "fp8e4nv",
-    "float8e5": "fp8e5",
-    "float8e4b15": "fp8e4b15",
-    "float8e4b8": "fp8e4b8",
-    "float8e5b16": "fp8e5b16",
 }
+"""Annotations that fix a parameter's type, in the spellings that people use, to the names that signatures use."""
 
 
 def _annotation_text(annotation: object) -> str:

@@ -12,7 +12,7 @@ The handler of an argument is chosen by its exact class, once per class (``Speci
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from tritonx.runtime.arguments import HEAD_BYTES, ArraySource, array_source
 from tritonx.runtime.dtype_names import type_name
@@ -159,8 +159,8 @@ class Specializer(dict[type, Handler]):
         return _intern_tuple(tuple(p[0] for p in pairs), type(value)), tuple(p[1] for p in pairs)
 
     def _find(self, kind: type) -> Handler:
-        if issubclass(kind, bool | int | float):
-            base = next(b for b in (bool, int, float) if issubclass(kind, b))
+        base = next((b for b in (int, float) if issubclass(kind, b)), None)
+        if base is not None:
             inner, plain = self[base], base
             return lambda value: inner(plain(value))
         if issubclass(kind, tuple):
@@ -171,7 +171,7 @@ class Specializer(dict[type, Handler]):
             return _constexpr
         if kind.__name__ == "TensorDescriptor":
             return self._descriptor
-        source = array_source(kind)
+        source = array_source(cast("type", kind))
         if source is not None:
             return self._array_handler(source)
         return _constexpr_or_refuse

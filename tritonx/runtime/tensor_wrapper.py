@@ -52,10 +52,10 @@ def reinterpret(tensor: Any, dtype: Any) -> Any:
 
     Raises TypeError for what is not a tensor.
     """
-    base = tensor.base if isinstance(tensor, TensorWrapper) else tensor
+    base: Any = tensor.base if isinstance(tensor, TensorWrapper) else tensor
     from tritonx.runtime.arguments import array_source
 
-    if array_source(type(base)) is None:
+    if array_source(base.__class__) is None:
         raise TypeError(f"Cannot reinterpret a {type(tensor).__name__}.")
     from tritonx.runtime.dtype_names import type_name
 

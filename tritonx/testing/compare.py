@@ -17,7 +17,8 @@ def to_numpy(value: Any) -> Any:
         if "bfloat16" in str(value.dtype) or "float8" in str(value.dtype):
             value = value.float()
         return value.numpy()
-    array = value.numpy() if hasattr(value, "numpy") and not isinstance(value, np.ndarray) else np.asarray(value)
+    as_array: Any = np.asarray
+    array: Any = value.numpy() if hasattr(value, "numpy") and not isinstance(value, np.ndarray) else as_array(value)
     return array.astype(np.float32) if array.dtype.kind == "V" or "float8" in array.dtype.name else array
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 Row = tuple[tuple[Any, ...], list[tuple[float, float | None, float | None]]]
@@ -119,22 +120,21 @@ class Mark:
 
 def _frame(bench: Benchmark, rows: Sequence[Row]) -> Any:
     try:
-        import pandas  # pyright: ignore[reportMissingImports, reportMissingModuleSource]  # optional
+        pandas: Any = import_module("pandas")  # optional
     except ImportError as error:
         raise ImportError("return_df=True needs pandas") from error
     header = bench.table([])[0]
     data = [[*x, *(v[0] for v in values)] for x, values in rows]
-    return pandas.DataFrame(data, columns=header)  # pyright: ignore
+    return pandas.DataFrame(data, columns=header)
 
 
 def _plot(bench: Benchmark, rows: Sequence[Row], show: bool, save_path: str) -> None:
     try:
-        from matplotlib import pyplot  # pyright: ignore[reportMissingImports, reportMissingModuleSource]  # optional
+        plot: Any = import_module("matplotlib.pyplot")  # optional
     except ImportError:
         if show:
             raise ImportError("show_plots=True needs matplotlib") from None
         return
-    plot: Any = pyplot
     figure, axes = plot.subplots()
     xs = [x[0] for x, _ in rows]
     for i, name in enumerate(bench.line_names):

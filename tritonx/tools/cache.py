@@ -133,11 +133,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _removed(prune(knobs.cache.max_bytes if given.max_bytes is None else given.max_bytes, directory))
         else:
             _removed(clear(directory))
+    except BrokenPipeError:
+        return 0
     except (CommandError, OSError) as error:
         print(f"tritonx-cache: error: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:
-        return 0
     return 0
 
 
