@@ -1,0 +1,62 @@
+"""Host time of ``kernel[grid](*args)`` in steady state, for 1, 5 and 20 arguments, beside Triton in the same run.
+
+Bursts of launches are timed on the host and the device is waited for outside the timing; the minimum over bursts is reported,
+with the median in brackets.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from peers import load
+
+BURST, REPEAT = 400, 15
+
+
+def microseconds(run: Callable[[], Any]) -> tuple[float, float]:
+    for _ in range(300):
+        run()
+    torch.cuda.synchronize()
+    times: list[float] = []
+    for _ in range(REPEAT):
+        start = time.perf_counter_ns()
+        for _ in range(BURST):
+            run()
+        times.append((time.perf_counter_ns() - start) / BURST / 1e3)
+        torch.cuda.synchronize()
+    return min(times), statistics.median(times)
+
+
+def arguments(count: int) -> list[Any]:
+    """Tensors, ints and floats as real kernels mix them."""
+    kinds = {1: "p", 5: "ppiif", 20: "p" * 8 + "i" * 8 + "f" * 4}[count]
+    tensors = [torch.zeros(1024, device="cuda") for _ in range(8)]
+    out: list[Any] = []
+    for i, kind in enumerate(kinds):
+        out.append(tensors[i % 8] if kind == "p" else 33 + i if kind == "i" else 0.5 + i)
+    return out
+
+
+def main() -> None:
+    kernels = load("kernels_memory")
+    for count in (1, 5, 20):
+        args = arguments(count)
+        row: dict[str, tuple[float, float]] = {}
+        for name, module in (("tritonx", kernels.ours), ("triton", kernels.peer)):
+            if module is None:
+                continue
+            kernel = getattr(module, f"empty{count}")
+            row[name] = microseconds(lambda k=kernel, a=args: k[(1,)](*a))
+        cells = [f"{name} {low:.2f} ({middle:.2f}) µs" for name, (low, middle) in row.items()]
+        ratio = f"ratio {row['tritonx'][0] / row['triton'][0]:.2f} (goal 0.8)" if len(row) == 2 else ""
+        print(f"{count:2d} arguments: " + ", ".join(cells), ratio, flush=True)
+    x = torch.zeros(1024, device="cuda")
+    print("torch x.add_(1): %.2f (%.2f) µs" % microseconds(lambda: x.add_(1)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""Memory-bound kernels on a GPU, beside Triton in the same run: achieved GB/s and the ratio of the best configurations.
+
+    python benchmarks/gpu_memory.py [--json out.json] [case ...]
+
+Inputs are fresh random numbers, outputs are filled with NaN first, results are compared with float64. Each compiler is given
+the same small list of configurations and its best one counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from peers import gpu_milliseconds, load
+
+KERNELS = load("kernels_memory")
+GOALS = {
+    "add f32": 1.0, "softmax 65536x1024 f16": 1.05, "softmax 16384x8192 f32": 1.0, "softmax 8192x32768 bf16": 1.2,
+    "softmax 32768x4000 f32": 1.0, "layernorm 16384x8192 f16": 1.0, "layernorm 16384x5000 f32": 1.65,
+    "layernorm 32768x2048 bf16": 1.0, "column sum 16384^2 f16": 1.25, "cumsum 16384x4096 f32": 1.0,
+    "transpose 16384^2 f16": 1.0,
+}  # fmt: skip
+"""Ratios to reach: docs/baseline.md."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """``launch(kernels, out, configuration)`` runs one compiler's kernel; ``bytes`` is what must be moved at least."""
+
+    name: str
+    bytes: int
+    configurations: list[dict[str, int]]
+    out: torch.Tensor
+    launch: Callable[[Any, torch.Tensor, dict[str, int]], Any]
+    exact: Callable[[], torch.Tensor]
+    tolerance: float
+
+
+def next_power(n: int) -> int:
+    return 1 << (n - 1).bit_length()
+
+
+def random(*shape: int, dtype: torch.dtype) -> torch.Tensor:
+    return torch.randn(*shape, device="cuda", dtype=torch.float32).to(dtype)
+
+
+def add_case() -> Case:
+    n = 1 << 28
+    x, y = random(n, dtype=torch.float32), random(n, dtype=torch.float32)
+    return Case(
+        "add f32", 12 * n,
+        [{"BLOCK": b, "num_warps": w} for b, w in ((1024, 4), (2048, 8), (4096, 8))],
+        torch.empty_like(x),
+        lambda k, out, c: k.add[(-(-n // c["BLOCK"]),)](x, y, out, n, **c),
+        lambda: x.double() + y.double(), 1e-7,
+    )  # fmt: skip
+
+
+def softmax_case(rows: int, cols: int, dtype: torch.dtype, label: str) -> Case:
+    x = random(rows, cols, dtype=dtype)
+    block = next_power(cols)
+    return Case(
+        f"softmax {rows}x{cols} {label}", 2 * x.numel() * x.element_size(),
+        [{"BLOCK": block, "num_warps": w} for w in (1, 2, 4, 8, 16, 32) if 8 <= block // (32 * w) <= 128],
+        torch.empty_like(x),
+        lambda k, out, c: k.softmax[(rows,)](out, x, cols, **c),
+        lambda: torch.softmax(x.double(), dim=1), 1e-6 if dtype == torch.float32 else 5e-3,
+    )  # fmt: skip
+
+
+def layer_norm_case(rows: int, cols: int, dtype: torch.dtype, label: str) -> Case:
+    x, w, b = random(rows, cols, dtype=dtype), random(cols, dtype=dtype), random(cols, dtype=dtype)
+    block = next_power(cols)
+    return Case(
+        f"layernorm {rows}x{cols} {label}", 2 * x.numel() * x.element_size(),
+        [{"BLOCK": block, "num_warps": n} for n in (2, 4, 8, 16) if 8 <= block // (32 * n) <= 128],
+        torch.empty_like(x),
+        lambda k, out, c: k.layer_norm[(rows,)](x, out, w, b, cols, 1e-5, **c),
+        lambda: torch.nn.functional.layer_norm(x.double(), (cols,), w.double(), b.double(), 1e-5),
+        1e-6 if dtype == torch.float32 else 5e-3,
+    )  # fmt: skip
+
+
+def column_sum_case() -> Case:
+    n = 16384
+    x = random(n, n, dtype=torch.float16)
+    return Case(
+        "column sum 16384^2 f16", x.numel() * 2,
+        [{"BLOCK_M": m, "BLOCK_N": c, "num_warps": w} for m, c, w in
+         ((32, 64, 4), (64, 64, 4), (64, 64, 8), (128, 64, 8), (32, 128, 4), (64, 32, 4), (128, 32, 4), (256, 32, 8))],
+        torch.empty(n, device="cuda"),
+        lambda k, out, c: k.column_sum[(n // c["BLOCK_N"],)](x, out, n, n, **c),
+        lambda: x.double().sum(0), 1e-5,
+    )  # fmt: skip
+
+
+def cumsum_case() -> Case:
+    rows, cols = 16384, 4096
+    x = random(rows, cols, dtype=torch.float32)
+    return Case(
+        "cumsum 16384x4096 f32", 8 * x.numel(),
+        [{"BLOCK": cols, "num_warps": w} for w in (4, 8, 16)],
+        torch.empty_like(x),
+        lambda k, out, c: k.cumsum[(rows,)](x, out, cols, **c),
+        lambda: x.double().cumsum(1), 1e-6,
+    )  # fmt: skip
+
+
+def transpose_case() -> Case:
+    n = 16384
+    x = random(n, n, dtype=torch.float16)
+    return Case(
+        "transpose 16384^2 f16", 4 * x.numel(),
+        [{"BLOCK_M": m, "BLOCK_N": c, "num_warps": w} for m, c, w in
+         ((64, 64, 4), (128, 64, 4), (64, 128, 4), (128, 64, 8), (128, 128, 8), (64, 64, 8))],
+        torch.empty_like(x),
+        lambda k, out, c: k.transpose[(n // c["BLOCK_M"], n // c["BLOCK_N"])](x, out, n, n, **c),
+        lambda: x.t().double(), 0.0,
+    )  # fmt: skip
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    "add": add_case,
+    "softmax1024": lambda: softmax_case(65536, 1024, torch.float16, "f16"),
+    "softmax8192": lambda: softmax_case(16384, 8192, torch.float32, "f32"),
+    "softmax32768": lambda: softmax_case(8192, 32768, torch.bfloat16, "bf16"),
+    "softmax4000": lambda: softmax_case(32768, 4000, torch.float32, "f32"),
+    "layernorm8192": lambda: layer_norm_case(16384, 8192, torch.float16, "f16"),
+    "layernorm5000": lambda: layer_norm_case(16384, 5000, torch.float32, "f32"),
+    "layernorm2048": lambda: layer_norm_case(32768, 2048, torch.bfloat16, "bf16"),
+    "column_sum": column_sum_case,
+    "cumsum": cumsum_case,
+    "transpose": transpose_case,
+}
+
+
+def poison(out: torch.Tensor) -> None:
+    out.fill_(float("nan"))
+
+
+def error_of(out: torch.Tensor, exact: torch.Tensor) -> float:
+    difference = out.double().sub_(exact)
+    return float(difference.norm() / exact.norm())
+
+
+def measure(case: Case) -> dict[str, Any]:
+    """Check both compilers' results, time every configuration of both, and keep the best of each."""
+    exact = case.exact()
+    modules = {"tritonx": KERNELS.ours, "triton": KERNELS.peer}
+    runs: list[tuple[str, dict[str, int], Callable[[], Any]]] = []
+    errors: dict[str, float] = {}
+    for name, module in modules.items():
+        if module is None:
+            continue
+        for configuration in case.configurations:
+            poison(case.out)
+            try:
+                case.launch(module, case.out, configuration)
+                torch.cuda.synchronize()
+            except Exception as problem:  # a configuration may need more than the device has
+                print(
+                    f"  {case.name} {name} {configuration}: {type(problem).__name__}: {str(problem)[:200]}",
+                    file=sys.stderr,
+                )
+                continue
+            errors[name] = max(errors.get(name, 0.0), error_of(case.out, exact))
+            runs.append((name, configuration, lambda m=module, c=configuration: case.launch(m, case.out, c)))
+    del exact
+    times = gpu_milliseconds([run for _, _, run in runs])
+    best: dict[str, tuple[float, dict[str, int]]] = {}
+    for (name, configuration, _), ms in zip(runs, times, strict=True):
+        if name not in best or ms < best[name][0]:
+            best[name] = ms, configuration
+    row: dict[str, Any] = {"case": case.name, "goal": GOALS.get(case.name)}
+    for name, (ms, configuration) in best.items():
+        row[name] = {"gbps": case.bytes / ms / 1e6, "ms": ms, "configuration": configuration, "error": errors[name]}
+        row[name]["right"] = bool(errors[name] <= case.tolerance)
+    if len(best) == 2:
+        row["ratio"] = best["triton"][0] / best["tritonx"][0]
+    return row
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", choices=[[], *CASES], help="all by default")
+    parser.add_argument("--json")
+    given = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    for name in given.cases or CASES:
+        try:
+            row = measure(CASES[name]())
+        except Exception as problem:
+            print(f"{name}: {type(problem).__name__}: {problem}", flush=True)
+            continue
+        rows.append(row)
+        cells = [f"{row['case']:28s}"]
+        for who in ("tritonx", "triton"):
+            if who in row:
+                r = row[who]
+                cells.append(
+                    f"{who} {r['gbps']:6.0f} GB/s err {r['error']:.0e}{'' if r['right'] else ' WRONG'} {r['configuration']}"
+                )
+        cells.append(f"ratio {row.get('ratio', 0):.3f} (goal {row['goal']})")
+        print(" | ".join(cells), flush=True)
+        torch.cuda.empty_cache()
+    if given.json:
+        with open(given.json, "w") as file:
+            json.dump(rows, file, indent=1)
+    return 0 if all(row["tritonx"]["right"] for row in rows if "tritonx" in row) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""The same kernel source for both compilers, and interleaved timing.
+
+``load("kernels_memory")`` gives two modules: one that imports Triton, and one in which the import has been changed, as a user
+would change it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+
+class Pair(NamedTuple):
+    """``peer`` is None where Triton is not installed."""
+
+    ours: ModuleType
+    peer: ModuleType | None
+
+
+def _module(path: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def load(stem: str) -> Pair:
+    """Both versions of ``benchmarks/<stem>.py``."""
+    source = Path(__file__).with_name(f"{stem}.py")
+    changed = source.read_text().replace("import triton.language", "import tritonx.language")
+    changed = changed.replace("import triton\n", "import tritonx as triton\n")
+    copy = Path(tempfile.mkdtemp(prefix="tritonx-bench-")) / f"{stem}_tritonx.py"
+    copy.write_text(changed)
+    peer = _module(source, f"{stem}_triton") if importlib.util.find_spec("triton") is not None else None
+    return Pair(_module(copy, copy.stem), peer)
+
+
+def gpu_milliseconds(runs: Sequence[Callable[[], Any]], repeat: int = 25) -> list[float]:
+    """Median of event-timed runs of each candidate, interleaved, with the level-2 cache overwritten before every run."""
+    import torch
+
+    flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
+    for run in runs:
+        for _ in range(3):
+            run()
+    torch.cuda.synchronize()
+    events = [
+        [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(repeat)]
+        for _ in runs
+    ]
+    for i in range(repeat):
+        for run, pairs in zip(runs, events, strict=True):
+            start, stop = pairs[i]
+            flush.zero_()
+            start.record()
+            run()
+            stop.record()
+    torch.cuda.synchronize()
+    return [statistics.median(a.elapsed_time(b) for a, b in pairs) for pairs in events]
