@@ -132,7 +132,7 @@ def _data_ptr_location(tensor: Any) -> Location | None:
 
 def _interface_names() -> tuple[str, ...]:
     """Every attribute that a backend names; the host's last, because device arrays may offer both."""
-    from tritonx.backends import registry
+    import tritonx.backends.registry as registry
 
     names = {name for backend in registry.available().values() for name in backend.array_interfaces}
     return (*sorted(names - {HOST_INTERFACE}), HOST_INTERFACE)

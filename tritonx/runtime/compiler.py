@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tritonx.backends import registry
+import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Compilation, EmitStage, Options, Parameter, PassStage, Stage, Target
 from tritonx.runtime import knobs
 from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager

@@ -13,7 +13,7 @@ import copy
 import hashlib
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from tritonx.runtime.source import JITCallable
@@ -129,7 +129,7 @@ class _Finder(ast.NodeVisitor):
                 if isinstance(element, JITCallable):
                     self.merge(element)
         if scope is not None:
-            found: Any = value
+            found: Any = cast("Any", value)
             mutable = type(found) in (list, dict, set, bytearray)  # what a program may change in place
             kept: Any = copy.copy(found) if mutable else found
             self._record(Global(name, scope, found, kept, mutable))

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tritonx.backends import registry
+import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Driver, Target
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import NoBackend, NoDevice, TritonError

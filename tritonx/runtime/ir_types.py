@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerType
 
-from tritonx.dialects.tile import PointerType
+from tritonx.ir.types import PointerType
 
 _FLOAT_NAMES = {
     "f16": "fp16",

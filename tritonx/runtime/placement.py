@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tritonx.backends import registry
+import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Target
 from tritonx.runtime import driver
 from tritonx.runtime.arguments import Location, describe_location

@@ -150,10 +150,7 @@ class IRSource:
         return self._parsed()
 
     def _function(self) -> Any:
-        from tritonx.dialects.tile import FuncOp
-
-        functions = [op for op in self._parsed().ops if isinstance(op, FuncOp)]
-        public = [f for f in functions if f.sym_visibility is None or f.sym_visibility.data == "public"]
+        public = public_functions(self._parsed())
         if len(public) != 1:
             raise SourceError(f"{self.path} must hold exactly one public tt.func, found {len(public)}")
         return public[0]
@@ -205,7 +202,11 @@ def printed(module: Any) -> str:
 
 def entry_symbol(module: Any, default: str) -> str:
     """The symbol of the module's public function: a kernel's ``repr`` may have chosen another name than Python's."""
-    for op in getattr(module, "ops", ()):
-        if op.name == "tt.func" and (op.sym_visibility is None or op.sym_visibility.data == "public"):
-            return op.sym_name.data
-    return default
+    found = public_functions(module)
+    return found[0].sym_name.data if found else default
+
+
+def public_functions(module: Any) -> list[Any]:
+    """The kernels of a module: its ``tt.func`` ops that are not private."""
+    functions = [op for op in getattr(module, "ops", ()) if op.name == "tt.func"]
+    return [f for f in functions if f.sym_visibility is None or f.sym_visibility.data == "public"]
