@@ -1,0 +1,254 @@
+"""What the axis analysis claims of random index expressions holds for the numbers they produce."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tritonx.analysis.axis_info import analyze_axes
+from tritonx.ir.text import parse_module
+
+EXTENT = 32
+
+
+class Expression:
+    """Random ops in text, each with the array that it computes (for some values of the arguments)."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.lines = []
+        self.values = {}
+        self.arguments = {"%a": 16 * rng.randrange(-8, 9), "%b": 4 * rng.randrange(1, 40), "%n": rng.randrange(-99, 99)}
+        self.tiles = []
+        self.masks = []
+        for name, value in self.arguments.items():
+            self.tiles.append(self.emit(f"tt.splat {name} : i32 -> tensor<{EXTENT}xi32>", np.full(EXTENT, value)))
+        self.tiles.append(
+            self.emit(
+                f"tt.make_range {{end = {EXTENT} : i32, start = 0 : i32}} : tensor<{EXTENT}xi32>", np.arange(EXTENT)
+            )
+        )
+        for _ in range(2):
+            constant = rng.choice([1, 2, 4, 8, 3, 12, 16, -8, 0])
+            text = f"arith.constant dense<{constant}> : tensor<{EXTENT}xi32>"
+            self.tiles.append(self.emit(text, np.full(EXTENT, constant)))
+
+    def emit(self, text, value):
+        name = f"%{len(self.values)}"
+        self.values[name] = value
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def step(self):
+        rng = self.rng
+        a, b = rng.choice(self.tiles), rng.choice(self.tiles)
+        x, y = self.values[a], self.values[b]
+        kind = rng.choice(
+            ["addi", "addi", "subi", "muli", "divsi", "remsi", "shli", "shrsi", "andi", "minsi", "cmpi", "select"]
+        )
+        suffix = f"{a}, {b} : tensor<{EXTENT}xi32>"
+        match kind:
+            case "addi":
+                value = x + y
+            case "subi":
+                value = x - y
+            case "muli":
+                value = x * y
+            case "divsi" | "remsi":
+                if (y == 0).any():
+                    return
+                quotient = np.trunc(x / y).astype(np.int64)
+                value = quotient if kind == "divsi" else x - quotient * y
+            case "shli" | "shrsi":
+                if (y < 0).any() or (y > 8).any():
+                    return
+                value = x << y if kind == "shli" else x >> y
+            case "andi":
+                value = x & y
+            case "minsi":
+                value = np.minimum(x, y)
+            case "cmpi":
+                predicate = rng.choice(["slt", "sle", "sgt", "sge", "eq"])
+                compare = {
+                    "slt": np.less,
+                    "sle": np.less_equal,
+                    "sgt": np.greater,
+                    "sge": np.greater_equal,
+                    "eq": np.equal,
+                }
+                self.masks.append(self.emit(f"arith.cmpi {predicate}, {suffix}", compare[predicate](x, y)))
+                return
+            case "select":
+                if not self.masks:
+                    return
+                mask = rng.choice(self.masks)
+                text = f"arith.select {mask}, {a}, {b} : tensor<{EXTENT}xi1>, tensor<{EXTENT}xi32>"
+                self.tiles.append(self.emit(text, np.where(self.values[mask], x, y)))
+                return
+        if np.abs(value).max() < 2**30:
+            self.tiles.append(self.emit(f"arith.{kind} {suffix}", value))
+
+    def text(self):
+        body = "\n".join(self.lines)
+        arguments = "%a: i32 {tt.divisibility = 16 : i32}, %b: i32 {tt.divisibility = 4 : i32}, %n: i32"
+        return f"tt.func public @f({arguments}) {{\n{body}\n  tt.return\n}}\n"
+
+
+def holds(info, array):
+    """Whether the claims about a tile's first dim are true of its numbers."""
+    contiguity, divisibility, constancy = info.contiguity[0], info.divisibility[0], info.constancy[0]
+    runs = array.reshape(-1, contiguity)
+    assert (runs == runs[:, :1] + np.arange(contiguity)).all(), "contiguity"
+    assert (runs[:, 0] % divisibility == 0).all(), "divisibility"
+    assert (np.ptp(array.reshape(-1, constancy), axis=1) == 0).all(), "constancy"
+    assert not info.non_negative or (array >= 0).all(), "sign"
+    assert info.constant is None or (array == info.constant).all(), "constant"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_claims_are_true(seed):
+    rng = random.Random(seed)
+    for _ in range(10):
+        expression = Expression(rng)
+        for _ in range(30):
+            expression.step()
+        module = parse_module(expression.text())
+        facts = analyze_axes(module)
+        for op in module.walk():
+            for result in op.results:
+                if result.name_hint is None and op.name != "tt.func" and op.parent_op().name == "tt.func":
+                    number = list(op.parent.ops).index(op)
+                    array = expression.values[f"%{number}"]
+                    try:
+                        holds(facts.of(result), array.astype(np.int64))
+                    except AssertionError as error:
+                        raise AssertionError(f"{error} of {op}: {facts.of(result)}\n{expression.text()}") from error
+
+
+def facts_by_name(text):
+    module = parse_module(text)
+    facts = analyze_axes(module)
+    return {r.name_hint: facts.of(r) for op in module.walk() for r in op.results if r.name_hint}
+
+
+def test_masked_row_of_a_matrix():
+    info = facts_by_name("""
+tt.func public @row(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %stride: i32 {tt.divisibility = 8 : i32},
+                    %n: i32 {tt.divisibility = 8 : i32}) {
+  %pid = tt.get_program_id x : i32
+  %start = arith.muli %pid, %stride : i32
+  %row = tt.addptr %p, %start : !tt.ptr<f32>, i32
+  %columns = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+  %rows = tt.splat %row : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %at = tt.addptr %rows, %columns : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  %limit = tt.splat %n : i32 -> tensor<1024xi32>
+  %mask = arith.cmpi slt, %columns, %limit : tensor<1024xi32>
+  tt.return
+}
+""")
+    assert (info["at"].contiguity, info["at"].divisibility) == ((1024,), (16,))
+    assert info["row"].divisibility == (16,)  # min(16, 8 elements of 4 bytes)
+    assert info["mask"].constancy == (8,)
+
+
+def test_matrix_pointers():
+    info = facts_by_name("""
+tt.func public @matrix(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %stride: i32 {tt.divisibility = 16 : i32}) {
+  %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %i = tt.expand_dims %range {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %j = tt.expand_dims %range {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %s = tt.splat %stride : i32 -> tensor<64x1xi32>
+  %is = arith.muli %i, %s : tensor<64x1xi32>
+  %ib = tt.broadcast %is : tensor<64x1xi32> -> tensor<64x64xi32>
+  %jb = tt.broadcast %j : tensor<1x64xi32> -> tensor<64x64xi32>
+  %sum = arith.addi %ib, %jb : tensor<64x64xi32>
+  %base = tt.splat %p : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>>
+  %at = tt.addptr %base, %sum : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+  tt.return
+}
+""")
+    assert info["sum"].contiguity == (1, 64) and info["sum"].divisibility[1] == 16
+    assert info["at"].contiguity == (1, 64) and info["at"].divisibility[1] == 16
+
+
+def test_loops_settle():
+    info = facts_by_name(
+        """
+tt.func public @loop(%n: i32, %p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %c0 = arith.constant 0 : i32
+  %c8 = arith.constant 8 : i32
+  %c32 = arith.constant 32 : i32
+  %range = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+  %base = tt.splat %p : !tt.ptr<f32> -> tensor<32x!tt.ptr<f32>>
+  %init = tt.addptr %base, %range : tensor<32x!tt.ptr<f32>>, tensor<32xi32>
+  %step = arith.constant dense<8> : tensor<32xi32>
+  %last = scf.for %i = %c0 to %n step %c32 iter_args(%at = %init) -> (tensor<32x!tt.ptr<f32>>) : i32 {
+    %k = arith.addi %i, %c8 : i32
+    %next = tt.addptr %at, %step : tensor<32x!tt.ptr<f32>>, tensor<32xi32>
+    scf.yield %next : tensor<32x!tt.ptr<f32>>
+  }
+  %zero = scf.while (%x = %c0) : (i32) -> i32 {
+    %more = arith.cmpi slt, %x, %n : i32
+    scf.condition(%more) %x : i32
+  } do {
+  ^bb0(%y: i32):
+    %grown = arith.addi %y, %c8 : i32
+    scf.yield %grown : i32
+  }
+  %flag = arith.cmpi slt, %n, %c0 : i32
+  %either = scf.if %flag -> (i32) {
+    scf.yield %c32 : i32
+  } else {
+    scf.yield %k2 : i32
+  }
+  tt.return
+}
+""".replace("%k2", "%c8")
+    )
+    assert info["k"].divisibility == (8,) and info["k"].non_negative
+    assert info["next"].contiguity == (32,) and info["next"].divisibility == (16,)
+    assert info["last"].contiguity == (32,) and info["last"].divisibility == (16,)
+    assert info["zero"].divisibility == (8,) and info["either"].divisibility == (8,)
+
+
+def test_callers_meet():
+    info = facts_by_name("""
+tt.func private @callee(%x: i32) attributes {noinline = true} {
+  %y = arith.addi %x, %x : i32
+  tt.return
+}
+tt.func public @caller(%a: i32 {tt.divisibility = 16 : i32}, %b: i32 {tt.divisibility = 4 : i32}) {
+  tt.call @callee(%a) : (i32) -> ()
+  tt.call @callee(%b) : (i32) -> ()
+  tt.return
+}
+""")
+    assert info["y"].divisibility == (4,)
+
+
+def test_hints():
+    info = facts_by_name("""
+tt.func public @hint(%a: i32) {
+  %x = arith.addi %a, %a {tt.divisibility = dense<16> : tensor<1xi32>} : i32
+  tt.return
+}
+""")
+    assert info["x"].divisibility == (16,)
+
+
+def test_signed_division_of_negative_runs():
+    info = facts_by_name("""
+tt.func public @division(%a: i32 {tt.divisibility = 16 : i32}) {
+  %range = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+  %four = arith.constant dense<4> : tensor<16xi32>
+  %base = tt.splat %a : i32 -> tensor<16xi32>
+  %x = arith.addi %base, %range : tensor<16xi32>
+  %maybe_negative = arith.divsi %x, %four : tensor<16xi32>
+  %positive = arith.divsi %range, %four : tensor<16xi32>
+  tt.return
+}
+""")
+    # -4 .. -1 truncate to -1, 0, 0, 0.
+    assert info["maybe_negative"].constancy == (1,) and info["positive"].constancy == (4,)
