@@ -103,6 +103,8 @@ def round_to(value: Scalar, format: FloatFormat) -> float:
         return float(value)
     if format.precision == 53 or value == 0.0 or not math.isfinite(value):
         return value
+    if abs(value) >= 2 * format.max_finite:
+        return math.copysign(math.inf, value)
     _, exponent = math.frexp(value)
     quantum = max(exponent, format.min_exponent + 1) - format.precision
     rounded = math.ldexp(round(math.ldexp(value, -quantum)), quantum)
