@@ -6,21 +6,17 @@ import ctypes
 import ctypes.util
 from functools import cache
 
-_ONE = (
-    "acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp10 exp2 expm1 fabs floor lgamma log log10 log1p log2 "
-    "logb nearbyint rint round sin sinh sqrt tan tanh tgamma trunc j0 j1 y0 y1"
-).split()
-_TWO = "atan2 copysign fdim fmax fmin fmod hypot nextafter pow remainder".split()
-_THREE = ("fma",)
+from tritonx.conversion.tile_to_loops.libm import LIBM, PREDICATES, SIGNATURES
 
-OVERLOADS: dict[str, dict[tuple[str, ...], tuple[str, str]]] = {
-    name: {("fp32",) * arity: (f"{name}f", "fp32"), ("fp64",) * arity: (name, "fp64")}
-    for arity, names in ((1, _ONE), (2, _TWO), (3, _THREE))
-    for name in names
-}
+OVERLOADS: dict[str, dict[tuple[str, ...], tuple[str, str]]] = {}
 """name → argument types → (C symbol, result type)."""
 
-SYMBOLS: frozenset[str] = frozenset(symbol for table in OVERLOADS.values() for symbol, _ in table.values())
+for _symbol, (_arguments, _result) in SIGNATURES.items():
+    _name = _symbol[:-1] if _result == "fp32" else _symbol
+    OVERLOADS.setdefault(_name, {})[_arguments] = (_symbol, _result)
+for _name in PREDICATES:
+    _types = {"finitef": ("fp32",), "isfinited": ("fp64",)}.get(_name, ("fp32", "fp64"))
+    OVERLOADS[_name] = {(t,): (_name, "int32") for t in _types}
 
 
 @cache
@@ -31,7 +27,7 @@ def _library() -> ctypes.CDLL:
 def resolve_symbols(binary: bytes) -> dict[str, int]:
     """Addresses of the libm functions that an object may refer to: those whose name occurs in it."""
     found: dict[str, int] = {}
-    for symbol in SYMBOLS:
+    for symbol in LIBM:
         if b"\0" + symbol.encode() + b"\0" in binary:
             function = getattr(_library(), symbol, None)
             address = ctypes.cast(function, ctypes.c_void_p).value if function is not None else None

@@ -15,10 +15,11 @@ from tritonx.conversion.tile_to_loops.index import (
     Polynomial,
     ScalarAtom,
     TensorAtom,
+    varies_along,
 )
 from tritonx.conversion.tile_to_loops.types import integer_bits, register_type, vector
 from tritonx.conversion.tile_to_loops.writer import Lanes, Writer
-from tritonx.ir.types import element_type
+from tritonx.ir.types import PointerType, element_type
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
@@ -82,23 +83,48 @@ def evaluate_form(e: Emitter, form: Form, value: SSAValue, position: Position) -
     """A tile of integers or pointers by its formula, exact modulo the element's width."""
     element = element_type(value.type)
     scalar = register_type(element)
-    if position.lane < 0:
+    if position.lane < 0 or not form.offset.varies_along(position.lane):
         return Lanes(_one(e, form, value, position.index), 0)
-    step = form.offset.stride(position.lane)
-    if step is not None and form.base is None:
-        first, stride = emit_polynomial(e, form.offset, position.index), emit_polynomial(e, step, position.index)
-        if scalar != "i64":
-            first, stride = (_narrow(e, x, scalar) for x in (first, stride))
-        if stride == "0":
-            return Lanes(first, 0)
-        return lane_numbers(e.writer, scalar, first, stride, position.width)
-    text = "poison"
-    for lane in range(position.width):
-        index = list(position.index)
-        index[position.lane] = e.writer.add(index[position.lane], str(lane))
-        one = _one(e, form, value, tuple(index))
-        text = e.writer.let(f"insertelement {vector(scalar, position.width)} {text}, {scalar} {one}, i64 {lane}")
-    return Lanes(text, position.width)
+    offset = lanes_of(e, form.offset, position)
+    width = position.width
+    if form.base is not None:
+        assert isinstance(element, PointerType)
+        base = e.scalar(form.base)
+        step = f"{e.pointee_type(element)}, ptr {base}, {vector('i64', width)} {offset}"
+        return Lanes(e.writer.let(f"getelementptr {step}"), width)
+    if scalar == "i64":
+        return Lanes(offset, width)
+    return Lanes(e.writer.let(f"trunc {vector('i64', width)} {offset} to {vector(scalar, width)}"), width)
+
+
+def lanes_of(e: Emitter, polynomial: Polynomial, position: Position) -> str:
+    """A polynomial in every lane, as a vector of i64: the part that is the same in all lanes as a scalar first."""
+    w, lane, width = e.writer, position.lane, position.width
+    fixed = Polynomial(frozenset((m, c) for m, c in polynomial.terms if not any(varies_along(a, lane) for a in m)))
+    ty = vector("i64", width)
+    total = w.splat("i64", emit_polynomial(e, fixed, position.index), width)
+    for monomial, coefficient in polynomial.terms - fixed.terms:
+        moving = [a for a in monomial if varies_along(a, lane)]
+        rest = Polynomial.of({tuple(a for a in monomial if not varies_along(a, lane)): coefficient})
+        factor = emit_polynomial(e, rest, position.index)
+        product = w.splat("i64", factor, width)
+        for atom in moving:
+            product = w.let(f"mul {ty} {product}, {_atom_lanes(e, atom, position)}")
+        total = w.let(f"add {ty} {total}, {product}")
+    return total
+
+
+def _atom_lanes(e: Emitter, atom: Atom, position: Position) -> str:
+    if isinstance(atom, IndexAtom):
+        return lane_numbers(e.writer, "i64", position.index[atom.dim], "1", position.width).text
+    assert isinstance(atom, TensorAtom)
+    index = tuple(position.index[d] if d >= 0 else "0" for d in atom.dims)
+    lanes = e.evaluate(atom.value, Position(index, atom.dims.index(position.lane), position.width))
+    kind = register_type(element_type(atom.value.type))
+    text = e.writer.widen(kind, lanes, position.width)
+    if kind == "i64":
+        return text
+    return e.writer.let(f"sext {vector(kind, position.width)} {text} to {vector('i64', position.width)}")
 
 
 def _narrow(e: Emitter, text: str, scalar: str) -> str:
@@ -115,8 +141,6 @@ def _one(e: Emitter, form: Form, value: SSAValue, index: tuple[str, ...]) -> str
 
 def element_address(e: Emitter, form: Form, offset: str, pointer: SSAValue) -> str:
     """`base + offset` elements."""
-    from tritonx.ir.types import PointerType
-
     element = element_type(pointer.type)
     assert form.base is not None and isinstance(element, PointerType)
     base = e.scalar(form.base)

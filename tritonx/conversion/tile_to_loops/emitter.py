@@ -10,6 +10,8 @@ reads the scale once a row and `ptr + row * stride` is scalar arithmetic.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +147,13 @@ class Emitter:
         """Forget the values of the previous chunk: a new loop body begins, or one has ended."""
         self._memo = {}
 
+    @contextmanager
+    def conditionally(self) -> Iterator[None]:
+        """What is evaluated inside is forgotten afterwards: it stands in a block that does not always run."""
+        saved, self._memo = self._memo, dict(self._memo)
+        yield
+        self._memo = saved
+
     def remember(self, value: SSAValue, position: Position, lanes: Lanes) -> None:
         self._memo[(value, position)] = lanes
 
@@ -170,8 +179,12 @@ class Emitter:
     def compute(self, value: SSAValue, position: Position) -> Lanes:
         """Evaluate the definition of a tile, without looking for it in memory."""
         op = value.owner
-        if not isinstance(op, Operation):
-            raise AssertionError(f"tile argument {value} was not put into memory")
+        if not isinstance(op, Operation) or op.regions:
+            from tritonx.conversion.tile_to_loops.addresses import evaluate_form
+
+            form = self.index.form(value)
+            assert form is not None, f"{value} was not put into memory"
+            return evaluate_form(self, form, value, position)
         rule = self.tables.inline.get(type(op))
         if rule is not None:
             return rule(self, op, value, position)

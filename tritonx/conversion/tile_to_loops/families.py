@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from tritonx.dialects import arith, llvm, math, tile, ub
+from tritonx.dialects import arith, cf, llvm, math, tile, ub
 
 LOADS: tuple[type[Operation], ...] = (tile.LoadOp, tile.DescriptorLoadOp, tile.DescriptorGatherOp)
 
@@ -151,6 +151,7 @@ WRITES: tuple[type[Operation], ...] = (
     tile.PrintOp,
     tile.AssertOp,
     tile.CallOp,
+    cf.AssertOp,
 )
 """Ops whose order among themselves and with loads is observable."""
 

@@ -16,7 +16,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tritonx.conversion.tile_to_loops.families import INLINE, VIEW_SOURCES
 from tritonx.conversion.tile_to_loops.plan import Group, Item, Materialise, Plan, nested_operands
 from tritonx.dialects import scf, tile
-from tritonx.ir.types import is_tensor
+from tritonx.conversion.tile_to_loops.types import is_narrow_float
+from tritonx.ir.types import element_type, is_tensor
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
@@ -31,8 +32,14 @@ class Read:
 
 
 def prefer_accumulators(e: Emitter, plan: Plan) -> None:
-    """A product's accumulator, if nobody else wants it, is computed where the product goes."""
+    """A product's accumulator, if nobody else wants it, is computed where the product goes; its operands are held as f32."""
     for item in plan.items:
+        if isinstance(item, tile.DotOp):
+            for operand in (item.a, item.b):
+                if isinstance(operand.owner, tile.TransOp) and operand not in plan.buffered:
+                    operand = operand.owner.src
+                if made_by_group(plan, operand) and is_narrow_float(element_type(operand.type)):
+                    e.widened.add(operand)
         if isinstance(item, tile.DotOp | tile.DotScaledOp) and sole_use(item.c) and made_by_group(plan, item.c):
             e.preferred.setdefault(item.c, item.results[0])
         if isinstance(item, scf.ForOp):

@@ -9,11 +9,16 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.tile_to_loops import (
+    atomic,
     control,
+    debug,
+    dot,
     elementwise,
     entry,
+    external,
     memory,
     program,
+    scan,
     shape,
 )
 from tritonx.conversion.tile_to_loops.control import Body
@@ -29,9 +34,19 @@ from tritonx.ir.types import is_tensor
 
 TABLES = Tables(
     inline={**shape.INLINE, **memory.INLINE},
-    elementwise={**elementwise.ELEMENTWISE},
-    effects={**memory.EFFECTS},
-    statements={**program.STATEMENTS, **shape.STATEMENTS, **memory.STATEMENTS, **control.STATEMENTS},
+    elementwise={**elementwise.ELEMENTWISE, **external.ELEMENTWISE},
+    effects={**memory.EFFECTS, **atomic.EFFECTS, **debug.EFFECTS},
+    statements={
+        **program.STATEMENTS,
+        **shape.STATEMENTS,
+        **memory.STATEMENTS,
+        **dot.STATEMENTS,
+        **scan.STATEMENTS,
+        **atomic.STATEMENTS,
+        **debug.STATEMENTS,
+        **external.STATEMENTS,
+        **control.STATEMENTS,
+    },
 )
 
 

@@ -13,12 +13,13 @@ Masked lanes never touch memory. A tile of i1 is a byte an element. Under a mask
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tritonx.conversion.tile_to_loops.addresses import element_address, emit_polynomial
+from tritonx.conversion.tile_to_loops.addresses import element_address, emit_polynomial, evaluate_form
 from tritonx.conversion.tile_to_loops.constants import literal
 from tritonx.conversion.tile_to_loops.emitter import Position
 from tritonx.conversion.tile_to_loops.index import Form, IndexAtom, Polynomial, ScalarAtom, TensorAtom, varies_along
@@ -36,12 +37,14 @@ if TYPE_CHECKING:
 class Chunk:
     """Addresses of a chunk: consecutive from ``pointer`` (``pointers`` None), or one a lane in the vector ``pointers``.
 
-    With ``consecutive`` set, both are given and that i1 says at run time which holds.
+    With ``consecutive`` set, that i1 says at run time whether ``pointer`` holds; ``lazily`` writes the code for the vector of
+    addresses where it does not.
     """
 
     pointer: str | None
     pointers: str | None = None
     consecutive: str | None = None
+    lazily: Callable[[], str] | None = None
 
 
 def chunk_addresses(e: Emitter, pointer: SSAValue, position: Position) -> Chunk:
@@ -105,10 +108,12 @@ def _consecutive_remainder(e: Emitter, atom: TensorAtom, lane: int) -> bool:
 
 def _maybe_consecutive(e: Emitter, form: Form, pointer: SSAValue, atom: TensorAtom, position: Position) -> Chunk:
     w, width, lane = e.writer, position.width, position.lane
-    lanes = e.evaluate(pointer, position)
-    pointers = w.widen("ptr", lanes, width)
+
+    def pointers() -> str:
+        return w.widen("ptr", evaluate_form(e, form, pointer, position), width)
+
     if not _consecutive_remainder(e, atom, lane):
-        return Chunk(None, pointers)
+        return Chunk(None, pointers())
     last_index = list(position.index)
     last_index[lane] = w.add(last_index[lane], str(width - 1))
 
@@ -120,7 +125,7 @@ def _maybe_consecutive(e: Emitter, form: Form, pointer: SSAValue, atom: TensorAt
     expected = w.let(f"add {kind} {first}, {width - 1}")
     consecutive = w.let(f"icmp eq {kind} {last}, {expected}")
     first_address = element_address(e, form, emit_polynomial(e, form.offset, position.index), pointer)
-    return Chunk(first_address, pointers, consecutive)
+    return Chunk(first_address, None, consecutive, pointers)
 
 
 # ---- accesses
@@ -130,13 +135,13 @@ def load_chunk(e: Emitter, chunk: Chunk, element: Attribute, width: int, mask: s
     """Read `width` elements; lanes whose `mask` is false hold `other` (a vector, in memory form)."""
     w = e.writer
     scalar = memory_type(element)
-    ty, align = vector(scalar, width), type_bytes(scalar)
+    ty = vector(scalar, width)
     if chunk.consecutive is None:
         if chunk.pointer is not None:
             return e.from_memory(Lanes(_load_consecutive(e, chunk.pointer, scalar, width, mask, other), width), element)
         assert chunk.pointers is not None
         return e.from_memory(Lanes(_gather(e, chunk.pointers, scalar, width, mask, other), width), element)
-    assert chunk.pointer is not None and chunk.pointers is not None
+    assert chunk.pointer is not None and chunk.lazily is not None
     fast, slow, done = (w.fresh_label(s) for s in ("whole", "wrapped", "loaded"))
     w.branch_if(chunk.consecutive, fast, slow)
     w.label_only(fast)
@@ -144,10 +149,10 @@ def load_chunk(e: Emitter, chunk: Chunk, element: Attribute, width: int, mask: s
     end_a = w.block
     w.branch(done)
     w.label_only(slow)
-    b = _gather(e, chunk.pointers, scalar, width, mask, other)
+    with e.conditionally():
+        b = _gather(e, chunk.lazily(), scalar, width, mask, other)
     end_b = w.block
     w.label(done)
-    assert align
     return e.from_memory(Lanes(w.let(f"phi {ty} [ {a}, %{end_a} ], [ {b}, %{end_b} ]"), width), element)
 
 
@@ -293,8 +298,8 @@ def _store(e: Emitter, op: tile.StoreOp, position: Position) -> None:
         return
     wide = e.writer.widen("i1", mask, position.width) if mask is not None else None
     chunk = chunk_addresses(e, op.ptr, position)
-    if chunk.consecutive is not None:
-        chunk = Chunk(None, chunk.pointers)
+    if chunk.lazily is not None:
+        chunk = Chunk(None, chunk.lazily())
     store_chunk(e, chunk, value, element, position.width, wide)
 
 

@@ -360,10 +360,12 @@ class Planner:
     def _opaque(self, op: Operation) -> None:
         """An op that is emitted on its own: scalars, regions, dots, scans, …"""
         for value in nested_operands(op):
-            if is_tensor(value.type):
-                if self.ancestor_defines(value):
-                    self.force(value)
-                    self._force_sources(value, set())
+            if is_tensor(value.type) and self.ancestor_defines(value):
+                owner = value.owner
+                if isinstance(op, tile.DotOp) and isinstance(owner, tile.TransOp) and owner.parent is self.block:
+                    value = owner.src  # a product reads a transposed operand through its strides
+                self._force_sources(value, set())
+                self.force(value)
         results: set[SSAValue] = set()
         for group in self.pending:
             for anchor in group.anchors:

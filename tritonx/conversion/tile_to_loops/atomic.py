@@ -1,0 +1,156 @@
+"""Atomic operations: one LLVM atomic instruction an element, in row-major order, where the mask is true.
+
+The order of a `sem` is LLVM's; scopes do not differ on a host. bf16, whose arithmetic has no instruction, and f16 add in a loop
+of compare-and-swap on their bits. The result of a masked-off element is 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute, Operation
+
+from tritonx.conversion.tile_to_loops import convert
+from tritonx.conversion.tile_to_loops.constants import literal
+from tritonx.conversion.tile_to_loops.emitter import Position, unsupported
+from tritonx.conversion.tile_to_loops.memory import scalar_address
+from tritonx.conversion.tile_to_loops.tables import EffectRule, StatementRule
+from tritonx.conversion.tile_to_loops.types import integer_bits, is_float, is_narrow_float, memory_type, type_bytes
+from tritonx.conversion.tile_to_loops.writer import Lanes
+from tritonx.dialects import tile
+from tritonx.dialects.tile.enums import MemSemantic, RMWOp
+from tritonx.ir.types import element_type
+
+if TYPE_CHECKING:
+    from tritonx.conversion.tile_to_loops.emitter import Emitter
+
+_ORDER: dict[int, str] = {
+    MemSemantic.RELAXED: "monotonic",
+    MemSemantic.ACQUIRE: "acquire",
+    MemSemantic.RELEASE: "release",
+    MemSemantic.ACQUIRE_RELEASE: "acq_rel",
+}
+_FAILURE_ORDER = {"monotonic": "monotonic", "acquire": "acquire", "release": "monotonic", "acq_rel": "acquire"}
+_OPERATION: dict[int, str] = {
+    RMWOp.AND: "and",
+    RMWOp.OR: "or",
+    RMWOp.XOR: "xor",
+    RMWOp.ADD: "add",
+    RMWOp.FADD: "fadd",
+    RMWOp.MAX: "max",
+    RMWOp.MIN: "min",
+    RMWOp.UMAX: "umax",
+    RMWOp.UMIN: "umin",
+    RMWOp.XCHG: "xchg",
+}
+
+
+def _perform(e: Emitter, op: Operation, address: str, operands: list[str], element: Attribute) -> str:
+    """The atomic instruction on one element; what was there before, in register form."""
+    if isinstance(op, tile.AtomicCASOp):
+        return _compare_and_swap(e, op, address, operands, element)
+    assert isinstance(op, tile.AtomicRMWOp)
+    kind, order = op.atomic_rmw_op.value.data, _ORDER[op.sem.value.data]
+    scalar = memory_type(element)
+    if is_float(element) and kind not in (RMWOp.FADD, RMWOp.XCHG):
+        raise unsupported(op, f"{_OPERATION[kind]} of {element} is not an operation on bits")
+    if is_narrow_float(element):
+        return _narrow(e, address, operands[0], element, order, exchange=kind == RMWOp.XCHG)
+    if integer_bits(element) == 1:
+        raise unsupported(op, "atomics on i1 do not exist")
+    align = type_bytes(scalar)
+    return e.writer.let(f"atomicrmw {_OPERATION[kind]} ptr {address}, {scalar} {operands[0]} {order}, align {align}")
+
+
+def _bits_type(element: Attribute) -> str:
+    return f"i{8 * type_bytes(memory_type(element))}"
+
+
+def _narrow(e: Emitter, address: str, value: str, element: Attribute, order: str, *, exchange: bool) -> str:
+    """Add or exchange on the bits of a narrow float."""
+    w = e.writer
+    bits, scalar = _bits_type(element), memory_type(element)
+    align = type_bytes(scalar)
+    if exchange:
+        new = w.let(f"bitcast {scalar} {value} to {bits}") if scalar != bits else value
+        old = w.let(f"atomicrmw xchg ptr {address}, {bits} {new} {order}, align {align}")
+        return w.let(f"bitcast {bits} {old} to {scalar}") if scalar != bits else old
+    addend = convert.to_f32(w, Lanes(value, 0), element).text
+    first = w.let(f"load atomic {bits}, ptr {address} monotonic, align {align}")
+    before, again, after = w.block, w.fresh_label("again"), w.fresh_label("added")
+    w.label(again)
+    seen = w.let(f"phi {bits}")
+    line = len(w.lines) - 1
+    old = w.let(f"bitcast {bits} {seen} to {scalar}") if scalar != bits else seen
+    total = w.let(f"fadd float {convert.to_f32(w, Lanes(old, 0), element).text}, {addend}")
+    rounded = convert.from_f32(w, Lanes(total, 0), element).text
+    new = w.let(f"bitcast {scalar} {rounded} to {bits}") if scalar != bits else rounded
+    failure = _FAILURE_ORDER[order]
+    pair = w.let(f"cmpxchg weak ptr {address}, {bits} {seen}, {bits} {new} {order} {failure}, align {align}")
+    found = w.let(f"extractvalue {{ {bits}, i1 }} {pair}, 0")
+    done = w.let(f"extractvalue {{ {bits}, i1 }} {pair}, 1")
+    w.lines[line] = f"  {seen} = phi {bits} [ {first}, %{before} ], [ {found}, %{w.block} ]"
+    w.branch_if(done, after, again)
+    w.label_only(after)
+    return old
+
+
+def _compare_and_swap(e: Emitter, op: tile.AtomicCASOp, address: str, operands: list[str], element: Attribute) -> str:
+    w = e.writer
+    order = _ORDER[op.sem.value.data]
+    bits, scalar = _bits_type(element), memory_type(element)
+
+    def as_bits(text: str) -> str:
+        if scalar == bits:
+            return text
+        return w.let(f"{'ptrtoint' if scalar == 'ptr' else 'bitcast'} {scalar} {text} to {bits}")
+
+    expected, new = (as_bits(x) for x in operands)
+    failure, align = _FAILURE_ORDER[order], type_bytes(scalar)
+    pair = w.let(f"cmpxchg ptr {address}, {bits} {expected}, {bits} {new} {order} {failure}, align {align}")
+    old = w.let(f"extractvalue {{ {bits}, i1 }} {pair}, 0")
+    if scalar == bits:
+        return old
+    return w.let(f"{'inttoptr' if scalar == 'ptr' else 'bitcast'} {bits} {old} to {scalar}")
+
+
+def _guarded(e: Emitter, op: Operation, mask: str | None, address: str, operands: list[str], element: Attribute) -> str:
+    if mask is None:
+        return _perform(e, op, address, operands, element)
+    w = e.writer
+    then, after, before = w.fresh_label("if"), w.fresh_label("endif"), w.block
+    w.branch_if(mask, then, after)
+    w.label_only(then)
+    old = _perform(e, op, address, operands, element)
+    end = w.block
+    w.label(after)
+    return w.let(f"phi {memory_type(element)} [ {old}, %{end} ], [ {literal(0, element)}, %{before} ]")
+
+
+def _values(op: Operation) -> int:
+    """How many operands after the pointer are values; a mask may follow."""
+    return 2 if isinstance(op, tile.AtomicCASOp) else 1
+
+
+def _effect(e: Emitter, op: Operation, position: Position) -> None:
+    result = op.results[0]
+    element = element_type(result.type)
+    address = scalar_address(e, op.operands[0], position)
+    count = _values(op)
+    operands = [e.evaluate(v, position).text for v in op.operands[1 : 1 + count]]
+    mask = e.evaluate(op.operands[1 + count], position).text if len(op.operands) > 1 + count else None
+    old = _guarded(e, op, mask, address, operands, element)
+    if result.first_use is not None:
+        e.store_view(e.buffer_of(result), position, Lanes(old, 0))
+
+
+def _statement(e: Emitter, op: Operation) -> None:
+    count = _values(op)
+    operands = [e.scalar(v) for v in op.operands[1 : 1 + count]]
+    mask = e.scalar(op.operands[1 + count]) if len(op.operands) > 1 + count else None
+    element = element_type(op.results[0].type)
+    e.values[op.results[0]] = (_guarded(e, op, mask, e.scalar(op.operands[0]), operands, element),)
+
+
+EFFECTS: dict[type[Operation], EffectRule] = {tile.AtomicRMWOp: _effect, tile.AtomicCASOp: _effect}
+STATEMENTS: dict[type[Operation], StatementRule] = {tile.AtomicRMWOp: _statement, tile.AtomicCASOp: _statement}

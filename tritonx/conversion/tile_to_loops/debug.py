@@ -1,0 +1,147 @@
+"""Printing and assertions.
+
+A line is written with `dprintf` to standard output: one system call a line, so that lines of different threads do not mix.
+A failed assertion fills in the launch's record (number of the assertion, program, element), if it is the first, and ends the
+program; the launcher raises the error.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tritonx.conversion.tile_to_loops import convert
+from tritonx.conversion.tile_to_loops.emitter import Position, row_major
+from tritonx.conversion.tile_to_loops.tables import EffectRule, StatementRule
+from tritonx.conversion.tile_to_loops.types import integer_bits, is_float, register_type
+from tritonx.conversion.tile_to_loops.writer import Lanes
+from tritonx.dialects import cf, tile
+from tritonx.ir.places import source_of
+from tritonx.ir.types import element_type, f64, is_tensor, shape_of
+
+if TYPE_CHECKING:
+    from tritonx.conversion.tile_to_loops.emitter import Emitter
+
+# ---- print
+
+
+def _print(e: Emitter, op: tile.PrintOp) -> None:
+    prefix = op.prefix.data.replace("%", "%%")
+    operands, signs = list(op.args), [bool(flag) for flag in op.isSigned.get_values()]
+    if not operands:
+        _line(e, f"pid (%d, %d, %d){prefix}\n", [])
+    for number, value in enumerate(operands):
+        name = f"(operand {number}) " if len(operands) > 1 else ""
+        _print_value(e, value, prefix + name, hexadecimal=bool(op.hex.value.data), signed=signs[number])
+
+
+def _line(e: Emitter, text: str, arguments: list[tuple[str, str]]) -> None:
+    w = e.writer
+    e.module.declare("dprintf", "i32 @dprintf(i32, ptr, ...)")
+    values = [f"i32 %pid.{axis}" for axis in "xyz"] + [f"{t} {v}" for t, v in arguments]
+    w.do(f"call i32 (i32, ptr, ...) @dprintf(i32 1, ptr {e.module.string(text)}, {', '.join(values)})")
+
+
+def _print_value(e: Emitter, value: SSAValue, prefix: str, *, hexadecimal: bool, signed: bool) -> None:
+    shape = shape_of(value.type)
+    index: list[str] = []
+    with ExitStack() as stack:
+        for extent in shape:
+            index.append(stack.enter_context(e.writer.loop("print", extent)))
+        e.fresh_chunk()
+        element = element_type(value.type)
+        text = e.evaluate(value, Position(tuple(index))).text
+        form, kind, argument = _formatted(e, text, element, hexadecimal=hexadecimal, signed=signed)
+        places = ", ".join(f"%{len(str(extent - 1))}lld" for extent in shape)
+        _line(e, f"pid (%d, %d, %d) idx ({places}){prefix}{form}\n", [*(("i64", i) for i in index), (kind, argument)])
+    e.fresh_chunk()
+
+
+def _formatted(e: Emitter, text: str, element: Attribute, *, hexadecimal: bool, signed: bool) -> tuple[str, str, str]:
+    """(conversion, LLVM type, value) of one element."""
+    w = e.writer
+    kind = register_type(element)
+    if kind == "ptr":
+        return "0x%llx", "i64", w.let(f"ptrtoint ptr {text} to i64")
+    if is_float(element):
+        if hexadecimal:
+            bits = 8 * {"float": 4, "double": 8, "half": 2, "i16": 2, "i8": 1}[kind]
+            raw = w.let(f"bitcast {kind} {text} to i{bits}") if kind[0] != "i" else text
+            wide = raw if bits == 64 else w.let(f"zext i{bits} {raw} to i64")
+            return f"0x%0{bits // 4}llx", "i64", wide
+        return "%f", "double", convert.convert_float(w, Lanes(text, 0), element, f64).text
+    bits = integer_bits(element)
+    extension = "sext" if signed and not hexadecimal and bits > 1 else "zext"
+    wide = text if bits == 64 else w.let(f"{extension} {kind} {text} to i64")
+    if hexadecimal:
+        return f"0x%0{max(2, bits // 4)}llx", "i64", wide
+    return ("%lld" if signed else "%llu"), "i64", wide
+
+
+# ---- assert
+
+
+def _number(e: Emitter, op: Operation, message: str) -> int:
+    """Register an assertion; its number, from 1."""
+    places = source_of(op)
+    e.assertions.append(f"{places[0]}: assertion failed: {message}" if places else f"assertion failed: {message}")
+    return len(e.assertions)
+
+
+def _fail_unless(e: Emitter, condition: str, number: int, element: str) -> None:
+    """Leave the program with a record unless the i1 `condition` holds; `element` is an i64, evaluated before the branch."""
+    w = e.writer
+    fail, after = w.fresh_label("fail"), w.fresh_label("asserted")
+    w.branch_if(condition, after, fail)
+    w.label_only(fail)
+    pair = w.let(f"cmpxchg ptr %record, i32 0, i32 {number} monotonic monotonic")
+    first = w.let(f"extractvalue {{ i32, i1 }} {pair}, 1")
+    note = w.fresh_label("note")
+    w.branch_if(first, note, "exit")
+    w.label_only(note)
+    for offset, (ty, text) in ((4, ("i32", "%pid.x")), (8, ("i32", "%pid.y")), (12, ("i32", "%pid.z")), (16, ("i64", element))):
+        at = w.let(f"getelementptr i8, ptr %record, i64 {offset}")
+        w.do(f"store {ty} {text}, ptr {at}, align 4")
+    w.branch("exit")
+    w.label_only(after)
+
+
+def _assert_effect(e: Emitter, op: tile.AssertOp, position: Position) -> None:
+    """The number of this op is taken once a chunk position is emitted; a group holds one assertion and emits it once."""
+    w = e.writer
+    number = _number(e, op, op.message.data)
+    lanes = e.evaluate(op.condition, position)
+    strides = row_major(shape_of(op.condition.type))
+    element = "0"
+    for i, stride in zip(position.index, strides, strict=True):
+        element = w.add(element, w.mul(i, str(stride)))
+    condition = lanes.text
+    if lanes.width:
+        mask = f"<{lanes.width} x i1>"
+        bits = w.let(f"bitcast {mask} {lanes.text} to i{lanes.width}")
+        condition = w.let(f"icmp eq i{lanes.width} {bits}, -1")
+        failed = w.let(f"xor i{lanes.width} {bits}, -1")
+        wide = w.let(f"zext i{lanes.width} {failed} to i64") if lanes.width < 64 else failed
+        lane = w.call("i64", "llvm.cttz.i64", ("i64", wide), ("i1", "false"))
+        element = w.add(element, w.mul(lane, str(strides[position.lane])))
+    _fail_unless(e, condition, number, element)
+
+
+def _assert_scalar(e: Emitter, op: tile.AssertOp) -> None:
+    _fail_unless(e, e.scalar(op.condition), _number(e, op, op.message.data), "0")
+
+
+def _cf_assert(e: Emitter, op: cf.AssertOp) -> None:
+    _fail_unless(e, e.scalar(op.operands[0]), _number(e, op, op.msg.data), "0")
+
+
+EFFECTS: dict[type[Operation], EffectRule] = {tile.AssertOp: _assert_effect}
+STATEMENTS: dict[type[Operation], StatementRule] = {
+    tile.PrintOp: _print,
+    tile.AssertOp: _assert_scalar,
+    cf.AssertOp: _cf_assert,
+}
+
+__all__ = ["EFFECTS", "STATEMENTS", "is_tensor"]
