@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.function import FunctionGenerator
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 Path = tuple[int, ...]
 """Where an argument is: its position, then the positions inside nested tuples."""
+
+
+class SpecializationProxy(NamedTuple):
+    """What the ``repr`` of a kernel is given, under Triton's names."""
+
+    constants: Mapping[str, Any]
+    signature: Mapping[str, Any]
+
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -102,11 +110,8 @@ def _symbol(
     module: ModuleGenerator, fn: JITFunction, signature: Mapping[str, Any], constants: Mapping[Path, Any]
 ) -> str:
     """The kernel's symbol: what its ``repr`` says of this specialisation, without the module's path."""
-    from collections import namedtuple
-
-    proxy = namedtuple("SpecializationProxy", ["constants", "signature"])  # what Triton gives to a kernel's repr
     by_name = {fn.arg_names[path[0]]: value for path, value in constants.items() if len(path) == 1}
-    name = str(fn.repr(proxy(by_name, signature))).rpartition(".")[2]
+    name = str(fn.repr(SpecializationProxy(by_name, signature))).rpartition(".")[2]
     if not _IDENTIFIER.fullmatch(name):
         gen = FunctionGenerator(module, module.source_of(fn))
         raise gen.error(errors.InvalidName, gen.source.definition, f"invalid function identifier: {name}")

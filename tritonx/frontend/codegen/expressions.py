@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tritonx.frontend import errors
 from tritonx.frontend.codegen import branches, calls
 from tritonx.frontend.codegen.conditions import static_condition, truth
-from tritonx.frontend.codegen.values import is_dynamic, wrap_plain
+from tritonx.frontend.codegen.values import describe, is_dynamic, wrap_plain
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.values import slice as tl_slice
@@ -277,14 +277,11 @@ def slice_(gen: FunctionGenerator, node: ast.Slice) -> tl_slice:
 
 def attribute(gen: FunctionGenerator, node: ast.Attribute) -> Any:
     value: Any = gen.expression(node.value)
-    if isinstance(value, tensor):
-        if node.attr == "T":
-            gen.locate(node)
-            return gen.semantic.permute(value, (1, 0))
-        if node.attr in ("handle", "handles"):
-            raise AttributeError(f"'tensor' object has no attribute {node.attr!r}")
-    elif isinstance(value, constexpr) and node.attr not in ("value", "type"):
-        value = value.value
+    if node.attr == "T" and isinstance(value, tensor):
+        gen.locate(node)
+        return gen.semantic.permute(value, (1, 0))
+    if node.attr not in ("value", "type"):
+        value = unwrap(value)
     try:
         return wrap_plain(calls.attribute_of(value, node.attr))
     except AttributeError as error:
@@ -308,7 +305,7 @@ def joined_string(gen: FunctionGenerator, node: ast.JoinedStr) -> constexpr:
                 errors.UnsupportedLanguageConstruct,
                 node,
                 "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type "
-                + str(type(value)),
+                + repr(describe(value)),
                 hint="print run-time values with tl.device_print",
             )
         form = gen.expression(part.format_spec).value if part.format_spec is not None else ""

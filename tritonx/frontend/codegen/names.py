@@ -49,15 +49,15 @@ def is_absent(value: object) -> bool:
     return value is MISSING or isinstance(value, Undefined | Deferred)
 
 
-def is_readable_global(value: object) -> bool:
+def is_readable_global(value: Any) -> bool:
     """Whether a kernel may read a global that is ``value``."""
+    module: Any = getattr(value, "__module__", None)
     if value is None or isinstance(value, constexpr | base_type | JITCallable | ModuleType):
         return True
     if getattr(value, "__triton_builtin__", False) or getattr(value, "__triton_aggregate__", False):
         return True
     if is_named_tuple(value) or (isinstance(value, type) and issubclass(value, base_value)):
         return True
-    module = getattr(value, "__module__", None)
     return isinstance(module, str) and module.startswith(_LANGUAGES)
 
 

@@ -43,8 +43,8 @@ def is_many(value: object) -> bool:
 
 def is_named_tuple(value: object) -> bool:
     """Whether ``value`` is a named tuple, or a class of such."""
-    cls: type = cast(type, value) if isinstance(value, type) else type(value)
-    return issubclass(cls, tuple) and hasattr(cls, "_fields")
+    cls: Any = value if isinstance(value, type) else type(value)
+    return hasattr(cls, "_fields") and issubclass(cls, tuple)
 
 
 def map_tuple(value: Any, function: Callable[[Any], Any]) -> tl_tuple:
@@ -98,5 +98,5 @@ def describe(value: Any) -> str:
     if is_dynamic(value):
         return str(value.type)
     if isinstance(value, constexpr):
-        return f"constexpr {value.value!r}"
+        return f"constexpr {unwrap(value)!r}"
     return type(value).__name__
