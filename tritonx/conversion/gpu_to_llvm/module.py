@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
-from tritonx.analysis.axis_info import AxisInfoAnalysis
+from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.backends.api import Options
 from tritonx.conversion.gpu_to_llvm.control import Phis, bind, types_of
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
@@ -50,8 +50,8 @@ class ModuleEmitter:
         return 0 if found is None else found.value.data  # pyright: ignore[reportAttributeAccessIssue]  # an i32 attribute
 
     @cached_property
-    def axis_info(self) -> AxisInfoAnalysis:
-        return AxisInfoAnalysis(self.op)
+    def axis_info(self) -> AxisFacts:
+        return analyze_axes(self.op)
 
     # ---- what functions need around them
 
