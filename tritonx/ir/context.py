@@ -14,6 +14,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "ttg": ("tritonx.dialects.gpu_layout", "GPULayout"),
     "ttng": ("tritonx.dialects.nvidia", "Nvidia"),
     "amdg": ("tritonx.dialects.amd", "Amd"),
+    "rocdl": ("tritonx.dialects.amd", "Rocdl"),
     "arith": ("tritonx.dialects.arith", "Arith"),
     "math": ("tritonx.dialects.math", "Math"),
     "scf": ("tritonx.dialects.scf", "Scf"),

@@ -51,7 +51,8 @@ def collect_aliases(root: Operation, *, locations: bool) -> dict[Attribute, str]
             for part in attribute.data.values():
                 visit(part)
         elif isinstance(attribute, Data):
-            visit(attribute.data)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] -- as above
+            parts = getattr(attribute, "parts", None)  # pyright: ignore[reportUnknownArgumentType] -- as above
+            visit(attribute.data if parts is None else parts())  # pyright: ignore[reportUnknownMemberType] -- as above
         stem = ALIAS_NAMES.get(attribute.name)
         if stem is None:
             if not locations or not isinstance(attribute, LOCATION_KINDS) or isinstance(attribute, UnknownLoc):

@@ -10,6 +10,8 @@
 | `type($x)`, `elided($x, !prefix)` | type(s) of operand or result; the same with `!prefix` left out |
 | `type(operands)`, `functional-type(a, b)` | types of all operands; `(types of a) -> types of b` |
 | `operands` | all operands |
+| `token($dep, $token)` | `[%dep]` or `[]` if there is a result `$token`, nothing otherwise |
+| `pairs($a, $b)` | `, %a0[%b0], %a1[%b1]`, ... |
 | `attr-dict` | attributes, and properties that the format does not mention and that differ from their defaults |
 | `( ... )?` with `^` behind one piece | only if that operand, property or result is there (and differs from its default) |
 | `oilist(a | b)` | any of the clauses in any order |
@@ -112,7 +114,7 @@ class Format:
             sizes.append(len(given))
         results: list[Attribute] = []
         for name, arity, fixed in self._results:
-            count = 1 if arity == 1 else len(state.types.get(name, []))
+            count = 1 if arity == 1 else len(state.types.get(name, self._source_types(state, name)))
             results.extend(self._types(parser, state, name, count, fixed, start))
         if self._has_segments:
             state.properties[SEGMENTS] = sizes_of_segments(sizes)
@@ -144,14 +146,19 @@ class Format:
                 parser.raise_error(f"the type of '{name}' is missing", start)
             fixed_source = next((f for n, _, f in (*self._operands, *self._results) if n == source), None)
             known = self._types(parser, state, source, 1, fixed_source, start)
-        if len(known) != 1:
+        if len(known) not in (1, count):
             parser.raise_error(f"the type of '{name}' follows from '{source}', which has {len(known)} types", start)
         try:
-            types = [function(known[0])] * count
+            types = [function(type_) for type_ in (known if len(known) == count else known * count)]
         except VerifyException as error:
             parser.raise_error(f"no type for '{name}': {error}", start)
         state.types[name] = types
         return types
+
+    def _source_types(self, state: State, name: str) -> list[Attribute]:
+        """The types that those of a variadic result follow from, one for one."""
+        rule = self._rules.get(name)
+        return [] if rule is None else state.types.get(rule[0], [])
 
     def _distribute(self, parser: Parser, state: State, start: int) -> None:
         """Gives the operands of an `operands` piece to the declared names."""
@@ -278,7 +285,7 @@ class _Compiler:
             return self.all_operands()
         if token == "oilist":
             return self.oilist()
-        if token in ("type", "elided", "functional-type", "int", "ints"):
+        if token in ("type", "elided", "functional-type", "int", "ints", "token", "pairs"):
             self.take("(")
             arguments = [self.take()]
             while self.peek() == ",":
@@ -536,7 +543,7 @@ class _Compiler:
         if argument == "results":
             names = list(self.results)
             if len(names) != 1:
-                raise FormatError(f"{self.op.name}: 'results' needs exactly one declared result")
+                return argument, lambda op: [value._type for value in op.results], -1
             argument = "$" + names[0]
         name = argument[1:]
         definition = self.operands.get(name) or self.results.get(name)
@@ -548,6 +555,19 @@ class _Compiler:
         if arity == 0:
             return name, lambda op: () if getattr(op, name) is None else (getattr(op, name)._type,), arity
         return name, lambda op: [value._type for value in getattr(op, name)], arity
+
+    def assign_result_types(self, parser: Any, state: State) -> None:
+        """Splits the types of all results by the declared ones; optional ones fill from the left."""
+        types = state.types.pop("results")
+        fixed = sum(_arity(d) == 1 for d in self.results.values())
+        spare = len(types) - fixed
+        for name, definition in self.results.items():
+            arity = _arity(definition)
+            count = 1 if arity == 1 else spare if arity < 0 else min(spare, 1)
+            spare -= 0 if arity == 1 else count
+            state.types[name], types = types[: max(count, 0)], types[max(count, 0) :]
+        if spare != 0 or types:
+            parser.raise_error("the number of result types does not fit the operation")
 
     def directive_type(self, argument: str) -> Piece:
         name, types, arity = self.value_types(argument)
@@ -608,6 +628,8 @@ class _Compiler:
                 parser.raise_error(f"expected one result type, got {len(results)}")
             state.types[in_name] = list(type_.inputs.data)
             state.types[out_name] = results
+            if out_name == "results":
+                self.assign_result_types(parser, state)
             if in_name == "operands" and state.all_operands is None:
                 self.assign_types(parser, state)
 
@@ -616,6 +638,54 @@ class _Compiler:
             printer.print_function_type(in_types(op), out_types(op))
 
         return Piece(parse, print_, lambda parser: parser._current_token.kind is MLIRTokenKind.L_PAREN, _always)
+
+    def directive_token(self, dependency: str, result: str) -> Piece:
+        in_name, out_name = dependency[1:], result[1:]
+        token = _fixed_type(self.results[out_name])
+        if token is None:
+            raise FormatError(f"{self.op.name}: the type of '{out_name}' must be fixed")
+        before = self.prefix()
+
+        def parse(parser: Any, state: State) -> None:
+            if parser.parse_optional_punctuation("[") is None:
+                return
+            if _at_operand(parser):
+                state.operands[in_name] = [parser.parse_unresolved_operand()]
+            parser.parse_punctuation("]")
+            state.types[out_name] = [token]
+
+        def print_(printer: Any, op: Any) -> None:
+            operand = getattr(op, in_name)
+            if operand is None and getattr(op, out_name) is None:
+                return
+            printer.print_string(before + "[")
+            if operand is not None:
+                printer.print_ssa_value(operand)
+            printer.print_string("]")
+
+        return Piece(parse, print_, _never, _always)
+
+    def directive_pairs(self, first: str, second: str) -> Piece:
+        a, b = first[1:], second[1:]
+        self.prefix()
+
+        def parse(parser: Any, state: State) -> None:
+            state.operands[a], state.operands[b] = [], []
+            while parser.parse_optional_punctuation(",") is not None:
+                state.operands[a].append(parser.parse_unresolved_operand())
+                parser.parse_punctuation("[")
+                state.operands[b].append(parser.parse_unresolved_operand())
+                parser.parse_punctuation("]")
+
+        def print_(printer: Any, op: Any) -> None:
+            for left, right in zip(getattr(op, a), getattr(op, b), strict=True):
+                printer.print_string(", ")
+                printer.print_ssa_value(left)
+                printer.print_string("[")
+                printer.print_ssa_value(right)
+                printer.print_string("]")
+
+        return Piece(parse, print_, _never, lambda op: len(getattr(op, a)) > 0)
 
     def directive_int(self, argument: str) -> Piece:
         name = argument[1:]

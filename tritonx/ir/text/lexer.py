@@ -13,7 +13,7 @@ _SKIP = re.compile(r"(?://[^\n]*|\s+)*", re.ASCII)
 _TOKEN = re.compile(
     r"(?P<bare>[a-zA-Z_][\w$.]*)"
     r"|(?P<percent>%(?:\d+|[a-zA-Z$._-][\w$.-]*))"
-    r"|(?P<hash>\#(?:\d+|[a-zA-Z$._-][\w$.-]*))(?!\})"
+    r"|(?P<hash>\#(?:\d+|[a-zA-Z$._][\w$.-]*))"
     r"|(?P<integer>(?:0x[0-9a-fA-F]+)|\d+(?![\d.]))"
     r"|(?P<arrow>->)"
     r"|(?P<punctuation>[:,()}\[\]<>=+/*?|])"

@@ -1,0 +1,176 @@
+"""Memory access through buffer descriptors: a scalar base pointer and a tile of 32-bit element offsets."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, i1_like, i32_like, mem_desc, pointer_to
+from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
+from tritonx.dialects.tile.enums import CacheModifier, MemSemantic, MemSyncScope, RMWOp
+from tritonx.dialects.tile.rules import tensor_type
+from tritonx.dialects.tile.types import PointerType
+from tritonx.ir.define import TypeRules, define, enum_prop, same
+from tritonx.ir.types import is_float, shape_of
+
+CACHE = "oilist(`cacheModifier` `=` $cache)"
+STRIDE = "(`stride` `=` $stride^)?"
+
+
+@define
+class BufferLoadOp(IRDLOperation):
+    """Reads `ptr[offsets]`; where the mask is false, `other` (or zero). `stride` lets the hardware check rows."""
+
+    name = "amdg.buffer_load"
+    ptr = operand_def(PointerType)
+    offsets = operand_def()
+    stride = opt_operand_def(i32)
+    mask = opt_operand_def()
+    other = opt_operand_def()
+    cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
+    result = result_def()
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+    FORMAT: ClassVar[str] = f"$ptr `[` $offsets `]` (`,` $mask^)? (`,` $other^)? {CACHE} {STRIDE} attr-dict `:` type($result)"
+    TYPES: ClassVar[TypeRules] = {
+        "ptr": ("result", pointer_to),
+        "offsets": ("result", i32_like),
+        "mask": ("result", i1_like),
+        "other": ("result", same),
+    }
+
+    def verify_(self) -> None:
+        tensor_type(self.result.type, "result")
+        if self.other is not None and self.mask is None:
+            raise VerifyException("'other' needs a mask")
+
+
+@define
+class BufferStoreOp(IRDLOperation):
+    """Writes `ptr[offsets]` where the mask is true."""
+
+    name = "amdg.buffer_store"
+    value = operand_def()
+    ptr = operand_def(PointerType)
+    offsets = operand_def()
+    stride = opt_operand_def(i32)
+    mask = opt_operand_def()
+    cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+    FORMAT: ClassVar[str] = f"$value `,` $ptr `[` $offsets `]` (`,` $mask^)? {CACHE} {STRIDE} attr-dict `:` type($value)"
+    TYPES: ClassVar[TypeRules] = {
+        "ptr": ("value", pointer_to),
+        "offsets": ("value", i32_like),
+        "mask": ("value", i1_like),
+    }
+
+    def verify_(self) -> None:
+        tensor_type(self.value.type, "value")
+
+
+@define
+class BufferLoadToLocalOp(IRDLOperation):
+    """Copies `ptr[offsets]` into shared memory without passing through registers."""
+
+    name = "amdg.buffer_load_to_local"
+    dest = operand_def(MEMDESC)
+    ptr = operand_def(PointerType)
+    offsets = operand_def()
+    mask = opt_operand_def()
+    other = opt_operand_def()
+    stride = opt_operand_def(i32)
+    cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
+    contiguity = prop_def(IntegerAttr.constr(i32), default_value=IntegerAttr(1, i32))
+    token = result_def(ASYNC_TOKEN)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = (
+        f"$ptr `[` $offsets `]` (`mask` `=` $mask^)? (`other` `=` $other^)? {STRIDE} {CACHE} `into` $dest attr-dict"
+        " `:` elided($ptr, !tt.ptr) `[` type($offsets) `]` type($other) `->` elided($dest, !ttg.memdesc)"
+    )
+    TYPES: ClassVar[TypeRules] = {"mask": ("offsets", i1_like)}
+
+    def verify_(self) -> None:
+        destination = mem_desc(self.dest.type)
+        check_mutable(destination)
+        if shape_of(self.offsets.type) != destination.shape:
+            raise VerifyException(f"offsets and destination differ in shape: {self.offsets.type} and {destination}")
+        if pointer_to(destination.element_type) != self.ptr.type:
+            raise VerifyException(f"{self.ptr.type} does not point to {destination.element_type}")
+        if self.offsets.type != i32_like(self.offsets.type):
+            raise VerifyException(f"offsets must be i32, got {self.offsets.type}")
+        if self.other is not None and self.mask is None:
+            raise VerifyException("'other' needs a mask")
+
+
+@define
+class BufferAtomicRMWOp(IRDLOperation):
+    """Replaces `ptr[offsets]` by a function of it and `value`, atomically element by element; gives the old values."""
+
+    name = "amdg.buffer_atomic_rmw"
+    atomic_rmw_op = enum_prop(RMWOp)
+    ptr = operand_def(PointerType)
+    offsets = operand_def()
+    value = operand_def()
+    stride = opt_operand_def(i32)
+    mask = opt_operand_def()
+    sem = enum_prop(MemSemantic)
+    scope = enum_prop(MemSyncScope)
+    result = result_def()
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = (
+        f"$atomic_rmw_op `,` $sem `,` $scope `,` $value `,` $ptr `[` $offsets `]` (`,` $mask^)? {STRIDE}"
+        " attr-dict `:` type($result)"
+    )
+    TYPES: ClassVar[TypeRules] = {
+        "value": ("result", same),
+        "ptr": ("result", pointer_to),
+        "offsets": ("result", i32_like),
+        "mask": ("result", i1_like),
+    }
+
+    def verify_(self) -> None:
+        kind = self.atomic_rmw_op.value.data
+        tensor_type(self.result.type, "result")
+        if kind != RMWOp.XCHG and is_float(self.value.type) and kind not in (RMWOp.FADD, RMWOp.MAX, RMWOp.MIN):
+            raise VerifyException(f"{RMWOp(kind).keyword} does not work on {self.value.type}")
+
+
+@define
+class BufferAtomicCASOp(IRDLOperation):
+    """Replaces `ptr[offsets]` by `val` where it equals `cmp`, atomically element by element; gives the old values."""
+
+    name = "amdg.buffer_atomic_cas"
+    ptr = operand_def(PointerType)
+    offsets = operand_def()
+    cmp = operand_def()
+    val = operand_def()
+    stride = opt_operand_def(i32)
+    sem = enum_prop(MemSemantic)
+    scope = enum_prop(MemSyncScope)
+    result = result_def()
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = f"$sem `,` $scope `,` $cmp `,` $val `,` $ptr `[` $offsets `]` {STRIDE} attr-dict `:` type($result)"
+    TYPES: ClassVar[TypeRules] = {
+        "cmp": ("result", same),
+        "val": ("result", same),
+        "ptr": ("result", pointer_to),
+        "offsets": ("result", i32_like),
+    }
+
+    def verify_(self) -> None:
+        tensor_type(self.result.type, "result")

@@ -1,0 +1,144 @@
+"""Synchronisation and hints to the instruction scheduler."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i1, i32
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.dialects.gpu_layout.rules import MEMDESC
+from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
+from tritonx.ir.define import define
+
+
+@define
+class CondBarrierOp(IRDLOperation):
+    """A barrier that only the warps meet at for which the predicate is true."""
+
+    name = "amdg.cond_barrier"
+    pred = operand_def(i1)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$pred attr-dict"
+
+
+@define
+class InstructionSchedHintOp(IRDLOperation):
+    """Where the instruction scheduler is told how to interleave the loop's memory accesses and products."""
+
+    name = "amdg.instruction_sched_hint"
+    variant = opt_prop_def(StringAttr)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "attr-dict"
+
+
+@define
+class AsyncWaitOp(IRDLOperation):
+    """Waits until at most `num_inst` of the asynchronous copy instructions are under way."""
+
+    name = "amdg.async_wait"
+    asyncToken = var_operand_def(ASYNC_TOKEN)
+    num_inst = prop_def(IntegerAttr.constr(i32))
+    retToken = result_def(ASYNC_TOKEN)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "($asyncToken^)? attr-dict"
+
+    def verify_(self) -> None:
+        if self.num_inst.value.data < 0:
+            raise VerifyException(f"'num_inst' must not be negative, got {self.num_inst.value.data}")
+
+
+@define
+class MemoryCounterWaitOp(IRDLOperation):
+    """Waits until the hardware's counters of outstanding accesses are at most these."""
+
+    name = "amdg.memory_counter_wait"
+    load = opt_prop_def(IntegerAttr.constr(i32))
+    store = opt_prop_def(IntegerAttr.constr(i32))
+    ds = opt_prop_def(IntegerAttr.constr(i32))
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> MemoryCounterWaitOp:
+        properties: dict[str, Attribute] = {}
+        for word in ("load", "store", "ds"):
+            if parser.parse_optional_keyword(word):
+                with parser.in_parens():
+                    properties[word] = IntegerAttr(parser.parse_integer(allow_boolean=False), i32)
+        return cls.create(properties=properties, attributes=parser.parse_optional_attr_dict())
+
+    def print(self, printer: Printer) -> None:
+        for word in ("load", "store", "ds"):
+            count = self.properties.get(word)
+            if isinstance(count, IntegerAttr):
+                printer.print_string(f" {word}({count.value.data})")
+        printer.print_op_attributes(self.attributes)
+
+
+@define
+class InitBarrierOp(IRDLOperation):
+    """Makes a barrier in shared memory that completes a phase after `count` arrivals."""
+
+    name = "amdg.init_barrier"
+    alloc = operand_def(MEMDESC)
+    count = prop_def(IntegerAttr.constr(i32))
+    traits = traits_def(MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$alloc `,` int($count) attr-dict `:` type($alloc)"
+
+
+@define
+class WaitBarrierOp(IRDLOperation):
+    """Waits until the phase of parity `phase` completes."""
+
+    name = "amdg.wait_barrier"
+    alloc = operand_def(MEMDESC)
+    phase = operand_def(i32)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$alloc `,` $phase attr-dict `:` type($alloc)"
+
+
+@define
+class ArriveBarrierOp(IRDLOperation):
+    """Arrives `count` times and gives the phase before."""
+
+    name = "amdg.arrive_barrier"
+    alloc = operand_def(MEMDESC)
+    count = prop_def(IntegerAttr.constr(i32))
+    result = result_def(i32)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$alloc `,` int($count) attr-dict `:` type($alloc) `->` type($result)"
+
+
+@define
+class AsyncCopyMbarrierArriveOp(IRDLOperation):
+    """Arrives when this thread's asynchronous copies so far are done."""
+
+    name = "amdg.async_copy_mbarrier_arrive"
+    barrier = operand_def(MEMDESC)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$barrier attr-dict `:` type($barrier)"
+
+
+@define
+class SetPrioOp(IRDLOperation):
+    """Sets the wave's priority for instruction issue, 0 to 3."""
+
+    name = "rocdl.s.setprio"
+    priority = prop_def(IntegerAttr.constr(IntegerType(16)))
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "int($priority) attr-dict"
+
+
+@define
+class SchedBarrierOp(IRDLOperation):
+    """What the instruction scheduler may not move across this place: everything but the kinds in `mask`."""
+
+    name = "rocdl.sched.barrier"
+    mask = prop_def(IntegerAttr.constr(i32))
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "int($mask) attr-dict"

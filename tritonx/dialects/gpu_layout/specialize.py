@@ -1,0 +1,208 @@
+"""Warp specialisation (a kernel whose warps do different work) and what the software pipeliner leaves in between."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i32
+from xdsl.ir import Attribute, Block, Region
+from xdsl.irdl import (
+    IRDLOperation,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_region_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.dialects.tile.rules import check_power_of_two
+from tritonx.ir.define import define, same
+from tritonx.ir.types import is_integer
+
+
+@define
+class WarpSpecializeOp(IRDLOperation):
+    """Runs the default region on the kernel's own warps and each partition on warps of its own, all at the same time.
+
+    The default region sees the values around it and yields the results; the partitions see only what is captured explicitly.
+    """
+
+    name = "ttg.warp_specialize"
+    explicitCaptures = var_operand_def()
+    partitionNumWarps = prop_def(DenseArrayBase.constr(i32))
+    warpGroupStartIds = opt_prop_def(DenseArrayBase.constr(i32))
+    requestedRegisters = opt_prop_def(DenseArrayBase.constr(i32))
+    actualRegisters = opt_prop_def(DenseArrayBase.constr(i32))
+    defaultPassthrough = var_result_def()
+    defaultRegion = region_def()
+    partitionOpHolder = region_def("single_block")
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @property
+    def partitions(self) -> tuple[Region, ...]:
+        """One region for each partition."""
+        holder = self.partitionOpHolder.blocks.first
+        first = None if holder is None else holder.first_op
+        return first.regions if isinstance(first, WarpSpecializePartitionsOp) else ()
+
+    def verify_(self) -> None:
+        holder = self.partitionOpHolder.blocks.first
+        if holder is None or not isinstance(holder.first_op, WarpSpecializePartitionsOp):
+            raise VerifyException("the second region must hold a ttg.warp_specialize.partitions")
+        regions = self.partitions
+        warps = [int(count) for count in self.partitionNumWarps.get_values()]
+        if len(warps) != len(regions):
+            raise VerifyException(f"{len(regions)} partitions, but {len(warps)} numbers of warps")
+        for count in warps:
+            check_power_of_two(count, "the number of warps of a partition")
+        for key in ("warpGroupStartIds", "requestedRegisters"):
+            values = self.properties.get(key)
+            if isinstance(values, DenseArrayBase) and len(values) != len(regions):
+                raise VerifyException(f"'{key}' has {len(values)} entries for {len(regions)} partitions")
+        captured = [value.type for value in self.explicitCaptures]
+        for index, region in enumerate(regions):
+            block = region.blocks.first
+            if block is None or [argument.type for argument in block.args] != captured:
+                raise VerifyException(f"partition {index} must take what is captured: {', '.join(map(str, captured))}")
+        for block in self.defaultRegion.blocks:
+            end = block.last_op
+            if isinstance(end, WarpYieldOp) and [v.type for v in end.values] != [r.type for r in self.defaultPassthrough]:
+                raise VerifyException("the default region does not yield the results' types")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> WarpSpecializeOp:
+        isolated = getattr(parser, "isolated_names", None)
+        start = parser.pos
+        captures = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+        extra = parser.parse_optional_attr_dict_with_keyword()
+        attributes = dict(extra.data) if extra is not None else {}
+        properties = {key: attributes.pop(key) for key in cls.get_irdl_definition().properties if key in attributes}
+        parser.parse_keyword("default")
+        default = parser.parse_region()
+        regions: list[Region] = []
+        warps: list[int] = []
+        while parser.parse_optional_keyword(f"partition{len(regions)}"):
+            arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_argument(parser))
+            parser.parse_keyword("num_warps")
+            with parser.in_parens():
+                warps.append(parser.parse_integer(allow_boolean=False, allow_negative=False))
+            if isolated is None:
+                regions.append(parser.parse_region(arguments))
+            else:
+                with isolated():
+                    regions.append(parser.parse_region(arguments))
+        parser.parse_punctuation(":")
+        type_ = parser.parse_function_type()
+        properties["partitionNumWarps"] = DenseArrayBase.from_list(i32, warps)
+        partitions = WarpSpecializePartitionsOp.create(regions=regions)
+        return cls.create(
+            operands=parser.resolve_operands(captures, type_.inputs.data, start),
+            result_types=type_.outputs.data,
+            properties=properties,
+            attributes=attributes,
+            regions=(default, Region(Block([partitions]))),
+        )
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            printer.print_list(self.explicitCaptures, printer.print_operand)
+        shown: dict[str, Attribute] = {key: value for key, value in self.properties.items() if key != "partitionNumWarps"}
+        printer.print_op_attributes({**self.attributes, **shown}, print_keyword=True)
+        printer.print_string("\ndefault ")
+        printer.print_region(self.defaultRegion, print_entry_block_args=False)
+        warps = self.partitionNumWarps.get_values()
+        for index, (region, count) in enumerate(zip(self.partitions, warps, strict=True)):
+            printer.enter_scope()
+            printer.print_string(f"\npartition{index}")
+            with printer.in_parens():
+                printer.print_list(region.block.args if len(region.blocks) == 1 else region.blocks[0].args, printer.print_block_argument)
+            printer.print_string(f" num_warps({count}) ")
+            printer.print_region(region, print_entry_block_args=False)
+            printer.exit_scope()
+        printer.print_string(" : ")
+        printer.print_function_type([v.type for v in self.explicitCaptures], [r.type for r in self.defaultPassthrough])
+
+
+def _parse_argument(parser: Parser) -> Parser.Argument:
+    argument = parser.parse_argument()
+    argument.location = parser.parse_optional_location()
+    return argument
+
+
+@define
+class WarpSpecializePartitionsOp(IRDLOperation):
+    """Holds the partitions of a `warp_specialize`, so that they are isolated and the default region is not."""
+
+    name = "ttg.warp_specialize.partitions"
+    partitionRegions = var_region_def()
+    traits = traits_def(IsolatedFromAbove(), IsTerminator(), RecursiveMemoryEffect())
+
+
+@define
+class WarpYieldOp(IRDLOperation):
+    """Ends the default region: its results are those of the `warp_specialize`."""
+
+    name = "ttg.warp_yield"
+    values = var_operand_def()
+    traits = traits_def(IsTerminator(), Pure(), HasParent(WarpSpecializeOp))
+    FORMAT: ClassVar[str] = "($values^)? attr-dict (`:` type($values)^)?"
+
+
+@define
+class WarpReturnOp(IRDLOperation):
+    """Ends a partition."""
+
+    name = "ttg.warp_return"
+    traits = traits_def(IsTerminator(), Pure())
+    FORMAT: ClassVar[str] = "attr-dict"
+
+
+@define
+class PredicateStageOp(IRDLOperation):
+    """Whether a stage of a pipelined loop has work in this iteration."""
+
+    name = "ttg.predicate_stage"
+    iv = operand_def()
+    ub = operand_def()
+    step = operand_def()
+    maxStage = prop_def(IntegerAttr.constr(i32))
+    stage = prop_def(IntegerAttr.constr(i32))
+    result = result_def(i1)
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = (
+        "$iv `,` $ub `,` $step `maxStage` int($maxStage) `stage` int($stage) attr-dict `:` type($iv) `->` type($result)"
+    )
+    TYPES: ClassVar = {"ub": ("iv", same), "step": ("iv", same)}
+
+    def verify_(self) -> None:
+        if not is_integer(self.iv.type):
+            raise VerifyException(f"expected integers, got {self.iv.type}")
+
+
+@define
+class MaskOp(IRDLOperation):
+    """Runs its region where the predicate is true."""
+
+    name = "ttg.mask"
+    pred = operand_def(i1)
+    result = var_result_def()
+    region = region_def("single_block")
+    traits = traits_def(RecursiveMemoryEffect())
+
+
+@define
+class MaskReturnOp(IRDLOperation):
+    """Ends the region of a `mask`."""
+
+    name = "ttg.mask.return"
+    result = var_operand_def()
+    traits = traits_def(IsTerminator(), Pure())
+    FORMAT: ClassVar[str] = "$result attr-dict `:` type($result)"

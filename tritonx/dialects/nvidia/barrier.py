@@ -1,0 +1,152 @@
+"""Barriers in shared memory (mbarrier), fences and cluster barriers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, UnitAttr, i1, i32
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.dialects.gpu_layout.rules import MEMDESC
+from tritonx.dialects.nvidia.rules import check_barrier
+from tritonx.ir.define import define
+
+ON_BARRIER = "attr-dict `:` type($alloc)"
+
+
+@define
+class InitBarrierOp(IRDLOperation):
+    """Makes a barrier that completes a phase after `count` arrivals."""
+
+    name = "ttng.init_barrier"
+    alloc = operand_def(MEMDESC)
+    count = prop_def(IntegerAttr.constr(i32))
+    traits = traits_def(MemoryWriteEffect())
+    FORMAT: ClassVar[str] = f"$alloc `,` int($count) {ON_BARRIER}"
+
+    def verify_(self) -> None:
+        check_barrier(self.alloc.type)
+        if self.count.value.data < 1:
+            raise VerifyException(f"'count' must be positive, got {self.count.value.data}")
+
+
+@define
+class InvalBarrierOp(IRDLOperation):
+    """Ends a barrier, so that its memory may be used for something else."""
+
+    name = "ttng.inval_barrier"
+    alloc = operand_def(MEMDESC)
+    traits = traits_def(MemoryWriteEffect())
+    FORMAT: ClassVar[str] = f"$alloc {ON_BARRIER}"
+
+    def verify_(self) -> None:
+        check_barrier(self.alloc.type)
+
+
+@define
+class BarrierExpectOp(IRDLOperation):
+    """Arrives once, and has the phase wait for `size` bytes of asynchronous copies as well."""
+
+    name = "ttng.barrier_expect"
+    alloc = operand_def(MEMDESC)
+    size = prop_def(IntegerAttr.constr(i32))
+    pred = operand_def(i1)
+    traits = traits_def(MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$alloc `,` int($size) attr-dict `,` $pred `:` type($alloc)"
+
+    def verify_(self) -> None:
+        check_barrier(self.alloc.type)
+
+
+@define
+class WaitBarrierOp(IRDLOperation):
+    """Waits until the phase of parity `phase` completes; `deps` keeps memory alive that arrives by then."""
+
+    name = "ttng.wait_barrier"
+    alloc = operand_def(MEMDESC)
+    phase = operand_def(i32)
+    pred = opt_operand_def(i1)
+    deps = var_operand_def(MEMDESC)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = (
+        "$alloc `,` $phase (`,` $pred^)? (`deps` $deps^)? attr-dict `:` type($alloc) (`,` type($deps)^)?"
+    )
+
+    @staticmethod
+    def segment_sizes(count: int) -> tuple[int, ...] | None:
+        return {2: (1, 1, 0, 0), 3: (1, 1, 1, 0)}.get(count)
+
+    def verify_(self) -> None:
+        check_barrier(self.alloc.type)
+
+
+@define
+class ArriveBarrierOp(IRDLOperation):
+    """Arrives `count` times."""
+
+    name = "ttng.arrive_barrier"
+    alloc = operand_def(MEMDESC)
+    count = prop_def(IntegerAttr.constr(i32))
+    pred = opt_operand_def(i1)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = f"$alloc `,` int($count) (`,` $pred^)? {ON_BARRIER}"
+
+    def verify_(self) -> None:
+        check_barrier(self.alloc.type)
+        if self.count.value.data < 1:
+            raise VerifyException(f"'count' must be positive, got {self.count.value.data}")
+
+
+@define
+class AsyncCopyMbarrierArriveOp(IRDLOperation):
+    """Arrives when this thread's asynchronous copies so far are done."""
+
+    name = "ttng.async_copy_mbarrier_arrive"
+    barrier = operand_def(MEMDESC)
+    noIncrement = opt_prop_def(UnitAttr)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$barrier attr-dict `:` type($barrier)"
+
+    def verify_(self) -> None:
+        check_barrier(self.barrier.type)
+
+
+@define
+class FenceAsyncSharedOp(IRDLOperation):
+    """Orders ordinary writes to shared memory before what asynchronous copies and matrix units read; for the cluster if `bCluster`."""
+
+    name = "ttng.fence_async_shared"
+    bCluster = prop_def(BoolAttr)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "attr-dict"
+
+
+@define
+class ClusterArriveOp(IRDLOperation):
+    """Arrives at the cluster's barrier."""
+
+    name = "ttng.cluster_arrive"
+    relaxed = prop_def(BoolAttr)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "attr-dict"
+
+
+@define
+class ClusterWaitOp(IRDLOperation):
+    """Waits at the cluster's barrier."""
+
+    name = "ttng.cluster_wait"
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "attr-dict"

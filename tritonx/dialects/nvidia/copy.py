@@ -1,0 +1,208 @@
+"""Copies of blocks between global and shared memory by the tensor memory accelerator, and the descriptors they need."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i32, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, mem_desc
+from tritonx.dialects.nvidia.rules import check_barrier
+from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy
+from tritonx.dialects.tile.memory import MODIFIERS
+from tritonx.dialects.tile.types import PointerType, TensorDescType
+from tritonx.ir.define import define, enum_prop
+from tritonx.ir.types import bit_width, is_integer, is_tensor, shape_of
+
+
+def _product(shape: tuple[int, ...]) -> int:
+    product = 1
+    for size in shape:
+        product *= size
+    return product
+
+
+def check_block(descriptor: Attribute, memory: Attribute, indices: int | None = None) -> None:
+    """Memory that holds one block of a descriptor."""
+    assert isinstance(descriptor, TensorDescType)
+    block = mem_desc(memory)
+    # A descriptor may say whether its integers are signed; memory descriptors never do.
+    if bit_width(block.element_type) != bit_width(descriptor.element_type):
+        raise VerifyException(f"the element types of descriptor and memory differ: {descriptor} and {memory}")
+    if _product(block.shape) != _product(descriptor.shape):
+        raise VerifyException(f"descriptor and memory differ in size: {descriptor} and {memory}")
+    if indices is not None and indices != len(descriptor.shape):
+        raise VerifyException(f"{descriptor} needs {len(descriptor.shape)} coordinates, got {indices}")
+
+
+def _check_rows(offsets: Attribute, memory: Attribute) -> None:
+    shape = mem_desc(memory).shape
+    if not is_tensor(offsets) or not is_integer(offsets) or len(shape_of(offsets)) != 1:
+        raise VerifyException(f"'x_offsets' must be a one-dimensional tensor of integers, got {offsets}")
+    if len(shape) != 2 or shape_of(offsets)[0] != shape[0]:
+        raise VerifyException(f"'x_offsets' needs one entry for each row of {memory}, got {offsets}")
+
+
+@define
+class AsyncTMACopyGlobalToLocalOp(IRDLOperation):
+    """Copies the block at `coord` to shared memory; the bytes count for the barrier."""
+
+    name = "ttng.async_tma_copy_global_to_local"
+    desc = operand_def(TensorDescType)
+    coord = var_operand_def(i32)
+    barrier = operand_def(MEMDESC)
+    result = operand_def(MEMDESC)
+    pred = operand_def(i1)
+    cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
+    evict = enum_prop(EvictionPolicy, default=EvictionPolicy.NORMAL)
+    isVolatile = prop_def(BoolAttr, default_value=BoolAttr.from_bool(False))
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = (
+        f"$desc `[` $coord `]` $result `,` $barrier `,` $pred {MODIFIERS} attr-dict"
+        " `:` type($desc) `,` type($barrier) `->` type($result)"
+    )
+
+    def verify_(self) -> None:
+        check_barrier(self.barrier.type)
+        check_mutable(self.result.type)
+        check_block(self.desc.type, self.result.type)
+
+
+@define
+class AsyncTMACopyLocalToGlobalOp(IRDLOperation):
+    """Copies shared memory to the block at `coord`."""
+
+    name = "ttng.async_tma_copy_local_to_global"
+    desc = operand_def(TensorDescType)
+    coord = var_operand_def(i32)
+    src = operand_def(MEMDESC)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$desc `[` $coord `]` $src attr-dict `:` type($desc) `,` type($src)"
+
+    def verify_(self) -> None:
+        check_block(self.desc.type, self.src.type, len(self.coord))
+
+
+@define
+class AsyncTMAReduceOp(IRDLOperation):
+    """Combines the block at `coord` with shared memory."""
+
+    name = "ttng.async_tma_reduce"
+    kind = enum_prop(DescriptorReduceKind)
+    desc = operand_def(TensorDescType)
+    coord = var_operand_def(i32)
+    src = operand_def(MEMDESC)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$kind `,` $desc `[` $coord `]` $src attr-dict `:` type($desc) `,` type($src)"
+
+    def verify_(self) -> None:
+        check_block(self.desc.type, self.src.type, len(self.coord))
+
+
+@define
+class AsyncTMAGatherOp(IRDLOperation):
+    """Copies the rows `x_offsets` from column `y_offset` on to shared memory."""
+
+    name = "ttng.async_tma_gather"
+    desc = operand_def(TensorDescType)
+    x_offsets = operand_def()
+    y_offset = operand_def(i32)
+    barrier = operand_def(MEMDESC)
+    result = operand_def(MEMDESC)
+    pred = operand_def(i1)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = (
+        "$desc `[` $x_offsets `,` $y_offset `]` $result `,` $barrier `,` $pred attr-dict `:` type(operands)"
+    )
+
+    def verify_(self) -> None:
+        check_barrier(self.barrier.type)
+        check_mutable(self.result.type)
+        _check_rows(self.x_offsets.type, self.result.type)
+
+
+@define
+class AsyncTMAScatterOp(IRDLOperation):
+    """Copies shared memory to the rows `x_offsets` from column `y_offset` on."""
+
+    name = "ttng.async_tma_scatter"
+    desc = operand_def(TensorDescType)
+    x_offsets = operand_def()
+    y_offset = operand_def(i32)
+    src = operand_def(MEMDESC)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$desc `[` $x_offsets `,` $y_offset `]` $src attr-dict `:` type(operands)"
+
+    def verify_(self) -> None:
+        _check_rows(self.x_offsets.type, self.src.type)
+
+
+@define
+class TMAStoreWaitOp(IRDLOperation):
+    """Waits until at most `pendings` groups of copies to global memory still read shared memory."""
+
+    name = "ttng.async_tma_store_wait"
+    pendings = prop_def(IntegerAttr.constr(i32))
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "attr-dict"
+
+
+@define
+class TensormapCreateOp(IRDLOperation):
+    """Writes a descriptor to global memory; the enumerations are those of the driver's `cuTensorMapEncodeTiled`."""
+
+    name = "ttng.tensormap_create"
+    desc_ptr = operand_def(PointerType)
+    global_address = operand_def(PointerType)
+    box_dim = var_operand_def(i32)
+    global_dim = var_operand_def(i32)
+    global_stride = var_operand_def(i64)
+    element_stride = var_operand_def(i32)
+    elem_type = prop_def(IntegerAttr.constr(i32))
+    interleave_layout = prop_def(IntegerAttr.constr(i32))
+    swizzle_mode = prop_def(IntegerAttr.constr(i32))
+    fill_mode = prop_def(IntegerAttr.constr(i32))
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = (
+        "$desc_ptr `,` $global_address `,` `[` $box_dim `]` `,` `[` $global_dim `]` `,` `[` $global_stride `]` `,`"
+        " `[` $element_stride `]` attr-dict `:` functional-type(operands, results)"
+    )
+
+    @staticmethod
+    def segment_sizes(count: int) -> tuple[int, ...] | None:
+        rank, rest = divmod(count - 1, 4)
+        return (1, 1, rank, rank, rank - 1, rank) if rest == 0 and rank > 0 else None
+
+    def verify_(self) -> None:
+        rank = len(self.box_dim)
+        if len(self.global_dim) != rank or len(self.element_stride) != rank or len(self.global_stride) != rank - 1:
+            raise VerifyException(
+                f"a box of rank {rank} needs {rank} extents and element strides and {rank - 1} strides, got"
+                f" {len(self.global_dim)}, {len(self.element_stride)} and {len(self.global_stride)}"
+            )
+
+
+@define
+class TensormapFenceproxyAcquireOp(IRDLOperation):
+    """Makes a descriptor that was written in this kernel visible to the copies that use it."""
+
+    name = "ttng.tensormap_fenceproxy_acquire"
+    desc_ptr = operand_def(PointerType)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$desc_ptr attr-dict `:` type($desc_ptr)"
+
+
+@define
+class ReinterpretTensorDescOp(IRDLOperation):
+    """The descriptor that lies at an address."""
+
+    name = "ttng.reinterpret_tensor_descriptor"
+    rawDesc = operand_def(PointerType)
+    result = result_def(TensorDescType)
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = "$rawDesc attr-dict `:` type($rawDesc) `to` type($result)"

@@ -1,0 +1,259 @@
+"""Matrix products of a warp group (Hopper) and of the fifth-generation tensor cores (Blackwell), and tensor memory."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, UnitAttr, i1, i32
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    opt_result_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, check_same_tile, mem_desc
+from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
+from tritonx.dialects.nvidia.rules import check_barrier, check_matrix_shapes, check_tensor_memory, shape_of_operand
+from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
+from tritonx.ir.define import TypeRules, define, enum_prop, same
+
+FALSE = BoolAttr.from_bool(False)
+
+
+@define
+class WarpGroupDotOp(IRDLOperation):
+    """d = a · b + c on a warp group; b, and mostly a, lie in shared memory. Not waited for if `isAsync`; c is not read if `useC` is false."""
+
+    name = "ttng.warp_group_dot"
+    a = operand_def()
+    b = operand_def(MEMDESC)
+    c = operand_def()
+    useC = opt_operand_def(i1)
+    inputPrecision = enum_prop(InputPrecision, default=InputPrecision.IEEE)
+    maxNumImpreciseAcc = prop_def(IntegerAttr.constr(i32), default_value=IntegerAttr(0, i32))
+    isAsync = prop_def(BoolAttr, default_value=FALSE)
+    d = result_def()
+    traits = traits_def(MemoryReadEffect())
+    FORMAT: ClassVar[str] = "$a `,` $b `,` $c (`,` $useC^)? attr-dict `:` type($a) `*` type($b) `->` type($d)"
+    TYPES: ClassVar[TypeRules] = {"c": ("d", same)}
+
+    def verify_(self) -> None:
+        check_matrix_shapes(self.a.type, self.b.type, self.d.type)
+
+
+@define
+class WarpGroupDotWaitOp(IRDLOperation):
+    """Waits until at most `pendings` products are under way; passes its operands through, memory among them stays alive until then."""
+
+    name = "ttng.warp_group_dot_wait"
+    inputs = var_operand_def()
+    pendings = prop_def(IntegerAttr.constr(i32))
+    outputs = var_result_def()
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$inputs attr-dict `:` type($inputs)"
+    TYPES: ClassVar[TypeRules] = {"outputs": ("inputs", same)}
+
+    def verify_(self) -> None:
+        if not self.inputs:
+            raise VerifyException("waits for at least one product")
+
+
+@define
+class TMEMAllocOp(IRDLOperation):
+    """Tensor memory for a tile, filled with `src` if there is one."""
+
+    name = "ttng.tmem_alloc"
+    src = opt_operand_def()
+    result = result_def(MEMDESC)
+    token = opt_result_def(ASYNC_TOKEN)
+    traits = traits_def(MemoryAllocEffect())
+
+    # functional-type with two results: the format notation has no place for the optional one
+    FORMAT: ClassVar[str] = "($src^)? attr-dict `:` functional-type(operands, results)"
+
+    def verify_(self) -> None:
+        check_tensor_memory(self.result.type, "the result")
+        if self.src is not None:
+            check_same_tile(self.src.type, self.result.type)
+        elif not mem_desc(self.result.type).mutable:
+            raise VerifyException("memory that nothing fills must be mutable")
+
+
+@define
+class TMEMLoadOp(IRDLOperation):
+    """Reads a tile from tensor memory."""
+
+    name = "ttng.tmem_load"
+    src = operand_def(MEMDESC)
+    dep = opt_operand_def(ASYNC_TOKEN)
+    result = result_def()
+    token = opt_result_def(ASYNC_TOKEN)
+    traits = traits_def(MemoryReadEffect())
+    FORMAT: ClassVar[str] = "$src `` token($dep, $token) attr-dict `:` type($src) `->` type($result)"
+
+    def verify_(self) -> None:
+        check_tensor_memory(self.src.type, "the source")
+        check_same_tile(self.result.type, self.src.type)
+
+
+@define
+class TMEMStoreOp(IRDLOperation):
+    """Writes a tile to tensor memory."""
+
+    name = "ttng.tmem_store"
+    src = operand_def()
+    dst = operand_def(MEMDESC)
+    dep = opt_operand_def(ASYNC_TOKEN)
+    pred = operand_def(i1)
+    token = opt_result_def(ASYNC_TOKEN)
+    traits = traits_def(MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$src `,` $dst `` token($dep, $token) `,` $pred attr-dict `:` type($src) `->` type($dst)"
+
+    def verify_(self) -> None:
+        check_tensor_memory(self.dst.type, "the destination")
+        check_mutable(self.dst.type)
+        check_same_tile(self.src.type, self.dst.type)
+
+
+@define
+class TMEMSubsliceOp(IRDLOperation):
+    """The columns of tensor memory from `N` on."""
+
+    name = "ttng.tmem_subslice"
+    src = operand_def(MEMDESC)
+    N = prop_def(IntegerAttr.constr(i32))
+    result = result_def(MEMDESC)
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = "$src attr-dict `:` type($src) `->` type($result)"
+
+    def verify_(self) -> None:
+        source = check_tensor_memory(self.src.type, "the source")
+        result = check_tensor_memory(self.result.type, "the result")
+        start = self.N.value.data
+        if start < 0 or start + result.shape[-1] > source.shape[-1]:
+            raise VerifyException(f"columns {start} to {start + result.shape[-1]} are outside of {source}")
+
+
+@define
+class TMEMCopyOp(IRDLOperation):
+    """Copies shared memory to tensor memory; the barrier is told when it is done."""
+
+    name = "ttng.tmem_copy"
+    src = operand_def(MEMDESC)
+    dst = operand_def(MEMDESC)
+    barrier = opt_operand_def(MEMDESC)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$src `,` $dst (`,` $barrier^)? attr-dict `:` type(operands)"
+
+    def verify_(self) -> None:
+        check_tensor_memory(self.dst.type, "the destination")
+        check_mutable(self.dst.type)
+        if self.barrier is not None:
+            check_barrier(self.barrier.type)
+
+
+def _check_barriers(op: TCGen5MMAOp | TCGen5MMAScaledOp) -> None:
+    if len(op.barriers) != len(op.barrier_preds):
+        raise VerifyException(f"{len(op.barriers)} barriers need as many predicates, got {len(op.barrier_preds)}")
+    for barrier in op.barriers:
+        check_barrier(barrier.type)
+    if op.barriers and op.is_async is None:
+        raise VerifyException("only an asynchronous product tells barriers")
+
+
+@define
+class TCGen5MMAOp(IRDLOperation):
+    """d = a · b + d in tensor memory; d is not read if `useD` is false, nothing happens if `pred` is."""
+
+    name = "ttng.tc_gen5_mma"
+    a = operand_def(MEMDESC)
+    b = operand_def(MEMDESC)
+    d = operand_def(MEMDESC)
+    acc_dep = opt_operand_def(ASYNC_TOKEN)
+    useD = operand_def(i1)
+    pred = operand_def(i1)
+    barriers = var_operand_def(MEMDESC)
+    barrier_preds = var_operand_def(i1)
+    is_async = opt_prop_def(UnitAttr)
+    two_ctas = opt_prop_def(UnitAttr)
+    token = opt_result_def(ASYNC_TOKEN)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = (
+        "$a `,` $b `,` $d `` token($acc_dep, $token) `,` $useD `,` $pred pairs($barriers, $barrier_preds) attr-dict"
+        " `:` type($a) `,` type($b) `,` type($d) (`,` type($barriers)^)?"
+    )
+
+    @staticmethod
+    def segment_sizes(count: int) -> tuple[int, ...] | None:
+        return {5: (1, 1, 1, 0, 1, 1, 0, 0), 6: (1, 1, 1, 1, 1, 1, 0, 0)}.get(count)
+
+    def verify_(self) -> None:
+        check_tensor_memory(self.d.type, "the accumulator")
+        check_mutable(self.d.type, "the accumulator")
+        check_matrix_shapes(self.a.type, self.b.type, self.d.type)
+        _check_barriers(self)
+
+
+@define
+class TCGen5MMAScaledOp(IRDLOperation):
+    """d = (a · scale of a) · (b · scale of b) + d in tensor memory."""
+
+    name = "ttng.tc_gen5_mma_scaled"
+    a = operand_def(MEMDESC)
+    b = operand_def(MEMDESC)
+    d = operand_def(MEMDESC)
+    acc_dep = opt_operand_def(ASYNC_TOKEN)
+    a_scale = operand_def(MEMDESC)
+    b_scale = operand_def(MEMDESC)
+    a_type = enum_prop(ScaleDotElemType)
+    b_type = enum_prop(ScaleDotElemType)
+    useD = operand_def(i1)
+    pred = operand_def(i1)
+    barriers = var_operand_def(MEMDESC)
+    barrier_preds = var_operand_def(i1)
+    is_async = opt_prop_def(UnitAttr)
+    token = opt_result_def(ASYNC_TOKEN)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = (
+        "$a `,` $b `,` $d `` token($acc_dep, $token) `,` $a_scale `,` $b_scale `,` $useD `,` $pred"
+        " `lhs` `=` $a_type `rhs` `=` $b_type pairs($barriers, $barrier_preds) attr-dict"
+        " `:` type($a) `,` type($b) `,` type($d) `,` type($a_scale) `,` type($b_scale) (`,` type($barriers)^)?"
+    )
+
+    @staticmethod
+    def segment_sizes(count: int) -> tuple[int, ...] | None:
+        return {7: (1, 1, 1, 0, 1, 1, 1, 1, 0, 0), 8: (1, 1, 1, 1, 1, 1, 1, 1, 0, 0)}.get(count)
+
+    def verify_(self) -> None:
+        check_tensor_memory(self.d.type, "the accumulator")
+        check_mutable(self.d.type, "the accumulator")
+        if any(len(shape_of_operand(value.type)) != 2 for value in (self.a, self.b, self.d)):
+            raise VerifyException("operands must have rank 2")
+        _check_barriers(self)
+
+
+@define
+class TCGen5CommitOp(IRDLOperation):
+    """Has a barrier told when all products so far are done."""
+
+    name = "ttng.tc_gen5_commit"
+    barrier = operand_def(MEMDESC)
+    pred = opt_operand_def(i1)
+    two_ctas = opt_prop_def(UnitAttr)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    FORMAT: ClassVar[str] = "$barrier (`,` $pred^)? attr-dict `:` type($barrier)"
+
+    def verify_(self) -> None:
+        check_barrier(self.barrier.type)
