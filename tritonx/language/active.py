@@ -1,13 +1,14 @@
 """Which semantics builtins use when a kernel runs as plain Python, line by line (the interpreter).
 
-The compiler hands its ``Semantics`` to every builtin by keyword. Under the interpreter the kernel's own Python code calls
-``tl.load(p)`` with nothing more, and the builtin takes the semantics that the running program made active in this thread.
+The compiler hands its ``Semantics`` to every builtin by keyword. Under the interpreter the kernel's own Python code
+calls ``tl.load(p)`` with nothing more, and the builtin takes the semantics that the running program made active in
+this thread.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,7 +39,7 @@ def current_or_none() -> Any:
 
 
 @contextmanager
-def activate(semantic: Any) -> Iterator[None]:
+def activate(semantic: Any) -> Generator[None]:
     """Make ``semantic`` the active one for the block of code."""
     before, _active.semantic = _active.semantic, semantic
     try:

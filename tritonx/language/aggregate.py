@@ -1,7 +1,7 @@
 """Structs of language values: ``tl.core._aggregate`` (``triton.aggregate``).
 
-A class with annotated fields; instances are made in kernels by its ``__init__`` (a jit function) and passed by value, flattened
-to the handles of their fields. Fields annotated ``tl.constexpr`` are compile-time values.
+A class with annotated fields; instances are made in kernels by its ``__init__`` (a jit function) and passed by value,
+flattened to the handles of their fields. Fields annotated ``tl.constexpr`` are compile-time values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tritonx.language.tuples import type_of
 class _aggregate_type(base_type):
     """The type of a struct: its class, and the type of each field in order."""
 
-    def __init__(self, cls: type, fields: list[tuple[str, Any]]):
+    def __init__(self, cls: Any, fields: list[tuple[str, Any]]):
         self.base_cls = cls
         self.fields = fields
 
@@ -34,7 +34,7 @@ class _aggregate_type(base_type):
         return [leaf for _, ty in self.fields for leaf in ty.leaves()]
 
     def rebuild(self, handles: Iterator[Any]) -> Any:
-        value: Any = self.base_cls.__new__(self.base_cls)
+        value: Any = object.__new__(self.base_cls)
         for name, ty in self.fields:
             object.__setattr__(value, name, ty.rebuild(handles))
         return value
@@ -43,9 +43,9 @@ class _aggregate_type(base_type):
         return f"{self.base_cls.__name__}_{'_'.join(ty.mangle() for _, ty in self.fields)}"
 
 
-def _aggregate(cls: Any) -> Any:
+def _aggregate(cls: Any) -> Any:  # pyright: ignore[reportUnusedFunction]  # its name in Triton
     """Class decorator: the class's annotated fields become a struct that kernels can make and pass."""
-    names = [n for n in get_type_hints(cls)] if cls.__annotations__ else []
+    names = list(get_type_hints(cls))
 
     class Struct(cls, base_value):
         __doc__ = cls.__doc__

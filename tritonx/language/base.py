@@ -1,9 +1,9 @@
 """What every type and every value of the kernel language can do.
 
-A value is made of *handles*: the SSA values that stand for it in the IR. A scalar or a block has one, a constexpr none, a
-tuple those of its elements in order, a descriptor or a block pointer several. Whoever moves values across a region boundary or a
-call takes ``value.handles()``, and puts the value together again with ``value.type.rebuild(iter(handles))``. Handles are opaque
-here: nothing in ``tritonx.language`` looks inside one.
+A value is made of *handles*: the SSA values that stand for it in the IR. A scalar or a block has one, a constexpr
+none, a tuple those of its elements in order, a descriptor or a block pointer several. Whoever moves values across a
+region boundary or a call takes ``value.handles()``, and puts the value together again with
+``value.type.rebuild(iter(handles))``. Handles are opaque here: nothing in ``tritonx.language`` looks inside one.
 """
 
 from __future__ import annotations

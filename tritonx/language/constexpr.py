@@ -1,16 +1,19 @@
 """Compile-time values: ``tl.constexpr``.
 
-Arithmetic on two constexprs (or a constexpr and a plain Python value) is Python's own and gives a constexpr; with a tensor on
-the other side the operator is left to the tensor.
+Arithmetic on two constexprs (or a constexpr and a plain Python value) is Python's own and gives a constexpr; with a
+tensor on the other side the operator is left to the tensor.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from tritonx.language.base import base_type, base_value
+
+_operators: Any = operator
+"""As a name of any type, since some of its functions are declared without types."""
 
 
 class constexpr_type(base_type):
@@ -19,7 +22,7 @@ class constexpr_type(base_type):
     __slots__ = ("value",)
 
     def __init__(self, value: Any):
-        self.value = unwrap(value)
+        self.value: Any = unwrap(value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, constexpr_type) and self.value == other.value
@@ -72,7 +75,7 @@ class constexpr(base_value):
     def __init__(self, value: Any):
         while isinstance(value, constexpr):
             value = value.value
-        self.value = value
+        self.value: Any = value
 
     @property
     def type(self) -> constexpr_type:
@@ -122,28 +125,47 @@ class constexpr(base_value):
         """Python's ``or``."""
         return constexpr(self.value or unwrap(other))
 
-    __add__, __radd__ = _binary(operator.add), _reflected(operator.add)
-    __sub__, __rsub__ = _binary(operator.sub), _reflected(operator.sub)
-    __mul__, __rmul__ = _binary(operator.mul), _reflected(operator.mul)
-    __truediv__, __rtruediv__ = _binary(operator.truediv), _reflected(operator.truediv)
-    __floordiv__, __rfloordiv__ = _binary(operator.floordiv), _reflected(operator.floordiv)
-    __mod__, __rmod__ = _binary(operator.mod), _reflected(operator.mod)
-    __pow__, __rpow__ = _binary(operator.pow), _reflected(operator.pow)
-    __and__, __rand__ = _binary(operator.and_), _reflected(operator.and_)
-    __or__, __ror__ = _binary(operator.or_), _reflected(operator.or_)
-    __xor__, __rxor__ = _binary(operator.xor), _reflected(operator.xor)
-    __lshift__, __rlshift__ = _binary(operator.lshift), _reflected(operator.lshift)
-    __rshift__, __rrshift__ = _binary(operator.rshift), _reflected(operator.rshift)
-    __lt__, __rlt__ = _binary(operator.lt), _reflected(operator.lt)
-    __le__, __rle__ = _binary(operator.le), _reflected(operator.le)
-    __gt__, __rgt__ = _binary(operator.gt), _reflected(operator.gt)
-    __ge__, __rge__ = _binary(operator.ge), _reflected(operator.ge)
-    __eq__, __req__ = _binary(operator.eq), _reflected(operator.eq)  # pyright: ignore[reportAssignmentType]  # constexpr, not bool
-    __ne__, __rne__ = _binary(operator.ne), _reflected(operator.ne)  # pyright: ignore[reportAssignmentType]  # constexpr, not bool
-    __neg__ = _unary(operator.neg)
-    __pos__ = _unary(operator.pos)
-    __invert__ = _unary(operator.invert)
-    __not__ = _unary(operator.not_)
+    __add__ = _binary(_operators.add)
+    __radd__ = _reflected(_operators.add)
+    __sub__ = _binary(_operators.sub)
+    __rsub__ = _reflected(_operators.sub)
+    __mul__ = _binary(_operators.mul)
+    __rmul__ = _reflected(_operators.mul)
+    __truediv__ = _binary(_operators.truediv)
+    __rtruediv__ = _reflected(_operators.truediv)
+    __floordiv__ = _binary(_operators.floordiv)
+    __rfloordiv__ = _reflected(_operators.floordiv)
+    __mod__ = _binary(_operators.mod)
+    __rmod__ = _reflected(_operators.mod)
+    __pow__ = _binary(_operators.pow)
+    __rpow__ = _reflected(_operators.pow)
+    __and__ = _binary(_operators.and_)
+    __rand__ = _reflected(_operators.and_)
+    __or__ = _binary(_operators.or_)
+    __ror__ = _reflected(_operators.or_)
+    __xor__ = _binary(_operators.xor)
+    __rxor__ = _reflected(_operators.xor)
+    __lshift__ = _binary(_operators.lshift)
+    __rlshift__ = _reflected(_operators.lshift)
+    __rshift__ = _binary(_operators.rshift)
+    __rrshift__ = _reflected(_operators.rshift)
+    __lt__ = _binary(_operators.lt)
+    __rlt__ = _reflected(_operators.lt)
+    __le__ = _binary(_operators.le)
+    __rle__ = _reflected(_operators.le)
+    __gt__ = _binary(_operators.gt)
+    __rgt__ = _reflected(_operators.gt)
+    __ge__ = _binary(_operators.ge)
+    __rge__ = _reflected(_operators.ge)
+    # Comparisons give a constexpr, not a bool.
+    __eq__ = _binary(_operators.eq)  # pyright: ignore[reportAssignmentType]
+    __req__ = _reflected(_operators.eq)
+    __ne__ = _binary(_operators.ne)  # pyright: ignore[reportAssignmentType]
+    __rne__ = _reflected(_operators.ne)
+    __neg__ = _unary(_operators.neg)
+    __pos__ = _unary(_operators.pos)
+    __invert__ = _unary(_operators.invert)
+    __not__ = _unary(_operators.not_)
 
 
 def unwrap(value: Any) -> Any:
@@ -152,10 +174,12 @@ def unwrap(value: Any) -> Any:
 
 
 def unwrap_deep(value: Any) -> Any:
-    """``unwrap`` applied inside lists and tuples too; sequences come back as Python tuples or lists of the same kind."""
+    """``unwrap`` applied inside lists and tuples too; sequences come back as Python tuples or lists of the same
+    kind.
+    """
     value = unwrap(value)
-    if isinstance(value, list):
-        return [unwrap_deep(v) for v in value]
-    if isinstance(value, tuple) and type(value) is tuple:
-        return tuple(unwrap_deep(v) for v in value)
+    if type(value) is list:
+        return [unwrap_deep(v) for v in cast("list[Any]", value)]
+    if type(value) is tuple:
+        return tuple([unwrap_deep(v) for v in cast("tuple[Any, ...]", value)])
     return value

@@ -57,8 +57,8 @@ def debug_barrier(_semantic: Any = None) -> Any:
 class range(base_value):
     """A loop at run time with options for the compiler. In the interpreter it counts in tensors.
 
-    ``num_stages``: depth of the software pipeline; ``loop_unroll_factor``; ``flatten`` nested loops; ``warp_specialize``;
-    ``disallow_acc_multi_buffer``; ``disable_licm``.
+    ``num_stages``: depth of the software pipeline; ``loop_unroll_factor``; ``flatten`` nested loops;
+    ``warp_specialize``; ``disallow_acc_multi_buffer``; ``disable_licm``.
     """
 
     def __init__(

@@ -1,5 +1,8 @@
 """``tl.core``: types, values and builtins under the names they have in Triton."""
 
+# pyright: reportPrivateUsage=false
+# Some of those names begin with an underscore, and code generators use them all the same.
+
 from __future__ import annotations
 
 from tritonx.language.aggregate import _aggregate
@@ -106,6 +109,11 @@ from tritonx.language.values import (
 )
 
 __all__ = [
+    "KIND",
+    "SIGNEDNESS",
+    "TRITON_BUILTIN",
+    "TRITON_MAX_TENSOR_NUMEL",
+    "PropagateNan",
     "_aggregate",
     "_reduce_with_indices",
     "_unwrap_if_constexpr",
@@ -144,28 +152,27 @@ __all__ = [
     "dtype",
     "expand_dims",
     "extern_elementwise",
-    "float16",
-    "float32",
-    "float64",
-    "float8e4b15",
     "float8e4b8",
+    "float8e4b15",
     "float8e4nv",
     "float8e5",
     "float8e5b16",
+    "float16",
+    "float32",
+    "float64",
     "full",
     "gather",
     "get_int_dtype",
     "histogram",
     "inline_asm_elementwise",
     "int1",
+    "int8",
     "int16",
     "int32",
     "int64",
-    "int8",
     "is_builtin",
     "item",
     "join",
-    "KIND",
     "load",
     "load_tensor_descriptor",
     "make_block_ptr",
@@ -182,11 +189,9 @@ __all__ = [
     "pi32_t",
     "pointer_type",
     "program_id",
-    "PropagateNan",
     "range",
     "reduce",
     "reshape",
-    "SIGNEDNESS",
     "slice",
     "slice_type",
     "split",
@@ -204,14 +209,12 @@ __all__ = [
     "tensor_descriptor_type",
     "to_tensor",
     "trans",
-    "TRITON_BUILTIN",
-    "TRITON_MAX_TENSOR_NUMEL",
     "tuple",
     "tuple_type",
+    "uint8",
     "uint16",
     "uint32",
     "uint64",
-    "uint8",
     "view",
     "void",
     "where",

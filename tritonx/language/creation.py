@@ -42,7 +42,7 @@ def to_tensor(x: Any, _semantic: Any = None) -> Any:
 def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None) -> Any:
     """``input`` converted to ``dtype``.
 
-    ``bitcast``: keep the bits (the widths must be equal). ``fp_downcast_rounding``: ``"rtne"`` (default) or ``"rtz"``, for
-    conversions to a narrower float only.
+    ``bitcast``: keep the bits (the widths must be equal). ``fp_downcast_rounding``: ``"rtne"`` (default) or
+    ``"rtz"``, for conversions to a narrower float only.
     """
     return _semantic.cast_or_bitcast(input, unwrap(dtype), fp_downcast_rounding, bitcast)

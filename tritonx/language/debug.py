@@ -18,7 +18,9 @@ def static_print(
 
 @builtin
 def static_assert(cond: Any, msg: Any = "", _semantic: Any = None) -> None:
-    """Stop the compile where a compile-time condition is false. (A code generator handles the call itself, to name the place.)"""
+    """Stop the compile where a compile-time condition is false. (A code generator handles the call itself, to name
+    the place.)
+    """
     if not unwrap(cond):
         from tritonx.frontend.errors import CompileTimeAssertionFailure
 

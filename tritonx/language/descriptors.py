@@ -1,8 +1,8 @@
 """Composite memory values: tensor descriptors, and block pointers.
 
-A descriptor has the handle of the hardware object, and beside it the shape (int32) and the strides (int64) that the kernel can
-ask for. A block pointer has no object of its own: it is a base pointer, a shape, strides and offsets, and a static block shape;
-loads and stores make the pointers and the bounds mask from them.
+A descriptor has the handle of the hardware object, and beside it the shape (int32) and the strides (int64) that the
+kernel can ask for. A block pointer has no object of its own: it is a base pointer, a shape, strides and offsets, and
+a static block shape; loads and stores make the pointers and the bounds mask from them.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ class tensor_descriptor_base(base_value):
         return str(self.type)
 
     def load(self, offsets: Any, _semantic: Any = None) -> Any:
-        """The block at ``offsets`` (int32, one an axis); elements outside the tensor are zero (or NaN, by its padding)."""
+        """The block at ``offsets`` (int32, one an axis); elements outside the tensor are zero (or NaN, by its
+        padding).
+        """
         return (_semantic or active.current("load")).descriptor_load(self, offsets, "", "")
 
     def store(self, offsets: Any, value: Any, _semantic: Any = None) -> Any:
@@ -228,7 +230,8 @@ class block_pointer_type(base_type):
 class block_pointer(base_value):
     """``tl.make_block_ptr``'s value: a window of ``block_shape`` at ``offsets`` in a strided tensor.
 
-    ``base`` a scalar pointer, ``shape`` and ``strides`` int64 scalars, ``offsets`` int32 scalars; ``order`` is a hint only.
+    ``base`` a scalar pointer, ``shape`` and ``strides`` int64 scalars, ``offsets`` int32 scalars; ``order`` is a hint
+    only.
     """
 
     def __init__(
@@ -255,8 +258,15 @@ class block_pointer(base_value):
         """The window moved by ``offsets``; see ``tl.advance``."""
         return (_semantic or active.current("advance")).advance(self, offsets)
 
-    def store(self, value: Any, mask: Any = None, boundary_check: Any = (), cache_modifier: str = "", eviction_policy: str = "",
-              _semantic: Any = None) -> Any:  # fmt: skip
+    def store(
+        self,
+        value: Any,
+        mask: Any = None,
+        boundary_check: Any = (),
+        cache_modifier: str = "",
+        eviction_policy: str = "",
+        _semantic: Any = None,
+    ) -> Any:
         """See ``tl.store``."""
         from tritonx.language.memory import store
 

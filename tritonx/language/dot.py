@@ -21,8 +21,8 @@ def dot(
 ) -> Any:
     """``input @ other + acc`` of 2-D blocks (3-D: a batch).
 
-    int8 gives int32, fp32 and bf16 give fp32, fp64 fp64, fp16 and fp8 ``out_dtype``. ``input_precision`` is "tf32", "tf32x3",
-    "ieee", "bf16x3" or "bf16x6"; the default is the target's. ``allow_tf32`` is its deprecated form.
+    int8 gives int32, fp32 and bf16 give fp32, fp64 fp64, fp16 and fp8 ``out_dtype``. ``input_precision`` is "tf32",
+    "tf32x3", "ieee", "bf16x3" or "bf16x6"; the default is the target's. ``allow_tf32`` is its deprecated form.
     """
     return _semantic.dot(input, other, acc, input_precision, allow_tf32, max_num_imprecise_acc, out_dtype)
 
@@ -42,7 +42,9 @@ def dot_scaled(
     out_dtype: Any = float32,
     _semantic: Any = None,
 ) -> Any:
-    """Microscaled matrix product (OCP MX): formats e2m1, e4m3, e5m2, bf16, fp16; e8m0 scales, one for 32 values of K."""
+    """Microscaled matrix product (OCP MX): formats e2m1, e4m3, e5m2, bf16, fp16; e8m0 scales, one for 32 values of
+    K.
+    """
     return _semantic.dot_scaled(
         lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, acc, fast_math, lhs_k_pack, rhs_k_pack, out_dtype
     )

@@ -1,7 +1,7 @@
 """Types: element types, pointers, blocks.
 
-``str`` of an element type is Triton's short name (``fp32``), ``repr`` the name one would write (``triton.language.float32``:
-code generators print it into kernels).
+``str`` of an element type is Triton's short name (``fp32``), ``repr`` the name one would write
+(``triton.language.float32``: code generators print it into kernels).
 """
 
 from __future__ import annotations
@@ -399,8 +399,8 @@ def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
 
 
 def str_to_ty(name: str, c: Any = None) -> Any:
-    """The type that a signature string names: ``*fp32``, ``*ki8`` (const), ``i32``, ``u1``, ``tensordesc<fp16[128, 64]>``,
-    ``constexpr`` (with its value in ``c``), or a tuple of such strings."""
+    """The type that a signature string names: ``*fp32``, ``*ki8`` (const), ``i32``, ``u1``, ``tensordesc<fp16[128,
+    64]>``, ``constexpr`` (with its value in ``c``), or a tuple of such strings."""
     from tritonx.language.values import tensor_descriptor_type, tuple_type
 
     if isinstance(name, tuple):

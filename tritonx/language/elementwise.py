@@ -62,7 +62,9 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = PropagateNan.NONE, _s
 def inline_asm_elementwise(
     asm: Any, constraints: Any, args: Any, dtype: Any, is_pure: Any, pack: Any, _semantic: Any = None
 ) -> Any:
-    """Inline assembly of the target with LLVM constraints, ``pack`` elements a time; a tuple of dtypes gives a tuple."""
+    """Inline assembly of the target with LLVM constraints, ``pack`` elements a time; a tuple of dtypes gives a
+    tuple.
+    """
     return _semantic.inline_asm_elementwise(asm, constraints, args, dtype, is_pure, pack)
 
 

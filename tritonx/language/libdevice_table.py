@@ -1,7 +1,7 @@
 """The functions of ``tl.extra.libdevice``: 198 names, and for each the argument types it takes and the type it gives.
 
-A letter is a type: f fp32, d fp64, i int32, l int64, u uint32, U uint64; ``fi>f`` takes an fp32 and an int32 and gives an fp32.
-The meaning of a name is that of the math function of C or of the device intrinsic it is called after.
+A letter is a type: f fp32, d fp64, i int32, l int64, u uint32, U uint64; ``fi>f`` takes an fp32 and an int32 and
+gives an fp32. The meaning of a name is that of the math function of C or of the device intrinsic it is called after.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ _SIGNATURES: dict[str, str] = {
     "d>d": "rcp64h",
     "d>f": "double2float_rd double2float_rn double2float_ru double2float_rz",
     "d>i": (
-        "double2hiint double2int_rd double2int_rn double2int_ru double2int_rz double2loint double2uint_rd double2uint_rn "
-        "double2uint_ru double2uint_rz isfinited "
+        "double2hiint double2int_rd double2int_rn double2int_ru double2int_rz double2loint double2uint_rd "
+        "double2uint_rn double2uint_ru double2uint_rz isfinited "
     ),
     "d>l": (
-        "double2ll_rd double2ll_rn double2ll_ru double2ll_rz double2ull_rd double2ull_rn double2ull_ru double2ull_rz "
-        "double_as_longlong "
+        "double2ll_rd double2ll_rn double2ll_ru double2ll_rz double2ull_rd double2ull_rn double2ull_ru "
+        "double2ull_rz double_as_longlong "
     ),
     "f>f": (
-        "fast_cosf fast_exp10f fast_expf fast_log10f fast_log2f fast_logf fast_sinf fast_tanf fast_tanhf rsqrt_rn "
-        "saturatef "
+        "fast_cosf fast_exp10f fast_expf fast_log10f fast_log2f fast_logf fast_sinf fast_tanf fast_tanhf "
+        "rsqrt_rn saturatef "
     ),
     "f>i": (
-        "finitef float2int_rd float2int_rn float2int_ru float2int_rz float2uint_rd float2uint_rn float2uint_ru "
-        "float2uint_rz float_as_int float_as_uint "
+        "finitef float2int_rd float2int_rn float2int_ru float2int_rz float2uint_rd float2uint_rn "
+        "float2uint_ru float2uint_rz float_as_int float_as_uint "
     ),
     "f>l": "float2ll_rd float2ll_rn float2ll_ru float2ll_rz float2ull_rd float2ull_rn float2ull_ru float2ull_rz",
     "i>d": "int2double_rn",
@@ -43,9 +43,10 @@ _SIGNATURES: dict[str, str] = {
     "iii>i": "byte_perm",
     "d>d f>f": "ceil trunc",
     "f>f d>d": (
-        "acos acosh asin asinh atan atanh cbrt cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 erf erfc erfcinv erfcx erfinv "
-        "exp exp10 exp2 expm1 floor j0 j1 lgamma log log10 log1p log2 logb nearbyint normcdf normcdfinv rcbrt rcp_rd "
-        "rcp_rn rcp_ru rcp_rz rint round rsqrt sin sinh sinpi sqrt sqrt_rd sqrt_rn sqrt_ru sqrt_rz tan tanh tgamma y0 y1 "
+        "acos acosh asin asinh atan atanh cbrt cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 erf erfc erfcinv "
+        "erfcx erfinv exp exp10 exp2 expm1 floor j0 j1 lgamma log log10 log1p log2 logb nearbyint normcdf "
+        "normcdfinv rcbrt rcp_rd rcp_rn rcp_ru rcp_rz rint round rsqrt sin sinh sinpi sqrt sqrt_rd sqrt_rn "
+        "sqrt_ru sqrt_rz tan tanh tgamma y0 y1 "
     ),
     "f>i d>i": "ilogb isinf isnan signbit",
     "f>l d>l": "llrint llround",
@@ -53,8 +54,8 @@ _SIGNATURES: dict[str, str] = {
     "i>i l>l": "brev",
     "dd>d ff>f": "add_rd add_rn add_ru add_rz mul_rd mul_rn mul_ru mul_rz",
     "ff>f dd>d": (
-        "atan2 copysign div_rd div_rn div_ru div_rz fdim fmod hypot nextafter remainder rhypot sub_rd sub_rn sub_ru "
-        "sub_rz "
+        "atan2 copysign div_rd div_rn div_ru div_rz fdim fmod hypot nextafter remainder rhypot sub_rd sub_rn "
+        "sub_ru sub_rz "
     ),
     "fi>f di>d": "ldexp scalbn",
     "if>f id>d": "jn yn",

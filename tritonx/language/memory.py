@@ -21,8 +21,9 @@ def load(
 ) -> Any:
     """What ``pointer`` (a pointer, a block of pointers, or a block pointer) points to.
 
-    Lanes whose ``mask`` is false do not touch memory and give ``other``, or an undefined value without it. For block pointers,
-    ``boundary_check`` lists the axes to guard and ``padding_option`` ("", "zero", "nan") says what lies outside.
+    Lanes whose ``mask`` is false do not touch memory and give ``other``, or an undefined value without it. For block
+    pointers, ``boundary_check`` lists the axes to guard and ``padding_option`` ("", "zero", "nan") says what lies
+    outside.
     """
     return _semantic.load(
         pointer, mask, other, boundary_check, padding_option, cache_modifier, eviction_policy, volatile

@@ -1,7 +1,13 @@
-"""``tl.random``: counter-based random numbers (Philox; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+"""``tl.random``: counter-based random numbers (Philox; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+SC 2011).
 
-The stream of a seed is a function of the offset: 32-bit offsets use Philox-4x32, 64-bit ones Philox-4x64, 10 rounds by default.
+The stream of a seed is a function of the offset: 32-bit offsets use Philox-4x32, 64-bit ones Philox-4x64, 10 rounds
+by default.
 """
+
+# Parameters of kernels have no Python types, and constexpr defaults are not those of their annotations.
+# pyright: basic, reportArgumentType=false, reportAssignmentType=false, reportOperatorIssue=false
+# pyright: reportIndexIssue=false, reportCallIssue=false, reportPrivateUsage=false
 
 from __future__ import annotations
 
@@ -10,7 +16,8 @@ from tritonx.runtime.jit import jit
 
 N_ROUNDS_DEFAULT = core.constexpr(10)
 
-# Weyl constants that are added to the two halves of the key, and the two multipliers, of the 32- and the 64-bit generator.
+# Weyl constants that are added to the two halves of the key, and the two multipliers, of the 32- and the 64-bit
+# generator.
 _KEY_STEP_A_32 = core.constexpr(0x9E3779B9)
 _KEY_STEP_B_32 = core.constexpr(0xBB67AE85)
 _MULTIPLIER_A_32 = core.constexpr(0xD2511F53)
@@ -23,7 +30,9 @@ _MULTIPLIER_B_64 = core.constexpr(0xCA5A826395121157)
 
 @jit
 def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
-    """``n_rounds`` of Philox on four counters (uint32 or uint64 blocks) with the two halves of the key: four blocks of words."""
+    """``n_rounds`` of Philox on four counters (uint32 or uint64 blocks) with the two halves of the key: four blocks
+    of words.
+    """
     wide: core.constexpr = c0.dtype.primitive_bitwidth == 64
     step_a: core.constexpr = _KEY_STEP_A_64 if wide else _KEY_STEP_A_32
     step_b: core.constexpr = _KEY_STEP_B_64 if wide else _KEY_STEP_B_32

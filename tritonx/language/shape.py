@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from tritonx.language.builtin import builtin
-from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.constexpr import unwrap
 from tritonx.language.tuples import tuple as language_tuple
 
 
 def _listed(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """``f(x, (4, 8))`` and ``f(x, 4, 8)`` alike."""
     if len(values) == 1:
-        only = unwrap(values[0])
-        if isinstance(only, language_tuple | list | tuple):
-            return (*only,)
-        if hasattr(only, "__iter__") and not isinstance(values[0], constexpr):
+        only: Any = unwrap(values[0])
+        if hasattr(only, "__iter__"):
             return (*only,)
     return values
 

@@ -1,9 +1,13 @@
 """Sorting networks on the last axis: ``sort``, ``topk``, ``bitonic_merge``, ``flip``.
 
 The last axis, of 2^n elements, is seen as n axes of two. Element and partner along one of these axes change places by
-exclusive or: ``x ^ xor_sum(x, axis)`` is the partner of each element, because the sum of two is ``x ^ partner``. It works on bits,
-so values are viewed as integers of their width.
+exclusive or: ``x ^ xor_sum(x, axis)`` is the partner of each element, because the sum of two is ``x ^ partner``. It
+works on bits, so values are viewed as integers of their width.
 """
+
+# Parameters of kernels have no Python types, and constexpr defaults are not those of their annotations.
+# pyright: basic, reportArgumentType=false, reportAssignmentType=false, reportOperatorIssue=false
+# pyright: reportIndexIssue=false, reportCallIssue=false, reportPrivateUsage=false
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ from typing import Any
 
 from tritonx.language import core, standard
 from tritonx.runtime.jit import constexpr_function, jit
+
+ASCENDING = core.constexpr(0)
 
 
 @constexpr_function
@@ -110,11 +116,11 @@ def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descendin
     if k is None:
         return core.reshape(cube, x.shape)
     else:
-        return core.reshape(cube, x.shape[:-1] + (k,))
+        return core.reshape(cube, x.shape[:-1] + (k,))  # noqa: RUF005  # a kernel has no starred tuples
 
 
 @jit
-def sort(x, dim: core.constexpr = None, descending: core.constexpr = core.constexpr(0)):
+def sort(x, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
     """The last axis sorted; NaNs end up anywhere."""
     return sort_impl(x, dim=dim, descending=descending)
 
@@ -127,7 +133,7 @@ def topk(x, k: core.constexpr, dim: core.constexpr = None):
 
 
 @jit
-def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = core.constexpr(0)):
+def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
     """Sort a last axis that is bitonic already (up then down, or down then up): the last stage of ``sort``."""
     axis: core.constexpr = _last_axis(dim, len(x.shape))
     stages: core.constexpr = standard._log2(x.shape[axis])

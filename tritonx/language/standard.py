@@ -1,5 +1,9 @@
 """``tl.standard``: the functions of the language that are written in the language."""
 
+# Parameters of kernels have no Python types, and constexpr defaults are not those of their annotations.
+# pyright: basic, reportArgumentType=false, reportAssignmentType=false, reportOperatorIssue=false
+# pyright: reportIndexIssue=false, reportCallIssue=false, reportPrivateUsage=false
+
 from __future__ import annotations
 
 from importlib import import_module
@@ -76,7 +80,9 @@ def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
 
 @jit
 def swizzle2d(i, j, size_i, size_j, size_g):
-    """The program index (i, j) of a ``size_i`` x ``size_j`` grid, reordered so that groups of ``size_g`` rows go column by column."""
+    """The program index (i, j) of a ``size_i`` x ``size_j`` grid, reordered so that groups of ``size_g`` rows go
+    column by column.
+    """
     linear = i * size_j + j
     group_size = size_g * size_j
     group = linear // group_size
@@ -99,7 +105,7 @@ def interleave(a, b):
     if len(joined.shape) == 1:
         return joined
     else:
-        return core.reshape(joined, joined.shape[:-2] + (2 * joined.shape[-2],))
+        return core.reshape(joined, joined.shape[:-2] + (2 * joined.shape[-2],))  # noqa: RUF005  # a kernel has no starred tuples
 
 
 # Maximum and minimum.
@@ -130,8 +136,8 @@ def _elementwise_max(a, b):
 
 @jit
 def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
-    """The maximum along ``axis`` (None: of all elements); with ``return_indices`` also its int32 index, the first one of equals
-    unless ``return_indices_tie_break_left`` is off. NaNs lose. Types under 32 bits give fp32 or int32."""
+    """The maximum along ``axis`` (None: of all elements); with ``return_indices`` also its int32 index, the first one
+    of equals unless ``return_indices_tie_break_left`` is off. NaNs lose. Types under 32 bits give fp32 or int32."""
     if return_indices:
         values = input.to(_pick_product_dtype(input.dtype))
         if return_indices_tie_break_left:
@@ -202,7 +208,9 @@ def _sum_combine(a, b):
 
 @jit
 def sum(input, axis=None, keep_dims=False, dtype: core.constexpr = None):
-    """The sum along ``axis`` (None: of all elements). Integers under 32 bits accumulate in 32; ``dtype`` says otherwise."""
+    """The sum along ``axis`` (None: of all elements). Integers under 32 bits accumulate in 32; ``dtype`` says
+    otherwise.
+    """
     accumulate: core.constexpr = _pick_sum_dtype(input.dtype, dtype)
     if accumulate is not None:
         return core.reduce(input.to(accumulate), axis, _sum_combine, keep_dims=keep_dims)

@@ -1,13 +1,14 @@
 """``tl.target_info``: questions about the target, answered when the kernel is compiled.
 
-Beside ``current_target()`` the names follow the installed backends: ``is_<backend>()``, ``is_<backend>_<family>()`` for the
-families that the backend names (a mapping ``families``: name → set of architectures), and
+Beside ``current_target()`` the names follow the installed backends: ``is_<backend>()``, ``is_<backend>_<family>()``
+for the families that the backend names (a mapping ``families``: name → set of architectures), and
 ``<backend>_capability_geq(major, minor=0)`` for targets whose architecture is ten times a version number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tritonx.language import active
@@ -44,16 +45,24 @@ def _capability_at_least(backend: str, target: Any, major: int, minor: int = 0) 
     return target.backend == backend and int(target.arch) >= 10 * major + minor
 
 
-current_target = _query(lambda target: target, "current_target")
+def _is_backend(backend: str, target: Any) -> bool:
+    return target.backend == backend
+
+
+def _itself(target: Any) -> Any:
+    return target
+
+
+current_target = _query(_itself, "current_target")
 
 
 def __getattr__(name: str) -> Any:
     if name.endswith("_capability_geq"):
         backend = name.removesuffix("_capability_geq")
-        return _query(lambda target, *version: _capability_at_least(backend, target, *version), name)
+        return _query(partial(_capability_at_least, backend), name)
     if name.startswith("is_"):
         backend, _, family = name.removeprefix("is_").partition("_")
         if family:
-            return _query(lambda target: _in_family(backend, family, target), name)
-        return _query(lambda target: target.backend == backend, name)
+            return _query(partial(_in_family, backend, family), name)
+        return _query(partial(_is_backend, backend), name)
     raise AttributeError(f"module 'tritonx.language.target_info' has no attribute {name!r}")

@@ -1,4 +1,6 @@
-"""``tl.tuple`` and ``tl.slice``: heterogeneous, immutable sequences of values, flattened where they cross a region or a call."""
+"""``tl.tuple`` and ``tl.slice``: heterogeneous, immutable sequences of values, flattened where they cross a region
+or a call.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ class tuple_type(base_type):
 
 
 class tuple(base_value):
-    """A sequence of values. ``+``, ``*``, ``==``, ``len``, iteration, constexpr indices and slices; fields by name when named."""
+    """A sequence of values. ``+``, ``*``, ``==``, ``len``, iteration, constexpr indices and slices; fields by name
+    when named.
+    """
 
     values: list[Any]
 
@@ -88,15 +92,12 @@ class tuple(base_value):
         return self.values[fields.index(name)]
 
     def __getitem__(self, index: Any) -> Any:
-        index = unwrap(index)
-        if isinstance(index, slice):
-            index = builtins.slice(unwrap(index.start), unwrap(index.stop), unwrap(index.step))
-        if isinstance(index, builtins.slice):
-            part = builtins.slice(unwrap(index.start), unwrap(index.stop), unwrap(index.step))
-            return tuple(self.values[part])
-        if not isinstance(index, int):
-            raise TypeError(f"a tuple is indexed with a compile-time integer or slice, not with {index}")
-        return self.values[index]
+        at: Any = unwrap(index)
+        if type(at) in (slice, builtins.slice):
+            return tuple(self.values[builtins.slice(unwrap(at.start), unwrap(at.stop), unwrap(at.step))])
+        if not isinstance(at, int):
+            raise TypeError(f"a tuple is indexed with a compile-time integer or slice, not with {at}")
+        return self.values[at]
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError("'tuple' object does not support item assignment")
@@ -119,10 +120,10 @@ class tuple(base_value):
     __rmul__ = __mul__
 
     def __eq__(self, other: Any) -> constexpr:  # type: ignore[override]  # compile-time comparison
-        other = unwrap(other)
-        if not isinstance(other, (tuple, builtins.tuple, list)):
+        listed: Any = unwrap(other)
+        if not isinstance(other, tuple | builtins.tuple | list):
             return constexpr(False)
-        mine, theirs = [unwrap(v) for v in self.values], [unwrap(v) for v in other]
+        mine, theirs = [unwrap(v) for v in self.values], [unwrap(v) for v in listed]
         return constexpr(len(mine) == len(theirs) and all(bool(a == b) for a, b in zip(mine, theirs, strict=True)))
 
     def __ne__(self, other: Any) -> constexpr:  # type: ignore[override]
@@ -161,7 +162,9 @@ class slice(base_value):
     """``start:stop:step`` of compile-time values."""
 
     def __init__(self, start: Any, stop: Any, step: Any):
-        self.start, self.stop, self.step = start, stop, step
+        self.start: Any = start
+        self.stop: Any = stop
+        self.step: Any = step
         self.type = slice_type()
 
     def handles(self) -> list[Any]:

@@ -57,12 +57,12 @@ _SORT = "tritonx.language.sort"
 MEMBERS: dict[str, str] = {
     "cast": "tritonx.language.creation",
     "advance": _MEMORY, "store": _MEMORY,
-    "broadcast_to": _SHAPE, "expand_dims": _SHAPE, "permute": _SHAPE, "reshape": _SHAPE, "split": _SHAPE, "trans": _SHAPE,
-    "view": _SHAPE, "gather": _SHAPE, "item": _SHAPE, "ravel": _STANDARD,
+    "broadcast_to": _SHAPE, "expand_dims": _SHAPE, "permute": _SHAPE, "reshape": _SHAPE, "split": _SHAPE,
+    "trans": _SHAPE, "view": _SHAPE, "gather": _SHAPE, "item": _SHAPE, "ravel": _STANDARD,
     "associative_scan": _REDUCE, "reduce": _REDUCE, "histogram": _REDUCE,
-    "argmax": _STANDARD, "argmin": _STANDARD, "max": _STANDARD, "min": _STANDARD, "sum": _STANDARD, "xor_sum": _STANDARD,
-    "reduce_or": _STANDARD, "cumsum": _STANDARD, "cumprod": _STANDARD, "cdiv": _STANDARD, "sigmoid": _STANDARD,
-    "softmax": _STANDARD, "sort": _SORT, "flip": _SORT,
+    "argmax": _STANDARD, "argmin": _STANDARD, "max": _STANDARD, "min": _STANDARD, "sum": _STANDARD,
+    "xor_sum": _STANDARD, "reduce_or": _STANDARD, "cumsum": _STANDARD, "cumprod": _STANDARD, "cdiv": _STANDARD,
+    "sigmoid": _STANDARD, "softmax": _STANDARD, "sort": _SORT, "flip": _SORT,
     "atomic_add": _ATOMIC, "atomic_and": _ATOMIC, "atomic_cas": _ATOMIC, "atomic_max": _ATOMIC, "atomic_min": _ATOMIC,
     "atomic_or": _ATOMIC, "atomic_xchg": _ATOMIC, "atomic_xor": _ATOMIC,
     "abs": _MATH, "ceil": _MATH, "cos": _MATH, "erf": _MATH, "exp": _MATH, "exp2": _MATH, "floor": _MATH, "log": _MATH,
@@ -72,7 +72,9 @@ MEMBERS: dict[str, str] = {
 
 
 class BoundMember:
-    """``x.sum``: a function of the language whose first argument is ``receiver``. Code generators look inside; Python calls it."""
+    """``x.sum``: a function of the language whose first argument is ``receiver``. Code generators look inside;
+    Python calls it.
+    """
 
     __slots__ = ("function", "receiver")
 

@@ -55,7 +55,9 @@ def flip_first(x):
     return tl.flip(x, 0)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64, np.int8, np.uint8, np.int32, np.uint32, np.int64])
+@pytest.mark.parametrize(
+    "dtype", [np.float32, np.float16, np.float64, np.int8, np.uint8, np.int32, np.uint32, np.int64]
+)
 @pytest.mark.parametrize("n", [2, 8, 64])
 def test_sort(dtype: Any, n: int) -> None:
     x = random(dtype, (4, n), n)
@@ -110,8 +112,10 @@ def along(x, out, f: tl.constexpr, axis: tl.constexpr, keep: tl.constexpr, M: tl
     if axis is None:
         tl.store(out, tl.sum(result))
     elif keep:
-        tl.store(out + tl.arange(0, M)[:, None] + tl.arange(0, N)[None, :] if axis == 0 else out + tl.arange(0, M)[:, None],
-                 result)
+        tl.store(
+            out + tl.arange(0, M)[:, None] + tl.arange(0, N)[None, :] if axis == 0 else out + tl.arange(0, M)[:, None],
+            result,
+        )
     else:
         tl.store(out + tl.arange(0, N if axis == 0 else M), result)
 
@@ -212,8 +216,8 @@ def test_softmax(axis: int) -> None:
 
 @jit
 def swizzled(out, m, n, group):
-    for i in range(0, m):
-        for j in range(0, n):
+    for i in range(m):
+        for j in range(n):
             a, b = tl.swizzle2d(i, j, m, n, group)
             tl.store(out + a * n + b, i * n + j)
 
@@ -222,7 +226,7 @@ def test_swizzle2d() -> None:
     """Groups of rows, column by column within a group; a last group that is smaller."""
     out = np.zeros((5, 4), np.int32)
     run(swizzled, out, 5, 4, 2)
-    order = [(r, c) for g in (range(0, 2), range(2, 4), range(4, 5)) for c in range(4) for r in g]
+    order = [(r, c) for g in (range(2), range(2, 4), range(4, 5)) for c in range(4) for r in g]
     np.testing.assert_array_equal([out[p] for p in order], np.arange(20))
 
 

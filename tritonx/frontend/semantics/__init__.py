@@ -1,11 +1,13 @@
 """The meaning of the kernel language: type rules, and which ops each builtin becomes.
 
-``Semantics(builder, options, target)`` is what every builtin receives as ``_semantic``. One mixin a family. A method takes and
-returns language values (``tritonx.language.values``) and creates ops through ``self.builder`` alone: with the compiler's builder
-they become IR, with the interpreter's they run at once. Handles are passed on, never looked into, except for their ``type``.
+``Semantics(builder, options, target)`` is what every builtin receives as ``_semantic``. One mixin a family. A method
+takes and
+returns language values (``tritonx.language.values``) and creates ops through ``self.builder`` alone: with the
+compiler's builder they become IR, with the interpreter's they run at once. Handles are passed on, never looked into,
+except for their ``type``.
 
-Who drives a compile fills in ``generator`` (``tritonx.frontend.semantics.base.Generator``): it inlines calls of jit functions,
-which reductions, scans and ``map_elementwise`` need for their combine functions.
+Who drives a compile fills in ``generator`` (``tritonx.frontend.semantics.base.Generator``): it inlines calls of jit
+functions, which reductions, scans and ``map_elementwise`` need for their combine functions.
 """
 
 from __future__ import annotations

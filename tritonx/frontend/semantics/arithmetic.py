@@ -35,8 +35,9 @@ class ArithmeticSemantics(SemanticsBase):
     ) -> tuple[tensor, tensor]:
         """Two operands (tensors or Python numbers) in their common type, unless ``promote`` is off, and common shape.
 
-        Raises ``IncompatibleTypeErrorImpl`` for pointers where they are not allowed, ``TypeError`` for types without a common
-        one, ``ValueError`` for a constant that the other operand's type cannot hold, or shapes that do not broadcast.
+        Raises ``IncompatibleTypeErrorImpl`` for pointers where they are not allowed, ``TypeError`` for types without
+        a common one, ``ValueError`` for a constant that the other operand's type cannot hold, or shapes that do not
+        broadcast.
         """
         lhs, rhs = unwrap(lhs), unwrap(rhs)
         if (
@@ -154,7 +155,9 @@ class ArithmeticSemantics(SemanticsBase):
         return self._by_type(lhs, rhs, arith.RemFOp, integer)
 
     def fdiv(self, lhs: Any, rhs: Any, ieee_rounding: bool) -> tensor:
-        """Division of floats. ``ieee_rounding`` changes nothing, as in Triton: ``div_rn`` is the correctly rounded quotient."""
+        """Division of floats. ``ieee_rounding`` changes nothing, as in Triton: ``div_rn`` is the correctly rounded
+        quotient.
+        """
         lhs, rhs = self.to_tensor(lhs), self.to_tensor(rhs)
         if not (lhs.dtype.is_floating() and rhs.dtype.is_floating()):
             raise TypeError("both operands of fdiv must have floating scalar type")

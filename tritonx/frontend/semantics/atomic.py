@@ -28,7 +28,8 @@ class AtomicSemantics(MemorySemantics):
     def atomic(self, name: str, pointer: tensor, value: Any, mask: Any, sem: Any, scope: Any) -> tensor:
         """``tl.atomic_<name>``: add, max, min, and, or, xor, xchg.
 
-        ``mask`` and ``value`` are broadcast to the pointers' shape and cast to the pointee; masked-off lanes give anything.
+        ``mask`` and ``value`` are broadcast to the pointers' shape and cast to the pointee; masked-off lanes give
+        anything.
         """
         order, among = _ordering(sem, scope)
         pointer, value, mask = self._atomic_operands(name, pointer, self.to_tensor(value), self._optional(mask))

@@ -1,4 +1,6 @@
-"""What all families share: tensors from Python numbers, splats, broadcasts, op creation, and regions of combine functions."""
+"""What all families share: tensors from Python numbers, splats, broadcasts, op creation, and regions of combine
+functions.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def enum_attribute(value: int) -> IntegerAttr[Any]:
 
 
 class SemanticsBase:
-    """``builder`` makes the ops; ``options`` and ``target`` are those of the compile; ``generator`` inlines jit functions."""
+    """``builder`` makes the ops; ``options`` and ``target`` are those of the compile; ``generator`` inlines jit
+    functions.
+    """
 
     generator: Generator | None = None
 
@@ -63,10 +67,13 @@ class SemanticsBase:
         return tensor(handle, type_)
 
     def host_value(self, value: tensor) -> Any:
-        """The number in a scalar, which is known only where the program runs: the interpreter answers, a compile cannot."""
+        """The number in a scalar, which is known only where the program runs: the interpreter answers, a compile
+        cannot.
+        """
         if value.type.is_block():
             raise ValueError(
-                "Boolean value of Tensor with more than one value is ambiguous. Did you mean to use `tl.reduce` or `tl.where`?"
+                "Boolean value of Tensor with more than one value is ambiguous. "
+                "Did you mean to use `tl.reduce` or `tl.where`?"
             )
         raise TypeError(
             f"{value} is known only when the kernel runs; Python cannot use it while the kernel is compiled"
@@ -99,7 +106,9 @@ class SemanticsBase:
         return self.constant(float(value), type_)
 
     def to_tensor(self, x: Any, check_type: bool = True) -> Any:
-        """A Python number or constexpr as a 0-d tensor; tensors and, with ``check_type=False``, anything else unchanged."""
+        """A Python number or constexpr as a 0-d tensor; tensors and, with ``check_type=False``, anything else
+        unchanged.
+        """
         if isinstance(x, tensor):
             return x
         if isinstance(x, constexpr):
@@ -195,7 +204,9 @@ class SemanticsBase:
     # Regions.
 
     def inline_region(self, fn: Any, arg_types: Sequence[base_type], block: Block) -> list[SSAValue]:
-        """Inline ``fn`` into ``block``, whose arguments are the handles of values of ``arg_types``; the handles it returns."""
+        """Inline ``fn`` into ``block``, whose arguments are the handles of values of ``arg_types``; the handles it
+        returns.
+        """
         if self.generator is None:
             raise RuntimeError("these semantics cannot run functions: they have no generator")
         arguments = iter(block.args)
@@ -216,3 +227,9 @@ def shape_of(shape: Any) -> tuple[int, ...]:
     if isinstance(shape, int):
         return (shape,)
     return tuple([unwrap(s) for s in shape])
+
+
+def unwrapped_list(values: Any) -> list[Any]:
+    """One value or a sequence of them (of Python or of the language) as a list without constexprs."""
+    values = unwrap(values)
+    return [unwrap(v) for v in values] if hasattr(values, "__len__") else [values]

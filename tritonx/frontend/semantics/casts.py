@@ -28,8 +28,8 @@ class CastSemantics(ComparisonSemantics):
     def cast(self, value: tensor, type_: dtype, rounding: str | None = None) -> tensor:
         """``value`` converted to the element type ``type_``.
 
-        ``rounding``: ``"rtne"`` (the default) or ``"rtz"``, for conversions to a narrower float only. float to int truncates and
-        saturates nowhere; float and int to int1 compare with zero.
+        ``rounding``: ``"rtne"`` (the default) or ``"rtz"``, for conversions to a narrower float only. float to int
+        truncates and saturates nowhere; float and int to int1 compare with zero.
         """
         source, target = value.dtype, type_.scalar
         if source == target:

@@ -61,11 +61,14 @@ class ComparisonSemantics(ArithmeticSemantics):
         return self._compare("!=", lhs, rhs)
 
     def where(self, condition: Any, x: Any, y: Any) -> tensor:
-        """Elementwise ``x if condition else y``; all three broadcast, the values promote, pointers of one type are allowed."""
+        """Elementwise ``x if condition else y``; all three broadcast, the values promote, pointers of one type are
+        allowed.
+        """
         condition = self.to_tensor(condition)
         if condition.dtype != int1:
             warnings.warn(
-                f"tl.where with a non-boolean condition is deprecated and will error out in a future triton release. Got {condition.dtype}",
+                "tl.where with a non-boolean condition is deprecated and will error out in a future triton release. "
+                f"Got {condition.dtype}",
                 stacklevel=3,
             )
             condition = self.cast(condition, int1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
@@ -12,11 +11,10 @@ from xdsl.ir import Attribute, BlockArgument, OpResult
 from tritonx.dialects.gpu import BarrierOp
 from tritonx.dialects.llvm import AssumeOp
 from tritonx.dialects.tile import GetNumProgramsOp, GetProgramIdOp
-from tritonx.frontend.semantics.base import SemanticsBase, enum_attribute
+from tritonx.frontend.semantics.base import SemanticsBase, enum_attribute, unwrapped_list
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import int32
 from tritonx.language.values import tensor
-from tritonx.language.values import tuple as language_tuple
 
 
 class ControlSemantics(SemanticsBase):
@@ -41,8 +39,7 @@ class ControlSemantics(SemanticsBase):
         return self._hint("max_constancy", "tt.constancy", value, values)
 
     def _hint(self, function: str, name: str, value: tensor, values: Any) -> tensor:
-        values = unwrap(values)
-        listed = [unwrap(v) for v in (values if isinstance(values, Sequence | language_tuple) else [values])]
+        listed = unwrapped_list(values)
         for i, v in enumerate(listed):
             if type(v) is not int:
                 raise TypeError(f"values element {i} must have type `constexpr[int]`, got `constexpr[{type(v)}]")
@@ -71,7 +68,8 @@ def _grid_axis(function: str, axis: Any) -> Attribute:
 
 
 def _attach(handle: Any, name: str, attribute: Attribute) -> None:
-    """Put a hint where the alignment analysis looks for it: on the defining op, or for an argument on the op of its block.
+    """Put a hint where the alignment analysis looks for it: on the defining op, or for an argument on the op of its
+    block.
 
     Values of the interpreter have no op; a hint changes nothing for them.
     """

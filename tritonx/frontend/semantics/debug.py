@@ -39,7 +39,9 @@ class DebugSemantics(ComparisonSemantics):
         self.builder.create(PrintOp, [v.handle for v in values], (), properties)
 
     def device_assert(self, cond: Any, message: Any, mask: Any) -> None:
-        """Stop the kernel where ``cond`` is false (and ``mask`` true). Does nothing unless the compile has ``debug``."""
+        """Stop the kernel where ``cond`` is false (and ``mask`` true). Does nothing unless the compile has
+        ``debug``.
+        """
         if not self.options.debug:
             return
         cond, message, mask = self.to_tensor(cond), unwrap(message), unwrap(mask)

@@ -34,7 +34,8 @@ class DescriptorSemantics(CastSemantics):
     def make_tensor_descriptor(
         self, base: tensor, shape: Sequence[Any], strides: Sequence[Any], block_shape: Sequence[Any], padding: Any
     ) -> tensor_descriptor:
-        """A descriptor of the tensor at ``base`` (extents int32, strides int64 in elements) for blocks of ``block_shape``.
+        """A descriptor of the tensor at ``base`` (extents int32, strides int64 in elements) for blocks of
+        ``block_shape``.
 
         Rank 1 to 5, last stride 1, at least 16 bytes in the last axis of the block.
         """
@@ -131,7 +132,9 @@ class DescriptorSemantics(CastSemantics):
         self.builder.create(DescriptorReduceOp, [descriptor.handle, value.handle, *indices], (), properties)
 
     def descriptor_gather(self, descriptor: tensor_descriptor_base, x_offsets: tensor, y_offset: Any) -> tensor:
-        """The rows ``x_offsets`` from column ``y_offset`` on, as wide as the descriptor's block, whose height must be 1."""
+        """The rows ``x_offsets`` from column ``y_offset`` on, as wide as the descriptor's block, whose height must
+        be 1.
+        """
         rows, column = self._gather_operands(descriptor, x_offsets, y_offset)
         type_ = block_type(descriptor.dtype, (x_offsets.type.shape[0], descriptor.block_type.shape[1]))
         op = self.builder.create(DescriptorGatherOp, [descriptor.handle, rows, column], (ir_type(type_),))

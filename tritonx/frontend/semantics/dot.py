@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from tritonx.dialects.tile import DotOp, InputPrecision
 from tritonx.frontend.semantics.base import enum_attribute
@@ -34,12 +34,13 @@ class DotSemantics(CastSemantics):
     ) -> tensor:
         """``lhs @ rhs + acc`` of 2-D blocks, or of 3-D ones as a batch.
 
-        Operands of one dtype (two fp8 may differ). int8 gives int32, fp32 and bf16 give fp32, fp64 gives fp64, fp16 and fp8 give
-        ``out_dtype``. The least shape is the target's. Violations are ``AssertionError`` and ``ValueError`` with Triton's texts.
+        Operands of one dtype (two fp8 may differ). int8 gives int32, fp32 and bf16 give fp32, fp64 gives fp64, fp16
+        and fp8 give ``out_dtype``. The least shape is the target's. Violations are ``AssertionError`` and
+        ``ValueError`` with Triton's texts.
         """
         precision = self._input_precision(unwrap(input_precision), unwrap(allow_tf32))
         out_dtype, acc = unwrap(out_dtype), unwrap(acc)
-        if not (isinstance(lhs, tensor) and isinstance(rhs, tensor) and lhs.type.is_block() and rhs.type.is_block()):
+        if not all(isinstance(v, tensor) and v.type.is_block() for v in (cast(Any, lhs), cast(Any, rhs))):
             raise AssertionError(f"dot needs two blocks, got {lhs} and {rhs}")
         _check_operands(lhs.dtype, rhs.dtype)
         result = self.dot_result_type(lhs, rhs, out_dtype)
@@ -80,7 +81,8 @@ class DotSemantics(CastSemantics):
             element: dtype = int32
         elif out_dtype.is_bf16():
             raise ValueError(
-                "out_dtype=bfloat16 is unsupported. Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`"
+                "out_dtype=bfloat16 is unsupported. "
+                "Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`"
             )
         elif operand.is_fp32() or operand.is_bf16():
             element = float32
@@ -91,7 +93,9 @@ class DotSemantics(CastSemantics):
         return block_type(element, (*left[:-1], right[-1]))
 
     def _least_shape(self, lhs: dtype, rhs: dtype) -> tuple[int, int, int]:
-        """The least M, N, K of the target: ``options.min_dot_size(lhs bits, rhs bits)`` where the options have it, else 1."""
+        """The least M, N, K of the target: ``options.min_dot_size(lhs bits, rhs bits)`` where the options have it,
+        else 1.
+        """
         least = getattr(self.options, "min_dot_size", None)
         return (1, 1, 1) if least is None else least(lhs.primitive_bitwidth, rhs.primitive_bitwidth)
 

@@ -40,7 +40,8 @@ class ScaledDotSemantics(CastSemantics):
         rhs_k_pack: Any,
         out_dtype: Any,
     ) -> tensor:
-        """``(lhs * lhs_scale) @ (rhs * rhs_scale) + acc`` in fp32; a scale is e8m0 (uint8), one for 32 values along K, or None.
+        """``(lhs * lhs_scale) @ (rhs * rhs_scale) + acc`` in fp32; a scale is e8m0 (uint8), one for 32 values along
+        K, or None.
 
         ``*_k_pack``: e2m1 operands hold two values of K in a byte (otherwise two of M or N).
         """

@@ -27,7 +27,8 @@ class ExternSemantics(CastSemantics):
     def inline_asm_elementwise(
         self, asm: Any, constraints: Any, args: Sequence[Any], dtypes: Any, is_pure: Any, pack: Any
     ) -> Any:
-        """Assembly applied to ``pack`` elements of the broadcast ``args`` at a time; one result for each dtype in ``dtypes``.
+        """Assembly applied to ``pack`` elements of the broadcast ``args`` at a time; one result for each dtype in
+        ``dtypes``.
 
         ``constraints`` are LLVM's. A single dtype gives a tensor, a sequence of them a tuple.
         """
@@ -67,8 +68,8 @@ class ExternSemantics(CastSemantics):
     ) -> tensor:
         """A function of a device library applied to each element of the broadcast ``args``.
 
-        ``symbols``: argument dtypes → (symbol, result dtype). If no entry has the arguments' types, they are promoted to a common
-        one first. ``ValueError`` with the known types where that does not help either.
+        ``symbols``: argument dtypes → (symbol, result dtype). If no entry has the arguments' types, they are promoted
+        to a common one first. ``ValueError`` with the known types where that does not help either.
         """
         count = len(next(iter(symbols)))
         if len(args) != count:
@@ -100,9 +101,9 @@ class ExternSemantics(CastSemantics):
     def extern_function(self, name: str, args: Sequence[Any]) -> tensor:
         """``tl.extra.libdevice.<name>``: the target's own function of that name.
 
-        The backend's table (``Backend.extern_functions``) says which symbol each overload is; a backend without a table gets the
-        plain name as the symbol. ``AttributeError`` where the backend has a table without the name. Results of predicates
-        (``isnan``, ``signbit``, ...) are int1.
+        The backend's table (``Backend.extern_functions``) says which symbol each overload is; a backend without a
+        table gets the plain name as the symbol. ``AttributeError`` where the backend has a table without the name.
+        Results of predicates (``isnan``, ``signbit``, ...) are int1.
         """
         table = self.extern_functions()
         if table and name not in table:
@@ -116,7 +117,9 @@ class ExternSemantics(CastSemantics):
         return self.cast(result, int1) if name in _PREDICATES else result
 
     def extern_functions(self) -> Mapping[str, Overloads]:
-        """The backend's table, looked up once; empty where no installed backend serves the target (the interpreter's)."""
+        """The backend's table, looked up once; empty where no installed backend serves the target (the
+        interpreter's).
+        """
         if self._extern_functions is None:
             from tritonx.backends.registry import available
 

@@ -25,8 +25,8 @@ _PADDING = ("", "zero", "nan")
 _TRUE = BoolAttr.from_bool(True)
 
 _NO_BLOCK_POINTER = (
-    "{} argument is not supported for {} a tensor of pointers or {} a scalar. Because the compiler does not know the boundary; "
-    "please use block pointers (defined by `make_block_ptr`) instead"
+    "{} argument is not supported for {} a tensor of pointers or {} a scalar. Because the compiler does not know "
+    "the boundary; please use block pointers (defined by `make_block_ptr`) instead"
 )
 
 
@@ -42,7 +42,9 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
         eviction_policy: Any,
         volatile: Any,
     ) -> tensor:
-        """What ``pointer`` points to; lanes whose mask is false do not read, and give ``other`` (or anything without it)."""
+        """What ``pointer`` points to; lanes whose mask is false do not read, and give ``other`` (or anything without
+        it).
+        """
         padding = unwrap(padding) or ""
         if padding not in _PADDING:
             raise ValueError(f"Padding option {padding} not supported")
@@ -142,7 +144,9 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
         return self._optional(other)
 
     def _memory_pointer(self, pointer: tensor) -> tuple[tensor, dtype, bool]:
-        """The pointer that is dereferenced, its element type, and whether that stands for int1, which is a byte in memory."""
+        """The pointer that is dereferenced, its element type, and whether that stands for int1, which is a byte in
+        memory.
+        """
         type_ = pointer.dtype
         assert isinstance(type_, pointer_type)
         self.check_supported(type_.element_ty)
@@ -155,7 +159,9 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
     def make_block_ptr(
         self, base: tensor, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any
     ) -> block_pointer:
-        """A window of ``block_shape`` at ``offsets`` in the tensor at ``base`` with ``shape`` and ``strides`` (in elements)."""
+        """A window of ``block_shape`` at ``offsets`` in the tensor at ``base`` with ``shape`` and ``strides`` (in
+        elements).
+        """
         if not isinstance(base, tensor) or not isinstance(base.type, pointer_type):  # type: ignore[unreachable]
             raise ValueError("Expected `base` to be a pointer type (but not a block pointer type or others)")
         block = [unwrap(s) for s in block_shape]

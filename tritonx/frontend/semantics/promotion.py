@@ -1,7 +1,8 @@
 """Type promotion: which type a binary operator computes in.
 
-Blocks and 0-d tensors promote alike; only Python constants are weak, and a constant is weak as long as its kind (bool < int <
-float) is not above the tensor's. Measured on Triton 3.6: ``tests/language/test_promotion.py`` replays 15,519 probes.
+Blocks and 0-d tensors promote alike; only Python constants are weak, and a constant is weak as long as its kind (bool
+< int < float) is not above the tensor's. Measured on Triton 3.6: ``tests/language/test_promotion.py`` replays 15,519
+probes.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ def promote_integers(a: dtype, b: dtype) -> dtype:
 def computation_type(a: dtype, a_is_constant: bool, b: dtype, b_is_constant: bool, division: bool) -> dtype:
     """The element type that ``a op b`` computes in.
 
-    ``*_is_constant``: the operand is a Python number. ``division``: op is ``/``, ``//`` or ``%``, where half-width floats
-    compute in fp32 and integers of different signedness are a ``TypeError``, as is any pair that has no common type.
+    ``*_is_constant``: the operand is a Python number. ``division``: op is ``/``, ``//`` or ``%``, where half-width
+    floats compute in fp32 and integers of different signedness are a ``TypeError``, as is any pair that has no common
+    type.
     """
     if a_is_constant != b_is_constant:
         constant, tensor = (a, b) if a_is_constant else (b, a)
@@ -60,7 +62,9 @@ def computation_type(a: dtype, a_is_constant: bool, b: dtype, b_is_constant: boo
 
 
 def literal_type(value: int) -> str:
-    """The name of the type of a Python int: the first of int32, uint32, int64, uint64 that holds it; else ``ValueError``."""
+    """The name of the type of a Python int: the first of int32, uint32, int64, uint64 that holds it; else
+    ``ValueError``.
+    """
     if -(2**31) <= value < 2**31:
         return "int32"
     if 2**31 <= value < 2**32:

@@ -32,8 +32,8 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
     def reduce(self, inputs: Any, axis: Any, combine_fn: Any, keep_dims: Any = False) -> Any:
         """Reduce one block, or several of one shape at once, along ``axis`` (None: all axes).
 
-        ``combine_fn(*lefts, *rights)`` gets scalars and returns as many; it must be associative. The result is a tensor for a
-        tensor, a tuple for a tuple; scalars where no axis remains and ``keep_dims`` is off.
+        ``combine_fn(*lefts, *rights)`` gets scalars and returns as many; it must be associative. The result is a
+        tensor for a tensor, a tuple for a tuple; scalars where no axis remains and ``keep_dims`` is off.
         """
         if isinstance(inputs, tensor):
             return self.reduce(language_tuple([inputs]), axis, combine_fn, keep_dims)[0]
@@ -59,7 +59,9 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         return self._with_combine(ReduceOp, ReduceReturnOp, values, types, {"axis": enum_attribute(axis)}, combine_fn)
 
     def reduce_with_indices(self, value: tensor, axis: Any, combine_fn: Any, keep_dims: Any = False) -> language_tuple:
-        """Reduce ``value`` together with the int32 index of each element along ``axis`` (flat for None): (value, index)."""
+        """Reduce ``value`` together with the int32 index of each element along ``axis`` (flat for None): (value,
+        index).
+        """
         axis = unwrap(axis)
         rank = len(value.type.shape)
         if axis is None:
@@ -84,7 +86,10 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         values = [self.to_tensor(v) for v in inputs]
         _check_same_shape(values, "scan")
         axis = _wrap_axis(unwrap(axis), len(values[0].type.shape))
-        properties = {"axis": enum_attribute(axis), "reverse": BoolAttr.from_bool(bool(unwrap(reverse)))}
+        properties: dict[str, Attribute] = {
+            "axis": enum_attribute(axis),
+            "reverse": BoolAttr.from_bool(bool(unwrap(reverse))),
+        }
         types = [v.type for v in values]
         return language_tuple(self._with_combine(ScanOp, ScanReturnOp, values, types, properties, combine_fn))
 
@@ -114,13 +119,15 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         if types != wanted:
             name = getattr(combine_fn, "__name__", "the combine function")
             raise TypeError(
-                f"{name} must return {len(wanted)} scalars of the types {', '.join(str(t) for t in expected)}, as it was given"
+                f"{name} must return {len(wanted)} scalars of the types {', '.join(str(t) for t in expected)}, "
+                "as it was given"
             )
 
     def map_elementwise(self, scalar_fn: Any, inputs: Sequence[Any], pack: Any) -> Any:
         """``scalar_fn`` applied to each element of the broadcast inputs, ``pack`` elements of each input at a call.
 
-        It gets the ``pack`` elements of the first input, then those of the second, ...; it returns results grouped the same way.
+        It gets the ``pack`` elements of the first input, then those of the second, ...; it returns results grouped
+        the same way.
         """
         values, pack = [self.to_tensor(v) for v in inputs], unwrap(pack)
         if not values:
@@ -164,7 +171,9 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
             return language_tuple([self.to_tensor(v) for v in returned])
 
     def histogram(self, value: tensor, num_bins: Any, mask: Any) -> tensor:
-        """int32 counts of the values 0 .. ``num_bins`` - 1 of a 1-D integer block; other values count nowhere defined."""
+        """int32 counts of the values 0 .. ``num_bins`` - 1 of a 1-D integer block; other values count nowhere
+        defined.
+        """
         if len(value.type.shape) != 1:
             raise AssertionError("histogram only supports 1D input")
         if not value.dtype.is_int():

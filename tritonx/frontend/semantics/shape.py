@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr
 from xdsl.dialects.builtin import i32 as i32_attr
 
 from tritonx.dialects.tile import CatOp, GatherOp, JoinOp, MakeRangeOp, ReshapeOp, SplitOp, TransOp, UnsplatOp
-from tritonx.frontend.semantics.base import SemanticsBase, enum_attribute, shape_of
+from tritonx.frontend.semantics.base import SemanticsBase, enum_attribute, shape_of, unwrapped_list
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.dtypes import block_type, int32
 from tritonx.language.values import slice as language_slice
 from tritonx.language.values import tensor
-from tritonx.language.values import tuple as language_tuple
 
 
 class ShapeSemantics(SemanticsBase):
@@ -80,8 +79,7 @@ class ShapeSemantics(SemanticsBase):
 
     def expand_axes(self, value: tensor, axes: Any) -> tensor:
         """``tl.expand_dims``: one axis or several, numbered in the result."""
-        axes = unwrap(axes)
-        listed = [unwrap(a) for a in axes] if isinstance(axes, Sequence | language_tuple) else [axes]
+        listed = unwrapped_list(axes)
         rank = len(value.type.shape) + len(listed)
         for axis in listed:
             if not -rank <= axis < rank:
@@ -158,4 +156,5 @@ class ShapeSemantics(SemanticsBase):
 def _is_full_slice(item: Any) -> bool:
     if not isinstance(item, builtins.slice | language_slice):
         return False
-    return all(unwrap(part) is None for part in (item.start, item.stop, item.step))
+    parts = cast(Any, item)
+    return all(unwrap(part) is None for part in (parts.start, parts.stop, parts.step))

@@ -51,7 +51,9 @@ def ir_type(type_: base_type) -> Attribute:
 
 
 def memory_type(element: dtype) -> Attribute:
-    """The IR type of an element in memory behind a pointer: that of the value, also for int1 (loads and stores go through i8)."""
+    """The IR type of an element in memory behind a pointer: that of the value, also for int1 (loads and stores go
+    through i8).
+    """
     return ir_type(element)
 
 

@@ -1,7 +1,7 @@
 """``tl.extra``: ``libdevice``, and by a backend's name the functions that only its targets have.
 
-``tl.extra.<name>`` is the module that the backend of that name gives as ``language_module``; it has a ``libdevice`` of its own
-only by the table of that backend, so the generic stubs are the same functions.
+``tl.extra.<name>`` is the module that the backend of that name gives as ``language_module``; it has a ``libdevice``
+of its own only by the table of that backend, so the generic stubs are the same functions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """``tl.extra.libdevice``: math functions of the target's device library, by name.
 
-A name resolves when a kernel is compiled, through the table of the target's backend (``Backend.extern_functions``). Argument
-types must be those of an overload: integers are not promoted to floats. ``tritonx.language.libdevice_table`` lists the names.
+A name resolves when a kernel is compiled, through the table of the target's backend (``Backend.extern_functions``).
+Argument types must be those of an overload: integers are not promoted to floats. ``tritonx.language.libdevice_table``
+lists the names.
 """
 
 from __future__ import annotations
