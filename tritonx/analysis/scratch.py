@@ -1,15 +1,16 @@
-"""Which of a layout's bits move along an axis, and the scratch memory that reductions and scans over it need.
+"""The scratch memory that ops need while they run, in bytes.
 
-The allocator and the emission both ask here, so that they cannot disagree.
+The allocator and the emission both ask here, so that they cannot disagree. Conversions between layouts ask
+``tritonx.layouts.scratch_bytes`` instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from tritonx.layouts import LinearLayout
-from tritonx.layouts.errors import LayoutError
+from tritonx.layouts import LayoutError, LinearLayout, redundancy
+from tritonx.layouts.axis import AxisBits, axis_bits
+from tritonx.layouts.dims import LANE, REGISTER, WARP
 
 ALIGNMENT = 16
 """Every area of scratch memory starts at a multiple of this many bytes: the widest shared-memory access."""
@@ -20,79 +21,47 @@ def align(nbytes: int) -> int:
     return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
-@dataclass(frozen=True)
-class AxisBits:
-    """The bits of registers, lanes and warps that move along one axis of a layout.
+def bits_along(layout: LinearLayout, axis: int) -> AxisBits:
+    """The bits of a layout along one dim; raises ``LayoutError`` where they cannot be told apart: convert first."""
+    bits = axis_bits(layout, axis)
+    if bits is None:
+        raise LayoutError(f"a basis of the layout moves along dim {axis} and another at once")
+    if bits.blocks:
+        raise LayoutError(f"dim {axis} is spread over the blocks of a cluster")
+    return bits
 
-    ``registers[i]`` is the step along the axis of register bit ``i`` (0 where it does not move along it); the masks hold the
-    lane and warp bits that do.
+
+def slots_per_register(layout: LinearLayout, bits: AxisBits) -> int:
+    """Values that one register of all threads makes in an exchange between warps: one for each group of lanes that
+    differ along the axis only, and each warp.
     """
-
-    registers: tuple[int, ...]
-    lanes: tuple[int, ...]
-    warps: tuple[int, ...]
-
-    @staticmethod
-    def of(layout: LinearLayout, axis: int) -> AxisBits:
-        """Raises ``LayoutError`` where a basis moves along the axis and another dim at once: convert first."""
-
-        def steps(dim: str) -> tuple[int, ...]:
-            out: list[int] = []
-            for basis in layout.bases(dim):
-                beside = any(x for d, x in enumerate(basis) if d != axis)
-                if basis[axis] and (beside or basis[axis].bit_count() != 1):
-                    raise LayoutError(f"{dim} basis {list(basis)} does not move along dim {axis} alone")
-                out.append(basis[axis])
-            return tuple(out)
-
-        if any(any(b) for b in layout.bases("block")) and any(b[axis] for b in layout.bases("block")):
-            raise LayoutError(f"dim {axis} is spread over the blocks of a cluster")
-        return AxisBits(steps("register"), steps("lane"), steps("warp"))
-
-    @property
-    def lane_bits(self) -> int:
-        return len(self.lanes)
-
-    @property
-    def warp_bits(self) -> int:
-        return len(self.warps)
-
-    @property
-    def lane_mask(self) -> int:
-        return sum(1 << i for i, step in enumerate(self.lanes) if step)
-
-    @property
-    def warp_mask(self) -> int:
-        return sum(1 << i for i, step in enumerate(self.warps) if step)
-
-    @property
-    def slots_per_register(self) -> int:
-        """Values that one register of all threads makes in an exchange between warps."""
-        lanes = self.lane_bits - self.lane_mask.bit_count()
-        return 1 << (lanes + self.warp_bits)
+    lanes = layout.in_bits(LANE) - bits.lane_mask.bit_count()
+    return 1 << (lanes + layout.in_bits(WARP))
 
 
-def exchange_bytes(axis: AxisBits, values_per_thread: int, element_bytes: Iterable[int]) -> int:
-    """Scratch bytes of one exchange between warps of ``values_per_thread`` values of each element size; 0 within a warp."""
-    if not axis.warp_mask:
+def exchange_bytes(layout: LinearLayout, bits: AxisBits, values: int, element_bytes: Iterable[int]) -> int:
+    """Scratch bytes of one exchange between warps of ``values`` values a thread of each element size; 0 within a warp."""
+    if not bits.warps:
         return 0
-    return sum(align(axis.slots_per_register * values_per_thread * size) for size in element_bytes)
+    slots = slots_per_register(layout, bits)
+    return sum(align(slots * values * size) for size in element_bytes)
 
 
 def reduce_bytes(layout: LinearLayout, axis: int, element_bytes: Iterable[int]) -> int:
     """Scratch bytes of a reduction over ``axis``; element sizes in bytes, one for each operand (an i1 is a byte)."""
-    bits = AxisBits.of(layout, axis)
-    return exchange_bytes(bits, 1 << sum(1 for step in bits.registers if not step), element_bytes)
+    bits = bits_along(layout, axis)
+    values = 1 << (layout.in_bits(REGISTER) - len(bits.registers))
+    return exchange_bytes(layout, bits, values, element_bytes)
 
 
 def scan_bytes(layout: LinearLayout, axis: int, element_bytes: Iterable[int]) -> int:
     """Scratch bytes of a scan over ``axis``: a total for each run of registers that lies below the warps' steps."""
-    bits = AxisBits.of(layout, axis)
-    if not bits.warp_mask:
+    bits = bits_along(layout, axis)
+    if not bits.warps:
         return 0
-    lowest = min(step for step in bits.warps if step)
-    runs = sum(1 for step in bits.registers if not step or step > lowest)
-    return exchange_bytes(bits, 1 << runs, element_bytes)
+    lowest = bits.warps[0][1]
+    below = sum(1 for _, step in bits.registers if step < lowest)
+    return exchange_bytes(layout, bits, 1 << (layout.in_bits(REGISTER) - below), element_bytes)
 
 
 def copies_bytes(layout: LinearLayout | None, element_bytes: int) -> int:
@@ -102,10 +71,11 @@ def copies_bytes(layout: LinearLayout | None, element_bytes: int) -> int:
     """
     if layout is None:
         return align(element_bytes)
-    free = layout.free_masks()
-    if not any(free.get(dim, 0) for dim in ("lane", "warp")):
+    free = redundancy(layout)
+    if not free.lanes and not free.warps:
         return 0
-    held = sum(layout.in_bits(dim) - free.get(dim, 0).bit_count() for dim in ("register", "lane", "warp"))
+    masks = {REGISTER: free.registers, LANE: free.lanes, WARP: free.warps}
+    held = sum(layout.in_bits(dim) - mask.bit_count() for dim, mask in masks.items())
     return align(element_bytes << held)
 
 

@@ -14,18 +14,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tritonx.analysis.scratch import AxisBits, align
+from tritonx.analysis.scratch import align, slots_per_register
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.layouts import AxisBits, LinearLayout
+from tritonx.layouts.dims import LANE, WARP
 
 
 @dataclass(frozen=True)
 class Exchange:
     """Where this thread writes and reads; ``write``/``read`` are the slots of register 0, ``leader`` the i1 of who writes."""
 
-    axis: AxisBits
     write: str
     read: str
     leader: str | None
@@ -43,13 +44,14 @@ def squeeze(mask: int, total: int, into: int) -> list[int]:
     return columns
 
 
-def open_exchange(f: FunctionEmitter, axis: AxisBits) -> Exchange:
+def open_exchange(f: FunctionEmitter, layout: LinearLayout, axis: AxisBits) -> Exchange:
+    lane_bits, warp_bits = layout.in_bits(LANE), layout.in_bits(WARP)
     along = axis.warp_mask.bit_count()
-    lanes = ~axis.lane_mask & (1 << axis.lane_bits) - 1
-    warps = ~axis.warp_mask & (1 << axis.warp_bits) - 1
-    lane_columns = squeeze(lanes, axis.lane_bits, along)
-    beside = squeeze(warps, axis.warp_bits, along + lanes.bit_count())
-    moving = squeeze(axis.warp_mask, axis.warp_bits, 0)
+    lanes = ~axis.lane_mask & (1 << lane_bits) - 1
+    warps = ~axis.warp_mask & (1 << warp_bits) - 1
+    lane_columns = squeeze(lanes, lane_bits, along)
+    beside = squeeze(warps, warp_bits, along + lanes.bit_count())
+    moving = squeeze(axis.warp_mask, warp_bits, 0)
     read = apply_columns(f, lane_columns, beside)
     write = apply_columns(f, lane_columns, [a | b for a, b in zip(beside, moving, strict=True)])
     leader = None
@@ -58,17 +60,17 @@ def open_exchange(f: FunctionEmitter, axis: AxisBits) -> Exchange:
         with f.in_prologue():
             bits_ = f.inst(f"and i32 {lane}, {axis.lane_mask}")
             leader = f.inst(f"icmp eq i32 {bits_}, 0")
-    return Exchange(axis, write, read, leader)
+    return Exchange(write, read, leader)
 
 
-def exchange(f: FunctionEmitter, op: Any, axis: AxisBits, values: list[Tile]) -> list[list[Tile]]:
+def exchange(f: FunctionEmitter, op: Any, layout: LinearLayout, axis: AxisBits, values: list[Tile]) -> list[list[Tile]]:
     """For each of ``values``, the tiles of all warps along the axis in order of their coordinate.
 
     The scratch memory of ``op`` must have been allocated with ``exchange_bytes`` of ``tritonx.analysis.scratch``.
     """
-    place = open_exchange(f, axis)
+    place = open_exchange(f, layout, axis)
     warps = 1 << axis.warp_mask.bit_count()
-    slots = axis.slots_per_register
+    slots = slots_per_register(layout, axis)
     base = f.scratch_offset(op)
     areas: list[int] = []
     for value in values:

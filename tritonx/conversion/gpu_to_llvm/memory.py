@@ -7,84 +7,107 @@ of them stores it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
-from tritonx.analysis.access_width import access_width, pointer_alignment
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
+from tritonx.layouts import access_vectors, memory_width, redundancy
 
 
-def make_access(op: Any, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | None) -> Access:
-    """The vector access that ``op`` is cut into."""
-    pointee = pointer.type.element_type if isinstance(pointer.type, TensorType) else pointer.type
-    elem = llvm_type(pointee.pointee)  # pyright: ignore[reportAttributeAccessIssue]  # verified to be a pointer
-    width, aligned = 1, bits(elem) // 8
-    if isinstance(pointer.type, TensorType):
-        layout = f.layout(pointer.type)
-        width = access_width(f.module.axis_info, layout, pointer, mask, bits(elem))
-    aligned = max(aligned, min(pointer_alignment(f.module.axis_info, pointer), width * bits(elem) // 8))
-    cache, evict = (op.cache, op.evict) if hasattr(op, "cache") else (None, None)
-    return Access(
+@dataclass(frozen=True)
+class Cut:
+    """An op's accesses: one ``access`` for each of ``groups``, whose registers are neighbours in memory.
+
+    ``repeats[r]`` is the register that holds the same element as register r and is in a group.
+    """
+
+    access: Access
+    groups: tuple[tuple[int, ...], ...]
+    repeats: tuple[int, ...]
+
+
+def cut(op: Any, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | None) -> Cut:
+    """The vector accesses that a load, store or the like through ``pointer`` is made of."""
+    type_: Any = pointer.type
+    pointee = type_.element_type if isinstance(type_, TensorType) else type_
+    elem = llvm_type(pointee.pointee)
+    size = bits(elem)
+    if isinstance(type_, TensorType):
+        layout, info = f.layout(type_), f.module.axis_info.of(pointer)
+        constancy = None if mask is None else f.module.axis_info.of(mask).constancy
+        dim, width = memory_width(layout, size, info.contiguity, info.divisibility, constancy)
+        vectors = access_vectors(layout, dim, width)
+        width, groups, repeats = vectors.width, vectors.groups, vectors.repeats
+    else:
+        width, groups, repeats = 1, ((0,),), (0,)
+    cache, evict = getattr(op, "cache", None), getattr(op, "evict", None)
+    volatile = getattr(op, "isVolatile", None)
+    access = Access(
         elem,
         width,
-        aligned,
+        width * size // 8,
         1 if cache is None else cache.value.data,
         1 if evict is None else evict.value.data,
-        bool(op.isVolatile.value.data) if getattr(op, "isVolatile", None) is not None else False,
+        volatile is not None and bool(volatile.value.data),
     )
+    return Cut(access, groups, repeats)
 
 
 def load(op: Any, f: FunctionEmitter) -> None:
-    access = make_access(op, f, op.ptr, op.mask)
+    plan = cut(op, f, op.ptr, op.mask)
+    access = plan.access
     pointers = f.scalars(f.get(op.ptr))
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     other = None if op.other is None else f.get(op.other)
-    w = access.width
-    made: dict[tuple[str, str, str], str] = {}
     parts: list[str] = []
-    for i in range(0, len(pointers), w):
-        mask = None if masks is None or masks[i] == "true" else masks[i]
-        rest = None
-        if other is not None and mask is not None:
-            rest = part(f, other, i, w)
-        key = pointers[i], mask or "", rest or ""
-        if (name := made.get(key)) is None:
-            name = made[key] = f.machine.load(f, pointers[i], access, mask, rest)
-        parts.append(name)
-    f.result(op, gather_parts(f, access.elem, parts, w))
+    for group in plan.groups:
+        mask = None if masks is None or masks[group[0]] == "true" else masks[group[0]]
+        rest = None if other is None or mask is None else part(f, other, group)
+        parts.append(f.machine.load(f, pointers[group[0]], access, mask, rest))
+    f.result(op, gather_parts(f, access, parts, plan))
 
 
-def part(f: FunctionEmitter, value: Tile, first: int, count: int) -> str:
-    """``count`` registers of ``value`` as one operand."""
+def part(f: FunctionEmitter, value: Tile, group: tuple[int, ...]) -> str:
+    """The registers of ``group`` as one operand."""
     if value.prefers_vector:
-        return f.slice(value.elem, value.n, f.wide(value), first, count)
-    return f.pack(value.elem, f.scalars(value)[first : first + count])
+        first, count = group[0], len(group)
+        if group == tuple(range(first, first + count)):
+            return f.slice(value.elem, value.n, f.wide(value), first, count)
+        return f.wide(f.permute(value, list(group)))
+    names = f.scalars(value)
+    return f.pack(value.elem, [names[r] for r in group])
 
 
-def gather_parts(f: FunctionEmitter, elem: str, parts: list[str], width: int) -> Tile:
-    """A tile from operands of ``width`` elements each; data becomes a vector, single integers and pointers a list."""
-    if width == 1 and (elem.startswith(("ptr", "i")) or len(parts) == 1 or all(p == parts[0] for p in parts)):
-        return Tile.of(elem, parts)
-    return Tile.wide(elem, width * len(parts), f.concat(elem, parts, width))
+def gather_parts(f: FunctionEmitter, access: Access, parts: list[str], plan: Cut) -> Tile:
+    """The tile whose registers were loaded group by group; data becomes a vector, single integers and pointers a list."""
+    elem, width, n = access.elem, access.width, len(plan.repeats)
+    order = [r for group in plan.groups for r in group]
+    if width == 1 and (elem.startswith(("ptr", "i")) or len(parts) == 1):
+        by_register = dict(zip(order, parts, strict=True))
+        return Tile.of(elem, [by_register[r] for r in plan.repeats])
+    loaded = Tile.wide(elem, len(order), f.concat(elem, parts, width))
+    if order == list(range(n)):
+        return loaded
+    where = {r: i for i, r in enumerate(order)}
+    return f.permute(loaded, [where[r] for r in plan.repeats])
 
 
 def store(op: Any, f: FunctionEmitter) -> None:
-    access = make_access(op, f, op.ptr, op.mask)
+    plan = cut(op, f, op.ptr, op.mask)
     pointers, value = f.scalars(f.get(op.ptr)), f.get(op.value)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
-    skip, owner = ownership(f, op.ptr)
+    _, owner = ownership(f, op.ptr)
     guard = Guard(f, owner)
-    for i in range(0, len(pointers), access.width):
-        if i & skip:
-            continue
-        mask = guard(None if masks is None else masks[i])
-        f.machine.store(f, pointers[i], part(f, value, i, access.width), access, mask)
+    for group in plan.groups:
+        mask = guard(None if masks is None else masks[group[0]])
+        f.machine.store(f, pointers[group[0]], part(f, value, group), plan.access, mask)
 
 
 def ownership(f: FunctionEmitter, pointer: SSAValue) -> tuple[int, str | None]:
@@ -97,7 +120,7 @@ def ownership(f: FunctionEmitter, pointer: SSAValue) -> tuple[int, str | None]:
         with f.in_prologue():
             return 0, f.inst(f"icmp eq i32 {thread}, 0")
     layout = f.layout(pointer.type)
-    return layout.free_masks().get("register", 0), f.indices(layout).owner
+    return redundancy(layout).registers, f.indices(layout).owner
 
 
 class Guard:

@@ -1,12 +1,12 @@
-"""The vector functions of ``conversion.mathlib`` on tiles: f32 functions that no instruction computes well enough."""
+"""The vector functions of ``conversion.tile_to_loops.mathlib`` on tiles: f32 functions that no instruction computes well enough."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.mathlib import F32
-from tritonx.conversion.mathlib.code import Code
+from tritonx.conversion.tile_to_loops.mathlib import F32
+from tritonx.conversion.tile_to_loops.mathlib.code import Code
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter

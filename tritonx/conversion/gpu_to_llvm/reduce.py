@@ -10,7 +10,7 @@ from typing import Any
 
 from xdsl.ir import Block, Operation
 
-from tritonx.analysis.scratch import AxisBits
+from tritonx.analysis.scratch import bits_along
 from tritonx.conversion.gpu_to_llvm.control import bind, terminator_values
 from tritonx.conversion.gpu_to_llvm.exchange import exchange
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
@@ -19,7 +19,7 @@ from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.gpu_to_llvm.words import through_words
 from tritonx.dialects import tile
 from tritonx.ir.failure import PassError
-from tritonx.layouts.errors import LayoutError
+from tritonx.layouts import AxisBits, LayoutError
 
 
 def combine_region(f: FunctionEmitter, region: Block, left: list[Tile], right: list[Tile]) -> list[Tile]:
@@ -32,7 +32,7 @@ def combine_region(f: FunctionEmitter, region: Block, left: list[Tile], right: l
 
 def axis_bits(op: Any, f: FunctionEmitter) -> AxisBits:
     try:
-        return AxisBits.of(f.layout(op.srcs[0].type), op.axis.value.data)
+        return bits_along(f.layout(op.srcs[0].type), op.axis.value.data)
     except LayoutError as error:
         raise PassError(op, str(error), "convert the operand to a blocked layout first") from error
 
@@ -42,11 +42,11 @@ def pick(f: FunctionEmitter, values: list[Tile], registers: list[int]) -> list[T
 
 
 def fold_registers(
-    f: FunctionEmitter, region: Block, values: list[Tile], steps: list[int]
+    f: FunctionEmitter, region: Block, values: list[Tile], axis: AxisBits
 ) -> tuple[list[Tile], list[int]]:
     """Fold away the register bits that move along the axis; also the remaining original register numbers."""
-    numbers = list(range(1 << len(steps)))
-    for bit in sorted((i for i, s in enumerate(steps) if s), key=lambda i: -steps[i]):
+    numbers = list(range(values[0].n))
+    for bit, _ in reversed(axis.registers):
         low = [i for i, r in enumerate(numbers) if not r >> bit & 1]
         high = [i for i, r in enumerate(numbers) if r >> bit & 1]
         values = combine_region(f, region, pick(f, values, low), pick(f, values, high))
@@ -56,9 +56,7 @@ def fold_registers(
 
 def across_lanes(f: FunctionEmitter, region: Block, values: list[Tile], axis: AxisBits) -> list[Tile]:
     """Butterfly over the lane bits that move along the axis; afterwards all those lanes hold the result."""
-    for bit in range(axis.lane_bits):
-        if not axis.lanes[bit]:
-            continue
+    for bit, _ in axis.lanes:
         others = [
             Tile.of(
                 v.elem,
@@ -77,10 +75,10 @@ def reduce(op: Any, f: FunctionEmitter) -> None:
     region = op.combineOp.block
     axis = axis_bits(op, f)
     values = [f.get(v) for v in op.srcs]
-    values, numbers = fold_registers(f, region, values, list(axis.registers))
+    values, numbers = fold_registers(f, region, values, axis)
     values = across_lanes(f, region, values, axis)
-    if axis.warp_mask:
-        columns = exchange(f, op, axis, values)
+    if axis.warps:
+        columns = exchange(f, op, f.layout(op.srcs[0].type), axis, values)
         per_warp = [list(row) for row in zip(*columns, strict=True)]
         while len(per_warp) > 1:
             half = len(per_warp) // 2

@@ -13,7 +13,6 @@ from typing import Any
 
 from xdsl.ir import Block, Operation
 
-from tritonx.analysis.scratch import AxisBits
 from tritonx.conversion.gpu_to_llvm.control import bind
 from tritonx.conversion.gpu_to_llvm.elementwise import combine, of
 from tritonx.conversion.gpu_to_llvm.exchange import exchange, squeeze
@@ -24,6 +23,8 @@ from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.gpu_to_llvm.words import through_words
 from tritonx.dialects import tile
 from tritonx.ir.failure import PassError
+from tritonx.layouts import AxisBits
+from tritonx.layouts.dims import WARP
 
 
 @dataclass
@@ -48,6 +49,7 @@ class Scanner:
         self.f = f
         self.region: Block = op.combineOp.block
         self.axis: AxisBits = axis_bits(op, f)
+        self.layout = f.layout(op.srcs[0].type)
         self.reverse = bool(op.reverse.value.data)
         self.values: list[list[str]] = [list(f.scalars(f.get(v))) for v in op.srcs]
         self.elems = [f.get(v).elem for v in op.srcs]
@@ -140,9 +142,9 @@ class Scanner:
         f, axis = self.f, self.axis
         order = sorted(self.runs)
         totals = [Tile.of(e, [f.scalars(self.runs[r].total[k])[0] for r in order]) for k, e in enumerate(self.elems)]
-        columns = exchange(f, self.op, axis, totals)
+        columns = exchange(f, self.op, self.layout, axis, totals)
         warps = [list(row) for row in zip(*columns, strict=True)]
-        mine = apply_columns(f, [], squeeze(axis.warp_mask, axis.warp_bits, 0))
+        mine = apply_columns(f, [], squeeze(axis.warp_mask, self.layout.in_bits(WARP), 0))
         numbers = range(len(warps))
         if self.reverse:
             warps.reverse()
@@ -193,7 +195,7 @@ def scan(op: Any, f: FunctionEmitter) -> None:
     axis = scanner.axis
     bits: list[tuple[int, str, int]] = []
     for kind, steps in (("register", axis.registers), ("lane", axis.lanes), ("warp", axis.warps)):
-        bits += [(step, kind, i) for i, step in enumerate(steps) if step]
+        bits += [(step, kind, i) for i, step in steps]
     check_order(op, bits)
     warps_done = False
     for _, kind, i in sorted(bits):
