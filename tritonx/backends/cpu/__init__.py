@@ -43,12 +43,11 @@ class CpuBackend(Backend):
 
     def version_key(self) -> str:
         """The LLVM that writes the code, and the CPU that it is for."""
-        import llvmlite
+        from importlib.metadata import version
 
-        from tritonx.backends.cpu.host import host_isa
+        from tritonx.backends.cpu.host import fingerprint
 
-        isa = host_isa()
-        return f"llvmlite {llvmlite.__version__} {isa.triple} {isa.cpu} {isa.features}"
+        return f"llvmlite {version('llvmlite')} {fingerprint()}"
 
     def extern_functions(self, target: Target) -> Mapping[str, Any]:
         from tritonx.backends.cpu.libm import OVERLOADS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from functools import cache
 
 from tritonx.backends.api import Target
@@ -29,6 +30,27 @@ def host_isa() -> HostIsa:
     wide = all(features.get(f) for f in _AVX512)
     native = all(features.get(f) for f in _NEEDED)
     return HostIsa("host", triple, cpu, text, 64 if wide else 32 if native else 16, 32 if wide else 16, native)
+
+
+_IDENTIFYING = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU part")
+"""What /proc/cpuinfo says of a processor that decides the code for it (x86 and Arm)."""
+
+
+@cache
+def fingerprint() -> str:
+    """Whatever makes the code for the host different from another machine's; asks LLVM only where the system does not
+    say."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            first = file.read(1 << 14).partition("\n\n")[0]
+    except OSError:
+        return repr(host_isa())
+    known: dict[str, str] = {}
+    for line in first.splitlines():
+        key, _, value = line.partition(":")
+        known[key.strip()] = value.strip()
+    chosen = [known.get(key, "") for key in _IDENTIFYING]
+    return " ".join([platform.machine(), *chosen]) if any(chosen) else repr(host_isa())
 
 
 def isa_of(target: Target) -> HostIsa:

@@ -1,12 +1,13 @@
 """Object files in this process: linking, the table of globals that compiled kernels read, and calling them.
 
 Each kernel is a library of one LLJIT; a cached object is linked and ready in about 0.4 ms. The kernel's builtin (see
-`conversion/tile_to_loops/entry.py`) is made into a Python function object here. On interpreters whose objects it cannot read
-(no GIL, not CPython) the same entry point is called through ctypes with a packed context.
+`conversion/tile_to_loops/entry.py`) is made into a Python function object here. On interpreters whose objects it cannot
+read (no GIL, not CPython) the same entry point is called through ctypes with a packed context.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import ctypes.util
 import itertools
@@ -90,6 +91,26 @@ def address_of(value: Any) -> int:
     raise TypeError(f"expected an array or an address, got {type(value).__name__}")
 
 
+def _link(binary: bytes) -> Any:
+    """The object in this process: symbol → address. By our own linker where it can, since that loads no LLVM."""
+    from tritonx.backends.cpu import elf
+    from tritonx.backends.cpu.libm import resolve_symbols
+
+    imports = resolve_symbols(binary)
+    if elf.supported():
+        with contextlib.suppress(elf.LinkError):
+            return elf.Library(binary, imports)
+    import llvmlite.binding as llvm
+
+    builder = llvm.JITLibraryBuilder().add_object_img(binary).add_current_process()
+    for name, address in imports.items():
+        builder.import_symbol(name, address)
+    for name in (*EXPORTED, "tx.launch"):
+        builder.export_symbol(name)
+    with _lock:
+        return builder.link(_jit(), f"kernel{next(_names)}")
+
+
 _STRUCT_CODES = {"fp32": "f4x", "fp64": "d", "fp16": "e6x"}
 
 
@@ -101,19 +122,9 @@ class CpuKernel:
     n_max_threads = 1
 
     def __init__(self, image: KernelImage) -> None:
-        import llvmlite.binding as llvm
-
-        from tritonx.backends.cpu.libm import resolve_symbols
-
         self.image = image
         self._assertions: tuple[str, ...] = tuple(image.metadata.get("assertions") or ())
-        builder = llvm.JITLibraryBuilder().add_object_img(image.binary).add_current_process()
-        for name, address in resolve_symbols(image.binary).items():
-            builder.import_symbol(name, address)
-        for name in (*EXPORTED, "tx.launch"):
-            builder.export_symbol(name)
-        with _lock:
-            self._library = builder.link(_jit(), f"kernel{next(_names)}")
+        self._library = _link(image.binary)
         self.function = int(self._library["tx.run"])
         self._threads = int(image.metadata.get("num_threads") or 0) or available_threads()
         self._keep: list[Any] = []
