@@ -6,7 +6,7 @@ the function they are in.
 
 
 # Kernels with mistakes:
-# ruff: noqa: B007, C416, E731, F821, F841
+# ruff: noqa: B007, B018, C416, E731, F821, F841, RUF059
 
 from __future__ import annotations
 
@@ -209,6 +209,26 @@ def endless(n):
 @jit
 def unpack(n):
     a, b = (n, n, n)
+
+
+@jit
+def unpack_too_few(n):
+    a, (b, c) = (n, (n,))
+
+
+@jit
+def unpack_scalar(n):
+    a, b = n
+
+
+@jit
+def power_of_tensor(n):
+    a = n**2
+
+
+@jit
+def not_of_tuple(n):
+    not (0, 0)
 
 
 @jit

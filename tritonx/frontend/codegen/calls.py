@@ -44,8 +44,9 @@ class BoundMethod:
 def attribute_of(value: Any, name: str) -> Any:
     """``value.name``; a jit function found on a value of the language becomes its method."""
     found = getattr(value, name)
-    if isinstance(value, base_value) and isinstance(found, JITFunction):
-        return BoundMethod(value, found)
+    if isinstance(found, JITFunction) and isinstance(value, base_value):
+        if not isinstance(inspect.getattr_static(value, name), staticmethod):
+            return BoundMethod(value, found)
     return found
 
 

@@ -95,6 +95,13 @@ UNARY: Mapping[type[ast.unaryop], tuple[str, Callable[[Any], Any]]] = {
 }
 
 
+_INSTEAD: Mapping[str, str] = {
+    "__pow__": "multiply, or use tl.extra.libdevice.pow or tl.exp2(y * tl.log2(x))",
+    "__matmul__": "use tl.dot",
+}
+"""What to write for the operators that tensors do not have."""
+
+
 def apply_binary(gen: FunctionGenerator, node: ast.expr, which: Operator, left: Any, right: Any) -> Any:
     """``left op right``, with the ops located at ``node``."""
     aggregate = is_dynamic(left) and not isinstance(left, tensor | tl_tuple)
@@ -105,7 +112,8 @@ def apply_binary(gen: FunctionGenerator, node: ast.expr, which: Operator, left: 
         special = which.method if on_left else which.reflected
         implementation = getattr(tensor, special, None)
         if implementation is None:
-            raise TypeError(f"tensors have no operator {which.method.strip('_')!r}")
+            message = f"tensors have no operator {which.method.strip('_')!r}"
+            raise gen.error(errors.LanguageError, node, message, hint=_INSTEAD.get(which.method))
         gen.locate(node)
         return implementation(receiver, other, _semantic=gen.semantic)
     if aggregate:
@@ -152,8 +160,6 @@ def unary(gen: FunctionGenerator, node: ast.UnaryOp) -> Any:
         gen.locate(node)
         return getattr(operand, method)(_semantic=gen.semantic)
     if is_dynamic(operand):
-        if method == "__not__" and isinstance(operand, tl_tuple):
-            return constexpr(len(operand) == 0)
         if not hasattr(operand, method):
             raise gen.error(
                 errors.UnsupportedLanguageConstruct,

@@ -56,7 +56,7 @@ def assign(gen: FunctionGenerator, target: ast.expr, value: Any) -> None:
 def _unpack(gen: FunctionGenerator, target: ast.Tuple | ast.List, value: Any) -> None:
     values = unwrap(value)
     if not isinstance(values, tl_tuple | tuple | list):
-        raise gen.error(errors.UnpackMismatch, target, f"cannot unpack {describe(value)} into {len(target.elts)} names")
+        raise gen.error(errors.UnpackMismatch, target, f"cannot unpack non-iterable value of type {describe(value)}")
     elements: list[Any] = list(values)  # pyright: ignore[reportUnknownArgumentType]  # of anything
     names = target.elts
     star = next((i for i, name in enumerate(names) if isinstance(name, ast.Starred)), None)
@@ -65,7 +65,9 @@ def _unpack(gen: FunctionGenerator, target: ast.Tuple | ast.List, value: Any) ->
         middle = tl_tuple(elements[star : len(elements) - behind])
         elements = [*elements[:star], middle, *elements[len(elements) - behind :]]
     if len(elements) != len(names):
-        message = f"cannot unpack {len(elements)} values into {len(names)} names"
+        message = f"too many values to unpack (expected {len(names)}, got {len(elements)})"
+        if len(elements) < len(names):
+            message = f"not enough values to unpack (expected {len(names)}, got {len(elements)})"
         raise gen.error(errors.UnpackMismatch, target, message)
     for name, element in zip(names, elements, strict=True):
         assign(gen, name.value if isinstance(name, ast.Starred) else name, element)
