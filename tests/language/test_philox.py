@@ -1,6 +1,7 @@
 """The random streams of Triton 3.6, measured on it, from the interpreter: words bit for bit, floats to the last bits.
 
-Beside the stored streams, Philox-4x32 and 4x64 are compared with NumPy integers of arbitrary size, written from the paper.
+Beside the stored streams, Philox-4x32 and 4x64 are compared with NumPy integers of arbitrary size, written from the
+paper.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def compare(name: str, got: np.ndarray, expected: Any) -> None:
 
 @pytest.mark.parametrize("key", [k for k in STREAMS if "off=" in k])
 def test_stream(key: str) -> None:
-    name, seed, offset, rounds = re.fullmatch(r"(\w+) seed=(-?\d+) off=(\d+) rounds=(\d+)", key).groups()  # type: ignore[union-attr]
+    name, seed, offset, rounds = re.fullmatch(r"(\w+) seed=(-?\d+) off=(\d+) rounds=(\d+)", key).groups()  # type:
+    ignore[union-attr]
     out = np.zeros(COUNT, np.int32 if name == "randint" else np.float32)
     constants = {"function": getattr(tl, name), "rounds": int(rounds), "COUNT": COUNT}
     seed_type = "u64" if int(seed) >= 2**63 else "i64"

@@ -1,7 +1,8 @@
 """Type promotion against Triton 3.6: 15,519 probes that were measured on Triton itself, replayed.
 
-A probe's key says what was done, its value the resulting dtype or the error: ``TT a op b`` block and block, ``TS``/``ST`` block and
-0-d tensor, ``TC``/``CT`` block and Python constant; ``cast``, ``bitcast``, ``full``, ``U function dtype``, and others by name.
+A probe's key says what was done, its value the resulting dtype or the error: ``TT a op b`` block and block,
+``TS``/``ST`` block and 0-d tensor, ``TC``/``CT`` block and Python constant; ``cast``, ``bitcast``, ``full``, ``U
+function dtype``, and others by name.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from functools import cache
 from typing import Any, ClassVar
 
 from tritonx.language.base import base_type
@@ -352,7 +351,6 @@ class block_type(dtype):
         return self.name
 
 
-@cache
 def _numel(shape: tuple[Any, ...]) -> int:
     """The element count of a checked shape: ints, powers of two, at most ``TRITON_MAX_TENSOR_NUMEL`` in all."""
     numel = 1
