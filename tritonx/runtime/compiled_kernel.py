@@ -179,6 +179,15 @@ class CompiledKernel:
     def module(self) -> Any:
         return self._handle()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the handles of this process."""
+        state = {**self.__dict__, "metadata": self.metadata._asdict(), "asm": dict(self.asm.items())}
+        return {**state, "_loaded": {}, "_raw": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        metadata, asm = make_metadata(state["metadata"]), AsmDict(state["asm"])
+        self.__dict__.update({**state, "metadata": metadata, "asm": asm})
+
     # Launching -----------------------------------------------------------------------------------------------------
 
     def launch_metadata(self, grid: tuple[int, int, int], stream: int, *args: Any) -> LazyDict | None:

@@ -118,6 +118,19 @@ class JITFunction(JITCallable, KernelInterface[Any]):
         """(specialisation) → the kernel's name in profiles."""
         return self._repr or (lambda _: self._fn_name)
 
+    @repr.setter
+    def repr(self, value: Callable[[Any], str] | None) -> None:
+        self._repr = value
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            **super().__getstate__(),
+            "_launcher": None,
+            "_repr": None,
+            "pre_run_hooks": [],
+            "launch_metadata": None,
+        }
+
     @property
     def launcher(self) -> Launcher:
         """The launch path of this kernel, generated for its signature at the first use."""

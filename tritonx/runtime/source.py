@@ -132,6 +132,22 @@ class JITCallable:
         """(name, id of the dictionary it was found in) → (its value at the first compile, that dictionary)."""
         return {(g.name, id(g.scope)): (g.value, g.scope) for g in self.dependencies.globals}
 
+    @used_global_vals.setter
+    def used_global_vals(self, value: None) -> None:
+        """Only None: torch clears what cannot be pickled before it pickles a kernel."""
+        self._dependencies = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what a process cannot hand to another; the digest is computed before."""
+        state = dict(self.__dict__)
+        if self.fn is not None and self._hash is None:
+            state["_hash"] = self.cache_key
+        return {**state, **dict.fromkeys(("_hash_lock", "_dependencies", "_tree", "fn", "__globals__"))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._hash_lock = threading.RLock()
+
     @property
     def used_globals(self) -> tuple[Global, ...]:
         return self.dependencies.globals
