@@ -1,8 +1,7 @@
 """Host time of ``kernel[grid](*args)`` in steady state, for 1, 5 and 20 arguments, beside Triton in the same run.
 
-Bursts of launches are timed on the host and the device is waited for outside the timing; the minimum over bursts is reported,
-with the median in brackets.
-"""
+Bursts of launches are timed on the host and the device is waited for outside the timing; the minimum over bursts is
+reported, with the median in brackets."""
 
 from __future__ import annotations
 
@@ -55,7 +54,8 @@ def main() -> None:
         ratio = f"ratio {row['tritonx'][0] / row['triton'][0]:.2f} (goal 0.8)" if len(row) == 2 else ""
         print(f"{count:2d} arguments: " + ", ".join(cells), ratio, flush=True)
     x = torch.zeros(1024, device="cuda")
-    print("torch x.add_(1): %.2f (%.2f) µs" % microseconds(lambda: x.add_(1)))
+    low, middle = microseconds(lambda: x.add_(1))
+    print(f"torch x.add_(1): {low:.2f} ({middle:.2f}) µs")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,8 @@
 
     python benchmarks/gpu_memory.py [--json out.json] [case ...]
 
-Inputs are fresh random numbers, outputs are filled with NaN first, results are compared with float64. Each compiler is given
-the same small list of configurations and its best one counts.
-"""
+Inputs are fresh random numbers, outputs are filled with NaN first, results are compared with float64. Each compiler
+is given the same small list of configurations and its best one counts."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def matmul(
     a_ptrs = a_ptr + rows[:, None] * stride_am + ks[None, :]
     b_ptrs = b_ptr + ks[:, None] * stride_bk + cols[None, :]
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K)):
+    for k in range(tl.cdiv(K, BLOCK_K)):
         a = tl.load(a_ptrs, mask=ks[None, :] < K - k * BLOCK_K, other=0.0)
         b = tl.load(b_ptrs, mask=ks[:, None] < K - k * BLOCK_K, other=0.0)
         acc = tl.dot(a, b, acc)
@@ -120,7 +120,7 @@ def attention(
     dims = tl.arange(0, D)
     q = tl.load(q_ptr + head + rows[:, None] * D + dims[None, :])
     m = tl.full([BLOCK_M], -float("inf"), dtype=tl.float32)
-    l = tl.zeros([BLOCK_M], dtype=tl.float32)
+    total = tl.zeros([BLOCK_M], dtype=tl.float32)
     acc = tl.zeros([BLOCK_M, D], dtype=tl.float32)
     end = (tl.program_id(0) + 1) * BLOCK_M if CAUSAL else n_ctx
     for start in range(0, end, BLOCK_N):
@@ -132,8 +132,8 @@ def attention(
         m_new = tl.maximum(m, tl.max(s, axis=1))
         p = tl.exp2(s - m_new[:, None])
         alpha = tl.exp2(m - m_new)
-        l = l * alpha + tl.sum(p, axis=1)
+        total = total * alpha + tl.sum(p, axis=1)
         v = tl.load(v_ptr + head + cols[:, None] * D + dims[None, :])
         acc = tl.dot(p.to(tl.float16), v, acc * alpha[:, None])
         m = m_new
-    tl.store(o_ptr + head + rows[:, None] * D + dims[None, :], (acc / l[:, None]).to(tl.float16))
+    tl.store(o_ptr + head + rows[:, None] * D + dims[None, :], (acc / total[:, None]).to(tl.float16))

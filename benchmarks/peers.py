@@ -1,8 +1,7 @@
 """The same kernel source for both compilers, and interleaved timing.
 
-``load("kernels_memory")`` gives two modules: one that imports Triton, and one in which the import has been changed, as a user
-would change it.
-"""
+``load("kernels_memory")`` gives two modules: one that imports Triton, and one in which the import has been changed,
+as a user would change it."""
 
 from __future__ import annotations
 
@@ -44,7 +43,9 @@ def load(stem: str) -> Pair:
 
 
 def gpu_milliseconds(runs: Sequence[Callable[[], Any]], repeat: int = 25) -> list[float]:
-    """Median of event-timed runs of each candidate, interleaved, with the level-2 cache overwritten before every run."""
+    """Median of event-timed runs of each candidate, interleaved, with the level-2 cache overwritten before every
+    run.
+    """
     import torch
 
     flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")

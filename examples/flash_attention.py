@@ -1,4 +1,6 @@
-"""Attention forward without the score matrix: K and V stream past a tile of queries, the softmax is renormalised as it grows."""
+"""Attention forward without the score matrix: K and V stream past a tile of queries, the softmax is renormalised as
+it grows.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ def attention_kernel(
     q = tl.load(q_ptr + head + rows[:, None] * D + dims[None, :], mask=rows[:, None] < n_ctx, other=0.0)
     q = q * (scale * 1.4426950408889634)  # the softmax below works with powers of two
     m = tl.full([BLOCK_M], -float("inf"), dtype=tl.float32)
-    l = tl.zeros([BLOCK_M], dtype=tl.float32)
+    total = tl.zeros([BLOCK_M], dtype=tl.float32)
     acc = tl.zeros([BLOCK_M, D], dtype=tl.float32)
     end = tl.minimum((tl.program_id(0) + 1) * BLOCK_M, n_ctx) if CAUSAL else n_ctx
     for start in range(0, end, BLOCK_N):
@@ -38,10 +40,10 @@ def attention_kernel(
         m_new = tl.maximum(m, tl.max(s, axis=1))
         p = tl.exp2(s - m_new[:, None])
         alpha = tl.exp2(m - m_new)
-        l = l * alpha + tl.sum(p, axis=1)
+        total = total * alpha + tl.sum(p, axis=1)
         acc = acc * alpha[:, None] + tl.dot(p, v, input_precision="ieee")
         m = m_new
-    tl.store(o_ptr + head + rows[:, None] * D + dims[None, :], acc / l[:, None], mask=rows[:, None] < n_ctx)
+    tl.store(o_ptr + head + rows[:, None] * D + dims[None, :], acc / total[:, None], mask=rows[:, None] < n_ctx)
 
 
 def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -21,9 +21,8 @@ T = TypeVar("T")
 class Case:
     """One run of an example.
 
-    ``launch`` enqueues the kernel, ``result`` brings its output to the host, ``numpy`` computes the same in the kernel's own
-    precision and ``exact`` in float64. ``tolerance`` bounds ‖result - exact‖ / ‖exact‖.
-    """
+    ``launch`` enqueues the kernel, ``result`` brings its output to the host, ``numpy`` computes the same in the
+    kernel's own precision and ``exact`` in float64. ``tolerance`` bounds ‖result - exact‖ / ‖exact‖."""
 
     title: str
     shapes: str

@@ -1,4 +1,6 @@
-"""Layer normalisation with weight and bias; rows may be longer than a block, so the statistics are gathered in a loop."""
+"""Layer normalisation with weight and bias; rows may be longer than a block, so the statistics are gathered in a
+loop.
+"""
 
 from __future__ import annotations
 

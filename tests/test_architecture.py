@@ -1,4 +1,6 @@
-"""The rules of the house, checked on the source: who may import whom, where vendor words may stand, what must have a test."""
+"""The rules of the house, checked on the source: who may import whom, where vendor words may stand, what must have a
+test.
+"""
 
 from __future__ import annotations
 

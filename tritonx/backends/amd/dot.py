@@ -1,4 +1,6 @@
-"""``tt.dot`` by the matrix cores: MFMA on CDNA, WMMA on RDNA; the layouts of operands and result are those of the encodings."""
+"""``tt.dot`` by the matrix cores: MFMA on CDNA, WMMA on RDNA; the layouts of operands and result are those of the
+encodings.
+"""
 
 from __future__ import annotations
 

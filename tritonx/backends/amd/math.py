@@ -1,9 +1,8 @@
 """Mathematical functions on AMD GPUs.
 
-LLVM expands exp, exp2, log, log2 and sqrt of f32 to the hardware's approximate instructions with the scaling that keeps
-them accurate. It has no range reduction for sin and cos and nothing for tanh and erf: those are the vector polynomials that
-the host uses too.
-"""
+LLVM expands exp, exp2, log, log2 and sqrt of f32 to the hardware's approximate instructions with the scaling that
+keeps them accurate. It has no range reduction for sin and cos and nothing for tanh and erf: those are the vector
+polynomials that the host uses too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Global memory on AMD GPUs: guarded accesses by a branch around them, atomics by LLVM, which honours order and scope here."""
+"""Global memory on AMD GPUs: guarded accesses by a branch around them, atomics by LLVM, which honours order and scope
+here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``tl.extra.libdevice`` names as symbols of ROCm's device library; the emission has its own code for those it lists."""
+"""``tl.extra.libdevice`` names as symbols of ROCm's device library; the emission has its own code for those it
+lists.
+"""
 
 from __future__ import annotations
 

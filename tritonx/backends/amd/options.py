@@ -11,9 +11,8 @@ from tritonx.backends.api import Options
 class AmdOptions(Options):
     """Triton's names and defaults.
 
-    ``waves_per_eu`` asks the register allocator for that many waves a SIMD unit; ``matrix_instr_nonkdim`` (16 or 32) and
-    ``kpack`` choose the matrix instruction.
-    """
+    ``waves_per_eu`` asks the register allocator for that many waves a SIMD unit; ``matrix_instr_nonkdim`` (16 or 32)
+    and ``kpack`` choose the matrix instruction."""
 
     num_stages: int = 2
     default_dot_input_precision: str = "ieee"

@@ -1,4 +1,6 @@
-"""The AMD targets: processors and what they can do. Source: LLVM's AMDGPU usage guide; the CDNA and RDNA ISA documents."""
+"""The AMD targets: processors and what they can do. Source: LLVM's AMDGPU usage guide; the CDNA and RDNA ISA
+documents.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """PTX to a cubin: nvJitLink in the process, or the ptxas program.
 
-nvJitLink needs no driver and no subprocess (5 ms for a small kernel). ptxas is used where ``TRITONX_PTXAS_PATH`` names one,
-where the kernel has ``ptx_options``, and where nvJitLink is not installed but a ptxas is found.
-"""
+nvJitLink needs no driver and no subprocess (5 ms for a small kernel). ptxas is used where ``TRITONX_PTXAS_PATH``
+names one, where the kernel has ``ptx_options``, and where nvJitLink is not installed but a ptxas is found."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from tritonx.backends.nvidia.targets import Capability
 from tritonx.runtime.errors import PTXASError
@@ -36,7 +37,9 @@ class Assembled:
 
 
 def assemble(ptx: str, capability: Capability, *, options: str | None = None, line_info: bool = True) -> Assembled:
-    """Assemble for ``capability``; raises ``PTXASError`` with the assembler's words, and where to get one if there is none."""
+    """Assemble for ``capability``; raises ``PTXASError`` with the assembler's words, and where to get one if there is
+    none.
+    """
     ptxas = find_ptxas()
     asked = bool(os.environ.get("TRITONX_PTXAS_PATH") or os.environ.get("TRITON_PTXAS_PATH") or options)
     if _linker() is not None and not asked:
@@ -49,12 +52,12 @@ def assemble(ptx: str, capability: Capability, *, options: str | None = None, li
 
 
 @lru_cache(maxsize=1)
-def _linker() -> object | None:
+def _linker() -> Any:
+    """The binding of nvJitLink, or None where it or its library is missing."""
     if find_spec("cuda") is None or find_spec("cuda.bindings") is None:
         return None
     try:
-        from cuda.bindings import nvjitlink
-
+        nvjitlink: Any = importlib.import_module("cuda.bindings.nvjitlink")
         nvjitlink.version()
     except Exception:  # the module raises types of its own, or OSError, where the library is missing
         return None
@@ -62,8 +65,7 @@ def _linker() -> object | None:
 
 
 def _by_nvjitlink(ptx: str, capability: Capability, line_info: bool) -> Assembled:
-    from cuda.bindings import nvjitlink
-
+    nvjitlink: Any = _linker()
     arguments = [f"-arch={capability.processor}", "-verbose", "-O3"]
     if line_info:
         arguments.append("-lineinfo")
@@ -83,7 +85,7 @@ def _by_nvjitlink(ptx: str, capability: Capability, line_info: bool) -> Assemble
     return Assembled(bytes(cubin), *resources(log), log)
 
 
-def _log(nvjitlink: object, handle: int, which: str) -> str:
+def _log(nvjitlink: Any, handle: int, which: str) -> str:
     size = getattr(nvjitlink, f"get_{which}_log_size")(handle)
     if size <= 1:
         return ""

@@ -1,8 +1,7 @@
 """Floating-point conversions that LLVM's fptrunc and fpext do not cover: the fp8 formats and rounding toward zero.
 
-PTX ISA 9.0, "cvt". fp8 conversions work on pairs and saturate to the largest finite value; they need compute capability 8.9.
-Before that they are done in integer arithmetic.
-"""
+PTX ISA 9.0, "cvt". fp8 conversions work on pairs and saturate to the largest finite value; they need compute
+capability 8.9. Before that they are done in integer arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""device_print by vprintf and device_assert by __assertfail, the two functions that the CUDA driver supplies to kernels."""
+"""device_print by vprintf and device_assert by __assertfail, the two functions that the CUDA driver supplies to
+kernels.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """libdevice, NVIDIA's mathematical library in LLVM bitcode.
 
-Only kernels that call one of its functions touch the file (464 kB; linking it whole costs 100–170 ms). It is looked for where
-the environment says, beside the CUDA packages of PyPI, and in a CUDA installation.
-"""
+Only kernels that call one of its functions touch the file (464 kB; linking it whole costs 100–170 ms). It is looked
+for where the environment says, beside the CUDA packages of PyPI, and in a CUDA installation."""
 
 from __future__ import annotations
 

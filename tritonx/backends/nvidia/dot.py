@@ -1,9 +1,9 @@
-"""``tt.dot`` by ``mma.sync`` (PTX ISA 9.0, section 9.7.15), the warp-wide matrix instruction of compute capability 7.5 to 12.x.
+"""``tt.dot`` by ``mma.sync`` (PTX ISA 9.0, section 9.7.15), the warp-wide matrix instruction of compute capability
+7.5 to 12.x.
 
-One instruction computes a 16×8 tile of the result. Of the K elements that a thread holds of a row of A or a column of B it
-takes two 32-bit words (one on 7.5). Which k these are does not matter as long as A and B agree, so the words of a row are
-simply numbered in the order of the registers: any ``kWidth`` that the operands share is right.
-"""
+One instruction computes a 16×8 tile of the result. Of the K elements that a thread holds of a row of A or a column of
+B it takes two 32-bit words (one on 7.5). Which k these are does not matter as long as A and B agree, so the words of
+a row are simply numbered in the order of the registers: any ``kWidth`` that the operands share is right."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _CONVERGENT = "#1"
 
 @dataclass(frozen=True)
 class Instruction:
-    """``shape`` and ``types`` of the mnemonic; ``words`` 32-bit words of K a row; ``packed`` f16 accumulators in pairs."""
+    """``shape`` and ``types`` of the mnemonic; ``words`` 32-bit words of K a row; ``packed`` f16 accumulators in
+    pairs.
+    """
 
     shape: str
     types: str

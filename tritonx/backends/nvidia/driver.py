@@ -1,9 +1,8 @@
 """The CUDA driver: devices, memory, modules. Nothing here runs before the first launch.
 
-The driver library is called through ctypes: every entry point that is used has a plain C signature, and no package is needed
-to launch a kernel that is in the cache. Streams and contexts are those of the primary context, which PyTorch, CuPy and JAX
-use too.
-"""
+The driver library is called through ctypes: every entry point that is used has a plain C signature, and no package is
+needed to launch a kernel that is in the cache. Streams and contexts are those of the primary context, which PyTorch,
+CuPy and JAX use too."""
 
 from __future__ import annotations
 

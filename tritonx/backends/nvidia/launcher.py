@@ -1,14 +1,13 @@
 """The launch path: arguments into the driver's parameter block, and one call of the driver.
 
-A kernel's first launches pack their arguments with one ``struct.pack_into`` and call ``cuLaunchKernel`` through ctypes (4.5–5.5
-µs). A kernel that is launched more often gets a *builtin*: a function with CPython's METH_FASTCALL convention that llvmlite
-compiles for the kernel's own signature (6–10 ms, once), which reads the argument objects, fills the block on its stack and
-calls the driver: 2.7–3.2 µs, of which the driver takes 2.7. So a script that launches a cached kernel a few times never
-imports LLVM, and a training loop pays nothing for Python.
+A kernel's first launches pack their arguments with one ``struct.pack_into`` and call ``cuLaunchKernel`` through
+ctypes (4.5–5.5 µs). A kernel that is launched more often gets a *builtin*: a function with CPython's METH_FASTCALL
+convention that llvmlite compiles for the kernel's own signature (6–10 ms, once), which reads the argument objects,
+fills the block on its stack and calls the driver: 2.7–3.2 µs, of which the driver takes 2.7. So a script that
+launches a cached kernel a few times never imports LLVM, and a training loop pays nothing for Python.
 
-The builtin reads ``ob_type`` of an object at offset 8 and so needs a build of CPython with the GIL; elsewhere the first path
-stays in use.
-"""
+The builtin reads ``ob_type`` of an object at offset 8 and so needs a build of CPython with the GIL; elsewhere the
+first path stays in use."""
 
 from __future__ import annotations
 
@@ -22,8 +21,8 @@ from typing import Any
 from tritonx.backends.api import KernelImage
 
 BUILTIN_AFTER = 32
-"""Launches after which compiling the builtin has been worth it: 32 · 2.5 µs saved a launch is small against 8 ms, but such a
-kernel is in a loop."""
+"""Launches after which compiling the builtin has been worth it: 32 · 2.5 µs saved a launch is small against 8 ms, but
+such a kernel is in a loop."""
 
 # type of a parameter → (struct letter of its 8-byte cell, kind for the builtin)
 _CELLS = {

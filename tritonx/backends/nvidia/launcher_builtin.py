@@ -1,9 +1,8 @@
 """Compiling a METH_FASTCALL function that launches one kernel; see ``launcher``.
 
-It runs with the GIL held, touches Python objects through the stable C API only (plus ``ob_type`` to recognise plain ints) and
-hands errors back as exceptions: a failed conversion is the exception that CPython set, a failed launch is raised by the
-Python callback.
-"""
+It runs with the GIL held, touches Python objects through the stable C API only (plus ``ob_type`` to recognise plain
+ints) and hands errors back as exceptions: a failed conversion is the exception that CPython set, a failed launch is
+raised by the Python callback."""
 
 from __future__ import annotations
 
@@ -34,7 +33,9 @@ declare void @Py_DecRef(ptr)
 """
 
 _KEEP: list[object] = []
-"""What the compiled code refers to: method definitions, the JIT's library, interned names. Builtins live as long as the process."""
+"""What the compiled code refers to: method definitions, the JIT's library, interned names. Builtins live as long as
+the process.
+"""
 
 
 class _MethodDef(ctypes.Structure):
@@ -143,8 +144,8 @@ def compile_builtin(
 ) -> Callable[..., Any]:
     """The builtin ``launch(grid_x, grid_y, grid_z, stream, *args)`` for parameters of ``types`` (Triton's names).
 
-    ``entry`` is the address of cuLaunchKernel, ``function`` the CUfunction. ``check`` is called with the code of a failed
-    launch and the name of the call, and must raise. The caller passes exactly ``4 + len(types)`` arguments.
+    ``entry`` is the address of cuLaunchKernel, ``function`` the CUfunction. ``check`` is called with the code of a
+    failed launch and the name of the call, and must raise. The caller passes exactly ``4 + len(types)`` arguments.
     """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

@@ -1,4 +1,6 @@
-"""The NVIDIA side of the emission: PTX's registers, shuffles, barriers and guarded accesses, for one compute capability."""
+"""The NVIDIA side of the emission: PTX's registers, shuffles, barriers and guarded accesses, for one compute
+capability.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Mathematical functions on NVIDIA hardware.
 
-f32 functions use the special-function unit where Triton does (`exp` = ex2.approx of a product, `sqrt.approx.ftz`, `rsqrt.approx.ftz`,
-`div.full`); `log`, `sin` and the like are the vector polynomials that the host uses too, which keep two units in the last
-place over the whole range. f64 functions come from the device library, see ``device_library``.
-"""
+f32 functions use the special-function unit where Triton does (`exp` = ex2.approx of a product, `sqrt.approx.ftz`,
+`rsqrt.approx.ftz`, `div.full`); `log`, `sin` and the like are the vector polynomials that the host uses too, which
+keep two units in the last place over the whole range. f64 functions come from the device library, see
+``device_library``."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
 
 
 def remainder(f: FunctionEmitter, operands: list[Tile]) -> Tile:
-    """C's fmod: x - trunc(x / y)·y, and x itself where y is infinite; rounds the quotient correctly before truncating."""
+    """C's fmod: x - trunc(x / y)·y, and x itself where y is infinite; rounds the quotient correctly before
+    truncating.
+    """
     x, y = operands
     type_ = x.elem
     quotient = combine(f, type_, [x, y], lambda s, v: f"fdiv {of(s, type_)} {v[0]}, {v[1]}")

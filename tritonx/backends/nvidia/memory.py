@@ -1,9 +1,8 @@
 """Global memory in PTX: guarded vector accesses with cache and eviction hints, and atomics.
 
-An unguarded access without hints is an LLVM load or store, which LLVM may move and merge. Everything else is inline assembly:
-PTX ISA 9.0, "ld", "st", "atom" and "red". LLVM drops the ordering and the scope of ``atomicrmw`` for this target without a
-word, so atomics are always assembly.
-"""
+An unguarded access without hints is an LLVM load or store, which LLVM may move and merge. Everything else is inline
+assembly: PTX ISA 9.0, "ld", "st", "atom" and "red". LLVM drops the ordering and the scope of ``atomicrmw`` for this
+target without a word, so atomics are always assembly."""
 
 from __future__ import annotations
 

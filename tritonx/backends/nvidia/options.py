@@ -11,8 +11,8 @@ from tritonx.backends.api import Options
 class NvidiaOptions(Options):
     """Triton's names and defaults.
 
-    ``ptx_options`` are passed to the assembler; ``enable_reflect_ftz`` flushes subnormal f32 numbers in device-library code.
-    """
+    ``ptx_options`` are passed to the assembler; ``enable_reflect_ftz`` flushes subnormal f32 numbers in
+    device-library code."""
 
     default_dot_input_precision: str = "tf32"
     enable_reflect_ftz: bool = True

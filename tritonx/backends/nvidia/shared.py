@@ -1,8 +1,8 @@
-"""ldmatrix and stmatrix: moving the operands of matrix instructions between shared memory and registers, a warp at a time.
+"""ldmatrix and stmatrix: moving the operands of matrix instructions between shared memory and registers, a warp at a
+time.
 
-PTX ISA 9.0, sections 9.7.15.5.15 (ldmatrix, from 7.5) and 9.7.15.5.16 (stmatrix, from 9.0). When they fit and which registers
-they fill is decided by ``tritonx.layouts.matrix_access``.
-"""
+PTX ISA 9.0, sections 9.7.15.5.15 (ldmatrix, from 7.5) and 9.7.15.5.16 (stmatrix, from 9.0). When they fit and which
+registers they fill is decided by ``tritonx.layouts.matrix_access``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from tritonx.layouts import MatrixAccess, matrix_access
 from tritonx.layouts.dims import OFFSET
 
 if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
 
@@ -37,7 +39,7 @@ def access_for(f: FunctionEmitter, registers: Any, memory: Any, elem: str, place
 def row_addresses(f: FunctionEmitter, place: Place, elem: str, access: MatrixAccess) -> list[str]:
     """For each transfer the address of the row that this lane passes."""
     memory = elem
-    f.lane, f.warp  # noqa: B018  # made before the prologue is opened
+    f.touch_thread()
     with f.in_prologue():
         thread, reach = apply_layout(f, access.rows, OFFSET)
     out: list[str] = []
@@ -94,9 +96,10 @@ def matrix_store(f: FunctionEmitter, capability: int, op: Any) -> bool:
     """A ``ttg.local_store`` or ``ttg.local_alloc`` with a value by stmatrix; False where it does not fit."""
     if capability < 90:
         return False
-    memory = op.results[0] if isinstance(op, gpu_layout.LocalAllocOp) else op.dst
-    value = f.get(op.src)
-    access = access_for(f, op.src.type, memory.type, value.elem, f.memory[memory])
+    source: SSAValue = op.operands[0]
+    memory: SSAValue = op.results[0] if isinstance(op, gpu_layout.LocalAllocOp) else op.dst
+    value = f.get(source)
+    access = access_for(f, source.type, memory.type, value.elem, f.memory[memory])
     if access is None or bits(value.elem) > 16:
         return False
     per = 32 // bits(value.elem)

@@ -1,14 +1,12 @@
 """Atomic operations on global memory, one element at a time, each by one of the threads that own it.
 
-Where the old value is used and several threads hold copies of an element, the one that did the operation hands it to the
-others through scratch memory.
-"""
+Where the old value is used and several threads hold copies of an element, the one that did the operation hands it to
+the others through scratch memory."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.exchange import squeeze
@@ -18,11 +16,11 @@ from tritonx.conversion.gpu_to_llvm.memory import Guard, ownership
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
+from tritonx.ir.types import is_tensor, pointee_of
 
 
 def pointee(pointer: SSAValue) -> str:
-    type_ = pointer.type.element_type if isinstance(pointer.type, TensorType) else pointer.type
-    return llvm_type(type_.pointee)  # pyright: ignore[reportAttributeAccessIssue]  # verified to be a pointer
+    return llvm_type(pointee_of(pointer.type))
 
 
 def read_modify_write(op: Any, f: FunctionEmitter) -> None:
@@ -62,7 +60,7 @@ def finish(op: Any, f: FunctionEmitter, elem: str, old: list[str]) -> None:
     if result.first_use is None:
         f.set(result, Tile.of(elem, ["poison"] * len(old)))
         return
-    if not isinstance(result.type, TensorType):
+    if not is_tensor(result.type):
         f.set(result, Tile.of(elem, share(op, f, elem, old, 0, [], [])))
         return
     free = f.layout(result.type).free_masks()

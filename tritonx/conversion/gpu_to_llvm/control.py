@@ -37,7 +37,9 @@ class Phis:
         self.f.lines.append("")
 
     def operands(self, tiles: list[Tile]) -> list[list[str]]:
-        """The values of one incoming edge in the phis' own forms; to be asked for before that edge's branch is written."""
+        """The values of one incoming edge in the phis' own forms; to be asked for before that edge's branch is
+        written.
+        """
         return [
             [self.f.wide(value)] if mine.prefers_vector else list(self.f.scalars(value))
             for mine, value in zip(self.tiles, tiles, strict=True)
@@ -170,7 +172,8 @@ def execute_region(op: Any, f: FunctionEmitter) -> None:
     bind(f, op.results, terminator_values(f, region.block))
 
 
-# ---- unstructured control flow: every block has a label, block arguments are phis that are closed at the function's end
+# ---- unstructured control flow: every block has a label, block arguments are phis that are closed at the function's
+# end
 
 
 def branch(op: Any, f: FunctionEmitter) -> None:

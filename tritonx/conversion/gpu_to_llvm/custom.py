@@ -1,4 +1,6 @@
-"""Ops whose meaning the kernel's author supplies: inline assembly, device-library calls, scalar functions on elements."""
+"""Ops whose meaning the kernel's author supplies: inline assembly, device-library calls, scalar functions on
+elements.
+"""
 
 from __future__ import annotations
 

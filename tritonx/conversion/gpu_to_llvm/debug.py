@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
@@ -12,6 +11,7 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
 from tritonx.ir.places import source_of
+from tritonx.ir.types import is_tensor, shape_of
 
 _PROMOTED = {"half": "double", "bfloat": "double", "float": "double", "double": "double"}
 
@@ -29,8 +29,8 @@ def print_(op: Any, f: FunctionEmitter) -> None:
         spec = specifier(tile_.elem, bool(op.hex.value.data), bool(signed[number]) if number < len(signed) else True)
         operand = f"(operand {number}) " if len(op.args) > 1 else ""
         type_ = value.type
-        rank = len(type_.get_shape()) if isinstance(type_, TensorType) else 0
-        layout = f.indices(f.layout(type_)) if isinstance(type_, TensorType) else None
+        rank = len(shape_of(type_))
+        layout = f.indices(f.layout(type_)) if is_tensor(type_) else None
         for r, name in enumerate(f.scalars(tile_)):
             coordinates = [] if layout is None else [(layout.dim(d)[r], "i32", True) for d in range(rank)]
             where = ", ".join(["%d"] * rank)

@@ -1,8 +1,8 @@
-"""``tt.dot``: the machine's matrix instructions where the result has one of their layouts, otherwise fused multiply-adds.
+"""``tt.dot``: the machine's matrix instructions where the result has one of their layouts, otherwise fused
+multiply-adds.
 
-In the second case the operands have the layout ``dot_op`` of the result's blocked layout: every thread holds, for each of its
-rows and columns of the result, the whole of K.
-"""
+In the second case the operands have the layout ``dot_op`` of the result's blocked layout: every thread holds, for
+each of its rows and columns of the result, the whole of K."""
 
 from __future__ import annotations
 

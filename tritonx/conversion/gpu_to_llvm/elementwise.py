@@ -1,23 +1,22 @@
 """Arithmetic: ops that work on each element alone.
 
-An op whose operands are all lists of scalars (indices, masks, pointers) is written once for each distinct combination of
-operands; as soon as one operand is a vector the op is one line on vectors.
-"""
+An op whose operands are all lists of scalars (indices, masks, pointers) is written once for each distinct combination
+of operands; as soon as one operand is a vector the op is one line on vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.types import float_literal, int_literal, is_float, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import arith, math, tile
-from tritonx.ir.fold.constants import scalar_of
 from tritonx.ir.failure import PassError
+from tritonx.ir.fold.constants import scalar_of
+from tritonx.ir.types import element_type, pointee_of
 
 Format = Callable[..., str]
 
@@ -25,8 +24,8 @@ Format = Callable[..., str]
 def combine(f: FunctionEmitter, elem: str, operands: list[Tile], write: Callable[[str, list[str]], str]) -> Tile:
     """Apply ``write(shape, names)``, the text of one instruction, over the operands' elements.
 
-    ``shape`` is "" for scalars or the vector prefix ``<n x`` for vectors; see ``of``. The result has elements of type ``elem``.
-    """
+    ``shape`` is "" for scalars or the vector prefix ``<n x`` for vectors; see ``of``. The result has elements of type
+    ``elem``."""
     n = max(t.n for t in operands)
     if n > 1:  # a scalar inside a combine region stands for all elements at once
         operands = [t if t.n == n else Tile.splat(t.elem, n, f.scalars(t)[0]) for t in operands]
@@ -156,7 +155,7 @@ def fp_to_fp(op: Any, f: FunctionEmitter) -> None:
 
 def format_name(type_: Any) -> str:
     """The IR's name of a floating-point element type: ``f32``, ``bf16``, ``f8E4M3FN``."""
-    return (type_.element_type if isinstance(type_, TensorType) else type_).name
+    return element_type(type_).name
 
 
 def float_to_int(opcode: str, saturating: str) -> Emit:
@@ -237,8 +236,8 @@ def clamp(op: Any, f: FunctionEmitter) -> None:
     names = ("maximum", "minimum") if propagate else ("maxnum", "minnum")
     for name, bound in zip(names, (low, high), strict=True):
 
-        def write(shape: str, v: list[str], name: str = name) -> str:
-            type_ = of(shape, x.elem)
+        def write(shape: str, v: list[str], name: str = name, elem: str = x.elem) -> str:
+            type_ = of(shape, elem)
             function = f.module.intrinsic(name, type_, [type_, type_])
             return f"call {type_} {function}({type_} {v[0]}, {type_} {v[1]})"
 
@@ -248,7 +247,7 @@ def clamp(op: Any, f: FunctionEmitter) -> None:
 
 def add_pointer(op: Any, f: FunctionEmitter) -> None:
     pointer, offset = f.get(op.ptr), f.get(op.offset)
-    pointee = llvm_type((op.ptr.type.element_type if isinstance(op.ptr.type, TensorType) else op.ptr.type).pointee)
+    pointee = llvm_type(pointee_of(op.ptr.type))
     step = "i8" if pointee == "i1" else pointee
     made: dict[tuple[str, str], str] = {}
     names: list[str] = []

@@ -1,8 +1,8 @@
 """Warps telling each other one value for each of a thread's results: the last step of reductions and scans.
 
-Every thread has ``count`` values that are equal in all lanes that differ along the axis only. Each such group of lanes writes
-them once to scratch memory; after a barrier every thread reads the values of all warps along the axis, which lie side by
-side, so that they come in vectors. The slot of a value is
+Every thread has ``count`` values that are equal in all lanes that differ along the axis only. Each such group of
+lanes writes them once to scratch memory; after a barrier every thread reads the values of all warps along the axis,
+which lie side by side, so that they come in vectors. The slot of a value is
 
     ((register · warps beside + warp beside) · lanes beside + lane beside) · warps along + warp along
 
@@ -25,7 +25,9 @@ from tritonx.layouts.dims import LANE, WARP
 
 @dataclass(frozen=True)
 class Exchange:
-    """Where this thread writes and reads; ``write``/``read`` are the slots of register 0, ``leader`` the i1 of who writes."""
+    """Where this thread writes and reads; ``write``/``read`` are the slots of register 0, ``leader`` the i1 of who
+    writes.
+    """
 
     write: str
     read: str
@@ -33,7 +35,9 @@ class Exchange:
 
 
 def squeeze(mask: int, total: int, into: int) -> list[int]:
-    """Columns that map the bits of ``mask`` to consecutive bits from ``into`` up, and the others of ``total`` bits to nothing."""
+    """Columns that map the bits of ``mask`` to consecutive bits from ``into`` up, and the others of ``total`` bits to
+    nothing.
+    """
     columns: list[int] = []
     for i in range(total):
         if mask >> i & 1:

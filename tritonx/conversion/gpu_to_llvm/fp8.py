@@ -1,9 +1,8 @@
 """Conversions between the 8-bit floating-point formats and the wider ones in integer arithmetic.
 
-For machines, or formats, without an instruction. Widening is exact: the bits are moved into place and an exact power of two
-corrects the exponent's bias, which also makes subnormal numbers come out right. Narrowing rounds to nearest even and
-saturates at the largest finite value, keeping NaN.
-"""
+For machines, or formats, without an instruction. Widening is exact: the bits are moved into place and an exact power
+of two corrects the exponent's bias, which also makes subnormal numbers come out right. Narrowing rounds to nearest
+even and saturates at the largest finite value, keeping NaN."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
 """The state of writing one function: text, names, and the IR values' tiles.
 
-Text goes to ``lines``; a block is opened by ``label``. What depends on the thread only (its lane, its warp, the coordinates a
-layout gives it) goes to ``prologue``, which stands in the entry block, so that it is computed once and dominates every use.
-"""
+Text goes to ``lines``; a block is opened by ``label``. What depends on the thread only (its lane, its warp, the
+coordinates a layout gives it) goes to ``prologue``, which stands in the entry block, so that it is computed once and
+dominates every use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
@@ -18,6 +18,7 @@ from tritonx.conversion.gpu_to_llvm.indices import LayoutIndices
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile, is_constant
 from tritonx.ir.failure import PassError
+from tritonx.ir.types import is_tensor, shape_of
 from tritonx.layouts import LinearLayout
 from tritonx.layouts.dims import REGISTER
 from tritonx.layouts.lookup import linear_layout
@@ -79,7 +80,7 @@ class FunctionEmitter:
         self.line(f"br label %{label}")
 
     @contextmanager
-    def in_prologue(self) -> Iterator[None]:
+    def in_prologue(self) -> Generator[None]:
         """Lines written inside go to the entry block."""
         lines, block = self.lines, self.block
         self.lines, self.block = self.prologue, "entry"
@@ -112,6 +113,10 @@ class FunctionEmitter:
         shift = self.machine.warp_size.bit_length() - 1
         thread = self.thread
         return self._once("warp", lambda: self.machine.uniform(self, self.inst(f"lshr i32 {thread}, {shift}")))
+
+    def touch_thread(self) -> None:
+        """Make the lane and the warp, so that lines written to the prologue afterwards may use them."""
+        _ = self.lane, self.warp
 
     # ---- values
 
@@ -208,12 +213,12 @@ class FunctionEmitter:
 
     def layout(self, type_: Attribute) -> LinearLayout:
         """The linear layout of a tensor type."""
-        assert isinstance(type_, TensorType)
-        return linear_layout(encoding_of(type_), type_.get_shape())
+        assert is_tensor(type_)
+        return linear_layout(encoding_of(type_), shape_of(type_))
 
     def registers(self, type_: Attribute) -> int:
         """How many elements of a value of ``type_`` one thread holds."""
-        if not isinstance(type_, TensorType):
+        if not is_tensor(type_):
             return 1
         return 1 << self.layout(type_).in_bits(REGISTER)
 
@@ -228,11 +233,11 @@ class FunctionEmitter:
     def scratch_offset(self, op: Operation) -> int:
         """The byte offset that the allocator gave to the scratch memory or buffer of ``op``."""
         offset = op.attributes.get("allocation.offset")
-        if offset is None:
+        if not isinstance(offset, IntegerAttr):
             raise PassError(
                 op, f"{op.name} has no shared memory allocated", "run the pass allocate-shared-memory first"
             )
-        return offset.value.data  # pyright: ignore[reportAttributeAccessIssue]  # an i32 attribute
+        return int(offset.value.data)
 
     def shared_element(self, offset: int, elem: str, index: str, extra: int) -> str:
         """The address of element ``index + extra`` of the area of ``elem`` that starts at byte ``offset``."""
@@ -270,7 +275,9 @@ class FunctionEmitter:
             emit(op, self)
 
     def return_values(self, values: list[Tile]) -> None:
-        """End the function. A kernel returns nothing; a function returns its values as one struct of their wide forms."""
+        """End the function. A kernel returns nothing; a function returns its values as one struct of their wide
+        forms.
+        """
         if not values:
             self.line("ret void")
             return

@@ -1,8 +1,7 @@
 """Applying a linear layout to run-time lane and warp numbers; the plan is made by ``tritonx.layouts.index_math``.
 
-The registers' contribution is a constant. It is joined to the run-time part with ``or disjoint`` where their bits cannot
-meet, so that it ends up in the immediate of a load or store, and with ``xor`` otherwise (a swizzle).
-"""
+The registers' contribution is a constant. It is joined to the run-time part with ``or disjoint`` where their bits
+cannot meet, so that it ends up in the immediate of a load or store, and with ``xor`` otherwise (a swizzle)."""
 
 from __future__ import annotations
 
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def apply_layout(f: FunctionEmitter, layout: LinearLayout, out_dim: str) -> tuple[str, int]:
-    """The coordinate ``out_dim`` of (lane, warp, block) as an i32, "0" if it is always 0, and the bits that it can have.
+    """The coordinate ``out_dim`` of (lane, warp, block) as an i32, "0" if it is always 0, and the bits that it can
+    have.
 
     Written where the emitter stands; callers that want it in the entry block open the prologue first.
     """
@@ -83,7 +83,9 @@ def register_constants(layout: LinearLayout, dim: int) -> tuple[int, ...]:
 
 
 class LayoutIndices:
-    """The coordinates of this thread's registers in a distributed layout; computed in the entry block, once a function."""
+    """The coordinates of this thread's registers in a distributed layout; computed in the entry block, once a
+    function.
+    """
 
     def __init__(self, f: FunctionEmitter, layout: LinearLayout) -> None:
         self.f = f
@@ -103,7 +105,9 @@ class LayoutIndices:
 
     @cached_property
     def owner(self) -> str | None:
-        """An i1 that holds in exactly one of the threads that own copies of an element, or None if there are no copies."""
+        """An i1 that holds in exactly one of the threads that own copies of an element, or None if there are no
+        copies.
+        """
         f = self.f
         masks = self.layout.free_masks()
         result: str | None = None

@@ -1,9 +1,9 @@
 """What differs between GPU vendors when a thread's program is written: the methods of one small object.
 
-The emitters of this package are the same for every vendor. Where an instruction is needed that LLVM IR has no portable way to
-say (a shuffle, a barrier, a guarded access, a matrix instruction), they ask the ``Machine``. A backend derives from it; every
-method returns the text of an LLVM operand, having written the lines that compute it to ``f``.
-"""
+The emitters of this package are the same for every vendor. Where an instruction is needed that LLVM IR has no
+portable way to say (a shuffle, a barrier, a guarded access, a matrix instruction), they ask the ``Machine``. A
+backend derives from it; every method returns the text of an LLVM operand, having written the lines that compute it to
+``f``."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ class Machine(ABC):
 
     @abstractmethod
     def uniform(self, f: FunctionEmitter, value: str) -> str:
-        """``value`` (i32), known to be equal in all lanes of a warp, in a form that the vendor's compiler knows to be so."""
+        """``value`` (i32), known to be equal in all lanes of a warp, in a form that the vendor's compiler knows to be
+        so.
+        """
 
     @abstractmethod
     def program_id(self, f: FunctionEmitter, axis: int) -> str: ...
@@ -113,7 +115,9 @@ class Machine(ABC):
     def atomic(
         self, f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
     ) -> str:
-        """A read-modify-write of one element; ``kind``, ``sem`` and ``scope`` are the numbers of the enums. Returns the old value."""
+        """A read-modify-write of one element; ``kind``, ``sem`` and ``scope`` are the numbers of the enums. Returns
+        the old value.
+        """
 
     @abstractmethod
     def compare_and_swap(
@@ -132,20 +136,26 @@ class Machine(ABC):
 
     @abstractmethod
     def math(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
-        """The math function ``name`` (``exp``, ``exp2``, ``log``, ``sin``, ``sqrt``, ``erf``, …) of tiles, or None where LLVM's own will do."""
+        """The math function ``name`` (``exp``, ``exp2``, ``log``, ``sin``, ``sqrt``, ``erf``, …) of tiles, or None
+        where LLVM's own will do.
+        """
 
     @abstractmethod
     def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
-        """A floating-point conversion between the IR's formats by name (``f32``, ``bf16``, ``f8E4M3FN``, …), or None for LLVM's own.
-        ``rounding`` is the enum's number, None for the default."""
+        """A floating-point conversion between the IR's formats by name (``f32``, ``bf16``, ``f8E4M3FN``, …), or None
+        for LLVM's own. ``rounding`` is the enum's number, None for the default."""
 
     @abstractmethod
     def dot(self, f: FunctionEmitter, op: Any) -> bool:
-        """Emit the matrix instructions for ``op`` (tt.dot) if the layout of its result is one of the vendor's; False if it is not."""
+        """Emit the matrix instructions for ``op`` (tt.dot) if the layout of its result is one of the vendor's; False
+        if it is not.
+        """
 
     @abstractmethod
     def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
-        """The device-library function ``symbol`` on tiles, with results of LLVM type ``result``; None if there is none."""
+        """The device-library function ``symbol`` on tiles, with results of LLVM type ``result``; None if there is
+        none.
+        """
 
     # ---- debugging
 
@@ -158,9 +168,13 @@ class Machine(ABC):
         """Stop the program with ``message`` where ``failed`` (i1) holds."""
 
     def local_load(self, f: FunctionEmitter, op: Any) -> bool:
-        """A special instruction for a ``ttg.local_load`` (ldmatrix, ds_read_tr); False where there is none for its layouts."""
+        """A special instruction for a ``ttg.local_load`` (ldmatrix, ds_read_tr); False where there is none for its
+        layouts.
+        """
         return False
 
     def local_store(self, f: FunctionEmitter, op: Any) -> bool:
-        """A special instruction for a ``ttg.local_store``/``local_alloc`` with a value (stmatrix); False where there is none."""
+        """A special instruction for a ``ttg.local_store``/``local_alloc`` with a value (stmatrix); False where there
+        is none.
+        """
         return False

@@ -1,16 +1,14 @@
 """Loads and stores through pointers.
 
-A thread's elements are accessed ``width`` at a time, where the analysis has shown that so many registers are consecutive in
-memory, aligned, and under one value of the mask. Threads that hold copies of an element load it each for itself, but only one
-of them stores it.
-"""
+A thread's elements are accessed ``width`` at a time, where the analysis has shown that so many registers are
+consecutive in memory, aligned, and under one value of the mask. Threads that hold copies of an element load it each
+for itself, but only one of them stores it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
@@ -18,6 +16,7 @@ from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
+from tritonx.ir.types import is_tensor, pointee_of
 from tritonx.layouts import access_vectors, memory_width, redundancy
 
 
@@ -35,11 +34,10 @@ class Cut:
 
 def cut(op: Any, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | None) -> Cut:
     """The vector accesses that a load, store or the like through ``pointer`` is made of."""
-    type_: Any = pointer.type
-    pointee = type_.element_type if isinstance(type_, TensorType) else type_
-    elem = llvm_type(pointee.pointee)
+    type_ = pointer.type
+    elem = llvm_type(pointee_of(type_))
     size = bits(elem)
-    if isinstance(type_, TensorType):
+    if is_tensor(type_):
         layout, info = f.layout(type_), f.module.axis_info.of(pointer)
         constancy = None if mask is None else f.module.axis_info.of(mask).constancy
         dim, width = memory_width(layout, size, info.contiguity, info.divisibility, constancy)
@@ -86,7 +84,9 @@ def part(f: FunctionEmitter, value: Tile, group: tuple[int, ...]) -> str:
 
 
 def gather_parts(f: FunctionEmitter, access: Access, parts: list[str], plan: Cut) -> Tile:
-    """The tile whose registers were loaded group by group; data becomes a vector, single integers and pointers a list."""
+    """The tile whose registers were loaded group by group; data becomes a vector, single integers and pointers a
+    list.
+    """
     elem, width, n = access.elem, access.width, len(plan.repeats)
     order = [r for group in plan.groups for r in group]
     if width == 1 and (elem.startswith(("ptr", "i")) or len(parts) == 1):
@@ -115,7 +115,7 @@ def ownership(f: FunctionEmitter, pointer: SSAValue) -> tuple[int, str | None]:
 
     A scalar belongs to thread 0.
     """
-    if not isinstance(pointer.type, TensorType):
+    if not is_tensor(pointer.type):
         thread = f.thread
         with f.in_prologue():
             return 0, f.inst(f"icmp eq i32 {thread}, 0")

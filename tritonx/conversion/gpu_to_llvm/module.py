@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
@@ -47,7 +47,7 @@ class ModuleEmitter:
 
     def _attribute(self, name: str) -> int:
         found = self.op.attributes.get(name)
-        return 0 if found is None else found.value.data  # pyright: ignore[reportAttributeAccessIssue]  # an i32 attribute
+        return int(found.value.data) if isinstance(found, IntegerAttr) else 0
 
     @cached_property
     def axis_info(self) -> AxisFacts:
@@ -143,7 +143,7 @@ class ModuleEmitter:
             name = f"%arg{i}"
             elem = llvm_type(arg.type)
             tile_ = Tile.wide(elem, f.registers(arg.type), name)
-            known = {} if attrs is None else dict(attrs.data)
+            known: dict[str, Any] = {} if attrs is None else dict(attrs.data)
             if is_kernel:
                 out.append(self.machine.parameter(elem, name, known))
             else:

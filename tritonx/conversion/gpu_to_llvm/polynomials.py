@@ -1,8 +1,10 @@
-"""The vector functions of ``conversion.tile_to_loops.mathlib`` on tiles: f32 functions that no instruction computes well enough."""
+"""The vector functions of ``conversion.tile_to_loops.mathlib`` on tiles: f32 functions that no instruction computes
+well enough.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.tile_to_loops.mathlib import F32
@@ -56,4 +58,4 @@ def polynomial(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile:
     function, _ = F32[name]
     n = operands[0].n
     width = n if n > 1 else 0
-    return Tile.wide("float", n, function(Code(TileWriter(f), width), *(f.wide(t) for t in operands)))
+    return Tile.wide("float", n, function(Code(cast(Any, TileWriter(f)), width), *(f.wide(t) for t in operands)))

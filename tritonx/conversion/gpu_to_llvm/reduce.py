@@ -1,8 +1,7 @@
 """Reductions: within a thread's registers, then across the lanes of a warp, then across warps through scratch memory.
 
-The registers are folded in halves, the half with the higher coordinate into the lower, so that a wide vector shrinks by one
-instruction a step. The combine region is emitted once a step on whole tiles.
-"""
+The registers are folded in halves, the half with the higher coordinate into the lower, so that a wide vector shrinks
+by one instruction a step. The combine region is emitted once a step on whole tiles."""
 
 from __future__ import annotations
 

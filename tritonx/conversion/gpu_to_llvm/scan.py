@@ -1,10 +1,10 @@
 """Inclusive scans by doubling over the bits of the axis coordinate, from the lowest.
 
-After the bits below ``j`` every register holds its prefix inside its run of ``2^j`` elements, and the run's total is known to
-all of the run's threads. Bit ``j`` joins two neighbouring runs: the total of the lower goes in front of everything in the
-upper. What goes in front of a run is kept apart (``before``) and joined to the elements once, at the end. Where a bit belongs
-decides how the neighbour's total is reached: a register, a shuffle, or scratch memory between warps.
-"""
+After the bits below ``j`` every register holds its prefix inside its run of ``2^j`` elements, and the run's total is
+known to all of the run's threads. Bit ``j`` joins two neighbouring runs: the total of the lower goes in front of
+everything in the upper. What goes in front of a run is kept apart (``before``) and joined to the elements once, at
+the end. Where a bit belongs decides how the neighbour's total is reached: a register, a shuffle, or scratch memory
+between warps."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ from tritonx.layouts.dims import WARP
 class Run:
     """Registers that are one run of the axis in this thread, in order.
 
-    ``total`` is the whole run's combination, over threads too; ``before`` what precedes it, in the threads where ``has`` (an
-    i1, or None for all of them) holds; ``before`` is None while nothing can precede.
-    """
+    ``total`` is the whole run's combination, over threads too; ``before`` what precedes it, in the threads where
+    ``has`` (an i1, or None for all of them) holds; ``before`` is None while nothing can precede."""
 
     registers: list[int]
     total: list[Tile]
@@ -181,7 +180,9 @@ class Scanner:
 
 
 def check_order(op: Any, bits: list[tuple[int, str, int]]) -> None:
-    """The warps' steps must be neighbours and above the lanes': then the lanes agree on a total before warps exchange it."""
+    """The warps' steps must be neighbours and above the lanes': then the lanes agree on a total before warps exchange
+    it.
+    """
     kinds = [kind for _, kind, _ in sorted(bits)]
     if "warp" not in kinds:
         return

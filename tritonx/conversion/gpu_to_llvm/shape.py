@@ -6,6 +6,7 @@ before the op has made it so.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from xdsl.dialects.builtin import TensorType
@@ -19,8 +20,10 @@ from tritonx.dialects import tile
 from tritonx.ir.failure import PassError
 from tritonx.layouts import LinearLayout
 
+Position = tuple[int, ...]
 
-def positions(layout: LinearLayout) -> list[tuple[int, ...]]:
+
+def positions(layout: LinearLayout) -> list[Position]:
     """The part of every register's coordinates that does not depend on the thread."""
     dims = [register_constants(layout, d) for d in range(len(layout.out_dims))]
     count = 1 << layout.in_bits("register")
@@ -46,7 +49,7 @@ def unsplat(op: Any, f: FunctionEmitter) -> None:
     f.result(op, Tile.of(source.elem, [f.scalars(source)[0]]))
 
 
-def by_position(op: Any, f: FunctionEmitter, to_source: Any) -> None:
+def by_position(op: Any, f: FunctionEmitter, to_source: Callable[[Position], Position]) -> None:
     """Take each result register from the operand register at the position ``to_source`` maps its own to."""
     source = f.get(op.operands[0])
     where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.operands[0].type)))))}

@@ -92,7 +92,9 @@ def padded_extent(elements: int, padding: tuple[tuple[int, int], ...]) -> int:
 
 
 def memdesc_subslice(op: Any, f: FunctionEmitter) -> None:
-    """A window at static offsets; the parent's layout stays, so the corner's element offset is XORed to every address."""
+    """A window at static offsets; the parent's layout stays, so the corner's element offset is XORed to every
+    address.
+    """
     source = place_of(f, op.src)
     inverse = memory_layout(op.src.type).pseudo_inverse()
     corner = dict(zip(inverse.in_dims, op.offsets.get_values(), strict=True))

@@ -1,4 +1,6 @@
-"""Moving a thread's registers to and from shared memory with the vector accesses that ``tritonx.layouts.access`` planned."""
+"""Moving a thread's registers to and from shared memory with the vector accesses that ``tritonx.layouts.access``
+planned.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def addresses(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess)
     base = place.pointer
     if place.padding or place.start:
         return general_addresses(f, place, memory, access)
-    f.lane, f.warp  # noqa: B018  # made before the prologue is opened
+    f.touch_thread()
     with f.in_prologue():
         thread, reach = apply_layout(f, access.threads, OFFSET)
     out: list[str] = []
@@ -64,7 +66,7 @@ def addresses(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess)
 
 def general_addresses(f: FunctionEmitter, place: Place, memory: str, access: SharedAccess) -> list[str]:
     """As ``addresses`` for a sub-slice or a padded buffer: every index on its own."""
-    f.lane, f.warp  # noqa: B018  # made before the prologue is opened
+    f.touch_thread()
     indices: list[str] = []
     with f.in_prologue():
         thread, reach = apply_layout(f, access.threads, OFFSET)

@@ -12,12 +12,12 @@ from xdsl.dialects.builtin import (
     Float64Type,
     IndexType,
     IntegerType,
-    TensorType,
 )
 from xdsl.ir import Attribute
 
 from tritonx.dialects.tile import PointerType, TensorDescType
 from tritonx.ir.fold.constants import FORMATS, round_to
+from tritonx.ir.types import element_type
 
 _FLOATS: dict[type[Attribute], str] = {
     Float16Type: "half",
@@ -32,8 +32,7 @@ BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat":
 
 def llvm_type(attr: Attribute) -> str:
     """The LLVM type of a scalar, or of one element of a tensor. The fp8 formats are carried as ``i8``."""
-    if isinstance(attr, TensorType):
-        attr = attr.element_type
+    attr = element_type(attr)
     if isinstance(attr, IntegerType):
         return f"i{attr.width.data}"
     if (name := _FLOATS.get(type(attr))) is not None:

@@ -2,11 +2,12 @@
 
 A thread holds ``n`` elements of a tile, numbered by the layout's register index. They are written in one of two forms:
 
-* **vector**: one ``<n x T>`` value. Data is kept like this: an elementwise op is one line whatever ``n`` is, and LLVM's type
-  legalisation cuts it up as late as possible (64 registers through 12 ops parse and optimise five times faster than scalars).
-* **scalars**: a list of ``n`` names, in which equal elements share one name. Indices, pointers and masks are kept like this:
-  ``rows[:, None] * stride`` has one multiplication for each distinct row a thread owns, however often it repeats along the
-  columns, and a splat is one name ``n`` times.
+* **vector**: one ``<n x T>`` value. Data is kept like this: an elementwise op is one line whatever ``n`` is, and
+  LLVM's type legalisation cuts it up as late as possible (64 registers through 12 ops parse and optimise five times
+  faster than scalars).
+* **scalars**: a list of ``n`` names, in which equal elements share one name. Indices, pointers and masks are kept
+  like this: ``rows[:, None] * stride`` has one multiplication for each distinct row a thread owns, however often it
+  repeats along the columns, and a splat is one name ``n`` times.
 
 Either form is made from the other on demand. A scalar value is a tile with ``n == 1``.
 """
@@ -20,9 +21,8 @@ from dataclasses import dataclass, field
 class Tile:
     """``n`` values of LLVM type ``elem``; at least one of the two forms is present.
 
-    The cached conversions are valid in the block in which they were made only: ``scalars_block``/``vector_block`` name it,
-    or are None where the form is the original one and so dominates every use of the tile.
-    """
+    The cached conversions are valid in the block in which they were made only: ``scalars_block``/``vector_block``
+    name it, or are None where the form is the original one and so dominates every use of the tile."""
 
     elem: str
     n: int

@@ -1,4 +1,6 @@
-"""Reading a relocatable ELF64 object: sections, symbols, relocations. Source: the ELF gABI; LLVM's AMDGPU usage guide, "ELF"."""
+"""Reading a relocatable ELF64 object: sections, symbols, relocations. Source: the ELF gABI; LLVM's AMDGPU usage
+guide, "ELF".
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class ElfError(ValueError):
 
 @dataclass(eq=False)
 class Section:
-    """One input section. ``address`` and ``offset`` are set when it is placed, ``number`` when it gets an output header."""
+    """One input section. ``address`` and ``offset`` are set when it is placed, ``number`` when it gets an output
+    header.
+    """
 
     name: bytes
     type: int

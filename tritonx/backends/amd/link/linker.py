@@ -1,13 +1,13 @@
 """From one AMDGPU object to a code object that ROCm loads, laid out as ld.lld lays it out.
 
-A kernel's object needs little of a linker: its notes (the kernels' metadata), read-only data (the kernel descriptors) and code
-are placed on pages of their own, four tables for the loader are made, and the descriptors' distances to their code are
-filled in. This does exactly that; the segments come out byte for byte as ld.lld 22 writes them. What it does not do (writable
-data, imported symbols, a global offset table) it refuses, and an external linker can be used instead.
+A kernel's object needs little of a linker: its notes (the kernels' metadata), read-only data (the kernel descriptors)
+and code are placed on pages of their own, four tables for the loader are made, and the descriptors' distances to
+their code are filled in. This does exactly that; the segments come out byte for byte as ld.lld 22 writes them. What
+it does not do (writable data, imported symbols, a global offset table) it refuses, and an external linker can be used
+instead.
 
-Order of the file: headers, notes, .dynsym, .gnu.hash, .hash, .dynstr, read-only data | code | .dynamic, each part after a bar on
-the next page of memory; then, not loaded, .symtab, .shstrtab, .strtab and the section headers.
-"""
+Order of the file: headers, notes, .dynsym, .gnu.hash, .hash, .dynstr, read-only data | code | .dynamic, each part
+after a bar on the next page of memory; then, not loaded, .symtab, .shstrtab, .strtab and the section headers."""
 
 from __future__ import annotations
 
