@@ -259,19 +259,27 @@ def _check_rules_in_verifier(cls: type[IRDLOperation], rules: TypeRules) -> None
 
     def verify_(self: Any) -> None:
         for name, (source, rule) in rules.items():
-            value, origin = getattr(self, name), getattr(self, source)
-            if value is None or origin is None:
-                continue
-            expected = rule(origin.type)
-            if value.type != expected:
-                raise VerifyException(
-                    f"the type of '{name}' must be {expected}, because that of '{source}' is {origin.type}; it is {value.type}"
-                )
+            values, origins = _as_values(getattr(self, name)), _as_values(getattr(self, source))
+            if len(origins) != len(values):
+                origins = origins * len(values) if len(origins) == 1 else ()
+            for value, origin in zip(values, origins, strict=False):
+                expected = rule(origin.type)
+                if value.type != expected:
+                    raise VerifyException(
+                        f"the type of '{name}' must be {expected}, because that of '{source}' is {origin.type}; it is {value.type}"
+                    )
         if own is not None:
             own(self)
 
     cast(Any, verify_).own_verifier = own
     cast(Any, cls).verify_ = verify_
+
+
+def _as_values(value: Any) -> tuple[SSAValue, ...]:
+    """One value, an absent one, or several, as a tuple."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, SSAValue) else tuple(value)
 
 
 def _install_accessors(cls: type[IRDLOperation], names: Sequence[tuple[str, Any]], construct: VarIRConstruct) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
+    ArrayAttr,
     CallSiteLoc,
     FileLineColLoc,
     FusedLoc,
@@ -17,6 +19,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
 )
+from xdsl.ir import Attribute
 
 UNKNOWN = UNKNOWN_LOC
 
@@ -49,24 +52,23 @@ def call_site(callee: LocationAttr, caller: LocationAttr) -> CallSiteLoc:
     return CallSiteLoc(callee, caller)
 
 
-def points(location: LocationAttr) -> Iterator[SourcePoint]:
+def points(location: Attribute) -> Iterator[SourcePoint]:
     """The places a location speaks of: the innermost one, then the calls that lead to it."""
     match location:
         case FileLineColLoc():
             yield SourcePoint(location.filename.data, location.line.data, location.column.data)
         case NameLoc():
-            if isinstance(location.child_loc, LocationAttr):
-                yield from points(location.child_loc)
+            yield from points(location.location)
         case CallSiteLoc():
             yield from points(location.callee)
             yield from points(location.caller)
         case FusedLoc():
-            for part in location.locations:
+            for part in cast("ArrayAttr[Attribute]", location.locations).data:
                 yield from points(part)
         case _:
             return
 
 
-def innermost_point(location: LocationAttr) -> SourcePoint | None:
+def innermost_point(location: Attribute) -> SourcePoint | None:
     """The place in the source itself, not in its callers; None if the location knows none."""
     return next(points(location), None)

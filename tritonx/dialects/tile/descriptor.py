@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
 from tritonx.dialects.tile.memory import MODIFIERS
-from tritonx.dialects.tile.rules import pointer_to_element
+from tritonx.dialects.tile.rules import pointer_to_element, signless
 from tritonx.dialects.tile.types import TensorDescType
 from tritonx.ir.define import TypeRules, define, enum_prop
 from tritonx.ir.types import element_type, is_integer, is_tensor, shape_of
@@ -30,7 +30,7 @@ def _check_block(descriptor: Attribute, block: Attribute, indices: int) -> None:
     assert isinstance(descriptor, TensorDescType)
     if not is_tensor(block):
         raise VerifyException(f"a block must be a tensor, got {block}")
-    if element_type(block) != descriptor.element_type:
+    if element_type(block) != signless(descriptor.element_type):
         raise VerifyException(f"the element types of descriptor and block differ: {descriptor} and {block}")
     if _elements(descriptor.shape) != _elements(shape_of(block)):
         raise VerifyException(f"descriptor and block differ in size: {descriptor} and {block}")
@@ -45,7 +45,7 @@ def _check_rows(descriptor: Attribute, x_offsets: Attribute, block: Attribute) -
         raise VerifyException(f"rows form a tensor of rank 2, got {block}")
     if len(descriptor.shape) != 2 or descriptor.shape[0] != 1:
         raise VerifyException(f"the descriptor's block must be a single row, got {descriptor}")
-    if descriptor.element_type != element_type(block):
+    if signless(descriptor.element_type) != element_type(block):
         raise VerifyException(f"the element types of descriptor and rows differ: {descriptor} and {block}")
     rows = shape_of(x_offsets)
     if len(rows) != 1 or not is_integer(x_offsets) or rows[0] != shape_of(block)[0]:

@@ -107,7 +107,7 @@ class MakeTensorPtrOp(IRDLOperation):
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
-    FORMAT: ClassVar[str] = "$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:` type($result)"
+    FORMAT: ClassVar[str] = "$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:` elided($result, !tt.ptr)"
     TYPES: ClassVar[TypeRules] = {"base": ("result", pointer_to_element)}
 
     @staticmethod
@@ -133,7 +133,7 @@ class AdvanceOp(IRDLOperation):
     offsets = var_operand_def(IntegerType(32))
     result = result_def()
     traits = traits_def(Pure())
-    FORMAT: ClassVar[str] = "$ptr `,` `[` $offsets `]` attr-dict `:` type($result)"
+    FORMAT: ClassVar[str] = "$ptr `,` `[` $offsets `]` attr-dict `:` elided($result, !tt.ptr)"
     TYPES: ClassVar[TypeRules] = {"ptr": ("result", same)}
 
     def verify_(self) -> None:

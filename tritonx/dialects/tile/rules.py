@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.ir import Attribute
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from xdsl.utils.exceptions import VerifyException
@@ -40,7 +40,12 @@ def pointer_to_element(type_: Attribute) -> Attribute:
     block = getattr(type_, "block_type", None) or (type_.pointee if isinstance(type_, PointerType) else None)
     if not isinstance(block, TensorType):
         raise VerifyException(f"expected a tensor descriptor or a pointer to a tensor, got {type_}")
-    return pointer(element_of(block))
+    return pointer(signless(element_of(block)))
+
+
+def signless(type_: Attribute) -> Attribute:
+    """An integer type without its sign: descriptors say whether their integers are signed, nothing else does."""
+    return IntegerType(type_.width.data) if isinstance(type_, IntegerType) else type_
 
 
 def tensor_type(type_: Attribute, what: str = "operand") -> TensorType[Attribute]:

@@ -37,12 +37,27 @@ _PUNCTUATION = {word: MLIRTokenKind.get_punctuation_kind_from_name(cast(Any, wor
 _allocate = object.__new__
 
 
+class _Span(Span[str]):
+    """A span that holds its text instead of slicing the input at every question."""
+
+    text = ""  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride] -- a value in place of the property, set for each span below
+
+
+class _Token(Token[MLIRTokenKind, str]):
+    """A token that holds its text; see `_Span`."""
+
+    text = ""  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride] -- as above
+
+
 def _token(kind: MLIRTokenKind, start: int, end: int, source: Input[str]) -> MLIRToken:
     """`Token(kind, Span(start, end, source))` without the cost of two frozen dataclasses' constructors."""
-    span: Any = _allocate(Span)
-    span.__dict__.update(start=start, end=end, input=source, line_offset=0)
-    token: Any = _allocate(Token)
-    token.__dict__.update(kind=kind, span=span)
+    text = source.content[start:end]
+    span: Any = _allocate(_Span)
+    fields: dict[str, Any] = span.__dict__
+    fields["start"], fields["end"], fields["input"], fields["line_offset"], fields["text"] = start, end, source, 0, text
+    token: Any = _allocate(_Token)
+    fields = token.__dict__
+    fields["kind"], fields["span"], fields["text"] = kind, span, text
     return token
 
 
