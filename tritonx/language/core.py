@@ -108,7 +108,10 @@ from tritonx.language.values import (
     tuple_type,
 )
 
+CONSTEXPR_0 = constexpr(0)
+
 __all__ = [
+    "CONSTEXPR_0",
     "KIND",
     "SIGNEDNESS",
     "TRITON_BUILTIN",
