@@ -23,7 +23,7 @@ class PassError(Exception):
 
 
 class PassFailure(TritonError):
-    """A pass failed. ``str`` of it is the whole report: the kernel's line, the pass, the op and how to reproduce it.
+    """A pass (or ``what`` else) failed. ``str`` of it is the whole report: the kernel's line, the op and how to reproduce it.
 
     ``internal`` tells a defect of the compiler (any exception but ``PassError``) from a program that it refuses.
     ``places`` are the kernel's position and the calls it was inlined through, innermost first.
@@ -40,6 +40,7 @@ class PassFailure(TritonError):
         hint: str = "",
         internal: bool = False,
         reproducer: str = "",
+        what: str = "pass",
     ) -> None:
         super().__init__(pass_name, reason)
         self.pass_name = pass_name
@@ -49,13 +50,14 @@ class PassFailure(TritonError):
         self.hint = hint
         self.internal = internal
         self.reproducer = reproducer
+        self.what = what
         self.op: Operation | None = None
         """The op itself, in the process where the pass failed."""
 
     def __str__(self) -> str:
         where = f"{self.places[0]}: " if self.places else ""
         kind = "internal error" if self.internal else "error"
-        lines = [f"{where}{kind}: pass '{self.pass_name}': {self.reason}"]
+        lines = [f"{where}{kind}: {self.what} '{self.pass_name}': {self.reason}"]
         if self.places and (shown := excerpt(self.places[0])):
             lines.append(shown)
         lines += [f"  called from {place}" for place in self.places[1:]]
@@ -74,6 +76,7 @@ class PassFailure(TritonError):
             "hint": self.hint,
             "internal": self.internal,
             "reproducer": self.reproducer,
+            "what": self.what,
         }
         return _rebuild, (self.pass_name, self.reason, keywords)
 
@@ -104,18 +107,20 @@ def failed_op(error: BaseException) -> Operation | None:
     return found
 
 
-def failure_of(error: BaseException, pass_name: str, reproducer: str) -> PassFailure:
-    """The report on an exception that escaped a pass."""
+def failure_of(error: BaseException, pass_name: str, reproducer: str, what: str = "pass") -> PassFailure:
+    """The report on an exception that escaped a pass, or ``what`` else it names."""
     op = failed_op(error)
     expected = isinstance(error, PassError)
+    refused = expected or isinstance(error, TritonError)
     failure = PassFailure(
         pass_name,
-        error.message if expected else f"{type(error).__name__}: {error}",
+        error.message if expected else str(error) if refused else f"{type(error).__name__}: {error}",
         op_text="" if op is None else describe(op),
         places=() if op is None else source_of(op),
         hint=error.hint if expected else "",
-        internal=not expected,
+        internal=not refused,
         reproducer=reproducer,
+        what=what,
     )
     failure.op = op
     return failure

@@ -75,6 +75,7 @@ def run_passes(module: ModuleOp, passes: Sequence[ModulePass], hooks: PassHooks 
         start = time.perf_counter()
         try:
             current.apply(context, module)
+            elapsed = time.perf_counter() - start
             if hooks.verify:
                 _verify_after(current, module, original)
         except TritonError:
@@ -83,7 +84,7 @@ def run_passes(module: ModuleOp, passes: Sequence[ModulePass], hooks: PassHooks 
             command = reproducer(original or module, passes[number : number + 1])
             raise failure_of(error, current.name, command) from (None if isinstance(error, PassError) else error)
         if hooks.timing is not None:
-            hooks.timing(current.name, time.perf_counter() - start)
+            hooks.timing(current.name, elapsed)
         if hooks.after is not None:
             hooks.after(current, module)
 

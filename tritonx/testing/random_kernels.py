@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-ELEMENTS = 256
+ELEMENTS = 512
 """Elements that each of the two arrays needs."""
 
 SIZE = 8
@@ -58,7 +58,9 @@ class Generator:
 
     def constant(self, scope: Scope, shape: str, element: str) -> str:
         number = {
-            I32: lambda: str(self.random.choice([0, 1, -1, 2, 7, 31, -(2**31), 2**31 - 1, self.random.randrange(-99, 99)])),
+            I32: lambda: str(
+                self.random.choice([0, 1, -1, 2, 7, 31, -(2**31), 2**31 - 1, self.random.randrange(-99, 99)])
+            ),
             F32: lambda: self.random.choice(["0.0", "-0.0", "1.0", "-1.0", "0.5", "3.25", "1.0e+30", "1.0e-40"]),
             I1: lambda: self.random.choice(["true", "false"]),
         }[element]()
@@ -99,7 +101,14 @@ class Generator:
 
     def block(self, scope: Scope, length: int, depth: int) -> None:
         for _ in range(length):
-            statements = [self.arithmetic] * 6 + [self.compare, self.select, self.convert, self.load, self.store, self.reduce]
+            statements = [self.arithmetic] * 6 + [
+                self.compare,
+                self.select,
+                self.convert,
+                self.load,
+                self.store,
+                self.reduce,
+            ]
             if depth:
                 statements += [self.loop, self.conditional, self.call, self.while_loop]
             statement = self.random.choice(statements)
@@ -116,7 +125,9 @@ class Generator:
         type = tile(shape, element)
         a, b = self.value(scope, shape, element), self.value(scope, shape, element)
         if element == F32:
-            name = self.random.choice(["addf", "subf", "mulf", "divf", "maximumf", "minimumf", "maxnumf", "minnumf", "negf"])
+            name = self.random.choice(
+                ["addf", "subf", "mulf", "divf", "maximumf", "minimumf", "maxnumf", "minnumf", "negf"]
+            )
         elif element == I1:
             name = self.random.choice(["andi", "ori", "xori"])
         else:
@@ -172,9 +183,13 @@ class Generator:
         else:
             width = self.random.choice(["i8", "i16"]) if kind == "narrow" else "i64"
             other = tile(shape, width)
-            there, back = ("trunci", self.random.choice(["extsi", "extui"])) if kind == "narrow" else (
-                self.random.choice(["extsi", "extui"]),
-                "trunci",
+            there, back = (
+                ("trunci", self.random.choice(["extsi", "extui"]))
+                if kind == "narrow"
+                else (
+                    self.random.choice(["extsi", "extui"]),
+                    "trunci",
+                )
             )
             first = self.add(scope, other, f"arith.{there} {self.value(scope, shape, I32)} : {i} to {other}")
             self.add(scope, i, f"arith.{back} {first} : {other} to {i}")
@@ -186,12 +201,11 @@ class Generator:
         if not base:
             offset = self.masked(scope, self.value(scope, shape, I32), shape, 63)
         elif shape:
-            steps = self.add(
-                scope, offset_type, f"tt.make_range {{start = {base} : i32, end = {base + SIZE} : i32}} : {offset_type}"
-            )
-            offset = steps
+            offset = self.fresh()
+            self.lines.append(f"{offset} = tt.make_range {{start = {base} : i32, end = {base + SIZE} : i32}} : {offset_type}")
         else:
-            offset = self.add(scope, I32, f"arith.constant {base} : i32")
+            offset = self.fresh()
+            self.lines.append(f"{offset} = arith.constant {base} : i32")
         start = pointer
         if shape:
             start = self.fresh()
@@ -220,8 +234,10 @@ class Generator:
     def reduce(self, scope: Scope) -> None:
         element = self.random.choice((I32, F32))
         name = self.random.choice(["addi", "maxsi", "xori"] if element == I32 else ["addf", "maximumf"])
-        axis, result = self.random.choice(((0, tile(f"{SIZE}x", element)), (1, tile("4x", element))))
-        source, type = self.value(scope, f"4x{SIZE}x", element), tile(f"4x{SIZE}x", element)
+        self.reduce_tile(scope, element, name, self.value(scope, f"4x{SIZE}x", element), self.random.randrange(2))
+
+    def reduce_tile(self, scope: Scope, element: str, name: str, source: str, axis: int) -> None:
+        type, result = tile(f"4x{SIZE}x", element), tile(f"{SIZE}x" if axis == 0 else "4x", element)
         a, b, c = self.fresh(), self.fresh(), self.fresh()
         self.add(
             scope,
@@ -229,6 +245,21 @@ class Generator:
             f'"tt.reduce"({source}) <{{axis = {axis} : i32}}> ({{\n^bb0({a}: {element}, {b}: {element}):\n'
             f"{c} = arith.{name} {a}, {b} : {element}\ntt.reduce.return {c} : {element}\n}}) : ({type}) -> {result}",
         )
+
+    def store_results(self, scope: Scope) -> None:
+        """Store the last values of every type, so that what was computed can be seen."""
+        for shape in RESULTS:
+            for truth in scope.values.get(tile(shape, I1), [])[-4:]:
+                self.add(scope, tile(shape, I32), f"arith.extui {truth} : {tile(shape, I1)} to {tile(shape, I32)}")
+        for element, row in ((I32, f"{SIZE}x"), (F32, f"{SIZE}x")):
+            for value in list(scope.values.get(tile(f"4x{row}", element), []))[-4:]:
+                self.reduce_tile(scope, element, "xori" if element == I32 else "maximumf", value, 0)
+        for shape, count in RESULTS.items():
+            for pointer, element in (("%p", I32), ("%q", F32)):
+                for position, value in enumerate(scope.values.get(tile(shape, element), [])[-count:]):
+                    base = 1 + position * SIZE if shape else 1 + RESULTS[f"{SIZE}x"] * SIZE + position
+                    address = self.address(scope, pointer, element, shape, base)
+                    self.lines.append(f"tt.store {address}, {value} : {tile(shape, f'!tt.ptr<{element}>')}")
 
     def carried(self, scope: Scope) -> tuple[list[str], list[str]]:
         types = [tile(self.shape(), self.random.choice(ELEMENT_TYPES)) for _ in range(self.random.randrange(4))]
@@ -333,16 +364,16 @@ class Generator:
         self.add(scope, F32, f"tt.call @{name}(%p, %q, {x}, {y}) : {signature}")
 
 
+RESULTS = {"": 40, f"{SIZE}x": 12}
+"""How many of the last values of a shape are stored at the end."""
+
+
 def random_kernel(seed: int, *, length: int = 12, depth: int = 2) -> str:
     """The text of a module with a random kernel of about ``length`` statements, nested up to ``depth`` deep."""
     generator = Generator(Random(seed))
     scope = Scope({I32: ["%x", "%y"], F32: ["%f"]})
     generator.block(scope, length, depth)
-    for shape in ("", f"{SIZE}x"):
-        for pointer, element in (("%p", I32), ("%q", F32)):
-            for position, value in enumerate(scope.values.get(tile(shape, element), [])[-8:]):
-                address = generator.address(scope, pointer, element, shape, 1 + position * SIZE if shape else 100 + position)
-                generator.lines.append(f"tt.store {address}, {value} : {tile(shape, f'!tt.ptr<{element}>')}")
+    generator.store_results(scope)
     body = "\n".join([*generator.lines, "tt.return"])
     kernel = "tt.func public @kernel(%p: !tt.ptr<i32>, %q: !tt.ptr<f32>, %x: i32, %y: i32, %f: f32) {\n" + body + "\n}"
     return "module {\n" + "\n".join([*generator.functions, kernel]) + "\n}\n"

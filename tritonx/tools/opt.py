@@ -135,6 +135,7 @@ class Driver:
 
     def run_stage(self, value: Any, stage: Stage) -> Any:
         from tritonx.backends.api import PassStage
+        from tritonx.ir.failure import failure_of
         from tritonx.ir.pipeline import run_passes
 
         assert self.target is not None
@@ -144,7 +145,10 @@ class Driver:
             run_passes(value, stage.passes, self.hooks())
             return value
         start = time.perf_counter()
-        value = stage.emit(value, self.target.compilation)
+        try:
+            value = stage.emit(value, self.target.compilation)
+        except Exception as error:
+            raise failure_of(error, stage.name, "", what="stage") from error
         self.timings.append((stage.name, time.perf_counter() - start))
         return value
 
@@ -210,7 +214,7 @@ class _Reported(Diagnostic):
 
 def _of_failure(failure: PassFailure, parsed: opt_input.Parsed) -> Diagnostic:
     """The failure at its op's line of the input; the report is the failure's own where the op has a source line."""
-    message = f"pass '{failure.pass_name}': {failure.reason}"
+    message = f"{failure.what} '{failure.pass_name}': {failure.reason}"
     here = parsed.at(failure.op, message)
     diagnostic = _Reported(here.file, here.line, here.column, message, here.source)
     if failure.places:
