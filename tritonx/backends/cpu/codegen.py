@@ -30,7 +30,9 @@ def target_machine(isa: HostIsa) -> Any:
 
     _initialise()
     target = llvm.Target.from_triple(isa.triple)
-    return target.create_target_machine(cpu=isa.cpu, features=isa.features, opt=2, reloc="pic", codemodel="small", jit=True)
+    return target.create_target_machine(
+        cpu=isa.cpu, features=isa.features, opt=2, reloc="pic", codemodel="small", jit=True
+    )
 
 
 @cache

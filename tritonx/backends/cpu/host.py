@@ -18,7 +18,12 @@ _NEEDED = ("avx2", "fma", "f16c", "bmi2")
 
 @cache
 def host_isa() -> HostIsa:
-    """The machine this process runs on."""
+    """The machine this process runs on; ``TRITONX_CPU_ISA=x86-64-v3`` leaves instructions unused (for tests)."""
+    forced = os.environ.get("TRITONX_CPU_ISA", "")
+    if forced:
+        if forced not in NAMED:
+            raise ValueError(f"TRITONX_CPU_ISA is {forced!r}; known: {', '.join(NAMED)}")
+        return NAMED[forced]
     import llvmlite.binding as llvm
 
     triple = llvm.get_process_triple()

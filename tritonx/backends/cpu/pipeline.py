@@ -26,9 +26,16 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     from tritonx.backends.cpu.codegen import data_layout
     from tritonx.backends.cpu.host import isa_of
     from tritonx.conversion.tile_to_loops import lower_module
+    from tritonx.ir.failure import PassError, failure_of
+    from tritonx.runtime.errors import TritonError
 
     isa = isa_of(compilation.target)
-    lowered = lower_module(module, isa, data_layout=data_layout(isa), fuse=compilation.options.enable_fp_fusion)
+    try:
+        lowered = lower_module(module, isa, data_layout=data_layout(isa), fuse=compilation.options.enable_fp_fusion)
+    except TritonError:
+        raise
+    except Exception as error:
+        raise failure_of(error, "tile-to-loops", "") from (None if isinstance(error, PassError) else error)
     compilation.metadata.update(
         name=lowered.name,
         num_warps=compilation.options.num_warps,

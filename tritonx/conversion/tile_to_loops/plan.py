@@ -199,9 +199,9 @@ class Planner:
 
     # ---- adding
 
-    def force(self, value: SSAValue) -> None:
-        """See that a tile is in memory, or cheap."""
-        if not is_tensor(value.type) or value in self.buffered or self.cheap(value):
+    def force(self, value: SSAValue, *, strictly: bool = False) -> None:
+        """See that a tile is in memory; or, unless `strictly`, cheap."""
+        if not is_tensor(value.type) or value in self.buffered or (not strictly and self.cheap(value)):
             return
         if not isinstance(value.owner, Operation) or not isinstance(value.owner, INLINE):
             return  # its producer writes it to memory
@@ -253,12 +253,10 @@ class Planner:
         sources = VIEW_SOURCES.get(type(op), ())
         for i, operand in enumerate(op.operands):
             if i in sources:
-                self._force_view(operand)
+                self._force_sources(operand, seen)
+                self.force(operand, strictly=isinstance(op, tile.ReshapeOp))
             else:
                 self._force_sources(operand, seen)
-
-    def _force_view(self, source: SSAValue) -> None:
-        self.force(source)
 
     def _depends(self, operands: list[SSAValue], group: Group) -> bool:
         """Whether `operands` need something that `group` has only when it is finished."""
