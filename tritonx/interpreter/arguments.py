@@ -25,8 +25,11 @@ def normalise_grid(grid: int | Sequence[int]) -> tuple[int, int, int]:
     return x, y, z
 
 
-def bind_arguments(kernel: FuncOp, args: Sequence[Any], memory: Memory, names: Sequence[str] | None = None) -> list[Any]:
-    """The values of the kernel's arguments; registers arrays in `memory` under `names`, or the names in the locations."""
+def bind_arguments(
+    kernel: FuncOp, args: Sequence[Any], memory: Memory, names: Sequence[str] | None = None
+) -> list[Any]:
+    """The values of the kernel's arguments; registers arrays in `memory` under `names`, or the names in the
+    locations."""
     types = kernel.function_type.inputs.data
     if len(args) != len(types):
         raise InvalidLaunch(f"@{kernel.sym_name.data} takes {len(types)} arguments, got {len(args)}")

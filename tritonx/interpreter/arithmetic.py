@@ -2,8 +2,9 @@
 
 Undefined cases are given values, the same on every machine:
 
-* a divisor that has no quotient (0, or -1 under the least integer) counts as 1: the quotient is the dividend, the remainder 0.
-  Kernels compute such quotients in masked-off lanes and never use them, so they must not stop the kernel;
+* a divisor that has no quotient (0, or -1 under the least integer) counts as 1: the quotient is the dividend, the
+  remainder 0. Kernels compute such quotients in masked-off lanes and never use them, so they must not stop the
+  kernel;
 * a shift by the width or more gives 0, or the sign in every bit for an arithmetic shift to the right.
 """
 
@@ -134,9 +135,9 @@ def fused_multiply_add(x: Array, y: Array, z: Array) -> Array:
 def fma_single(x: Array, y: Array, z: Array) -> Array:
     """f32(x * y + z) rounded once, of f32 values; `x` and `y` come already widened to f64.
 
-    The product is exact in f64, the sum is rounded to 53 digits. Rounding that again to 24 goes wrong only where the first
-    rounding landed exactly between two f32 (or where f32 has fewer digits, below its normal range): those lanes, one in 2**29,
-    are added again with the f64 rounded to odd.
+    The product is exact in f64, the sum is rounded to 53 digits. Rounding that again to 24 goes wrong only where the
+    first rounding landed exactly between two f32 (or where f32 has fewer digits, below its normal range): those
+    lanes, one in 2**29, are added again with the f64 rounded to odd.
     """
     product = x * y
     wide = product + z
@@ -154,7 +155,8 @@ def _wide(x: Array) -> Array:
 
 
 def _sum_to_odd(a: Array, b: Array) -> Array:
-    """a + b in f64, rounded to odd: where it is inexact, the neighbour whose last bit is set (Boldo and Melquiond, 2008)."""
+    """a + b in f64, rounded to odd: where it is inexact, the neighbour whose last bit is set (Boldo and Melquiond,
+    2008)."""
     total = np.asarray(a + b)
     part = total - a
     error = (a - (total - part)) + (b - part)  # Knuth's two-sum: the exact rounding error

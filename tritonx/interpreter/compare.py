@@ -1,7 +1,7 @@
 """Whether two modules do the same: run both on equal random inputs and compare what is in memory afterwards.
 
-This is how passes are tested: the module before and the module after. It proves nothing, but a rewrite that is wrong seldom
-survives a few seeds.
+This is how passes are tested: the module before and the module after. It proves nothing, but a rewrite that is wrong
+seldom survives a few seeds.
 """
 
 from __future__ import annotations
@@ -32,14 +32,16 @@ class BehaviourDiffers(AssertionError):
 
 @dataclass(frozen=True)
 class Inputs:
-    """How random arguments are made: elements of each array, and the range of integer arguments (the end is left out)."""
+    """How random arguments are made: elements of each array, and the range of integer arguments (the end is left
+    out)."""
 
     elements: int = 1 << 14
     integers: tuple[int, int] = (0, 100)
 
 
 def random_array(rng: np.random.Generator, pointee: Attribute, count: int) -> np.ndarray[Any, np.dtype[Any]]:
-    """`count` random elements as they lie in memory: normal floats, small integers of either sign, bits 0 and 1 for i1."""
+    """`count` random elements as they lie in memory: normal floats, small integers of either sign, bits 0 and 1 for
+    i1."""
     dtype = storage_of(pointee)
     if isinstance(pointee, IntegerType) and pointee.width.data == 1:
         return rng.integers(0, 2, count).astype(dtype)
@@ -81,8 +83,9 @@ def same_behaviour(
 ) -> None:
     """Run both modules over `grid` and compare every array and everything printed.
 
-    Without `rtol` floats must agree bit for bit (any NaN is equal to any other). `args` takes the place of the random arguments.
-    Raises `BehaviourDiffers`; a fault in both modules counts as a mistake of the test and is raised as it is.
+    Without `rtol` floats must agree bit for bit (any NaN is equal to any other). `args` takes the place of the random
+    arguments. Raises `BehaviourDiffers`; a fault in both modules counts as a mistake of the test and is raised as it
+    is.
     """
     given = random_arguments(_kernel(before, function), seed, inputs) if args is None else list(args)
     first, first_fault = _run(before, grid, given, function)
@@ -123,7 +126,8 @@ def first_difference(a: Any, b: Any, rtol: float = 0.0) -> str | None:
 
 
 def run_file(path: str | Path, grid: int | Sequence[int] = 1, seed: int = 0, **options: Any) -> list[Any]:
-    """Interpret the kernel of an IR file on random arguments (or `args`); returns the arguments as the run left them."""
+    """Interpret the kernel of an IR file on random arguments (or `args`); returns the arguments as the run left
+    them."""
     from tritonx.ir.text import parse_module
 
     module = parse_module(Path(path).read_text(), str(path))

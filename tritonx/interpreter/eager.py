@@ -1,11 +1,13 @@
-"""A builder that runs every op the moment it is made: what the interpreter puts under the language in place of the compiler's.
+"""A builder that runs every op the moment it is made: what the interpreter puts under the language in place of the
+compiler's.
 
-The language's semantics builds ops through a builder and passes handles on without looking inside. Under `EagerBuilder` a handle
-is an `EagerValue`: an SSA value that no op defines and that carries its data. An op is created (so that its meaning can read
-its attributes), run, and forgotten. Nothing folds and nothing is merged, so the program does what its lines say.
+The language's semantics builds ops through a builder and passes handles on without looking inside. Under
+`EagerBuilder` a handle is an `EagerValue`: an SSA value that no op defines and that carries its data. An op is
+created (so that its meaning can read its attributes), run, and forgotten. Nothing folds and nothing is merged, so the
+program does what its lines say.
 
-Regions. The combine function of a reduction is Python code too, and stays that: `python_region` makes a block stand for a Python
-function on arrays, and the meaning of the op that holds the block calls it.
+Regions. The combine function of a reduction is Python code too, and stays that: `python_region` makes a block stand
+for a Python function on arrays, and the meaning of the op that holds the block calls it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
-from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -55,7 +56,8 @@ _NOWHERE = Block()
 
 
 class EagerBuilder(Builder):
-    """The interface of `ir.builder.Builder`; every op runs on `execution` when it is made. It is also the meanings' binder."""
+    """The interface of `ir.builder.Builder`; every op runs on `execution` when it is made. It is also the meanings'
+    binder."""
 
     def __init__(self, execution: Execution) -> None:
         super().__init__(_NOWHERE)

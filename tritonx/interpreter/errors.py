@@ -1,7 +1,8 @@
-"""What goes wrong inside a kernel that the interpreter runs: one class for each mistake, the kernel's line in each message.
+"""What goes wrong inside a kernel that the interpreter runs: one class for each mistake, the kernel's line in each
+message.
 
-Meanings raise these without a place; the machine (or the eager builder) knows which op was running and calls `at`. Imports
-nothing heavy, so that callers may catch them without loading the interpreter.
+Meanings raise these without a place; the machine (or the eager builder) knows which op was running and calls `at`.
+Imports nothing heavy, so that callers may catch them without loading the interpreter.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from tritonx.runtime.errors import InterpreterError
 
 
 class KernelFault(InterpreterError):
-    """A fault of the kernel: `message` says what, `place` is `file:line` once known, `program` the program's index in the grid."""
+    """A fault of the kernel: `message` says what, `place` is `file:line` once known, `program` the program's index in
+    the grid."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -60,7 +62,8 @@ class RecursiveCall(KernelFault):
 
 
 class UnsupportedInInterpreter(KernelFault):
-    """The op has no meaning outside its device: inline assembly, or an external function that the table does not know."""
+    """The op has no meaning outside its device: inline assembly, or an external function that the table does not
+    know."""
 
 
 class InvalidLaunch(InterpreterError):

@@ -1,16 +1,16 @@
 """What a meaning is, and what it may see while a program runs.
 
-A *meaning* takes an op and gives a NumPy function of the op's operands. The two steps let both ways of executing share one
-table: the machine binds each op of a module once and calls the function once a program; the eager builder binds an op when the
-kernel's Python code makes it and calls the function at once.
+A *meaning* takes an op and gives a NumPy function of the op's operands. The two steps let both ways of executing
+share one table: the machine binds each op of a module once and calls the function once a program; the eager builder
+binds an op when the kernel's Python code makes it and calls the function at once.
 
     def trans(op: TransOp, bind: Binder) -> Function:
         order = op.order.get_values()                  # once an op
         return lambda src: np.transpose(src, order)    # once a program
 
-The function returns the op's only result, or a tuple of all of them. It never writes into its operands. It sees scalars as NumPy
-scalars and tiles as arrays of the tile's shape, but the functions of *scalar* ops accept arrays too: that is how the region of a
-reduction runs on all lanes at once.
+The function returns the op's only result, or a tuple of all of them. It never writes into its operands. It sees
+scalars as NumPy scalars and tiles as arrays of the tile's shape, but the functions of *scalar* ops accept arrays too:
+that is how the region of a reduction runs on all lanes at once.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Binder(Protocol):
         ...
 
     def lanewise(self, region: Region) -> Function:
-        """A region on scalars as a function of arrays of equal shape: on all lanes at once where it is straight-line code,
-        lane by lane where its control flow depends on the lane. Returns a tuple of arrays of that shape."""
+        """A region on scalars as a function of arrays of equal shape: on all lanes at once where it is straight-line
+        code, lane by lane where its control flow depends on the lane. Returns a tuple of arrays of that shape."""
         ...
 
     def function(self, name: str) -> Function:

@@ -1,8 +1,9 @@
 """Functions of the device mathematics libraries, by the names that kernels call them by.
 
-The vendors' symbols differ in prefix and suffix only (`__nv_erff`, `__ocml_erf_f32`): the table is keyed by the C name. Floats
-arrive in f64 and the result is rounded to the op's format, so that the f32 functions are correctly rounded but for rare cases;
-integers arrive as they are. What the table lacks (directed rounding, byte permutations) is a typed error at the kernel's line.
+The vendors' symbols differ in prefix and suffix only (`__nv_erff`, `__ocml_erf_f32`): the table is keyed by the C
+name. Floats arrive in f64 and the result is rounded to the op's format, so that the f32 functions are correctly
+rounded but for rare cases; integers arrive as they are. What the table lacks (directed rounding, byte permutations)
+is a typed error at the kernel's line.
 """
 
 from __future__ import annotations
@@ -74,7 +75,11 @@ def _inverse_erf(x: float) -> float:
         return x
     if abs(x) < 1e-8:
         return x * math.sqrt(math.pi) / 2
-    y = NormalDist().inv_cdf((x + 1) / 2) / math.sqrt(2) if abs(x) < 0.9 else math.copysign(_inverse_erfc(1 - abs(x)), x)
+    y = (
+        NormalDist().inv_cdf((x + 1) / 2) / math.sqrt(2)
+        if abs(x) < 0.9
+        else math.copysign(_inverse_erfc(1 - abs(x)), x)
+    )
     for _ in range(2):
         y -= (math.erf(y) - x) / (2 / math.sqrt(math.pi) * math.exp(-y * y))
     return y
@@ -147,7 +152,11 @@ def _first_set(x: Any) -> Any:
 
 def _reverse_bits(x: Any) -> Any:
     bits = x.dtype.itemsize * 8
-    return np.frompyfunc(lambda v: int(f"{int(v):0{bits}b}"[::-1], 2), 1, 1)(unsigned(x)).astype(unsigned(x).dtype).view(x.dtype)
+    return (
+        np.frompyfunc(lambda v: int(f"{int(v):0{bits}b}"[::-1], 2), 1, 1)(unsigned(x))
+        .astype(unsigned(x).dtype)
+        .view(x.dtype)
+    )
 
 
 def _multiply_high_signed(x: Any, y: Any) -> Any:
@@ -164,15 +173,18 @@ def _average_up(x: Any, y: Any) -> Any:
 
 
 _ONE_ARGUMENT: dict[str, Function] = {
-    "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan, "atanh": np.arctanh,
+    "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh,
+    "atan": np.arctan, "atanh": np.arctanh,
     "cbrt": np.cbrt, "ceil": np.ceil, "cos": np.cos, "cosh": np.cosh, "cospi": _cos_pi, "erf": arithmetic.erf,
-    "erfc": _each(math.erfc), "erfcinv": _each(_inverse_erfc), "erfcx": _each(_scaled_erfc), "erfinv": _each(_inverse_erf),
+    "erfc": _each(math.erfc), "erfcinv": _each(_inverse_erfc), "erfcx": _each(_scaled_erfc),
+    "erfinv": _each(_inverse_erf),
     "exp": np.exp, "exp2": np.exp2, "exp10": lambda x: np.power(10.0, x), "expm1": np.expm1, "fabs": np.abs,
     "floor": np.floor, "j0": _c("j0"), "j1": _c("j1"), "lgamma": _each(math.lgamma), "log": np.log, "log10": np.log10,
     "log1p": np.log1p, "log2": np.log2, "logb": _log_b, "nearbyint": np.rint, "rint": np.rint,
     "normcdf": lambda x: 0.5 * _each(math.erfc)(-x / math.sqrt(2)), "normcdfinv": _each(_normal_quantile),
     "cyl_bessel_i0": _each(_bessel_i0), "cyl_bessel_i1": _each(_bessel_i1), "rcbrt": lambda x: 1.0 / np.cbrt(x),
-    "round": arithmetic.round_half_away, "rsqrt": lambda x: 1.0 / np.sqrt(x), "saturate": lambda x: np.fmin(np.fmax(x, 0.0), 1.0),
+    "round": arithmetic.round_half_away, "rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "saturate": lambda x: np.fmin(np.fmax(x, 0.0), 1.0),
     "sin": np.sin, "sinh": np.sinh, "sinpi": _sin_pi, "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh,
     "tgamma": _each(math.gamma), "trunc": np.trunc, "y0": _c("y0"), "y1": _c("y1"), "rcp_rn": np.reciprocal,
     "sqrt_rn": np.sqrt, "rsqrt_rn": lambda x: 1.0 / np.sqrt(x),
@@ -180,19 +192,22 @@ _ONE_ARGUMENT: dict[str, Function] = {
 
 _SEVERAL_ARGUMENTS: dict[str, Function] = {
     "add_rn": np.add, "sub_rn": np.subtract, "mul_rn": np.multiply, "div_rn": np.divide, "atan2": np.arctan2,
-    "copysign": np.copysign, "fdim": lambda x, y: np.where(x > y, x - y, np.where(np.isnan(x) | np.isnan(y), np.nan, 0.0)),
+    "copysign": np.copysign,
+    "fdim": lambda x, y: np.where(x > y, x - y, np.where(np.isnan(x) | np.isnan(y), np.nan, 0.0)),
     "fdivide": np.divide, "fmod": np.fmod, "hypot": np.hypot, "pow": np.power, "powi": np.power,
     "remainder": _c("remainder", 2), "fmin": arithmetic.minimum_number, "fmax": arithmetic.maximum_number,
     "rhypot": lambda x, y: 1.0 / np.hypot(x, y), "norm3d": lambda x, y, z: np.sqrt(x * x + y * y + z * z),
     "rnorm3d": lambda x, y, z: 1.0 / np.sqrt(x * x + y * y + z * z),
     "norm4d": lambda x, y, z, w: np.sqrt(x * x + y * y + z * z + w * w),
     "rnorm4d": lambda x, y, z, w: 1.0 / np.sqrt(x * x + y * y + z * z + w * w),
-    "fma": arithmetic.fused_multiply_add, "ldexp": np.ldexp, "scalbn": np.ldexp, "jn": _ordered("jn"), "yn": _ordered("yn"),
+    "fma": arithmetic.fused_multiply_add, "ldexp": np.ldexp, "scalbn": np.ldexp,
+    "jn": _ordered("jn"), "yn": _ordered("yn"),
 }  # fmt: skip
 
 _PREDICATES: dict[str, Function] = {
     "finite": np.isfinite, "isfinite": np.isfinite, "isinf": np.isinf, "isnan": np.isnan, "signbit": np.signbit,
-    "ilogb": _log_b, "llrint": np.rint, "llround": arithmetic.round_half_away, "lrint": np.rint, "lround": arithmetic.round_half_away,
+    "ilogb": _log_b, "llrint": np.rint, "llround": arithmetic.round_half_away, "lrint": np.rint,
+    "lround": arithmetic.round_half_away,
 }  # fmt: skip
 
 _INTEGERS: dict[str, Function] = {

@@ -1,8 +1,9 @@
 """`InterpretedFunction`: a kernel that runs as the Python function it is, program by program, on NumPy data.
 
-`@jit` makes one under `TRITONX_INTERPRET=1` (or `TRITON_INTERPRET=1`); `interpreted(kernel)` makes one of any kernel. It is
-launched like a compiled kernel and takes the same arguments. Inside, the kernel's own lines run: breakpoints, `pdb` and `print`
-work, values are `tl.tensor`s whose numbers `print` shows. What goes wrong is an `InterpreterError` that names the kernel's line.
+`@jit` makes one under `TRITONX_INTERPRET=1` (or `TRITON_INTERPRET=1`); `interpreted(kernel)` makes one of any kernel.
+It is launched like a compiled kernel and takes the same arguments. Inside, the kernel's own lines run: breakpoints,
+`pdb` and `print` work, values are `tl.tensor`s whose numbers `print` shows. What goes wrong is an `InterpreterError`
+that names the kernel's line.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tritonx.backends.api import Options
+from tritonx.frontend.semantics import ir_type
 from tritonx.interpreter.arguments import argument_value, normalise_grid
 from tritonx.interpreter.eager import EagerValue
 from tritonx.interpreter.errors import InterpretedCallError, InvalidLaunch, KernelFault
@@ -29,13 +31,11 @@ from tritonx.interpreter.rewrite import rewritten
 from tritonx.interpreter.running import Runtime
 from tritonx.interpreter.semantics import EagerSemantics, LanesDiverge, is_language_value
 from tritonx.interpreter.values import Descriptor
-from tritonx.frontend.semantics import ir_type
 from tritonx.language import active
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.dtypes import int32, int64, str_to_ty
-from tritonx.language.values import tensor
+from tritonx.language.values import tensor, tuple_type
 from tritonx.language.values import tuple as language_tuple
-from tritonx.language.values import tuple_type
 from tritonx.runtime.errors import InterpreterError
 from tritonx.runtime.jit import ConstexprFunction, JITFunction
 from tritonx.runtime.params import KernelParam
@@ -190,7 +190,10 @@ def _argument(param: KernelParam, value: Any, host: HostMemory) -> Any:
 
 def _language_value(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> Any:
     if spec.elements is not None:
-        parts = [_language_value(s, v, f"{name}[{i}]", host) for i, (s, v) in enumerate(zip(spec.elements, value, strict=True))]
+        parts = [
+            _language_value(s, v, f"{name}[{i}]", host)
+            for i, (s, v) in enumerate(zip(spec.elements, value, strict=True))
+        ]
         return language_tuple(parts, tuple_type([p.type for p in parts], getattr(type(value), "_fields", None)))
     if spec.type == "constexpr":
         return constexpr(value)
@@ -208,7 +211,9 @@ def _descriptor(type_: Any, value: Any, name: str, host: HostMemory) -> Any:
     shape, strides = [int(n) for n in value.shape], [int(n) for n in value.strides]
     block = tuple(int(n) for n in value.block_shape)
     if len(shape) != len(block) or len(strides) != len(block):
-        raise InvalidLaunch(f"{name}: a descriptor's shape, strides and block shape have one rank, got {shape}, {strides}, {block}")
+        raise InvalidLaunch(
+            f"{name}: a descriptor's shape, strides and block shape have one rank, got {shape}, {strides}, {block}"
+        )
     descriptor, *_ = (ir_type(leaf) for leaf in type_.leaves())
     nan = str(getattr(value, "padding", "zero")) == "nan"
     data = Descriptor(host.address(value.base, name), tuple(shape), tuple(strides), block, descriptor.element_type, nan)

@@ -1,7 +1,7 @@
 """Arrays of the host, and copies of those that live on a device, as memory that an interpreted kernel may touch.
 
-Host arrays are used where they are. Of a device array the whole storage is copied to the host before the run and back after it,
-so that views of one storage stay views of one memory.
+Host arrays are used where they are. Of a device array the whole storage is copied to the host before the run and back
+after it, so that views of one storage stay views of one memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class HostMemory:
         self._back: list[Callable[[], None]] = []
 
     def address(self, array: Any, name: str) -> int:
-        """Register `array`; the address of its element 0 as the kernel sees it. `InvalidLaunch` for what is no array."""
+        """Register `array`; the address of its element 0 as the kernel sees it. `InvalidLaunch` for what is no
+        array."""
         if isinstance(array, np.ndarray):
             return self.memory.register(cast(Any, array), name)
         if hasattr(array, "untyped_storage"):

@@ -1,7 +1,7 @@
 """A kernel through the front end and then through the machine: what a launch means, without any backend.
 
-Beside `InterpretedFunction`, which runs the kernel's Python lines, this runs the IR that the compiler makes of them. Both must
-give the same bits, and what any backend computes is compared with either.
+Beside `InterpretedFunction`, which runs the kernel's Python lines, this runs the IR that the compiler makes of them.
+Both must give the same bits, and what any backend computes is compared with either.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tritonx.backends.api import Options, Target
 from tritonx.frontend.compile import make_module
+from tritonx.frontend.semantics import ir_type
 from tritonx.interpreter.arguments import normalise_grid
 from tritonx.interpreter.host import HostMemory
 from tritonx.interpreter.machine import interpret
@@ -21,7 +22,6 @@ from tritonx.interpreter.semantics import TARGET
 from tritonx.interpreter.values import Descriptor
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import str_to_ty
-from tritonx.frontend.semantics import ir_type
 from tritonx.runtime.jit import JITFunction
 from tritonx.runtime.launch import specialize
 from tritonx.runtime.specialize import ArgSpec, specializer
@@ -40,9 +40,14 @@ class Bound:
 
 
 def bind(
-    kernel: JITFunction, args: Sequence[Any], kwargs: dict[str, Any], options: Options = OPTIONS, target: Target = TARGET
+    kernel: JITFunction,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    options: Options = OPTIONS,
+    target: Target = TARGET,
 ) -> Bound:
-    """Specialise `kernel` as a launch with these arguments does, and compile it to a `tt` module. Raises `CompilationError`."""
+    """Specialise `kernel` as a launch with these arguments does, and compile it to a `tt` module. Raises
+    `CompilationError`."""
     bound = kernel.signature.bind(*args, **kwargs)
     bound.apply_defaults()
     values = bound.arguments

@@ -1,9 +1,9 @@
 """Executes a tile module: function by function into a list of steps, program by program over the grid.
 
-Every op is bound once (`execution.py` says what that means) and every value of a function gets a slot in one list, its frame.
-Running a block is then a loop over (function, operand slots, result slots), about a microsecond an op above NumPy's own time.
-A region is a function over the same frame, so that it sees the values around it. A frame is reused for every program and call:
-device functions do not recurse.
+Every op is bound once (`execution.py` says what that means) and every value of a function gets a slot in one list,
+its frame. Running a block is then a loop over (function, operand slots, result slots), about a microsecond an op
+above NumPy's own time. A region is a function over the same frame, so that it sees the values around it. A frame is
+reused for every program and call: device functions do not recurse.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Step:
 
 @dataclass(slots=True)
 class Branch:
-    """How a block ends inside its region: the blocks it may go to, the slots it passes to each, the slot of the condition."""
+    """How a block ends inside its region: the blocks it may go to, the slots it passes to each, the slot of the
+    condition."""
 
     targets: tuple[int, ...]
     passed: tuple[Slots, ...]
@@ -117,7 +118,9 @@ class FunctionBinder:
         steps: list[Step] = []
         last = block.last_op
         for op in block.ops:
-            if op is last and (isinstance(op, cf.BranchOp | cf.ConditionalBranchOp) or not op.results and is_terminator(op)):
+            if op is last and (
+                isinstance(op, cf.BranchOp | cf.ConditionalBranchOp) or (not op.results and is_terminator(op))
+            ):
                 break
             meaning = MEANINGS.get(type(op))
             if meaning is None:
@@ -127,7 +130,7 @@ class FunctionBinder:
             try:
                 steps.append(Step(meaning(op, self), operands, results, op))
             except KernelFault as fault:
-                raise fault.at(place_of(op), None)
+                raise fault.at(place_of(op), None) from fault.__cause__
         return self._end(arguments, steps, last, numbers)
 
     def _end(self, arguments: Slots, steps: list[Step], last: Operation | None, numbers: dict[Block, int]) -> Code:
@@ -157,7 +160,7 @@ class FunctionBinder:
                         frame[slot] = part
         except KernelFault as fault:
             assert step is not None
-            raise fault.at(place_of(step.op), self.execution.program)
+            raise fault.at(place_of(step.op), self.execution.program) from fault.__cause__
         return tuple([frame[slot] for slot in code.returned])
 
     def _walk(self, code: list[Code], arguments: Sequence[Any]) -> tuple[Any, ...]:
@@ -187,7 +190,9 @@ class Machine:
         """The function of this name. Raises `InvalidLaunch` where there is none."""
         function = self._functions.get(name)
         if function is None:
-            raise InvalidLaunch(f"the module has no function @{name}; it has {', '.join(f'@{n}' for n in self._functions)}")
+            raise InvalidLaunch(
+                f"the module has no function @{name}; it has {', '.join(f'@{n}' for n in self._functions)}"
+            )
         return function
 
     def function(self, name: str) -> FunctionBinder:
@@ -202,7 +207,9 @@ class Machine:
         if name is not None:
             return self.callee(name)
         private = ("private", "nested")
-        kernels = [f for f in self._functions.values() if f.sym_visibility is None or f.sym_visibility.data not in private]
+        kernels = [
+            f for f in self._functions.values() if f.sym_visibility is None or f.sym_visibility.data not in private
+        ]
         if len(kernels) != 1:
             names = ", ".join(f"@{f.sym_name.data}" for f in kernels) or "none"
             raise InvalidLaunch(f"say which function to run: the module has {names} that may be launched")
@@ -223,12 +230,13 @@ def interpret(
 ) -> None:
     """Run a kernel of `module` over `grid`, the programs in order, x fastest.
 
-    `args` has one value for each of the kernel's arguments: a NumPy array (or an address, an int) for a pointer, a number for a
-    number, a `Descriptor` or host tensor descriptor for a descriptor. Arrays are read and written in place. `memory` may hold
-    further ranges that the kernel reaches through pointers in memory. `poison` and `output`: see `Execution`.
+    `args` has one value for each of the kernel's arguments: a NumPy array (or an address, an int) for a pointer, a
+    number for a number, a `Descriptor` or host tensor descriptor for a descriptor. Arrays are read and written in
+    place. `memory` may hold further ranges that the kernel reaches through pointers in memory. `poison` and `output`:
+    see `Execution`.
 
-    Raises a `KernelFault` with the kernel's line where the kernel does something wrong, `InvalidLaunch` where the arguments do
-    not fit.
+    Raises a `KernelFault` with the kernel's line where the kernel does something wrong, `InvalidLaunch` where the
+    arguments do not fit.
     """
     execution = Execution(
         grid=normalise_grid(grid),
@@ -268,13 +276,16 @@ def is_terminator(op: Operation) -> bool:
 
 
 def is_straight_line(region: Region, callee: Callable[[str], tile.FuncOp]) -> bool:
-    """Whether the region, functions that it calls included, does the same on every lane: no branches, no nested regions."""
+    """Whether the region, functions that it calls included, does the same on every lane: no branches, no nested
+    regions."""
     blocks = list(region.blocks)
     if len(blocks) != 1:
         return False
     for op in blocks[0].ops:
         if op.regions:
             return False
-        if isinstance(op, tile.CallOp) and not is_straight_line(callee(cast(Any, op.callee).root_reference.data).body, callee):
+        if isinstance(op, tile.CallOp) and not is_straight_line(
+            callee(cast(Any, op.callee).root_reference.data).body, callee
+        ):
             return False
     return True

@@ -1,11 +1,11 @@
 """The memory a kernel may touch: the arrays that it was given, at their own addresses, every access checked.
 
-Pointers inside the interpreter are the real addresses of host memory, as int64, so that pointer arithmetic, pointers to
-pointers and comparisons mean what they mean on a device. Nothing is copied: a load reads the caller's array. An access is
-checked lane by lane before any memory is touched, without a Python loop:
+Pointers inside the interpreter are the real addresses of host memory, as int64, so that pointer arithmetic, pointers
+to pointers and comparisons mean what they mean on a device. Nothing is copied: a load reads the caller's array. An
+access is checked lane by lane before any memory is touched, without a Python loop:
 
-* the address must lie in one registered range, whole elements only (`OutOfBoundsAccess` names the nearest array, the lane and
-  the distance from it);
+* the address must lie in one registered range, whole elements only (`OutOfBoundsAccess` names the nearest array, the
+  lane and the distance from it);
 * it must be a multiple of the element's size (`MisalignedAccess`);
 * a byte of a range that was registered as uninitialised must have been written before (`UninitialisedRead`);
 * a range that is not writeable takes no stores (`ReadOnlyWrite`).
@@ -58,7 +58,8 @@ class Range:
         return self.base + self.size
 
     def elements(self, dtype: np.dtype[Any]) -> tuple[int, Array]:
-        """The memory as elements of `dtype`, and the address of the first: the first multiple of the size in the range."""
+        """The memory as elements of `dtype`, and the address of the first: the first multiple of the size in the
+        range."""
         known = self.views.get(dtype)
         if known is None:
             start = self.base + -self.base % dtype.itemsize
@@ -70,7 +71,8 @@ class Range:
 
 @dataclass(frozen=True)
 class Lanes:
-    """Which lanes of a tile of `shape` an access is about (`active`, flat; None stands for all), to name one in an error."""
+    """Which lanes of a tile of `shape` an access is about (`active`, flat; None stands for all), to name one in an
+    error."""
 
     shape: tuple[int, ...] = ()
     active: Array | None = None
@@ -104,7 +106,9 @@ class Memory:
         """
         low, high = byte_bounds(array)
         address: int = array.__array_interface__["data"][0]
-        self.register_range(low, high - low, name, keeper=array, writeable=array.flags.writeable, initialised=initialised)
+        self.register_range(
+            low, high - low, name, keeper=array, writeable=array.flags.writeable, initialised=initialised
+        )
         return address
 
     def register_range(
@@ -219,8 +223,9 @@ class Memory:
             fine = fine & where.written[offsets + byte]
         if not fine.all():
             lane = int(np.flatnonzero(~fine)[0])
+            element = int(offsets[lane]) // dtype.itemsize
             raise UninitialisedRead(
-                f"{lanes.name(lane)} reads element {int(offsets[lane]) // dtype.itemsize} of {where.name}, which nobody has written"
+                f"{lanes.name(lane)} reads element {element} of {where.name}, which nobody has written"
             )
 
     def _scattered(self, addresses: Array, dtype: np.dtype[Any], values: Array | None) -> Array:

@@ -1,12 +1,12 @@
 """Makes a kernel's own Python code mean in Python what it means to the compiler, line for line.
 
-The rewritten function keeps its file name and line numbers, so that breakpoints, `pdb` and tracebacks show the kernel's source.
-Only what plain Python would do differently is touched, and every change is a call of the `Runtime` (see `running.py`), which the
-code sees as one extra variable of its closure:
+The rewritten function keeps its file name and line numbers, so that breakpoints, `pdb` and tracebacks show the
+kernel's source. Only what plain Python would do differently is touched, and every change is a call of the `Runtime`
+(see `running.py`), which the code sees as one extra variable of its closure:
 
 | kernel | becomes |
 |---|---|
-| `x = 5`, `x += y`, `return 5` | `x = rt.keep(5)`, `x = rt.keep(x + y)`, `return rt.keep(5)`: numbers turn into tensors |
+| `x = 5`, `x += y`, `return 5` | `x = rt.keep(5)`, `x = rt.keep(x + y)`, ...: numbers turn into tensors |
 | `x: tl.constexpr = 5` | `x = rt.constant(5)` |
 | `for i in range(n)` | `for i in rt.iterate(rt.range(n))`: the bounds may be tensors, the counter is one |
 | `a and b`, `not a` | `rt.both(lambda: a, lambda: b)`, `rt.invert(a)`: elementwise on blocks |
@@ -28,11 +28,14 @@ from tritonx.interpreter.errors import InterpretedCallError
 RUNTIME = "_tritonx_runtime"
 """The name under which the rewritten code finds its runtime."""
 
-REPLACED_BUILTINS = frozenset({"range", "print", "min", "max", "abs", "len", "float", "int", "bool", "isinstance", "sum"})
+REPLACED_BUILTINS = frozenset(
+    {"range", "print", "min", "max", "abs", "len", "float", "int", "bool", "isinstance", "sum"}
+)
 
 
 class Rewriter(ast.NodeTransformer):
-    """See the module's docstring. `free` are the names that the function finds outside itself and that are not Python's."""
+    """See the module's docstring. `free` are the names that the function finds outside itself and that are not
+    Python's."""
 
     def __init__(self, file: str, free: Callable[[str], bool]) -> None:
         self.file = file
@@ -53,7 +56,9 @@ class Rewriter(ast.NodeTransformer):
             parameter.annotation = None
         # Every default is evaluated where the original was defined; the caller binds them.
         arguments.defaults = [ast.copy_location(ast.Constant(None), d) for d in arguments.defaults]
-        arguments.kw_defaults = [None if d is None else ast.copy_location(ast.Constant(None), d) for d in arguments.kw_defaults]
+        arguments.kw_defaults = [
+            None if d is None else ast.copy_location(ast.Constant(None), d) for d in arguments.kw_defaults
+        ]
         node.body = [self.visit(statement) for statement in node.body]
         return node
 
@@ -123,7 +128,12 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         name = node.id
-        if isinstance(node.ctx, ast.Load) and name in REPLACED_BUILTINS and name not in self._local and not self._is_users_own(name):
+        if (
+            isinstance(node.ctx, ast.Load)
+            and name in REPLACED_BUILTINS
+            and name not in self._local
+            and not self._is_users_own(name)
+        ):
             return _attribute(name, node)
         return node
 

@@ -1,12 +1,12 @@
 """Rounding between the floating-point formats, exactly.
 
-A conversion that drops digits is defined here once: find the spacing of the target format at the value, divide, round the
-quotient to an integer (to nearest even, or towards zero), multiply back. Every format narrower than f64 goes through f64, which
-holds all of their values, so there is one rounding and never two.
+A conversion that drops digits is defined here once: find the spacing of the target format at the value, divide, round
+the quotient to an integer (to nearest even, or towards zero), multiply back. Every format narrower than f64 goes
+through f64, which holds all of their values, so there is one rounding and never two.
 
-Overflow follows what the devices do: the IEEE formats (f16, bf16, f32) overflow to infinity under round-to-nearest and stop at
-their largest finite value under round-towards-zero; the 8-bit formats always saturate to their largest finite value, infinities
-included (PTX ISA, `cvt.satfinite`). NaN stays NaN.
+Overflow follows what the devices do: the IEEE formats (f16, bf16, f32) overflow to infinity under round-to-nearest
+and stop at their largest finite value under round-towards-zero; the 8-bit formats always saturate to their largest
+finite value, infinities included (PTX ISA, `cvt.satfinite`). NaN stays NaN.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Rounding(IntEnum):
 
 @dataclass(frozen=True)
 class Format:
-    """A binary floating-point format: significand digits (the implicit one counted), exponent of the least normal number."""
+    """A binary floating-point format: significand digits (the implicit one counted), exponent of the least normal
+    number."""
 
     dtype: np.dtype[Any]
     precision: int
@@ -124,7 +125,8 @@ def _overflow(rounded: Array, exact: Array, wanted: Format, rounding: Rounding) 
 
 
 def truncate_to_tf32(values: Array) -> Array:
-    """f32 without its low 13 significand bits: what a tensor core reads of an f32 operand under `inputPrecision = tf32`.
+    """f32 without its low 13 significand bits: what a tensor core reads of an f32 operand under `inputPrecision =
+    tf32`.
 
     A NaN keeps its quiet bit, an infinity has no low bits: both survive.
     """
@@ -154,15 +156,20 @@ def integer_to_float(values: Array, target: np.dtype[Any]) -> Array:
     """An integer array (already of the right signedness) in a float format, rounded to nearest even once."""
     if target in (np.dtype(np.float64), np.dtype(np.float32)) or values.dtype == np.bool_ or values.dtype.itemsize <= 4:
         # NumPy rounds an integer once into f32 and f64, and 32 bits fit f64 exactly.
-        return values.astype(target) if target.kind == "f" and target.itemsize >= 4 else round_to(values.astype(np.float64), target)
+        return (
+            values.astype(target)
+            if target.kind == "f" and target.itemsize >= 4
+            else round_to(values.astype(np.float64), target)
+        )
     return round_to(_round_to_odd(values), target)
 
 
 def _round_to_odd(values: Array) -> Array:
     """64-bit integers as f64 that a later rounding to fewer digits cannot tell from the exact ones.
 
-    Rounding to odd: where the conversion is inexact, the f64 below in magnitude with its last bit set. A second rounding to a
-    format at least two digits shorter then gives the correctly rounded result (Boldo and Melquiond, 2008).
+    Rounding to odd: where the conversion is inexact, the f64 below in magnitude with its last bit set. A second
+    rounding to a format at least two digits shorter then gives the correctly rounded result (Boldo and Melquiond,
+    2008).
     """
     magnitude = np.where(values < 0, ~values.astype(np.uint64) + np.uint64(1), values.astype(np.uint64))
     excess = np.maximum(_bit_length(magnitude) - 53, 0).astype(np.uint64)

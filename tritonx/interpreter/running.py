@@ -1,7 +1,7 @@
 """What rewritten kernel code calls while it runs: `Runtime`, under the name that `rewrite.py` gives it.
 
-Each method is one rule of the language that plain Python would get wrong. They act on whatever semantics are active in the
-thread, so that one rewritten function serves every run.
+Each method is one rule of the language that plain Python would get wrong. They act on whatever semantics are active
+in the thread, so that one rewritten function serves every run.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class Runtime:
     def iterate(values: Any) -> Iterator[Any]:
         """The values of a loop's counter, or the elements of a tuple."""
         if isinstance(values, core.static_range):
-            return (constexpr(i) for i in builtins.range(*(int(unwrap(b)) for b in (values.start, values.end, values.step))))
+            return (
+                constexpr(i) for i in builtins.range(*(int(unwrap(b)) for b in (values.start, values.end, values.step)))
+            )
         if isinstance(values, core.range):
             return _count(unwrap(values.start), unwrap(values.end), unwrap(values.step))
         if isinstance(values, Counted):

@@ -1,9 +1,9 @@
 """The language's semantics over ops that run at once, and what only a running program can do.
 
-The same `Semantics` that compiles a kernel, with an `EagerBuilder` under it. Added are the truth and the value of scalars, and
-combine functions: they stay Python, called on many lanes at once. The handles they get have a scalar's type and an array's data;
-the meanings of scalar ops do not mind. Where such a function branches on a value that differs from lane to lane, it is called
-again lane by lane.
+The same `Semantics` that compiles a kernel, with an `EagerBuilder` under it. Added are the truth and the value of
+scalars, and combine functions: they stay Python, called on many lanes at once. The handles they get have a scalar's
+type and an array's data; the meanings of scalar ops do not mind. Where such a function branches on a value that
+differs from lane to lane, it is called again lane by lane.
 """
 
 from __future__ import annotations
@@ -55,12 +55,17 @@ class EagerSemantics(Semantics):
             return float(number)
         if data.dtype == np.bool_:
             return bool(number)
-        return int(number) if value.dtype.is_int_signed() or value.dtype.is_ptr() else int(number.view(f"u{data.dtype.itemsize}"))
+        return (
+            int(number)
+            if value.dtype.is_int_signed() or value.dtype.is_ptr()
+            else int(number.view(f"u{data.dtype.itemsize}"))
+        )
 
     # Combine functions.
 
     def inline_region(self, fn: Any, arg_types: Sequence[base_type], block: Block) -> list[SSAValue]:
-        """Let `block` mean `fn`; the handles that stand for what it returns have the types of its first half of arguments."""
+        """Let `block` mean `fn`; the handles that stand for what it returns have the types of its first half of
+        arguments."""
         expected = arg_types[: len(arg_types) // 2]
 
         def combine(*lanes: Any) -> tuple[Any, ...]:
@@ -95,7 +100,9 @@ class EagerSemantics(Semantics):
             if any(o.type != group[0].type for o in group):
                 raise ValueError("type mismatch in unpacked results")
             type_ = values[0].type.with_element_ty(group[0].type)
-            data = np.stack([o.handle.data for o in group], axis=-1).reshape(common.type.shape if common.type.is_block() else ())
+            data = np.stack([o.handle.data for o in group], axis=-1).reshape(
+                common.type.shape if common.type.is_block() else ()
+            )
             results.append(tensor(EagerValue(ir_type(type_), data[()]), type_))
         return results[0] if single[0] else language_tuple(results)
 
@@ -109,7 +116,10 @@ class EagerSemantics(Semantics):
         lanes = np.broadcast_arrays(*lanes)
         shape = lanes[0].shape
         try:
-            return [self._with_data(r, np.broadcast_to(r.handle.data, shape)) for r in self._call_on_lanes(fn, types, lanes, single)]
+            return [
+                self._with_data(r, np.broadcast_to(r.handle.data, shape))
+                for r in self._call_on_lanes(fn, types, lanes, single)
+            ]
         except LanesDiverge:
             columns: list[list[tensor]] = []
             for index in np.ndindex(shape):
@@ -122,7 +132,9 @@ class EagerSemantics(Semantics):
                 merged.append(self._with_data(results[0], data))
             return merged
 
-    def _call_on_lanes(self, fn: Any, types: Sequence[Any], data: Sequence[Any], single: list[bool] | None) -> list[tensor]:
+    def _call_on_lanes(
+        self, fn: Any, types: Sequence[Any], data: Sequence[Any], single: list[bool] | None
+    ) -> list[tensor]:
         handles = iter([EagerValue(ir_type(t), d) for t, d in zip(types, data, strict=True)])
         returned = self.call_function(fn, [t.rebuild(handles) for t in types], {})
         is_tuple = isinstance(returned, language_tuple | tuple)

@@ -1,8 +1,8 @@
 """How the values of the IR are held: which NumPy dtype stands for which element type, and what a tensor descriptor is.
 
-A tile is an ndarray of its logical shape, a scalar a NumPy scalar. Integers are signless: an `iN` is held in the signed dtype of
-N bits whatever the kernel means by it, the op says how to read it (`unsigned` gives the other view). An i1 is a `bool`, a pointer
-an int64 address.
+A tile is an ndarray of its logical shape, a scalar a NumPy scalar. Integers are signless: an `iN` is held in the
+signed dtype of N bits whatever the kernel means by it, the op says how to read it (`unsigned` gives the other view).
+An i1 is a `bool`, a pointer an int64 address.
 """
 
 from __future__ import annotations
@@ -99,7 +99,11 @@ def undefined(dtype: np.dtype[Any], poison: bool) -> Any:
         return dtype.type(0)
     if is_float(dtype):
         return dtype.type(float("nan"))
-    return np.frombuffer(b"\xa5" * dtype.itemsize, np.uint8).view(dtype if dtype.kind != "b" else np.uint8)[0].astype(dtype)
+    return (
+        np.frombuffer(b"\xa5" * dtype.itemsize, np.uint8)
+        .view(dtype if dtype.kind != "b" else np.uint8)[0]
+        .astype(dtype)
+    )
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,8 @@ class BlockPointer:
 
 @dataclass(frozen=True)
 class Descriptor:
-    """A tensor descriptor: a window of `block` elements moves over a tensor of `shape` with `strides` (in elements) at `base`."""
+    """A tensor descriptor: a window of `block` elements moves over a tensor of `shape` with `strides` (in elements)
+    at `base`."""
 
     base: int
     shape: tuple[int, ...]

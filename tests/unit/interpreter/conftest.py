@@ -15,7 +15,8 @@ from tritonx.interpreter.launch import launch
 
 @pytest.fixture
 def run() -> Callable[..., None]:
-    """`run(kernel, grid, *args, **kwargs)`: line by line and as IR; arrays hold the result of both, which must agree."""
+    """`run(kernel, grid, *args, **kwargs)`: line by line and as IR; arrays hold the result of both, which must
+    agree."""
 
     def run(kernel: Any, grid: Any, *args: Any, **kwargs: Any) -> None:
         copies = {id(a): a.copy() for a in args if isinstance(a, np.ndarray)}

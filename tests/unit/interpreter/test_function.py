@@ -94,7 +94,7 @@ def swap(p):
 @jit
 def tuples(o, p, N: tl.constexpr):
     a, b = swap((p[0] + 1, p[1]))
-    both = (a, b) + (N,)
+    both = (a, b) + (N,)  # noqa: RUF005  # concatenation is what is tested
     tl.store(o, both[0])
     tl.store(o + 1, both[1])
     tl.store(o + 2, both[2])
@@ -164,7 +164,9 @@ def line_of(text: str) -> int:
 def test_faults_name_the_line_of_the_kernel() -> None:
     x, o = np.zeros(8, np.float32), np.zeros(16, np.float32)
     line = line_of("v = tl.load(x + i)\n".strip())
-    with pytest.raises(OutOfBoundsAccess, match=rf"test_function\.py:\d+: lane 8 \(and 7 more\) reads .* of x") as caught:
+    with pytest.raises(
+        OutOfBoundsAccess, match=r"test_function\.py:\d+: lane 8 \(and 7 more\) reads .* of x"
+    ) as caught:
         interpreted(out_of_bounds)[(1,)](x, o, N=16)
     assert f"test_function.py:{line_of('def out_of_bounds') + 2}:" in str(caught.value)
     assert line > 0 and isinstance(caught.value, InterpreterError)

@@ -92,7 +92,8 @@ def test_integer_arithmetic(run: Any, dtype: type) -> None:
 
     definitions = [
         lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, c_div, lambda a, b: a - c_div(a, b) * b,
-        lambda a, b: a & b, lambda a, b: a | b, lambda a, b: a ^ b, lambda a, b: a << (b & 3), lambda a, b: a >> (b & 3),
+        lambda a, b: a & b, lambda a, b: a | b, lambda a, b: a ^ b,
+        lambda a, b: a << (b & 3), lambda a, b: a >> (b & 3),
         lambda a, b: -a, lambda a, b: ~a, min, lambda a, b: int(a == b or a >= b), lambda a, b: max(a, b) - min(a, b),
     ]  # fmt: skip
     for row, definition in enumerate(definitions):

@@ -54,7 +54,9 @@ def test_programs_and_masks() -> None:
 
 def test_out_of_bounds_names_argument_and_program() -> None:
     x, y = np.zeros(100, np.float32), np.zeros(100, np.float32)
-    with pytest.raises(OutOfBoundsAccess, match=r"lane 36 \(and 19 more\) reads .* element 100 of x .*program \(1, 0, 0\)"):
+    with pytest.raises(
+        OutOfBoundsAccess, match=r"lane 36 \(and 19 more\) reads .* element 100 of x .*program \(1, 0, 0\)"
+    ):
         execute(ADD, ADD_SIGNATURE, x, y, 120, grid=2)
 
 
@@ -294,7 +296,8 @@ ATOMIC = """
     %ps = tt.splat %x : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>
     %p = tt.addptr %ps, %slot : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
     %m = arith.constant dense<[true, true, true, true, true, true, true, false]> : tensor<8xi1>
-    %old = tt.atomic_rmw {kind}, acq_rel, gpu, %p, %r, %m : (tensor<8x!tt.ptr<i32>>, tensor<8xi32>, tensor<8xi1>) -> tensor<8xi32>
+    %old = tt.atomic_rmw {kind}, acq_rel, gpu, %p, %r, %m :
+      (tensor<8x!tt.ptr<i32>>, tensor<8xi32>, tensor<8xi1>) -> tensor<8xi32>
     %qs = tt.splat %o : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>
     %q = tt.addptr %qs, %r : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
     tt.store %q, %old : tensor<8x!tt.ptr<i32>>"""
@@ -330,7 +333,8 @@ def test_compare_and_swap() -> None:
     %p = tt.splat %x : !tt.ptr<i32> -> tensor<4x!tt.ptr<i32>>
     %one = arith.constant dense<1> : tensor<4xi32>
     %next = arith.addi %r, %one : tensor<4xi32>
-    %old = tt.atomic_cas acq_rel, gpu, %p, %r, %next : (tensor<4x!tt.ptr<i32>>, tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>"""
+    %old = tt.atomic_cas acq_rel, gpu, %p, %r, %next :
+      (tensor<4x!tt.ptr<i32>>, tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>"""
     x = np.array([0], np.int32)
     execute(body, "%x: !tt.ptr<i32>", x)
     assert x[0] == 4  # each lane found what the one before it wrote
@@ -367,7 +371,8 @@ def test_assert_names_the_lane() -> None:
 
 def test_inline_assembly_is_a_typed_error() -> None:
     body = """
-    %v = tt.elementwise_inline_asm "mov.u32 $0, %laneid;" {constraints = "=r,r", packed_element = 1 : i32, pure = true} %n : i32 -> i32"""
+    %v = tt.elementwise_inline_asm "mov.u32 $0, %laneid;"
+      {constraints = "=r,r", packed_element = 1 : i32, pure = true} %n : i32 -> i32"""
     with pytest.raises(UnsupportedInInterpreter, match="inline assembly"):
         execute(body, "%n: i32", 3)
 
@@ -415,7 +420,7 @@ def test_a_fault_in_the_second_module_is_a_difference() -> None:
             op.operands[1] = op.operands[0]
             op.properties["predicate"] = type(op.properties["predicate"])(1, op.properties["predicate"].type)
     same = [np.zeros(64, np.float32), np.zeros(64, np.float32), 64]
-    with pytest.raises(BehaviourDiffers, match="argument 1 differs|only the second"):
+    with pytest.raises(BehaviourDiffers, match=r"argument 1 differs|only the second"):
         same_behaviour(good, bad, args=[np.ones(64, np.float32), *same[1:]])
     with pytest.raises(KernelFault):
         same_behaviour(good, good, args=[np.zeros(4, np.float32), *same[1:]])

@@ -85,7 +85,13 @@ INTEGER_OPS: list[tuple[Any, Any]] = [
 def test_integer_ops(op: Any, definition: Any, bits: int) -> None:
     rng = np.random.default_rng(bits)
     low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
-    numbers = [*INTERESTING, low, low + 1, high, *(int(v) for v in rng.integers(low, high, 6, dtype=np.int64, endpoint=True))]
+    numbers = [
+        *INTERESTING,
+        low,
+        low + 1,
+        high,
+        *(int(v) for v in rng.integers(low, high, 6, dtype=np.int64, endpoint=True)),
+    ]
     pairs = [(x, y) for x in numbers for y in numbers]
     if op in (arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp):
         pairs += [(x, y) for x in numbers for y in range(bits + 2)]
@@ -170,7 +176,11 @@ def test_narrow_arithmetic_rounds_once(element: Any, op: Any) -> None:
     x, y = (rng.standard_normal(2000).astype(dtype) for _ in range(2))
     got = binary(op, element, x, y)
     exact = {arith.AddfOp: np.add, arith.SubfOp: np.subtract, arith.MulfOp: np.multiply, arith.DivfOp: np.divide}[op]
-    wanted = exact(x.astype(np.float64), y.astype(np.float64)).astype(dtype if dtype == np.float16 else np.float32).astype(dtype)
+    wanted = (
+        exact(x.astype(np.float64), y.astype(np.float64))
+        .astype(dtype if dtype == np.float16 else np.float32)
+        .astype(dtype)
+    )
     np.testing.assert_array_equal(got.view(np.uint16), wanted.view(np.uint16))
 
 
@@ -195,7 +205,9 @@ def test_fma_f32_where_rounding_twice_is_wrong() -> None:
     x, y, z = np.float32(2.0**-24), np.float32(1.0), np.float32(1.0)
     assert arithmetic.fused_multiply_add(*(np.array([v]) for v in (x, y, z)))[0] == 1.0
     tiny = np.float32(2.0**-24 * (1 + 2.0**-23))
-    assert arithmetic.fused_multiply_add(*(np.array([v]) for v in (tiny, tiny * 0 + 1, z)))[0] == np.float32(1 + 2.0**-23)
+    assert arithmetic.fused_multiply_add(*(np.array([v]) for v in (tiny, tiny * 0 + 1, z)))[0] == np.float32(
+        1 + 2.0**-23
+    )
     z = np.float32(2.0**-100)
     a = np.float32(1 + 2.0**-12)  # (1 + 2**-12)**2 = 1 + 2**-11 + 2**-24: a tie
     got = arithmetic.fused_multiply_add(*(np.array([v]) for v in (a, a, z)))[0]

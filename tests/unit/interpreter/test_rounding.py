@@ -29,7 +29,8 @@ def every_value(dtype: np.dtype) -> np.ndarray:
 
 
 def exact_rounding(value: float, dtype: np.dtype, rounding: Rounding) -> float:
-    """The definition by search: the nearest value of the format, or the next one towards zero; ties to the even code."""
+    """The definition by search: the nearest value of the format, or the next one towards zero; ties to the even
+    code."""
     candidates = every_value(dtype)
     finite = candidates[np.isfinite(candidates.astype(np.float64))]
     codes = finite.view(f"u{dtype.itemsize}")
@@ -84,7 +85,9 @@ def test_every_value_survives_widening(dtype: np.dtype) -> None:
         for wide in (np.dtype(np.float32), np.dtype(np.float64)):
             back = round_to(values.astype(wide), dtype)
             finite = np.isfinite(values.astype(np.float32))
-            np.testing.assert_array_equal(back[finite].view(f"u{dtype.itemsize}"), values[finite].view(f"u{dtype.itemsize}"))
+            np.testing.assert_array_equal(
+                back[finite].view(f"u{dtype.itemsize}"), values[finite].view(f"u{dtype.itemsize}")
+            )
 
 
 def test_round_towards_zero_stops_at_the_largest_finite() -> None:
@@ -106,7 +109,9 @@ def test_integers_round_once(value: int, target: type) -> None:
     if np.isinf(got):
         assert abs(value) > FORMATS[dtype].largest
         return
-    spacing = np.nextafter(np.abs(np.array([got])).astype(dtype), np.array([np.inf]).astype(dtype)).astype(np.float64)[0] - abs(got)
+    spacing = np.nextafter(np.abs(np.array([got])).astype(dtype), np.array([np.inf]).astype(dtype)).astype(np.float64)[
+        0
+    ] - abs(got)
     assert abs(Fraction(value) - Fraction(got)) * 2 <= Fraction(float(spacing))
 
 

@@ -1,7 +1,7 @@
 """What every op means: one table from op class to meaning, put together from a file for each family.
 
-This is the definition of the tile dialect's ops. `execution.py` says what a meaning is; the machine and the eager builder look
-ops up here, and so may any test.
+This is the definition of the tile dialect's ops. `execution.py` says what a meaning is; the machine and the eager
+builder look ops up here, and so may any test.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Atomic operations. Lanes act one after the other in row-major order, so that lanes on one address all apply and each sees
-what the ones before it left; the order among lanes is the interpreter's choice, a device promises none."""
+"""Atomic operations. Lanes act one after the other in row-major order, so that lanes on one address all apply and
+each sees what the ones before it left; the order among lanes is the interpreter's choice, a device promises none."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ _COMBINE: dict[int, Combine] = {
 
 
 def rounds(addresses: Array) -> list[Array]:
-    """The lanes in groups: the n-th group holds the n-th lane of each address. Lanes of one group never share an address."""
+    """The lanes in groups: the n-th group holds the n-th lane of each address. Lanes of one group never share an
+    address."""
     order = np.argsort(addresses, kind="stable")
     ordered = addresses[order]
     first = np.ones(len(ordered), dtype=np.bool_)

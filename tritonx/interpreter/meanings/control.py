@@ -1,4 +1,5 @@
-"""Calls, the program's place in the grid, structured control flow. Branches between blocks are the machine's own business."""
+"""Calls, the program's place in the grid, structured control flow. Branches between blocks are the machine's own
+business."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Printing, in the form of Triton's device code, and assertions.
 
-One line an element: `pid (0, 0, 0) idx ( 3, 12) x: 1.500000`, with `(operand 1)` before the value where an op prints several.
+One line an element: `pid (0, 0, 0) idx ( 3, 12) x: 1.500000`, with `(operand 1)` before the value where an op prints
+several.
 """
 
 from __future__ import annotations
@@ -35,7 +36,14 @@ def format_value(value: Any, *, hexadecimal: bool, signed: bool, pointer: bool) 
 
 
 def format_lines(
-    program: tuple[int, int, int], prefix: str, value: Any, operand: str, *, hexadecimal: bool, signed: bool, pointer: bool
+    program: tuple[int, int, int],
+    prefix: str,
+    value: Any,
+    operand: str,
+    *,
+    hexadecimal: bool,
+    signed: bool,
+    pointer: bool,
 ) -> Iterator[str]:
     """The lines for one operand, in row-major order; `operand` stands between the prefix and the value."""
     array = np.asarray(value)

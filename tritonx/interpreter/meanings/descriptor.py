@@ -84,9 +84,13 @@ def _combine(kind: int, desc: Any) -> Combine:
     element = desc.element_type
     is_unsigned = isinstance(element, IntegerType) and element.signedness.data == Signedness.UNSIGNED
     if kind == DescriptorReduceKind.MAX:
-        return maximum_unsigned if is_unsigned else maximum_number if not isinstance(element, IntegerType) else np.maximum
+        return (
+            maximum_unsigned if is_unsigned else maximum_number if not isinstance(element, IntegerType) else np.maximum
+        )
     if kind == DescriptorReduceKind.MIN:
-        return minimum_unsigned if is_unsigned else minimum_number if not isinstance(element, IntegerType) else np.minimum
+        return (
+            minimum_unsigned if is_unsigned else minimum_number if not isinstance(element, IntegerType) else np.minimum
+        )
     return _KINDS[kind]
 
 

@@ -1,13 +1,13 @@
 """Matrix products.
 
-Of integers the sum is exact and wraps. Of floats it is accumulated in f32 (f64 for f64) in the order of k, starting from the
-accumulator operand, every step rounded once: `d = fma(a[:, k], b[k, :], d)`. Products of formats with at most 12 significant
-digits (f16, bf16, fp8, tf32) are exact in f32, so fused and separate steps are the same for them. An f16 result is rounded once,
-at the end.
+Of integers the sum is exact and wraps. Of floats it is accumulated in f32 (f64 for f64) in the order of k, starting
+from the accumulator operand, every step rounded once: `d = fma(a[:, k], b[k, :], d)`. Products of formats with at
+most 12 significant digits (f16, bf16, fp8, tf32) are exact in f32, so fused and separate steps are the same for them.
+An f16 result is rounded once, at the end.
 
-f32 operands go through `inputPrecision` first: `tf32` reads them without their low 13 bits, as a tensor core does; the split
-precisions write each operand as a sum of two or three short numbers and add the products of the parts, the small ones first,
-leaving out those below the result's accuracy.
+f32 operands go through `inputPrecision` first: `tf32` reads them without their low 13 bits, as a tensor core does;
+the split precisions write each operand as a sum of two or three short numbers and add the products of the parts, the
+small ones first, leaving out those below the result's accuracy.
 """
 
 from __future__ import annotations
@@ -133,7 +133,8 @@ _BYTE_FORMATS: dict[int, np.dtype[Any]] = {
 
 
 def _decode(x: Array, kind: int, packed_axis: int) -> Array:
-    """The f32 values of an operand of `dot_scaled`; pairs of e2m1 lie along `packed_axis`, the low half of the byte first."""
+    """The f32 values of an operand of `dot_scaled`; pairs of e2m1 lie along `packed_axis`, the low half of the byte
+    first."""
     if kind == ScaleDotElemType.E2M1:
         codes = np.moveaxis(x.view(np.uint8), packed_axis, -1)
         pairs = np.stack((codes & 15, codes >> 4), axis=-1).reshape(*codes.shape[:-1], -1)
@@ -151,7 +152,8 @@ def _scale_values(scale: Array) -> Array:
 
 
 def _dot_scaled(op: Any, bind: Binder) -> Function:
-    """Each operand is multiplied by its scales in 16 bits (f16 where one of them is f16, else bf16), then a plain product."""
+    """Each operand is multiplied by its scales in 16 bits (f16 where one of them is f16, else bf16), then a plain
+    product."""
     kinds = op.a_elem_type.value.data, op.b_elem_type.value.data
     has_a, has_b = op.a_scale is not None, op.b_scale is not None
     a_axis = -1 if op.lhs_k_pack.value.data else -2

@@ -76,7 +76,9 @@ def _extern(op: Any, bind: Binder) -> Function:
         rounded = in_double(function, dtype)
         return lambda *xs: np.asarray(rounded(*xs))[()]
     # Mixed signatures (ldexp, ffs, isnan): the function gets the values as they are, floats in f64.
-    return lambda *xs: np.asarray(function(*(x.astype(np.float64) if is_float(x.dtype) else x for x in xs))).astype(dtype)[()]
+    return lambda *xs: np.asarray(function(*(x.astype(np.float64) if is_float(x.dtype) else x for x in xs))).astype(
+        dtype
+    )[()]
 
 
 def _map(op: Any, bind: Binder) -> Function:

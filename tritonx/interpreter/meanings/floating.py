@@ -1,8 +1,9 @@
 """Floating point: arithmetic, comparison, elementary functions.
 
-Sums, products, quotients and square roots are rounded once, to the op's own format (f16 and bf16 included: computing them in f32
-and rounding again gives the same). An elementary function is computed in f64 and rounded: the result is the correctly rounded one
-but for a few arguments in 2**29, and does not depend on the machine's vector unit. Under f64 it is the C library's.
+Sums, products, quotients and square roots are rounded once, to the op's own format (f16 and bf16 included: computing
+them in f32 and rounding again gives the same). An elementary function is computed in f64 and rounded: the result is
+the correctly rounded one but for a few arguments in 2**29, and does not depend on the machine's vector unit. Under
+f64 it is the C library's.
 """
 
 from __future__ import annotations

@@ -59,7 +59,8 @@ def write(bind: Binder, pointers: Any, values: Any, mask: Any = None) -> None:
 def block_addresses(
     base: int, extents: Sequence[int], strides: Sequence[int], offsets: Sequence[int], block: Sequence[int], size: int
 ) -> tuple[Any, list[Any]]:
-    """Addresses of a block's elements, and for each axis whether the index lies in the tensor (broadcastable to the block)."""
+    """Addresses of a block's elements, and for each axis whether the index lies in the tensor (broadcastable to the
+    block)."""
     addresses = np.full((), base, dtype=np.int64)
     inside: list[Any] = []
     for axis, count in enumerate(block):

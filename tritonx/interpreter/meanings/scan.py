@@ -1,4 +1,5 @@
-"""Prefix scans: from the first element of the axis to the last (or back), one after the other; that order is the meaning."""
+"""Prefix scans: from the first element of the axis to the last (or back), one after the other; that order is the
+meaning."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from tritonx.interpreter.execution import Binder, Function, Table
 
 
 def serial_scan(combine: Function, sources: Sequence[Any], axis: int, *, reverse: bool) -> tuple[Any, ...]:
-    """Inclusive scan of `sources` (arrays of one shape, scanned together); `combine` takes what was gathered, then the element."""
+    """Inclusive scan of `sources` (arrays of one shape, scanned together); `combine` takes what was gathered, then
+    the element."""
     values = [np.moveaxis(source, axis, 0) for source in sources]
     results = [np.empty_like(v) for v in values]
     count = values[0].shape[0]
