@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from tritonx.runtime.arguments import HEAD_BYTES, ArraySource, array_source
+from tritonx.runtime.arguments import HEAD_BYTES, ArraySource, Location, array_source
 from tritonx.runtime.dtype_names import type_name
 from tritonx.runtime.errors import UnsupportedArgument
 
@@ -31,18 +31,20 @@ DIVISIBILITY: dict[str, int] = {"D": 16, "8": 8, "4": 4}
 class ArgSpec:
     """``type`` is the name in the signature, or ``constexpr``; ``attr`` its marks, or None where the type has none.
 
-    For a constexpr ``value`` is the value. For a tuple ``elements`` are its elements' and ``rebuild`` makes a tuple of
-    the same class from values. ``location`` says where an array lives: (protocol, device kind, device index).
+    For a constexpr ``value`` is the value. For a tuple ``elements`` are its elements' and ``rebuild`` makes a tuple
+    of the same class from values. ``location`` says where an array lives: (protocol, device kind, device index).
+    ``by_size`` is what its backend makes of an array's size in bytes (``Backend.pointer_specialization``), None where
+    it takes no interest.
     """
 
-    __slots__ = ("attr", "elements", "location", "rebuild", "type", "value")
+    __slots__ = ("attr", "by_size", "elements", "location", "rebuild", "type", "value")
 
     def __init__(
         self,
         type: str,
         attr: str | None = None,
         value: Any = None,
-        location: tuple[str, Any, int] | None = None,
+        location: Location | None = None,
         elements: tuple[ArgSpec, ...] | None = None,
         rebuild: Callable[[tuple[Any, ...]], Any] | None = None,
     ) -> None:
@@ -52,6 +54,7 @@ class ArgSpec:
         self.location = location
         self.elements = elements
         self.rebuild = rebuild
+        self.by_size: Callable[[int], tuple[str, ...]] | None = None
 
     def pair(self) -> tuple[Any, Any]:
         """(type, attribute) as Triton's ``native_specialize_impl`` returns it."""
@@ -67,9 +70,7 @@ class ArgSpec:
 _INTERNED: dict[tuple[Any, ...], ArgSpec] = {}
 
 
-def intern(
-    type: str, attr: str | None = None, value: Any = None, location: tuple[str, Any, int] | None = None
-) -> ArgSpec:
+def intern(type: str, attr: str | None = None, value: Any = None, location: Location | None = None) -> ArgSpec:
     """The one ArgSpec with these fields."""
     key = (type, attr, value.__class__, value, location)
     found = _INTERNED.get(key)
@@ -186,7 +187,9 @@ class Specializer(dict[type, Handler]):
         def miss(dtype: Any, device: Any, low: int, value: Any) -> ArgSpec:
             marks = ("D" if low == 0 else "") if aligned_is_known else None if not self.specialize else ""
             fixed = self.fixed_type
-            spec = intern(fixed or prefix + type_name(dtype), marks, None, source.location(value))
+            location = source.location(value)
+            spec = intern(fixed or prefix + type_name(dtype), marks, None, location)
+            spec.by_size = size_rule(location) if self.specialize else None
             table[dtype, device, low] = spec
             return spec
 
@@ -196,10 +199,12 @@ class Specializer(dict[type, Handler]):
             spec = table.get((dtype, device, low))
             if spec is None:
                 spec = miss(dtype, device, low, value)
+            if spec.by_size is not None:
+                spec = _sized(spec, value)
             return spec, address
 
         words = source.memory
-        if words is None:
+        if words is None or size_rule(source.location(None) or _NOWHERE) is not None:
             return handle
         by_dtype: dict[tuple[Any, int], ArgSpec] = {}
         find = by_dtype.get
@@ -219,6 +224,32 @@ class Specializer(dict[type, Handler]):
         element = base_spec.type.removeprefix("*").removeprefix("k")
         block = ", ".join(str(int(extent)) for extent in value.block_shape)
         return intern(f"tensordesc<{element}[{block}]>", "", None, base_spec.location), value
+
+
+_NOWHERE: Location = ("", "", 0)
+
+
+def size_rule(location: Location | None) -> Callable[[int], tuple[str, ...]] | None:
+    """The ``pointer_specialization`` of the backend at ``location``, None where it is the contract's empty one."""
+    import tritonx.backends.registry as registry
+    from tritonx.backends.api import Backend
+
+    names = registry.serving(location) if location is not None else ()
+    if not names:
+        return None
+    backend = registry.available()[names[0]]
+    if type(backend).pointer_specialization is Backend.pointer_specialization:
+        return None
+    return backend.pointer_specialization
+
+
+def _sized(spec: ArgSpec, value: Any) -> ArgSpec:
+    """``spec`` with the marks that its backend gives to an allocation of this size."""
+    storage = getattr(value, "untyped_storage", None)
+    nbytes = storage().size() if storage is not None else getattr(value, "nbytes", None)
+    if nbytes is None or spec.by_size is None:
+        return spec
+    return intern(spec.type, (spec.attr or "") + "".join(spec.by_size(int(nbytes))), None, spec.location)
 
 
 def _constexpr(value: Any) -> tuple[ArgSpec, Any]:

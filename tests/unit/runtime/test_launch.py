@@ -11,7 +11,7 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.language.constexpr import constexpr
-from tritonx.runtime import arrays, driver, knobs
+from tritonx.runtime import arrays, driver, knobs, specialize
 from tritonx.runtime.errors import MixedDevices, NoBackend, UnsupportedArgument
 
 WIDTH = constexpr(4)
@@ -215,6 +215,39 @@ def test_arguments_decide_the_backend(fakes: Any) -> None:
     assert launched(fakes["chip"])[-1][2] == 6  # the stream of device 1
     add[(1,)](Tensor(Device("chip", 0)), 2, 3)
     assert fakes["chip"].own_driver.loaded[-1] == ("add", 0)
+
+
+def test_backends_may_look_at_sizes(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = lambda self, nbytes: ("S",) if nbytes < 2**31 else ()  # noqa: E731
+    monkeypatch.setattr(type(fakes["chip"]), "pointer_specialization", rule)
+    specialize.forget_classes()
+
+    class Sized(Tensor):
+        def __init__(self, nbytes: int) -> None:
+            super().__init__(Device("chip", 0))
+            self.nbytes = nbytes
+
+    add._launcher = None
+    small = add[(1,)](Sized(1000), np.zeros(0).nbytes, 3)
+    assert small.src.attrs[0,] == [["tt.divisibility", 16], ["tt.pointer_range", 32]]
+    assert add[(1,)](Sized(2**31), 0, 3).src.attrs[0,] == [["tt.divisibility", 16]]
+    assert add[(1,)](Sized(2000), 0, 3) is small
+    monkeypatch.undo()
+    specialize.forget_classes()
+
+
+def test_a_run_put_in_place_is_called(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    original = tritonx.JITFunction.run
+
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        seen.append(kwargs["grid"])
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(tritonx.JITFunction, "run", run)
+    add[(2,)](np.zeros(3), 2, 3)
+    assert seen == [(2,)]
+    assert len(launched(fake)) == 1
 
 
 def test_mixtures_name_both_arguments(fakes: Any) -> None:
