@@ -18,13 +18,8 @@ def static_print(
 
 @builtin
 def static_assert(cond: Any, msg: Any = "", _semantic: Any = None) -> None:
-    """Stop the compile where a compile-time condition is false. (A code generator handles the call itself, to name
-    the place.)
-    """
-    if not unwrap(cond):
-        from tritonx.frontend.errors import CompileTimeAssertionFailure
-
-        raise CompileTimeAssertionFailure(None, None, str(unwrap(msg)))
+    """Stop the compile where a compile-time condition is false."""
+    _semantic.static_assert(unwrap(cond), unwrap(msg))
 
 
 @builtin

@@ -25,9 +25,10 @@ def _target(semantic: Any) -> Any:
     return driver.active.get_current_target()
 
 
-def _query(answer: Callable[..., Any], name: str) -> Callable[..., constexpr]:
-    def function(*args: Any, _semantic: Any = None) -> constexpr:
-        return constexpr(answer(_target(_semantic), *[unwrap(a) for a in args]))
+def _query(answer: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def function(*args: Any, _semantic: Any = None) -> Any:
+        result = answer(_target(_semantic), *[unwrap(a) for a in args])
+        return result if _semantic is None else constexpr(result)
 
     function.__name__ = function.__qualname__ = name
     setattr(function, TRITON_BUILTIN, True)
@@ -35,10 +36,9 @@ def _query(answer: Callable[..., Any], name: str) -> Callable[..., constexpr]:
 
 
 def _in_family(backend: str, family: str, target: Any) -> bool:
-    from tritonx.backends.registry import get_backend
+    from tritonx.runtime.targets import in_family
 
-    families = getattr(get_backend(backend), "families", {})
-    return target.backend == backend and target.arch in families.get(family, ())
+    return target.backend == backend and in_family(target, family)
 
 
 def _capability_at_least(backend: str, target: Any, major: int, minor: int = 0) -> bool:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, StringAttr
 from xdsl.dialects.builtin import i32 as i32_attr
 
 from tritonx.dialects.tile import AssertOp, PrintOp
+from tritonx.frontend.errors import CompileTimeAssertionFailure
 from tritonx.frontend.semantics.comparison import ComparisonSemantics
 from tritonx.language.constexpr import unwrap
 from tritonx.language.values import tensor
@@ -37,6 +38,13 @@ class DebugSemantics(ComparisonSemantics):
             "isSigned": DenseArrayBase.from_list(i32_attr, [int(v.dtype.is_int_signed()) for v in values]),
         }
         self.builder.create(PrintOp, [v.handle for v in values], (), properties)
+
+    def static_assert(self, cond: Any, message: Any) -> None:
+        """Raise ``CompileTimeAssertionFailure`` for a false condition; a code generator does so itself, to name the
+        place.
+        """
+        if not cond:
+            raise CompileTimeAssertionFailure(None, None, str(message))
 
     def device_assert(self, cond: Any, message: Any, mask: Any) -> None:
         """Stop the kernel where ``cond`` is false (and ``mask`` true). Does nothing unless the compile has

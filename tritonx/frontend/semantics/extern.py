@@ -16,6 +16,7 @@ from tritonx.language.dtypes import dtype, int1, str_to_ty
 from tritonx.language.libdevice_table import overloads as generic_overloads
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as language_tuple
+from tritonx.runtime.targets import extern_functions
 
 Overloads = Mapping[tuple[str, ...], tuple[str, str]]
 """Argument type names (``fp32``, ``int32``) → (symbol, result type name)."""
@@ -121,10 +122,7 @@ class ExternSemantics(CastSemantics):
         interpreter's).
         """
         if self._extern_functions is None:
-            from tritonx.backends.registry import available
-
-            backend = available().get(self.target.backend)
-            self._extern_functions = {} if backend is None else backend.extern_functions(self.target)
+            self._extern_functions = extern_functions(self.target)
         return self._extern_functions
 
 

@@ -14,12 +14,10 @@ def __getattr__(name: str) -> Any:
     if name == "libdevice":
         return import_module("tritonx.language.extra.libdevice")
     if not name.startswith("_"):
-        from tritonx.backends.registry import available
+        from tritonx.runtime.targets import language_module
 
-        backend = available().get(name)
-        module = getattr(backend, "language_module", None)
-        if module is not None:
-            return import_module(module)
+        if (module := language_module(name)) is not None:
+            return module
     raise AttributeError(
         f"module 'tritonx.language.extra' has no attribute {name!r}: no backend of that name is installed"
     )

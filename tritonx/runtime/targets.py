@@ -1,0 +1,42 @@
+"""What the language asks of the backend that serves a target: its device library, its own language module, its
+families.
+
+An installed backend may lack for a target (that of the interpreter, or a foreign one that is only printed); then
+nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tritonx.backends.api import Backend, Target
+
+
+def backend_named(name: str) -> Backend | None:
+    """The installed backend of that name, or None."""
+    from tritonx.backends.registry import available
+
+    return available().get(name)
+
+
+def extern_functions(target: Target) -> Mapping[str, Any]:
+    """The backend's table of library functions, empty where there is none."""
+    backend = backend_named(target.backend)
+    return {} if backend is None else backend.extern_functions(target)
+
+
+def language_module(name: str) -> ModuleType | None:
+    """The module of functions that only targets of the backend ``name`` have (its ``language_module``), or None."""
+    from importlib import import_module
+
+    path: str | None = getattr(backend_named(name), "language_module", None)
+    return None if path is None else import_module(path)
+
+
+def in_family(target: Target, family: str) -> bool:
+    """Whether the target's backend counts its architecture to ``family`` (its mapping ``families``)."""
+    families: Mapping[str, Any] = getattr(backend_named(target.backend), "families", {})
+    return target.arch in families.get(family, ())
