@@ -6,7 +6,6 @@ printed, and text goes to the stream in one piece for each op.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
@@ -18,10 +17,7 @@ from xdsl.printer import Printer as XDSLPrinter
 from xdsl.traits import IsolatedFromAbove
 
 from tritonx.ir.text.aliases import LOCATION_KINDS, collect_aliases
-from tritonx.ir.types import bf16, f16, f32, f64
-
-_SIGNIFICANT_DIGITS: dict[Attribute, int] = {f64: 17, f32: 9, f16: 5, bf16: 4}
-"""Digits that determine a value of the type; others have fewer."""
+from tritonx.ir.text.floats import float_text
 
 
 @dataclass(eq=False, repr=False)
@@ -85,14 +81,7 @@ class Printer(XDSLPrinter):
         super().print_attr_dict(dict(sorted(attr_dict.items())))
 
     def print_float(self, value: float, type: AnyFloat) -> None:
-        """As MLIR: six digits if they determine the value, else as many as needed, else the bit pattern."""
-        if math.isfinite(value):
-            mantissa, exponent = f"{value:.5e}".split("e")
-            for text in (f"{mantissa}0e{exponent}", f"{value:.{_SIGNIFICANT_DIGITS.get(type, 4)}g}"):
-                if "." in text and _packs_to(text, value, type):
-                    self.print_string(text)
-                    return
-        self.print_string(f"0x{type.pack((value,))[::-1].hex().upper()}")
+        self.print_string(float_text(value, type))
 
     # -- operations
 
@@ -162,10 +151,6 @@ class Printer(XDSLPrinter):
         """`(%a: i32, %b: f32)`, with locations if they are printed."""
         with self.in_parens():
             self.print_list(cast(Iterable[Any], arguments), self.print_block_argument)
-
-
-def _packs_to(text: str, value: float, type_: AnyFloat) -> bool:
-    return type_.pack((float(text),)) == type_.pack((value,))
 
 
 def print_op_text(op: Operation, *, debuginfo: bool = False, generic: bool = False) -> str:
