@@ -94,7 +94,10 @@ class CpuDriver(Driver):
 
 
 def _with_descriptors(image: KernelImage, launch: Callable[..., None]) -> Callable[..., None]:
-    """Host-side descriptors as the parameters they were rewritten to: base, extents, strides, whether to pad with NaN."""
+    """Host-side descriptors as the parameters that they become: base, extents, strides and whether to pad with NaN,
+    which the rewriting to pointers makes of the descriptor itself, then the extents and strides that the front end
+    passes beside it.
+    """
     positions = [p.type.startswith("tensordesc") for p in image.parameters]
 
     def launcher(x: int, y: int, z: int, stream: int, *args: Any) -> None:
@@ -102,7 +105,8 @@ def _with_descriptors(image: KernelImage, launch: Callable[..., None]) -> Callab
         for is_descriptor, value in zip(positions, args, strict=True):
             if is_descriptor:
                 nan = getattr(value, "padding", "zero") == "nan"
-                flat += [value.base, *map(int, value.shape), *map(int, value.strides), int(nan)]
+                sizes = [*map(int, value.shape), *map(int, value.strides)]
+                flat += [value.base, *sizes, int(nan), *sizes]
             else:
                 flat.append(value)
         launch(x, y, z, stream, *flat)
