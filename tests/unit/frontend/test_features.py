@@ -293,6 +293,23 @@ def test_methods(build: Build) -> None:
 
 
 @jit
+def largest(dtype):
+    if dtype.value.is_floating():
+        return float("inf")
+    tl.static_assert(dtype.is_int())
+    return 7
+
+
+@jit
+def passes_dtype(out, a):
+    tl.store(out, a + largest(a.dtype) + largest(out.dtype.element_ty))
+
+
+def test_dtype_argument(build: Build) -> None:
+    assert result(build, passes_dtype, 1) == 15
+
+
+@jit
 def default_is_none(out, a, b=None, SCALE: tl.constexpr = 2):
     if b is None:
         c = a * SCALE

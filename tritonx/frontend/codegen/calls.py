@@ -18,12 +18,11 @@ from weakref import WeakKeyDictionary
 
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.python_builtins import CONVERSIONS
-from tritonx.frontend.codegen.values import is_dynamic, is_many, is_named_tuple, is_static_argument, wrap
+from tritonx.frontend.codegen.values import is_dynamic, is_many, is_named_tuple, wrap
 from tritonx.frontend.errors import CompilationError
 from tritonx.language import core
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import dtype
 from tritonx.language.values import BoundMember
 from tritonx.language.values import tuple as tl_tuple
 from tritonx.runtime.jit import ConstexprFunction, JITFunction
@@ -299,7 +298,7 @@ def _argument(value: Any) -> Any:
         return value
     if type(value) is tuple or type(value) is list:
         return tl_tuple([_argument(v) for v in value])  # pyright: ignore[reportUnknownVariableType]
-    return constexpr(value) if is_static_argument(value) and not isinstance(value, dtype) else value
+    return constexpr(value)
 
 
 # Functions that decide at compile time and see their arguments unevaluated.

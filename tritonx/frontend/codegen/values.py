@@ -9,7 +9,6 @@ from xdsl.ir import SSAValue
 
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import dtype
 from tritonx.language.values import tensor, tuple_type
 from tritonx.language.values import tuple as tl_tuple
 
@@ -72,11 +71,6 @@ def wrap_plain(value: Any) -> Any:
     if type(value) is tuple or (is_named_tuple(value) and not isinstance(value, type)):
         return map_tuple(value, wrap)
     return value
-
-
-def is_static_argument(value: Any) -> bool:
-    """Whether an argument is known at compile time: such a parameter is a constant of the function instance."""
-    return value is None or isinstance(value, constexpr | dtype) or not isinstance(value, base_value)
 
 
 def materialize(value: Any, to_tensor: Callable[[Any], Any]) -> Any:
