@@ -17,7 +17,7 @@ from tritonx.analysis.scratch import copies_bytes, reduce_bytes, scan_bytes, tab
 from tritonx.dialects import gpu_layout, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import IntegerType, bit_width, element_type, is_pointer, is_tensor, shape_of
+from tritonx.ir.types import bit_width, element_type, is_pointer, is_tensor, shape_of
 from tritonx.layouts import LayoutError, LinearLayout, linear_layout, plan_conversion, scratch_bytes
 from tritonx.layouts.encodings import NvmmaSharedEncoding, PaddedSharedEncoding
 from tritonx.layouts.shared import padded_size
@@ -50,7 +50,7 @@ def storage_bytes(type_: Any) -> int:
     element = element_type(type_)
     if is_pointer(element):
         return 8
-    return max(8, element.width.data if isinstance(element, IntegerType) else bit_width(element)) // 8
+    return max(8, bit_width(element)) // 8
 
 
 def scratch_of(op: Any) -> int:
@@ -199,7 +199,7 @@ class Buffers:
         around = ancestors(area.op)
         place: Operation | None = user
         while place is not None:
-            if place.parent in around:
+            if place.parent is not None and place.parent in around:
                 maker = around[place.parent]
                 area.start = min(area.start, self.numbers[maker][0])
                 area.end = max(area.end, self.numbers[place][1])

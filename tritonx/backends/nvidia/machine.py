@@ -124,6 +124,20 @@ class NvidiaMachine(Machine):
     ) -> str:
         return memory.compare_and_swap(f, pointer, compare, value, elem, sem, scope, mask)
 
+    def async_copy(
+        self, f: FunctionEmitter, target: str, source: str, nbytes: int, mask: str | None, cache: int
+    ) -> bool:
+        return memory.async_copy(f, self.capability, target, source, nbytes, mask, cache)
+
+    def async_commit(self, f: FunctionEmitter) -> None:
+        if self.capability >= 80:
+            f.line(f"call void {f.module.declare('void', '@llvm.nvvm.cp.async.commit.group', [])}()")
+
+    def async_wait(self, f: FunctionEmitter, pending: int) -> None:
+        if self.capability >= 80:
+            symbol = f.module.declare("void", "@llvm.nvvm.cp.async.wait.group", ["i32"])
+            f.line(f"call void {symbol}(i32 {pending})")
+
     def math(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
         return math.function(f, name, operands)
 

@@ -80,6 +80,14 @@ def _plain(access: Access) -> bool:
     return access.cache == CacheModifier.NONE and access.evict == EvictionPolicy.NORMAL and access.elem != "i1"
 
 
+def hints(access: Access, table: dict[CacheModifier, str], default: CacheModifier) -> str:
+    """The cache operator, or the eviction priority: PTX has one or the other, and the default operator gives way."""
+    cache, evict = CacheModifier(access.cache), _EVICT.get(EvictionPolicy(access.evict), "")
+    if evict and cache in (CacheModifier.NONE, default):
+        return evict
+    return table.get(cache, "")
+
+
 def load(f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
     """A load of ``access``; where ``mask`` is false nothing is read and the result is ``other``, zero by default."""
     if mask is None and _plain(access):
@@ -91,7 +99,7 @@ def load(f: FunctionEmitter, pointer: str, access: Access, mask: str | None, oth
     modifiers = ".volatile" if access.volatile else ""
     modifiers += ".global"
     if not access.volatile:
-        modifiers += _LOAD_CACHE.get(CacheModifier(access.cache), "") + _EVICT.get(EvictionPolicy(access.evict), "")
+        modifiers += hints(access, _LOAD_CACHE, CacheModifier.CA)
     vector = f".v{count}" if count > 1 else ""
     names = ", ".join(f"${i}" for i in range(count))
     names = f"{{{names}}}" if count > 1 else names
@@ -124,9 +132,7 @@ def store(f: FunctionEmitter, pointer: str, value: str, access: Access, mask: st
     word, count = _words(access)
     register = 16 if word == 8 else word
     words = _to_words(f, access, value, word, count)
-    modifiers = (
-        ".global" + _STORE_CACHE.get(CacheModifier(access.cache), "") + _EVICT.get(EvictionPolicy(access.evict), "")
-    )
+    modifiers = ".global" + hints(access, _STORE_CACHE, CacheModifier.WB)
     vector = f".v{count}" if count > 1 else ""
     names = ", ".join(f"${i + 1}" for i in range(count))
     names = f"{{{names}}}" if count > 1 else names
@@ -137,6 +143,23 @@ def store(f: FunctionEmitter, pointer: str, value: str, access: Access, mask: st
         operands.append(f"i1 {mask}")
     text = f"{guard}st{modifiers}{vector}.b{word} [$0+0], {names};"
     f.line(f'call void asm sideeffect "{text}", "{constraints},~{{memory}}"({", ".join(operands)})')
+
+
+def async_copy(
+    f: FunctionEmitter, capability: int, target: str, source: str, nbytes: int, mask: str | None, cache: int
+) -> bool:
+    """``cp.async`` (8.0 and later); with a mask its source size is 0, which fills with zeros and reads nothing."""
+    if capability < 80:
+        return False
+    level = "cg" if nbytes == 16 and cache != CacheModifier.CA else "ca"
+    operands = ["ptr addrspace(3)", "ptr addrspace(1)"]
+    name, values = f"@llvm.nvvm.cp.async.{level}.shared.global.{nbytes}", [target, source]
+    if mask is not None:
+        name, operands = name + ".s", [*operands, "i32"]
+        values.append(f.inst(f"select i1 {mask}, i32 {nbytes}, i32 0"))
+    symbol = f.module.declare("void", name, operands)
+    f.line(f"call void {symbol}({', '.join(f'{t} {v}' for t, v in zip(operands, values, strict=True))})")
+    return True
 
 
 _RMW = {

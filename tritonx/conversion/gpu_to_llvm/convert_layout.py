@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_layout, thread_coordinate
-from tritonx.conversion.gpu_to_llvm.transfer import Place, load_registers, store_registers
+from tritonx.conversion.gpu_to_llvm.transfer import Place, load_registers, memory_type, store_registers
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.gpu_to_llvm.words import through_words
@@ -57,8 +57,10 @@ def shuffle(f: FunctionEmitter, plan: ShufflePlan, value: Tile) -> Tile:
 
 
 def packed(f: FunctionEmitter, elem: str, names: list[str]) -> str:
-    vector = f.pack("i8" if elem == "i1" else elem, widened(f, elem, names))
-    return f.inst(f"bitcast <{len(names)} x {'i8' if elem == 'i1' else elem}> {vector} to i32")
+    memory, per = memory_type(elem), len(names)
+    width = per * bits(elem)
+    word = f.inst(f"bitcast <{per} x {memory}> {f.pack(memory, widened(f, elem, names))} to i{width}")
+    return word if width == 32 else f.inst(f"zext i{width} {word} to i32")
 
 
 def widened(f: FunctionEmitter, elem: str, names: list[str]) -> list[str]:
@@ -66,8 +68,10 @@ def widened(f: FunctionEmitter, elem: str, names: list[str]) -> list[str]:
 
 
 def split(f: FunctionEmitter, elem: str, word: str, per: int) -> list[str]:
-    memory = "i8" if elem == "i1" else elem
-    vector = f.inst(f"bitcast i32 {word} to <{per} x {memory}>")
+    memory, width = memory_type(elem), per * bits(elem)
+    if width < 32:
+        word = f.inst(f"trunc i32 {word} to i{width}")
+    vector = f.inst(f"bitcast i{width} {word} to <{per} x {memory}>")
     names = [f.inst(f"extractelement <{per} x {memory}> {vector}, i32 {i}") for i in range(per)]
     return [f.inst(f"trunc i8 {x} to i1") for x in names] if elem == "i1" else names
 

@@ -209,3 +209,14 @@ def clamp_writer(f: FunctionEmitter) -> Callable[[str, list[str]], str]:
         return f"call {type_} {f.module.intrinsic('minnum', type_, [type_, type_])}({type_} {x[0]}, {type_} {bound})"
 
     return write
+
+
+def widen_fp4(f: FunctionEmitter, nibble: Tile, target: str) -> Tile:
+    """e2m1 in the low four bits of an i8, to the LLVM type ``target``; exact."""
+    b = Bits(f, nibble.n)
+    word = b.cast(nibble, "i32", "zext")
+    magnitude = b.cast(b.op("shl", b.op("and", word, 7), 22), "float")
+    factor = Tile.splat("float", nibble.n, float_literal(2.0**126, "float"))
+    value = combine(f, "float", [magnitude, factor], lambda s, x: f"fmul {of(s, 'float')} {x[0]}, {x[1]}")
+    sign = b.op("shl", b.op("and", word, 8), 28)
+    return convert_tile(f, "fptrunc", b.cast(b.op("or", b.cast(value, "i32"), sign), "float"), target)

@@ -132,6 +132,20 @@ class Machine(ABC):
         mask: str | None,
     ) -> str: ...
 
+    def async_copy(
+        self, f: FunctionEmitter, target: str, source: str, nbytes: int, mask: str | None, cache: int
+    ) -> bool:
+        """Start copying 4, 8 or 16 bytes to shared memory, zeros where ``mask`` is false; False where there is no such
+        instruction.
+        """
+        return False
+
+    def async_commit(self, f: FunctionEmitter) -> None:
+        """Close a group of the copies started since the last one."""
+
+    def async_wait(self, f: FunctionEmitter, pending: int) -> None:
+        """Wait until at most ``pending`` of this thread's groups are still under way."""
+
     # ---- arithmetic that has no portable spelling
 
     @abstractmethod

@@ -38,6 +38,7 @@ class ModuleEmitter:
         self.globals: dict[str, str] = {}
         self.declarations: dict[str, str] = {}
         self.attributes: dict[str, str] = {}
+        self.helpers: dict[str, str] = {}
         self.libraries: set[str] = set()
         self.functions: dict[str, Any] = {
             op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tile.FuncOp)
@@ -102,7 +103,7 @@ class ModuleEmitter:
         head += [f"{symbol} = {value}" for symbol, value in self.globals.items()]
         groups = [f"attributes {name} = {{ {text} }}" for name, text in self.attributes.items()]
         tail = [*self.declarations.values(), *groups, *machine.module_tail()]
-        return "\n".join([*head, "", *bodies, *tail, ""])
+        return "\n".join([*head, "", *bodies, *self.helpers.values(), *tail, ""])
 
     def function(self, op: Any) -> str:
         f = FunctionEmitter(self, self.num_warps)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from tritonx.conversion.gpu_to_llvm import trigonometry
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.tile_to_loops.mathlib import F32
 from tritonx.conversion.tile_to_loops.mathlib.code import Code
@@ -31,6 +32,8 @@ class TileWriter:
         return self.f.inst(expression)
 
     def call(self, result_type: str, name: str, *arguments: tuple[str, str]) -> str:
+        if name in trigonometry.FUNCTIONS:
+            return trigonometry.large(self.f, name, arguments[0][1])
         symbol = self.f.module.declare(result_type, f"@{name}", [t for t, _ in arguments])
         return self.f.inst(f"call {result_type} {symbol}({', '.join(f'{t} {v}' for t, v in arguments)})")
 

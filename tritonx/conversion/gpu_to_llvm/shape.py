@@ -12,11 +12,13 @@ from typing import Any
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
 
+from tritonx.conversion.gpu_to_llvm.elementwise import combine, of
+from tritonx.conversion.gpu_to_llvm.fp8 import widen_fp4
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import register_constants
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.dialects import tile
+from tritonx.dialects import gpu_layout, tile
 from tritonx.ir.failure import PassError
 from tritonx.layouts import LinearLayout
 
@@ -129,6 +131,24 @@ def cat(op: Any, f: FunctionEmitter) -> None:
     f.result(op, Tile.of(llvm_type(op.lhs.type), names))
 
 
+def fp4_to_fp(op: Any, f: FunctionEmitter) -> None:
+    """Two e2m1 numbers a byte, the first in the low half, side by side along ``axis``."""
+    axis = op.axis.value.data
+    source = f.get(op.src)
+    four = Tile.splat("i8", source.n, "4")
+    high = combine(f, "i8", [source, four], lambda s, x: f"lshr {of(s, 'i8')} {x[0]}, {x[1]}")
+    elem = llvm_type(op.results[0].type)
+    halves = [f.scalars(widen_fp4(f, part, elem)) for part in (source, high)]
+    where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.src.type)))))}
+    names: list[str] = []
+    for p in positions(f.layout(op.results[0].type)):
+        register = where.get((*p[:axis], p[axis] >> 1, *p[axis + 1 :]))
+        if register is None:
+            raise PassError(op, "the result's layout does not follow from the operand's")
+        names.append(halves[p[axis] & 1][register])
+    f.result(op, Tile.wide(elem, len(names), f.pack(elem, names)))
+
+
 def program_id(op: Any, f: FunctionEmitter) -> None:
     f.result(op, Tile.of("i32", [f.program_id(op.axis.value.data)]))
 
@@ -152,6 +172,7 @@ TABLE: dict[type[Operation], Emit] = {
     tile.JoinOp: join,
     tile.SplitOp: split,
     tile.CatOp: cat,
+    gpu_layout.Fp4ToFpOp: fp4_to_fp,
     tile.GetProgramIdOp: program_id,
     tile.GetNumProgramsOp: num_programs,
 }

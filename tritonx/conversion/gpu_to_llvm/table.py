@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm import (
+    asynchronous,
     atomic,
     control,
     convert_layout,
@@ -32,6 +33,7 @@ TABLE: dict[type[Operation], Emit] = {
     **control.TABLE,
     **convert_layout.TABLE,
     **shared.TABLE,
+    **asynchronous.TABLE,
     **lookup.TABLE,
     **debug.TABLE,
     **custom.TABLE,

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from tritonx.dialects.gpu_layout import AsyncTokenType
 from tritonx.dialects.tile import PointerType, TensorDescType
 from tritonx.ir.fold.constants import FORMATS, round_to
 from tritonx.ir.types import element_type
@@ -45,6 +46,8 @@ def llvm_type(attr: Attribute) -> str:
         return "i8"
     if isinstance(attr, TensorDescType):
         return "ptr"
+    if isinstance(attr, AsyncTokenType):
+        return "i32"
     raise TypeError(f"no LLVM type for {attr}")
 
 
