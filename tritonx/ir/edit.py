@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import LocationAttr
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tritonx.ir.define import append
 
@@ -54,6 +54,11 @@ def only_block(region: Region) -> Block | None:
     """The block of a region that has exactly one."""
     block = region.blocks.first
     return block if block is not None and block.next_block is None else None
+
+
+def set_type(value: SSAValue, type_: Attribute) -> None:
+    """Change the type of a value in place; its uses stay, and whoever changes it sees to it that they still fit."""
+    cast(Any, value)._type = type_
 
 
 def is_defined_inside(value: SSAValue, op: Operation) -> bool:

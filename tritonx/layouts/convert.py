@@ -108,6 +108,23 @@ def scratch_bytes(plan: ConversionPlan, bits: int) -> int:
     return plan.elements * max(8, bits) // 8 if isinstance(plan, ExchangePlan) else 0
 
 
+def plan_cost(plan: ConversionPlan, bits: int) -> int:
+    """Cycles of a warp, roughly: 0 without moves, 2 for a shuffle, half for a select, 1 for a memory wavefront, and
+    EXCHANGE_OVERHEAD for the barriers of each part of an exchange."""
+    match plan:
+        case NoMove() | RegisterMove():
+            return 0
+        case ShufflePlan():
+            return _shuffle_cost(plan, bits)
+        case ExchangePlan():
+            return sum(
+                EXCHANGE_OVERHEAD
+                + len(part.write.accesses) * part.write.wavefronts
+                + len(part.read.accesses) * part.read.wavefronts
+                for part in plan.parts
+            )
+
+
 def is_free(source: LinearLayout, target: LinearLayout) -> bool:
     """Whether the conversion moves nothing between threads."""
     try:

@@ -147,7 +147,8 @@ def describe_plan(plan: ConversionPlan, bits: int) -> str:
             part = plan.parts[0]
             barrier = "warp" if plan.same_warp else "block"
             return (
-                f"through {scratch_bytes(plan, bits)} bytes of shared memory in {len(plan.parts)} part(s), barriers of the {barrier}\n"
-                f"write: {len(part.write.accesses)} x {part.write.vec} elements, {part.write.wavefronts} wavefronts each\n"
-                f"read: {len(part.read.accesses)} x {part.read.vec} elements, {part.read.wavefronts} wavefronts each"
+                f"through {scratch_bytes(plan, bits)} bytes of shared memory, "
+                f"{len(plan.parts)} part(s), barriers of the {barrier}\n"
+                f"write: {len(part.write.accesses)} x {part.write.vec} elements, {part.write.wavefronts} wavefront(s) each\n"
+                f"read: {len(part.read.accesses)} x {part.read.vec} elements, {part.read.wavefronts} wavefront(s) each"
             )

@@ -215,3 +215,29 @@ def _counts(bases: Bases, rank: int) -> Ints:
             if coordinate:
                 counts[d] *= 2
     return tuple(counts)
+
+
+# --- cat
+# --------------------------------------------------------------------------------------------------------------
+
+
+def concatenated(encoding: DistributedEncoding, shape: Ints) -> DistributedEncoding:
+    """The result of putting the registers of two tensors of `shape` one after another along dim 0."""
+    layout = linear_layout(encoding, shape)
+    second = LinearLayout.identity(2, REGISTER, "dim0")
+    return linear_encoding((layout * second).order_ins((REGISTER, LANE, WARP, BLOCK)))
+
+
+def concatenated_source(encoding: DistributedEncoding, shape: Ints) -> DistributedEncoding | None:
+    """The operands' encoding of such a concatenation with a result of `shape`; None when the last register bit does
+    not select the operand."""
+    layout = linear_layout(encoding, shape)
+    half = storage_shape(shape)[0] // 2
+    bits = layout.in_bits(REGISTER)
+    last = layout.bases(REGISTER)[-1:] if bits else ()
+    expected = (half, *(0,) * (len(shape) - 1))
+    others = [basis for dim, bases in layout for basis in (bases[:-1] if dim == REGISTER else bases)]
+    if last != (expected,) or any(basis[0] & half for basis in others):
+        return None
+    kept = layout.select_bits(REGISTER, range(bits - 1))
+    return encoding_of(kept.clip_outs({dim: (half if d == 0 else 1 << b) for d, (dim, b) in enumerate(layout.outs)}))

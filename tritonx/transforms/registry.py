@@ -30,6 +30,8 @@ PASSES: dict[str, str] = {
     "lift-control-flow": "tritonx.transforms.tile.lift_control_flow:LiftControlFlow",
     "unroll": "tritonx.transforms.tile.unroll:Unroll",
     "rewrite-descriptors": "tritonx.transforms.tile.rewrite_descriptors:RewriteDescriptors",
+    # tt -> ttg
+    "assign-layouts": "tritonx.conversion.tile_to_gpu.convert:AssignLayouts",
 }
 
 

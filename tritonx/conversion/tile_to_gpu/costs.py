@@ -1,0 +1,97 @@
+"""What versions of ops and conversions cost, in cycles of one warp.
+
+The unit is the issue of one simple instruction by a warp. An elementwise op costs one for each register that a
+thread holds, or eight where the hardware needs a sequence; a load four and one for each sector of memory that a warp
+touches; a conversion what its plan says (`tritonx.layouts.convert.plan_cost`). What stands in a loop counts four
+times for each level. These weights only have to rank alternatives: whether to move a value or to compute it again
+where it is wanted.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from xdsl.ir import Attribute, Operation
+
+from tritonx.conversion.tile_to_gpu.relations import HEAVY, RELATIONS, relation_of
+from tritonx.dialects import scf, tile
+from tritonx.ir.types import bit_width, is_tensor, shape_of, type_of
+from tritonx.layouts import LayoutError, LinearLayout, access_vectors, contiguous_elements, linear_layout
+from tritonx.layouts.convert import plan_conversion, plan_cost
+from tritonx.layouts.dims import LANE, REGISTER
+from tritonx.layouts.encodings import DistributedEncoding, Ints
+from tritonx.layouts.gf2 import rank
+
+IMPOSSIBLE = 1 << 40
+HEAVY_WEIGHT = 8
+LOAD_ISSUE = 4
+SECTOR_BITS = 32 * 8
+LOOP_WEIGHT = 4
+
+
+def loop_weight(op: Operation) -> int:
+    """How often an op counts, from the loops around it."""
+    weight = 1
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, scf.ForOp | scf.WhileOp):
+            weight *= LOOP_WEIGHT
+        parent = parent.parent_op()
+    return weight
+
+
+@lru_cache(maxsize=8192)
+def conversion_cost(source: DistributedEncoding, target: DistributedEncoding, shape: Ints, bits: int) -> int:
+    """The cost of a `convert_layout`."""
+    if source == target:
+        return 0
+    try:
+        plan = plan_conversion(linear_layout(source, shape), linear_layout(target, shape), bits)
+    except LayoutError:
+        return IMPOSSIBLE
+    return plan_cost(plan, bits)
+
+
+def element_bits(type_: Attribute) -> int:
+    """Bits that an element takes when it moves."""
+    return max(8, bit_width(type_))
+
+
+def version_cost(op: Operation, key: DistributedEncoding) -> int:
+    """The cost of one version of an op that computes a tensor."""
+    if isinstance(op, tile.LoadOp):
+        return _load_cost(op, key)
+    relation = relation_of(op)
+    if relation.free_source:
+        return 1 if not isinstance(op, tile.MakeRangeOp) else registers(key, shape_of(type_of(op.results[0])))
+    if op.__class__ in RELATIONS:  # changes of shape only rename registers
+        return 0
+    result = next(r for r in op.results if is_tensor(type_of(r)))
+    weight = HEAVY_WEIGHT if isinstance(op, HEAVY) else 1
+    return weight * registers(key, shape_of(type_of(result)))
+
+
+def registers(encoding: DistributedEncoding, shape: Ints) -> int:
+    """Distinct elements that a thread holds."""
+    layout = linear_layout(encoding, shape)
+    return 1 << rank(layout.columns(REGISTER))
+
+
+def _load_cost(op: Any, key: DistributedEncoding) -> int:
+    """Instructions, each with the sectors that the lanes of a warp touch; neighbours are taken to lie along the dim
+    on which the thread holds most."""
+    type_ = type_of(op.results[0])
+    shape, bits = shape_of(type_), element_bits(type_)
+    layout = linear_layout(key, shape)
+    held = contiguous_elements(layout)
+    dim = max(range(len(held)), key=lambda d: (held[d], d))
+    vectors = access_vectors(layout, dim, max(1, 128 // bits))
+    return len(vectors.groups) * (LOAD_ISSUE + _sectors(layout, dim, bits))
+
+
+def _sectors(layout: LinearLayout, dim: int, bits: int) -> int:
+    name = layout.outs[dim][0]
+    below = max(1, SECTOR_BITS // bits)
+    places = [basis & ~((below - 1) << layout.offset_of(name)) for basis in layout.columns(LANE)]
+    return 1 << rank(places)

@@ -1,0 +1,357 @@
+"""Choosing layouts: one analysis of a function, before anything is written.
+
+Some values have a layout by nature, their *native* one: loads and atomics the coalesced one, products that of the
+unit that multiplies, and whatever is computed from these inherits it through the relations of `relations`. The rest
+(indices, masks, pointers, constants) has none: it can be made where and as it is wanted.
+
+Then the wants are followed backwards from what has effects. An op that stores wants its operands in its own layout,
+and so on. Where a value is wanted in a layout that is not its native one there are two ways, and the cheaper is
+taken (`costs`):
+
+- convert it;
+- compute it again in the wanted layout, from operands that are then wanted in other layouts in turn.
+
+A value may so end up in several versions, each written where the original stood; pointer arithmetic usually exists
+only in the layout of the access that it serves. Values that loops carry have one layout (`carried`): their native
+one, or the first that is wanted, innermost uses first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tritonx.analysis.axis_info import AxisFacts
+from tritonx.conversion.tile_to_gpu.carried import Group, carried_groups
+from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
+from tritonx.conversion.tile_to_gpu.costs import (
+    IMPOSSIBLE,
+    conversion_cost,
+    element_bits,
+    loop_weight,
+    version_cost,
+)
+from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key
+from tritonx.conversion.tile_to_gpu.dots import DotLayout, dot_layouts
+from tritonx.conversion.tile_to_gpu.relations import Encodings, plain, relation_of
+from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.dialects import cf, scf, tile
+from tritonx.ir.effects import Effect, effects_of, is_terminator
+from tritonx.ir.types import is_tensor, shape_of, type_of
+from tritonx.layouts import LayoutError
+from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding
+
+ROUNDS = 12
+"""Of the forward analysis: layouts settle after as many rounds as loops are nested, and one more."""
+
+DEPTH = 40
+"""How far back recomputation is considered."""
+
+CONTROL = (scf.ForOp, scf.WhileOp, scf.IfOp, scf.ExecuteRegionOp, cf.BranchOp, cf.ConditionalBranchOp)
+NOT_REPEATED = (tile.ReduceOp, tile.ScanOp, tile.GatherOp, tile.HistogramOp, tile.DotOp, tile.DotScaledOp, tile.CatOp)
+"""Ops that are worth a conversion to avoid a second version."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The decisions about one function.
+
+    `versions[op]` are the keys in which an op is written, the native one first; an op that computes tensors and is
+    not there is dead. `native` is the encoding in which each value exists without conversion; `converted[value]`
+    lists the encodings into which a value is converted, from its native one.
+    """
+
+    versions: Mapping[Operation, list[DistributedEncoding]]
+    native: Mapping[SSAValue, DistributedEncoding]
+    converted: Mapping[SSAValue, list[DistributedEncoding]]
+    dots: Mapping[Operation, DotLayout]
+    groups: tuple[Group, ...]
+    target: GpuTarget
+
+
+def solve(function: tile.FuncOp, facts: AxisFacts, target: GpuTarget) -> Assignment:
+    """The layouts of all tensors of a function."""
+    return _Solver(function, facts, target).run()
+
+
+class _Solver:
+    def __init__(self, function: tile.FuncOp, facts: AxisFacts, target: GpuTarget) -> None:
+        self.target = target
+        self.function = function
+        self.ops = [op for op in function.walk() if op is not function and not _in_combine_region(op)]
+        self.dots = dot_layouts(self.ops, target)
+        self.fixed: dict[Operation, DistributedEncoding] = {}
+        self.fixed.update(coalesced_encodings(self.ops, facts, target))
+        self.fixed.update({op: layout.result for op, layout in self.dots.items()})
+        for op in self.ops:
+            key = descriptor_key(op, target)
+            if key is not None:
+                self.fixed[op] = key
+        self.groups = carried_groups(self.ops)
+        self.group_of = {value: group for group in self.groups for value in group.values}
+        self.native: dict[SSAValue, DistributedEncoding] = {}
+        self.key: dict[Operation, DistributedEncoding] = {}
+        self.costs: dict[tuple[SSAValue, DistributedEncoding], int] = {}
+        self.versions: dict[Operation, list[DistributedEncoding]] = {}
+        self.converted: dict[SSAValue, list[DistributedEncoding]] = {}
+        self.wanted: set[tuple[SSAValue, DistributedEncoding]] = set()
+        self.weights: dict[Operation, int] = {}
+
+    def run(self) -> Assignment:
+        self._forward()
+        roots = [op for op in self.ops if self._is_root(op)]
+        for op in sorted(roots, key=lambda op: -self._weight(op)):
+            self._want_root(op)
+        for group in self.groups:
+            value = group.values[0]
+            self._want(value, self.native.get(value) or plain(shape_of(type_of(value)), self.target))
+        return Assignment(self.versions, self.native, self.converted, self.dots, tuple(self.groups), self.target)
+
+    # --- forward: what has a layout by nature
+    # -------------------------------------------------------------------------
+
+    def _forward(self) -> None:
+        block = self.function.body.blocks.first
+        for argument in block.args if block is not None else ():
+            if is_tensor(type_of(argument)):
+                self.native[argument] = plain(shape_of(type_of(argument)), self.target)
+        for _ in range(ROUNDS):
+            before = dict(self.native)
+            self.costs.clear()
+            for op in self.ops:
+                if any(is_tensor(type_of(r)) for r in op.results) and not isinstance(op, CONTROL):
+                    self._set_native(op)
+            for group in self.groups:
+                # What comes back round a loop says more than what enters it.
+                known = [self.native[v] for v in group.operands() if v in self.native]
+                if known:
+                    self.native.update(dict.fromkeys(group.values, known[-1]))
+            if self.native == before:
+                break
+        self.costs.clear()
+
+    def _set_native(self, op: Operation) -> None:
+        if isinstance(op, tile.CallOp):
+            for result in op.results:
+                if is_tensor(type_of(result)):
+                    self.native[result] = plain(shape_of(type_of(result)), self.target)
+            return
+        relation = relation_of(op)
+        key = self.fixed.get(op)
+        if key is None:
+            given = [self.native.get(v) if is_tensor(type_of(v)) else None for v in op.operands]
+            keys = [k for k in relation.keys_from_operands(op, given) if not isinstance(k, DotOperandEncoding)]
+            if len(keys) > 1:
+                keys.sort(key=lambda k: self._operands_cost(op, k, 0))
+            key = keys[0] if keys else None
+        if key is None and not self._may_repeat(op):
+            key = relation.default_key(op, self.target)
+        if key is None:
+            return
+        self.key[op] = key
+        for result, encoding in zip(op.results, relation.results(op, key), strict=True):
+            if encoding is not None:
+                self.native[result] = encoding
+
+    # --- costs
+    # --------------------------------------------------------------------------------------------------------
+
+    def _weight(self, op: Operation) -> int:
+        weight = self.weights.get(op)
+        if weight is None:
+            weight = self.weights[op] = loop_weight(op)
+        return weight
+
+    def _may_repeat(self, op: Operation) -> bool:
+        """Whether an op may be written in another version than its native one."""
+        if isinstance(op, NOT_REPEATED + CONTROL) or isinstance(op, tile.CallOp):
+            return False
+        if isinstance(op, tile.LoadOp):
+            return effects_of(op) == Effect.READ
+        return effects_of(op) == Effect.NONE
+
+    def _cost(self, value: SSAValue, encoding: DistributedEncoding, depth: int = 0) -> int:
+        """The least cost of having a value in an encoding."""
+        native = self.native.get(value)
+        if native == encoding or (native is None and value in self.group_of):
+            return 0
+        found = self.costs.get((value, encoding))
+        if found is None:
+            self.costs[value, encoding] = IMPOSSIBLE  # while it is being computed
+            converting = self._convert_cost(value, encoding)
+            found = min(converting, self._repeat_cost(value, encoding, depth) if converting else 0)
+            self.costs[value, encoding] = found
+        return found
+
+    def _convert_cost(self, value: SSAValue, encoding: DistributedEncoding) -> int:
+        native = self.native.get(value)
+        if native is None:
+            return IMPOSSIBLE
+        type_ = type_of(value)
+        cost = conversion_cost(native, encoding, shape_of(type_), element_bits(type_))
+        owner = value.owner
+        weight = self._weight(owner) if isinstance(owner, Operation) else _block_weight(owner)
+        return min(IMPOSSIBLE, cost * weight)
+
+    def _repeat_cost(self, value: SSAValue, encoding: DistributedEncoding, depth: int) -> int:
+        key = self._repeat_key(value, encoding)
+        owner = value.owner
+        if key is None or depth > DEPTH or not isinstance(owner, Operation):
+            return IMPOSSIBLE
+        try:
+            cost = version_cost(owner, key) * self._weight(owner)
+            return min(IMPOSSIBLE, cost + self._operands_cost(owner, key, depth + 1))
+        except LayoutError:
+            return IMPOSSIBLE
+
+    def _repeat_key(self, value: SSAValue, encoding: DistributedEncoding) -> DistributedEncoding | None:
+        """The version of the defining op that gives the value this encoding, where a second version is allowed."""
+        owner = value.owner
+        if not isinstance(owner, Operation) or not self._may_repeat(owner):
+            return None
+        if isinstance(owner, tile.LoadOp) and isinstance(encoding, DotOperandEncoding):
+            return None  # operands of products are staged through shared memory
+        index = owner.results.index(value)
+        try:
+            return relation_of(owner).key_of_result(owner, index, encoding)
+        except LayoutError:
+            return None
+
+    def _operands_cost(self, op: Operation, key: DistributedEncoding, depth: int) -> int:
+        total = 0
+        for operand, encoding in zip(op.operands, self._operand_encodings(op, key), strict=True):
+            if encoding is not None:
+                total += self._cost(operand, encoding, depth)
+            if total >= IMPOSSIBLE:
+                return IMPOSSIBLE
+        return total
+
+    def _operand_encodings(self, op: Operation, key: DistributedEncoding) -> Encodings:
+        return operand_encodings(op, key, self.dots)
+
+    # --- backward: what is wanted
+    # -------------------------------------------------------------------------------------
+
+    def _is_root(self, op: Operation) -> bool:
+        if isinstance(op, CONTROL) or is_terminator(op):
+            return isinstance(op, tile.ReturnOp)
+        if not any(is_tensor(type_of(v)) for v in (*op.operands, *op.results)):
+            return False
+        # Effects, and scalars made of tensors, which have no layout that anyone could want.
+        return bool(effects_of(op) & Effect.WRITE) or not any(is_tensor(type_of(r)) for r in op.results)
+
+    def _want_root(self, op: Operation) -> None:
+        if isinstance(op, tile.ReturnOp | tile.CallOp):
+            for operand in op.operands:
+                if is_tensor(type_of(operand)):
+                    self._want(operand, plain(shape_of(type_of(operand)), self.target))
+            if isinstance(op, tile.CallOp):
+                self.versions.setdefault(op, [])
+            return
+        self._add_version(op, self._native_key(op))
+
+    def _native_key(self, op: Operation) -> DistributedEncoding:
+        key = self.fixed.get(op) or self.key.get(op)
+        if key is None:
+            given = [self.native.get(v) if is_tensor(type_of(v)) else None for v in op.operands]
+            keys = [k for k in relation_of(op).keys_from_operands(op, given) if not isinstance(k, DotOperandEncoding)]
+            if len(keys) > 1:
+                keys.sort(key=lambda k: self._operands_cost(op, k, 0))
+            key = keys[0] if keys else relation_of(op).default_key(op, self.target)
+            self.key[op] = key
+        return key
+
+    def _add_version(self, op: Operation, key: DistributedEncoding) -> None:
+        versions = self.versions.setdefault(op, [])
+        if key in versions:
+            return
+        versions.append(key)
+        for operand, encoding in zip(op.operands, self._operand_encodings(op, key), strict=True):
+            if encoding is not None:
+                self._want(operand, encoding)
+            elif is_tensor(type_of(operand)) and not relation_of(op).free_source:
+                self._want_any(operand)
+
+    def _want_any(self, value: SSAValue) -> None:
+        """The value in whatever layout is at hand."""
+        encoding = self.native.get(value)
+        if encoding is None:
+            encoding = next((e for v, e in self.wanted if v is value), None)
+        self._want(value, encoding or plain(shape_of(type_of(value)), self.target))
+
+    def _want(self, value: SSAValue, encoding: DistributedEncoding) -> None:
+        if (value, encoding) in self.wanted:
+            return
+        self.wanted.add((value, encoding))
+        group = self.group_of.get(value)
+        if group is not None:
+            self._want_carried(group, value, encoding)
+            return
+        owner = value.owner
+        if isinstance(owner, tile.CallOp) or not isinstance(owner, Operation):
+            if self.native[value] != encoding:
+                self._convert(value, encoding)
+            return
+        native = self.native.get(value)
+        if native == encoding:
+            self._add_version(owner, self.key[owner])
+            return
+        converting = self._convert_cost(value, encoding)
+        if native is not None and (not converting or converting <= self._repeat_cost(value, encoding, 0)):
+            self._convert(value, encoding)
+            return
+        key = self._repeat_key(value, encoding)
+        if key is None:
+            raise LayoutError(f"no way to give a result of {owner.name} the layout {encoding}")
+        if native is None:
+            self.native[value] = encoding  # the first version of a value without a nature; later ones may convert
+            self.key[owner] = key
+            for result, other in zip(owner.results, relation_of(owner).results(owner, key), strict=True):
+                if other is not None:
+                    self.native.setdefault(result, other)
+            self.costs.clear()
+        self._add_version(owner, key)
+
+    def _want_carried(self, group: Group, value: SSAValue, encoding: DistributedEncoding) -> None:
+        native = self.native.get(value)
+        if native is None:
+            native = encoding
+            self.native.update(dict.fromkeys(group.values, native))
+            self.costs.clear()
+        for operand in group.operands():
+            self._want(operand, native)
+        if native != encoding:
+            self._convert(value, encoding)
+
+    def _convert(self, value: SSAValue, encoding: DistributedEncoding) -> None:
+        found = self.converted.setdefault(value, [])
+        if encoding not in found:
+            found.append(encoding)
+            self._want(value, self.native[value])
+
+
+def operand_encodings(op: Any, key: DistributedEncoding, dots: Mapping[Operation, DotLayout]) -> Encodings:
+    """The encodings that an op's operands must have in a version; None for what is no tensor or may be in any."""
+    dot = dots.get(op)
+    if dot is not None:
+        return [dot.a, dot.b, dot.result]
+    return relation_of(op).operands(op, key)
+
+
+def _in_combine_region(op: Operation) -> bool:
+    """Whether an op is in the region of a reduction or its like, where there are only scalars."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, tile.FuncOp):
+        if isinstance(parent, tile.ReduceOp | tile.ScanOp | tile.MapElementwiseOp):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+def _block_weight(block: Block) -> int:
+    """Weight of what stands at the start of a block."""
+    first = block.first_op
+    return loop_weight(first) if first is not None else 1
