@@ -52,11 +52,11 @@ def argument_value(arg: Any, type_: Attribute, name: str, memory: Memory) -> Any
         return _address(arg, name, memory)
     if isinstance(type_, TensorDescType):
         return _descriptor(arg, type_, name, memory)
-    if not isinstance(arg, int | float | np.generic):
+    if not isinstance(arg, int | float) and not hasattr(arg, "item"):
         raise InvalidLaunch(f"{name} is a number of type {type_}, got {type(arg).__name__}")
     dtype = dtype_of(type_)
     if is_float(dtype):
-        return round_to(np.float64(cast(float, arg)), dtype)
+        return round_to(np.array(cast(float, arg), dtype=np.float64), dtype)[()]
     if dtype == np.bool_:
         return np.bool_(bool(arg))
     bits = dtype.itemsize * 8
@@ -66,11 +66,11 @@ def argument_value(arg: Any, type_: Attribute, name: str, memory: Memory) -> Any
     return np.array(number & ((1 << bits) - 1), dtype=UNSIGNED[dtype]).view(dtype)[()]
 
 
-def _address(arg: Any, name: str, memory: Memory) -> np.int64:
+def _address(arg: Any, name: str, memory: Memory) -> Any:
     if arg is None:
         return np.int64(0)
-    if isinstance(arg, int | np.integer):
-        return np.array(int(arg) & ((1 << 64) - 1), dtype=np.uint64).view(np.int64)[()]
+    if isinstance(arg, int):
+        return np.array(arg & ((1 << 64) - 1), dtype=np.uint64).view(np.int64)[()]
     if isinstance(arg, np.ndarray):
         return np.int64(memory.register(cast(Any, arg), name))
     raise InvalidLaunch(f"{name} is a pointer: pass a NumPy array, or an address as an int, got {type(arg).__name__}")

@@ -8,6 +8,10 @@ Undefined cases are given values, the same on every machine:
 * a shift by the width or more gives 0, or the sign in every bit for an arithmetic shift to the right.
 """
 
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import ctypes

@@ -4,6 +4,10 @@ This is how passes are tested: the module before and the module after. It proves
 seldom survives a few seeds.
 """
 
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import io

@@ -12,7 +12,7 @@ for a Python function on arrays, and the meaning of the op that holds the block 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -67,7 +67,7 @@ class EagerBuilder(Builder):
     # As a builder.
 
     @contextmanager
-    def at(self, block: Block, *, nested: bool = False) -> Iterator[Builder]:
+    def at(self, block: Block, *, nested: bool = False) -> Generator[Builder]:
         """There is no insertion point: the ops inside run at once, where the Python code stands."""
         yield self
 
@@ -151,4 +151,4 @@ class EagerBuilder(Builder):
             operand.first_use = None
         if len(op.results) == 0:
             return ()
-        return value if type(value) is tuple else (value,)
+        return cast(Any, value) if type(value) is tuple else (value,)

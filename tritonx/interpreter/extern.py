@@ -6,6 +6,10 @@ rounded but for rare cases; integers arrive as they are. What the table lacks (d
 is a typed error at the kernel's line.
 """
 
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import math
@@ -141,22 +145,24 @@ def _log_b(x: Any) -> Any:
     return np.where(np.isnan(mantissa), np.nan, result)
 
 
+def _per_element(function: Callable[[Any], int], x: Any) -> Any:
+    """A function of Python integers on the unsigned elements of `x`; an array of objects."""
+    return np.asarray(np.frompyfunc(function, 1, 1)(unsigned(x)))
+
+
 def _count_leading_zeros(x: Any) -> Any:
     bits = x.dtype.itemsize * 8
-    return bits - np.frompyfunc(lambda v: int(v).bit_length(), 1, 1)(unsigned(x)).astype(np.int64)
+    return bits - _per_element(lambda v: int(v).bit_length(), x).astype(np.int64)
 
 
 def _first_set(x: Any) -> Any:
-    return np.frompyfunc(lambda v: (int(v) & -int(v)).bit_length(), 1, 1)(unsigned(x)).astype(np.int64)
+    return _per_element(lambda v: (int(v) & -int(v)).bit_length(), x).astype(np.int64)
 
 
 def _reverse_bits(x: Any) -> Any:
     bits = x.dtype.itemsize * 8
-    return (
-        np.frompyfunc(lambda v: int(f"{int(v):0{bits}b}"[::-1], 2), 1, 1)(unsigned(x))
-        .astype(unsigned(x).dtype)
-        .view(x.dtype)
-    )
+    reverse = _per_element(lambda v: int(f"{int(v):0{bits}b}"[::-1], 2), x)
+    return signless(reverse.astype(unsigned(x).dtype))
 
 
 def _multiply_high_signed(x: Any, y: Any) -> Any:

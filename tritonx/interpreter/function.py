@@ -13,9 +13,10 @@ import copy
 import inspect
 from bdb import BdbQuit
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -55,7 +56,7 @@ class InterpretedFunction(JITFunction):
     """Whether undefined values show as NaN or 0xA5 bytes; see `Execution.poison`."""
 
     def __getitem__(self, grid: Any) -> Any:
-        return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
+        return partial(self.run, grid=grid, warmup=False)
 
     def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
         """Run every program of `grid`, in order, x fastest; with `warmup` do nothing."""
@@ -169,12 +170,12 @@ def _place(traceback: TracebackType | None) -> str | None:
 
 
 def _is_installed(file: str) -> bool:
-    return "site-packages" in file or file.startswith("<")
+    return "site-packages" in file or file.startswith(("<frozen", "<__array_function__"))
 
 
 def _extents(grid: Any) -> tuple[int, int, int]:
-    values = grid if isinstance(grid, tuple | list) else (grid,)
-    return normalise_grid([unwrap(v).__index__() for v in values])  # pyright: ignore[reportUnknownVariableType]
+    values: Any = cast(Any, grid) if isinstance(grid, tuple | list) else (grid,)
+    return normalise_grid([unwrap(v).__index__() for v in values])
 
 
 # Arguments.
@@ -190,11 +191,11 @@ def _argument(param: KernelParam, value: Any, host: HostMemory) -> Any:
 
 def _language_value(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> Any:
     if spec.elements is not None:
-        parts = [
+        parts: list[Any] = [
             _language_value(s, v, f"{name}[{i}]", host)
             for i, (s, v) in enumerate(zip(spec.elements, value, strict=True))
         ]
-        return language_tuple(parts, tuple_type([p.type for p in parts], getattr(type(value), "_fields", None)))
+        return language_tuple(parts, tuple_type([p.type for p in parts], getattr(cast(Any, value), "_fields", None)))
     if spec.type == "constexpr":
         return constexpr(value)
     type_ = str_to_ty(spec.type)
@@ -202,7 +203,7 @@ def _language_value(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> A
         return _descriptor(type_, value, name, host)
     if type_.is_ptr():
         return tensor(EagerValue(ir_type(type_), np.int64(host.address(value, name))), type_)
-    number = value.item() if isinstance(value, np.generic) else value
+    number: Any = value.item() if hasattr(value, "item") else value
     return tensor(EagerValue(ir_type(type_), argument_value(number, ir_type(type_), name, host.memory)), type_)
 
 
@@ -214,7 +215,7 @@ def _descriptor(type_: Any, value: Any, name: str, host: HostMemory) -> Any:
         raise InvalidLaunch(
             f"{name}: a descriptor's shape, strides and block shape have one rank, got {shape}, {strides}, {block}"
         )
-    descriptor, *_ = (ir_type(leaf) for leaf in type_.leaves())
+    descriptor: Any = ir_type(type_.leaves()[0])
     nan = str(getattr(value, "padding", "zero")) == "nan"
     data = Descriptor(host.address(value.base, name), tuple(shape), tuple(strides), block, descriptor.element_type, nan)
     handles: list[Any] = [EagerValue(descriptor, data)]

@@ -91,7 +91,7 @@ def launch(
     module = bound.module
     if transform is not None:
         module = transform(module) or module
-    extents = grid(dict(kernel.signature.bind(*args, **kwargs).arguments)) if callable(grid) else grid
+    extents: Any = grid(dict(kernel.signature.bind(*args, **kwargs).arguments)) if callable(grid) else grid
     interpret(
         module,
         normalise_grid(extents),

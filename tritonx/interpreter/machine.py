@@ -8,7 +8,7 @@ reused for every program and call: device functions do not recurse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -134,7 +134,9 @@ class FunctionBinder:
         return self._end(arguments, steps, last, numbers)
 
     def _end(self, arguments: Slots, steps: list[Step], last: Operation | None, numbers: dict[Block, int]) -> Code:
-        slots = lambda values: tuple(self._slot(value) for value in values)  # noqa: E731
+        def slots(values: Iterable[SSAValue]) -> Slots:
+            return tuple(self._slot(value) for value in values)
+
         if isinstance(last, cf.BranchOp):
             return Code(arguments, steps, (), Branch((numbers[last.successor],), (slots(last.arguments),), None))
         if isinstance(last, cf.ConditionalBranchOp):

@@ -64,7 +64,7 @@ class Range:
         if known is None:
             start = self.base + -self.base % dtype.itemsize
             count = max(self.end - start, 0) // dtype.itemsize
-            raw = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(start)
+            raw: Any = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(start)
             known = self.views[dtype] = (start, np.frombuffer(raw, dtype=np.uint8).view(dtype))
         return known
 

@@ -181,8 +181,9 @@ def rewritten(
         ),
         body=[inner, ast.Return(ast.Name(inner.name, ast.Load()))],
         decorator_list=[],
-        **({"type_params": []} if "type_params" in ast.FunctionDef._fields else {}),
     )
+    if "type_params" in ast.FunctionDef._fields:  # since Python 3.12
+        maker.type_params = []  # pyright: ignore[reportAttributeAccessIssue]  # not known to 3.11
     module = ast.Module([maker], [])
     ast.increment_lineno(inner, first_line - 1)
     for node in ast.walk(inner):

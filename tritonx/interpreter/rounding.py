@@ -9,6 +9,10 @@ and stop at their largest finite value under round-towards-zero; the 8-bit forma
 finite value, infinities included (PTX ISA, `cvt.satfinite`). NaN stays NaN.
 """
 
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ differs from lane to lane, it is called again lane by lane.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.ir import Block, SSAValue
@@ -140,7 +140,8 @@ class EagerSemantics(Semantics):
         is_tuple = isinstance(returned, language_tuple | tuple)
         if single is not None:
             single[:] = [not is_tuple]
-        return [self.to_tensor(r) for r in (returned if is_tuple else [returned])]
+        results = cast(Sequence[Any], returned if is_tuple else [returned])
+        return [self.to_tensor(r) for r in results]
 
     @staticmethod
     def _with_data(result: tensor, data: Any) -> tensor:

@@ -5,6 +5,10 @@ signed dtype of N bits whatever the kernel means by it, the op says how to read 
 An i1 is a `bool`, a pointer an int64 address.
 """
 
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,5 +1,9 @@
 """Conversions between integers, floats, pointers and bits."""
 
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,6 +1,10 @@
 """Calls, the program's place in the grid, structured control flow. Branches between blocks are the machine's own
 business."""
 
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from typing import Any

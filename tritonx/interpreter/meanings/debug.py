@@ -4,6 +4,10 @@ One line an element: `pid (0, 0, 0) idx ( 3, 12) x: 1.500000`, with `(operand 1)
 several.
 """
 
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Iterator

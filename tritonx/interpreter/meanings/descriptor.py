@@ -1,8 +1,12 @@
 """Tensor descriptors: blocks of a strided tensor, clipped at its edges."""
 
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness
@@ -19,7 +23,7 @@ from tritonx.ir.types import shape_of, type_of
 
 
 def _make(op: Any, bind: Binder) -> Function:
-    kind = type_of(op.results[0])
+    kind = cast(tile.TensorDescType, type_of(op.results[0]))
     rank = len(kind.shape)
     nan = op.padding.value.data == PaddingOption.PAD_NAN
 

@@ -10,6 +10,10 @@ the split precisions write each operand as a sum of two or three short numbers a
 small ones first, leaving out those below the result's accuracy.
 """
 
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from typing import Any
