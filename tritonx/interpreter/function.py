@@ -195,7 +195,7 @@ def _language_value(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> A
             _language_value(s, v, f"{name}[{i}]", host)
             for i, (s, v) in enumerate(zip(spec.elements, value, strict=True))
         ]
-        return language_tuple(parts, tuple_type([p.type for p in parts], getattr(cast(Any, value), "_fields", None)))
+        return language_tuple(parts, tuple_type([p.type for p in parts], getattr(value, "_fields", None)))
     if spec.type == "constexpr":
         return constexpr(value)
     type_ = str_to_ty(spec.type)
