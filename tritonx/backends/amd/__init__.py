@@ -17,6 +17,12 @@ class AmdBackend(Backend):
     binary_stage = "hsaco"
     dlpack_device_types = frozenset({10, 11})
     torch_device_types: ClassVar[frozenset[str]] = frozenset()
+    language_module: ClassVar[str] = "tritonx.backends.amd.language"
+    """What ``tl.extra.hip`` is."""
+
+    families: ClassVar[Mapping[str, frozenset[str]]] = {"cdna3": frozenset({"gfx942"}), "cdna4": frozenset({"gfx950"})}
+    """What ``tl.target_info.is_hip_<family>`` asks."""
+
     _driver: ClassVar[Driver | None] = None
 
     def parse_target(self, arch: str) -> Target:

@@ -18,6 +18,9 @@ class NvidiaBackend(Backend):
     dlpack_device_types = frozenset({2, 13})
     torch_device_types = frozenset({"cuda"})
     array_interfaces = ("__cuda_array_interface__",)
+    language_module: ClassVar[str] = "tritonx.backends.nvidia.language"
+    """What ``tl.extra.cuda`` is."""
+
     _driver: ClassVar[Driver | None] = None
 
     def parse_target(self, arch: str) -> Target:

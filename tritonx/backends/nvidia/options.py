@@ -21,3 +21,9 @@ class NvidiaOptions(Options):
     arch: str | None = None
     backend_name: str = "cuda"
     instrumentation_mode: str = ""
+
+    def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
+        """The least M, N and K of ``tl.dot`` for operands of these widths: an instruction's K is 32 bytes, or 16
+        elements.
+        """
+        return (1, 1, 32 if lhs_bits == 8 else 16)

@@ -1,0 +1,20 @@
+"""``tl.extra.hip``: what only AMD targets have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.language import core
+from tritonx.language.extra import libdevice
+
+__all__ = ["libdevice", "memrealtime"]
+
+
+@core.builtin
+def memrealtime(_semantic: Any = None) -> Any:
+    """The constant-rate counter of the device, int64. CDNA reads it as memory, RDNA 3 and later by a message."""
+    if _semantic.target.warp_size == 64:
+        text = "s_memrealtime $0\n\ts_waitcnt lgkmcnt(0)"
+    else:
+        text = "s_sendmsg_rtn_b64 $0, sendmsg(MSG_RTN_GET_REALTIME)\n\ts_waitcnt lgkmcnt(0)"
+    return core.inline_asm_elementwise(text, "=s", [], core.int64, False, 1, _semantic=_semantic)
