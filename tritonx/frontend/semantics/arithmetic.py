@@ -6,7 +6,6 @@ Division truncates toward zero, remainder takes the dividend's sign, integers wr
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 from xdsl.ir import Operation
@@ -48,7 +47,7 @@ class ArithmeticSemantics(SemanticsBase):
             and not lhs.dtype.is_ptr()
         ):
             return lhs, rhs
-        left_number, right_number = isinstance(lhs, Number), isinstance(rhs, Number)
+        left_number, right_number = isinstance(lhs, int | float), isinstance(rhs, int | float)
         left: tensor = self.to_tensor(lhs)
         right: tensor = self.to_tensor(rhs)
         left_type, right_type = left.dtype, right.dtype
