@@ -184,6 +184,10 @@ class Driver(ABC):
     def time(self, run: Callable[[], object], repeat: int, *, flush_cache: bool = True) -> list[float]:
         """Milliseconds of each of ``repeat`` runs on the device's own clock."""
 
+    def time_graph(self, run: Callable[[], object], milliseconds: float) -> list[float]:
+        """Milliseconds of each run, recorded into a graph and replayed for about ``milliseconds``. Optional."""
+        raise NotImplementedError
+
     def make_launcher(self, image: KernelImage, kernel: LoadedKernel) -> Callable[..., None]:
         """A callable ``(grid_x, grid_y, grid_z, stream, *args)``: the hot path. Override it where a faster one
         exists."""
@@ -253,6 +257,11 @@ class Backend(ABC):
         """What ``tl.extra.libdevice`` names resolve to here: name → overload table of the backend's own device
         library."""
         return {}
+
+    def disassemble(self, name: str, image: KernelImage) -> str | None:
+        """What a compiled kernel's ``asm[name]`` gives where no stage has that name (``sass``); None if nothing.
+        Optional."""
+        return None
 
     @abstractmethod
     def driver(self) -> Driver:

@@ -100,7 +100,7 @@ def generate(
         f"def dynamic_func({signature}):",
         *(f"    {line}" for line in body),
         "    try: _tx_entry = _tx_kernels.get(_tx_key)",
-        f"    except TypeError: _tx_unhashable({bound}, _tx_options)",
+        f"    except TypeError: return _tx_unhashable(_tx_grid, {bound}, _tx_options)",
         f"    if _tx_entry is None: _tx_entry = _tx_compile(_tx_key, {specs}, {bound}, _tx_options)",
         "    _tx_kernel, _tx_launch, _tx_stream, _tx_device, _tx_globals = _tx_entry",
         "    for _tx_g in _tx_globals:",

@@ -160,8 +160,7 @@ def _kernel(
     def disassemble(stage: str) -> Any:
         if stage == "source":
             return printed(source.make_module(kernel.target, backend.parse_options(kernel.target, {})))
-        find = getattr(backend, "disassemble", None)
-        return find(stage, kernel.image()) if find is not None else None
+        return backend.disassemble(stage, kernel.image())
 
     asm.disassemble = disassemble
     return kernel

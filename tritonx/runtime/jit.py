@@ -268,3 +268,17 @@ def must_use_result(marked: Any, message: Any = True) -> Any:
         return mark
     marked._must_use_result = message
     return marked
+
+
+def native_specialize_impl(
+    backend: Any, arg: Any, is_const: bool, specialize_value: bool, align: bool
+) -> tuple[Any, Any]:
+    """(type, marks) of an argument: Triton's function of this name, which torch calls."""
+    from tritonx.runtime.specialize import specializer
+
+    return specializer(is_const, specialize_value, align)(arg)[0].pair()
+
+
+def mangle_type(arg: Any, specialize: bool = False) -> Any:
+    """The type of an argument as a signature has it."""
+    return native_specialize_impl(None, arg, False, specialize, specialize)[0]

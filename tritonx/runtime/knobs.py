@@ -280,6 +280,17 @@ language = LanguageKnobs()
 build = BuildKnobs()
 
 
+def __getattr__(name: str) -> Any:
+    """A backend's own group: ``knobs`` in its package, where it has one."""
+    if not name.startswith("_"):
+        try:
+            return importlib.import_module(f"tritonx.backends.{name}.knobs").knobs
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.startswith("tritonx.backends"):
+                raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def refresh_knobs() -> None:
     """Read again the settings that are read from the environment only once."""
     runtime.refresh()

@@ -66,7 +66,7 @@ def specialize(kernel: JITFunction, specs: Sequence[ArgSpec | None], bound: Mapp
         path = (param.num,)
         if spec is None:
             signature[param.name] = "constexpr"
-            constants[path] = plain_value(bound[param.name])
+            constants[path] = _constant(bound[param.name])
         else:
             signature[param.name] = visit(spec, path, f"a{param.num}")
     return Specialization(signature, constants, attrs, tuple(run_time))
@@ -202,7 +202,11 @@ class Launcher:
             call_hook(after, hook_key, source, placement, options, warmup, before=False)
         return kernel
 
-    def _unhashable(self, bound: dict[str, Any], options: dict[str, Any]) -> None:
+    def _unhashable(self, grid: Any, bound: dict[str, Any], options: dict[str, Any]) -> CompiledKernel:
+        """Launch with lists and dictionaries among the options as tuples. Raises where an argument is to blame."""
+        frozen = {name: _frozen(value) for name, value in options.items()}
+        if any(frozen[name] is not options[name] for name in options):
+            return self._launch(grid, **bound, **frozen)
         for name, value in [*bound.items(), *options.items()]:
             try:
                 hash(value)
@@ -257,6 +261,20 @@ class Launcher:
         from tritonx.runtime.compiler import compile
 
         return compile(source, target=target, options=options)
+
+
+def _frozen(value: Any) -> Any:
+    """Lists and dictionaries as tuples, which can be part of a key; anything else as it is."""
+    if isinstance(value, dict):
+        return tuple(value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _constant(value: Any) -> Any:
+    """A compile-time value as the front end gets it: NumPy's scalars as Python's numbers."""
+    value = plain_value(value)
+    is_numpy = any(base.__module__ == "numpy" and base.__name__ == "generic" for base in type(value).__mro__)
+    return value.item() if is_numpy else value
 
 
 def _no_launch(*_: Any) -> None:

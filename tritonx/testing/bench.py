@@ -90,14 +90,14 @@ def do_bench_cudagraph(
 ) -> Any:
     """Milliseconds of ``fn`` as recorded in a graph, without the time around the launch.
 
-    Raises NoGraphs where the active backend's driver has no ``time_graph(run, milliseconds)``.
+    Raises NoGraphs where the active backend's driver has no ``time_graph``.
     """
     from tritonx.runtime import driver
 
     _check_mode(return_mode)
     active = driver.get_active()
-    record = getattr(active.implementation, "time_graph", None)
-    if record is None:
-        raise NoGraphs(f"backend {active.backend.name!r} cannot record launches into a graph; use do_bench")
-    times: Sequence[float] = record(_without_gradients(fn, grad_to_none), rep)
+    try:
+        times = active.implementation.time_graph(_without_gradients(fn, grad_to_none), rep)
+    except NotImplementedError:
+        raise NoGraphs(f"backend {active.backend.name!r} cannot record launches into a graph; use do_bench") from None
     return _summarize_statistics(times, quantiles, return_mode)

@@ -202,6 +202,35 @@ def test_the_bound_is_kept_while_writing(fake: Any, monkeypatch: pytest.MonkeyPa
     assert sum(e.bytes for e in cache.entries()) < 25 << 10
 
 
+def test_storing_only_the_binary_and_always_compiling(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_STORE_BINARY_ONLY", "1")
+    assert set(compiled(fake).asm) == {"ttir", "bin"}
+    assert set(compiled(fake).asm) == {"bin"}
+    monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")
+    compiled(fake)
+    assert len(fake.compiles) == 2
+
+
+def test_backends_that_break_the_contract(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tritonx.backends.api import EmitStage
+    from tritonx.runtime.errors import BackendContractError
+
+    def stages(*made: Any) -> Any:
+        monkeypatch.setattr(type(fake), "stages", lambda self, target, options: made)
+        with pytest.raises(BackendContractError) as caught:
+            compiled(fake)
+        return str(caught.value)
+
+    assert "made a int, not text or bytes" in stages(EmitStage("ttir", lambda value, _: 5))
+    assert "its last stage is 'bin', but its stages are ttir" in stages(EmitStage("ttir", lambda value, _: "text"))
+
+    def unspeakable(value: Any, compilation: Any) -> bytes:
+        compilation.metadata["thing"] = object()
+        return b""
+
+    assert "that JSON cannot hold" in stages(EmitStage("bin", unspeakable))
+
+
 def test_managers_are_replaceable(fake: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     stored: list[str] = []
 

@@ -153,6 +153,22 @@ def test_options_reach_the_backend(fake: Any) -> None:
     assert (options.speed, options.num_warps, options.debug) == (9, 2, True)
 
 
+def test_options_may_be_lists_and_dictionaries(fake: Any) -> None:
+    x = np.zeros(8, np.float32)
+    for _ in range(2):
+        kernel = add[(1,)](x, x, 7, extern_libs={"libm": "/lib/libm.so"}, supported_fp8_dtypes=["fp8e5"])
+    assert kernel.metadata.extern_libs == (("libm", "/lib/libm.so"),)
+    assert len(fake.compiles) == 1
+    assert len(launched(fake)) == 2
+
+
+def test_numpy_numbers_are_compile_time_values(fake: Any) -> None:
+    x = np.zeros(8, np.float32)
+    kernel = add[(1,)](x, x, 7, np.int64(32))
+    assert type(kernel.src.constants[3,]) is int
+    assert add[(1,)](x, x, 7, 32) is kernel
+
+
 def test_a_parameter_that_is_also_an_option(fake: Any) -> None:
     @tritonx.jit
     def kernel(x, num_warps: tl.constexpr):
