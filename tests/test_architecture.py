@@ -125,6 +125,7 @@ def test_vendor_words_stay_in_their_backend(path: Path) -> None:
 
 # Names of Triton's public interface, or of an array protocol, that cannot be spelled otherwise: (place, word).
 PUBLIC_NAMES: set[tuple[str, str]] = {
+    ("backends/cpu", "sm_clock_rate"),
     ("runtime/autotuner.py", "use_cuda_graph"),
     ("runtime/autotuner.py", "do_bench_cudagraph"),
     ("testing/bench.py", "do_bench_cudagraph"),
