@@ -1,0 +1,31 @@
+"""The passes of the AMD stages, in order."""
+
+from __future__ import annotations
+
+from xdsl.passes import ModulePass
+
+from tritonx.backends.amd.targets import processor
+from tritonx.backends.api import Options, Target
+from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
+from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
+from tritonx.transforms.gpu.insert_barriers import InsertBarriers
+from tritonx.transforms.tile.pipeline import CLEANUP, tile_pipeline
+
+
+def gpu_target(target: Target, options: Options) -> GpuTarget:
+    """The target as the layout stages see it; products are multiply-adds."""
+    return GpuTarget(str(target), target.warp_size, options.num_warps)
+
+
+def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
+    return tile_pipeline(descriptors_to_pointers=True)
+
+
+def gpu_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
+    return (
+        AssignLayouts.of(gpu_target(target, options)),
+        *CLEANUP,
+        AllocateSharedMemory(limit=processor(target).shared_bytes),
+        InsertBarriers(),
+    )

@@ -1,0 +1,45 @@
+"""The passes of the NVIDIA stages, in order."""
+
+from __future__ import annotations
+
+from xdsl.passes import ModulePass
+
+from tritonx.backends.api import Options, Target
+from tritonx.backends.nvidia.targets import capability
+from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
+from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
+from tritonx.transforms.gpu.insert_barriers import InsertBarriers
+from tritonx.transforms.tile.pipeline import CLEANUP, tile_pipeline
+
+_MATRIX_TYPES = {75: {"f16"}, 80: {"f16", "bf16", "f32", "i8"}, 89: {"f16", "bf16", "f32", "i8", "f8E4M3FN", "f8E5M2"}}
+"""Operand types of mma.sync from each compute capability on; f32 is multiplied as tf32."""
+
+
+def gpu_target(target: Target, options: Options) -> GpuTarget:
+    """The target as the layout stages see it."""
+    number = int(target.arch)
+    types = _MATRIX_TYPES[max(n for n in _MATRIX_TYPES if n <= number)]
+    return GpuTarget(
+        str(target),
+        target.warp_size,
+        options.num_warps,
+        options.num_ctas,
+        matrix="mma",
+        matrix_version=2,
+        matrix_types=frozenset(types),
+        matrix_f16_accumulator=True,
+    )
+
+
+def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
+    return tile_pipeline(descriptors_to_pointers=True)
+
+
+def gpu_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
+    return (
+        AssignLayouts.of(gpu_target(target, options)),
+        *CLEANUP,
+        AllocateSharedMemory(limit=capability(target).shared_bytes),
+        InsertBarriers(),
+    )
