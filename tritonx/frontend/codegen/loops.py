@@ -204,6 +204,7 @@ def _build_for(gen: FunctionGenerator, node: ast.For, iterable: Any, counter: _C
     operands = (counter.lower, counter.upper, counter.step, *(initial[i] for i in kept))
     types = [initial[i].type for i in kept]
     op = gen.builder.create(ForOp, operands, types, attributes=loop_attributes(iterable), regions=(Region(body.block),))
+    gen.semantic.place_hints(op)
     bind_results(gen, carried, initial, kept, op.results)
     _after_loop(gen, node, body, node.target.id)
 

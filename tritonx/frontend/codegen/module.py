@@ -149,6 +149,7 @@ class ModuleGenerator:
             regions=(Region(entry),),
             location=location,
         )
+        gen.semantic.place_hints(operation)
         return value, operation
 
     def call_noinline(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from math import lcm
+from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType
 from xdsl.dialects.builtin import i32 as i32_attr
-from xdsl.ir import Attribute, BlockArgument, OpResult
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult
 
 from tritonx.dialects.gpu import BarrierOp
 from tritonx.dialects.llvm import AssumeOp
-from tritonx.dialects.tile import GetNumProgramsOp, GetProgramIdOp
+from tritonx.dialects.tile import FuncOp, GetNumProgramsOp, GetProgramIdOp
 from tritonx.frontend.semantics.base import SemanticsBase, enum_attribute, unwrapped_list
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import int32
@@ -18,6 +19,9 @@ from tritonx.language.values import tensor
 
 
 class ControlSemantics(SemanticsBase):
+    _argument_hints: dict[BlockArgument, dict[str, list[int]]] | None = None
+    """Hints about arguments of blocks whose op is not made yet."""
+
     def program_id(self, axis: Any) -> tensor:
         """The index of this program on an axis of the grid, int32."""
         return self.emit(GetProgramIdOp, (), int32, {"axis": _grid_axis("program_id", axis)})
@@ -45,8 +49,37 @@ class ControlSemantics(SemanticsBase):
                 raise TypeError(f"values element {i} must have type `constexpr[int]`, got `constexpr[{type(v)}]")
         if max(1, len(value.type.shape)) != len(listed):
             raise ValueError(f"Shape of input to {function} does not match the length of values")
-        _attach(value.handle, name, DenseIntOrFPElementsAttr.from_list(TensorType(i32_attr, [len(listed)]), listed))
+        handle: Any = value.handle
+        if isinstance(handle, OpResult):
+            handle.op.attributes[name] = _dense(listed)
+        elif isinstance(handle, BlockArgument):
+            if self._argument_hints is None:
+                self._argument_hints = {}
+            self._argument_hints.setdefault(cast("BlockArgument[Attribute]", handle), {})[name] = listed
+        # The values of the interpreter are neither: a hint changes nothing for them.
         return value
+
+    def place_hints(self, op: Operation) -> None:
+        """Put the hints about arguments of the first block of ``op``, which was just made, where the analyses look
+        for them.
+
+        For a function these are the attributes of its arguments; for a loop ``tt.divisibility_arg0`` and so on, on
+        the loop.
+        """
+        if not self._argument_hints:
+            return
+        for argument in op.regions[0].block.args:
+            for name, values in self._argument_hints.pop(argument, {}).items():
+                if not isinstance(op, FuncOp):
+                    op.attributes[f"{name}_arg{argument.index}"] = _dense(values)
+                elif len(values) == 1:
+                    known = op.arg_attrs or ArrayAttr([DictionaryAttr({})] * len(op.body.block.args))
+                    attributes = [*known.data]
+                    mine = attributes[argument.index].data
+                    said = cast(Any, mine.get(name))  # divisible by both
+                    value = values[0] if said is None else lcm(said.value.data, values[0])
+                    attributes[argument.index] = DictionaryAttr({**mine, name: enum_attribute(value)})
+                    op.properties["arg_attrs"] = ArrayAttr(attributes)
 
     def assume(self, condition: Any) -> None:
         """Promise that a 1-bit scalar is true."""
@@ -67,13 +100,5 @@ def _grid_axis(function: str, axis: Any) -> Attribute:
     return enum_attribute(int(axis))
 
 
-def _attach(handle: Any, name: str, attribute: Attribute) -> None:
-    """Put a hint where the alignment analysis looks for it: on the defining op, or for an argument on the op of its
-    block.
-
-    Values of the interpreter have no op; a hint changes nothing for them.
-    """
-    if isinstance(handle, OpResult):
-        handle.op.attributes[name] = attribute
-    elif isinstance(handle, BlockArgument) and (owner := handle.block.parent_op()) is not None:
-        owner.attributes[f"{name}_arg{handle.index}"] = attribute
+def _dense(values: list[int]) -> Attribute:
+    return DenseIntOrFPElementsAttr.from_list(TensorType(i32_attr, [len(values)]), values)
