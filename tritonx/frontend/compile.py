@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ from tritonx.language.base import base_type
 from tritonx.language.constexpr import constexpr_type
 from tritonx.language.dtypes import str_to_ty
 from tritonx.language.values import tuple_type
+from tritonx.runtime import knobs
 from tritonx.runtime.jit import JITFunction
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def make_module(
     module = ModuleGenerator(
         options,
         target,
-        any_global=_is_set("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"),
-        raw_errors=_is_set("TRITON_FRONT_END_DEBUGGING"),
+        any_global=knobs.compilation.allow_non_constexpr_globals,
+        raw_errors=knobs.compilation.front_end_debugging,
     )
     _check_parameters(module, fn)
     types: dict[str, base_type] = {}
@@ -64,12 +64,6 @@ def make_module(
         return module.kernel(fn, _symbol(module, fn, signature, constants), types, _handle_attributes(types, attrs))
     except CompilationError as error:
         raise error.with_traceback(None) from error.__cause__
-
-
-def _is_set(variable: str) -> bool:
-    """Whether a switch is on, under Triton's name or ours."""
-    values = (os.environ.get(variable), os.environ.get(variable.replace("TRITON_", "TRITONX_", 1)))
-    return any(value is not None and value.lower() in ("1", "true", "on", "yes", "y") for value in values)
 
 
 def _argument_type(text: Any, path: Path, constants: Mapping[Path, Any]) -> Any:

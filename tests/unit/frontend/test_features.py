@@ -377,3 +377,27 @@ def test_kernel_name_from_repr(text: Text) -> None:
 def test_compiling_twice_gives_the_same(text: Text) -> None:
     signature = {"out": "*i32", "a": "i32", "b": "i32"}
     assert text(uses_aggregate, signature) == text(uses_aggregate, signature)
+
+
+ANY_NUMBER = 5
+
+
+@jit
+def reads_any_global(out, a):
+    tl.store(out, a + ANY_NUMBER)
+
+
+def test_switch_that_allows_any_global(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", "1")
+    assert result(build, reads_any_global, 3) == 8
+
+
+def test_switch_that_shows_raw_exceptions(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    @jit
+    def kernel(out):
+        tl.full((3,), 0, tl.int32)
+
+    monkeypatch.setenv("TRITON_FRONT_END_DEBUGGING", "1")
+    with pytest.raises(ValueError, match="power of 2") as caught:
+        build(kernel, {"out": "*i32"})
+    assert type(caught.value) is ValueError
