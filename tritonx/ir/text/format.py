@@ -721,9 +721,10 @@ class _Compiler:
 
 def _integer_type(constraint: Any) -> IntegerType:
     """The integer type that an `IntegerAttr.constr(type)` names."""
-    inner = getattr(constraint, "type_constraint", None) or getattr(constraint, "type_constr", None)
-    type_ = getattr(inner, "attr", None)
-    return type_ if isinstance(type_, IntegerType) else i32
+    for part in getattr(constraint, "param_constrs", ()):
+        if isinstance(part, EqAttrConstraint) and isinstance(part.attr, IntegerType):  # pyright: ignore[reportUnknownMemberType] -- xDSL's generic is open
+            return part.attr
+    return i32
 
 
 def _property_present(name: str, default: Attribute | None) -> Callable[[Any], bool]:
