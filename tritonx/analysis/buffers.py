@@ -1,217 +1,234 @@
-"""The shared memory that a function uses: its buffers, the scratch of its ops, when each is alive, and who reads and
-writes it.
+"""The shared memory that ops need: how much, how aligned, and from when to when.
 
-A *buffer* is what a ``ttg.local_alloc`` makes; memory descriptors are views of buffers, and a value that control flow
-joins may be a view of several. *Scratch* is memory that an op needs while it runs. Both are ``Area``s here, with an
-interval of op numbers in which they must keep their contents. """
+A *buffer* is the memory of a `local_alloc`, which lives from there to the last use of any view of it, or the scratch
+that an op needs while it is executed. Time is the position of an op in the function's text. A use inside a loop of
+something from outside keeps it alive to the end of the loop, since the next iteration uses it again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from tritonx.analysis.scratch import copies_bytes, reduce_bytes, scan_bytes, table_bytes
+from tritonx.analysis import scratch
 from tritonx.dialects import gpu_layout, scf, tile
-from tritonx.dialects.gpu_layout import MemDescType
-from tritonx.ir.failure import PassError
-from tritonx.ir.types import bit_width, element_type, is_pointer, is_tensor, shape_of
-from tritonx.layouts import LayoutError, LinearLayout, linear_layout, plan_conversion, scratch_bytes
-from tritonx.layouts.encodings import NvmmaSharedEncoding, PaddedSharedEncoding
-from tritonx.layouts.shared import padded_size
+from tritonx.dialects.gpu_layout import MemDescType, encoding_value
+from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
+from tritonx.layouts import LinearLayout, linear_layout, padded_size, plan_conversion, scratch_bytes, storage_shape
+from tritonx.layouts.encodings import NvmmaSharedEncoding, PaddedSharedEncoding, SharedLinearEncoding
+
+DEFAULT_ALIGNMENT = 16
+"""Of scratch and plain buffers: the widest access."""
+
+SWIZZLE_ALIGNMENT = {128: 1024, 64: 512, 32: 256, 0: 128}
+"""Of buffers that a tensor-memory unit swizzles: eight rows of the swizzle width (PTX ISA, "Swizzling modes")."""
+
+VIEWS = (
+    gpu_layout.MemDescIndexOp,
+    gpu_layout.MemDescSubsliceOp,
+    gpu_layout.MemDescTransOp,
+    gpu_layout.MemDescReshapeOp,
+    gpu_layout.MemDescReinterpretOp,
+)
 
 
-@dataclass(eq=False)
-class Area:
-    """``nbytes`` of shared memory that ``op`` makes or needs, alive in ``start <= number < end``."""
+@dataclass(frozen=True)
+class Buffer:
+    """`size` and `alignment` in bytes; alive in [first, last], both included."""
 
     op: Operation
-    nbytes: int
+    size: int
     alignment: int
-    start: int
-    end: int
-    is_scratch: bool
-    offset: int = 0
-
-    def overlaps(self, other: Area) -> bool:
-        """Whether both occupy a common byte (offsets must have been given)."""
-        return self.offset < other.offset + other.nbytes and other.offset < self.offset + self.nbytes
+    first: int
+    last: int
 
 
-def layout_of(type_: Any) -> LinearLayout:
-    """The linear layout of a tensor type of the layout dialect."""
-    return linear_layout(type_.encoding.data, shape_of(type_))
+def tensor_layout(type_: Any) -> LinearLayout:
+    """The layout of a tensor type that carries an encoding."""
+    encoding = encoding_of(type_)
+    if encoding is None:
+        raise ValueError(f"{type_} has no layout")
+    return linear_layout(encoding_value(encoding), shape_of(type_))
 
 
-def storage_bytes(type_: Any) -> int:
-    """Bytes that one element of a tensor type takes in shared memory."""
-    element = element_type(type_)
-    if is_pointer(element):
-        return 8
-    return max(8, bit_width(element)) // 8
+def stored_bytes(type_: Any) -> int:
+    """Bytes of an element in shared memory: an i1 takes one."""
+    return max(8, bit_width(element_type(type_))) // 8
 
 
-def scratch_of(op: Any) -> int:
-    """Bytes of scratch that ``op`` needs; 0 for most ops. ``PassError`` where its layouts cannot be handled."""
-    try:
-        match op:
-            case gpu_layout.ConvertLayoutOp():
-                bits = 8 * storage_bytes(op.src.type)
-                plan = plan_conversion(layout_of(op.src.type), layout_of(op.results[0].type), bits)
-                return scratch_bytes(plan, bits)
-            case tile.ReduceOp():
-                return reduce_bytes(
-                    layout_of(op.srcs[0].type), op.axis.value.data, [storage_bytes(v.type) for v in op.srcs]
-                )
-            case tile.ScanOp():
-                return scan_bytes(
-                    layout_of(op.srcs[0].type), op.axis.value.data, [storage_bytes(v.type) for v in op.srcs]
-                )
-            case tile.AtomicRMWOp() | tile.AtomicCASOp():
-                result = op.results[0]
-                if result.first_use is None:
-                    return 0
-                layout = layout_of(result.type) if is_tensor(result.type) else None
-                return copies_bytes(layout, storage_bytes(result.type))
-            case tile.GatherOp():
-                return table_bytes(elements(shape_of(op.src.type)), storage_bytes(op.src.type))
-            case tile.HistogramOp():
-                return table_bytes(shape_of(op.results[0].type)[0], 4)
-            case _:
+def scratch_size(op: Any) -> int:
+    """Bytes of scratch memory that an op needs while it is executed; 0 for most."""
+    match op:
+        case gpu_layout.ConvertLayoutOp():
+            source, target = type_of(op.src), type_of(op.result)
+            bits = 8 * stored_bytes(source)
+            return scratch_bytes(plan_conversion(tensor_layout(source), tensor_layout(target), bits), bits)
+        case tile.ReduceOp() | tile.ScanOp():
+            size = scratch.reduce_bytes if isinstance(op, tile.ReduceOp) else scratch.scan_bytes
+            elements = [stored_bytes(type_of(v)) for v in op.operands]
+            return size(tensor_layout(type_of(op.operands[0])), op.axis.value.data, elements)
+        case tile.AtomicRMWOp() | tile.AtomicCASOp():
+            result = op.results[0]
+            if result.first_use is None:
                 return 0
-    except LayoutError as error:
-        raise PassError(op, str(error), "convert the operand to a blocked layout first") from error
+            layout = tensor_layout(type_of(result)) if is_tensor(type_of(result)) else None
+            return scratch.copies_bytes(layout, stored_bytes(type_of(result)))
+        case tile.GatherOp():
+            return scratch.table_bytes(_elements(shape_of(type_of(op.src))), stored_bytes(type_of(op.src)))
+        case tile.HistogramOp():
+            return scratch.table_bytes(_elements(shape_of(type_of(op.results[0]))), 4)
+        case _:
+            return 0
 
 
-def elements(shape: Iterable[int]) -> int:
-    total = 1
-    for n in shape:
-        total *= n
-    return total
+def _elements(shape: Iterable[int]) -> int:
+    count = 1
+    for size in storage_shape(tuple(shape)):
+        count *= size
+    return count
 
 
-def buffer_bytes(type_: MemDescType) -> tuple[int, int]:
-    """(bytes, alignment) of a buffer of this type."""
-    encoding: Any = getattr(type_.encoding, "data", None)
-    bits = max(8, bit_width(type_.element_type))
-    count = elements(type_.alloc_shape)
+def allocation_size(type_: MemDescType) -> int:
+    """Bytes of a block's part of an allocation, padding included."""
+    encoding = encoding_value(type_.encoding)
+    rank = len(type_.shape)
+    inner = type_.shape[rank - encoding.rank :]
+    layout = linear_layout(encoding, inner)
+    count = layout.in_size("offset")
     if isinstance(encoding, PaddedSharedEncoding):
-        return padded_size(encoding, count) * bits // 8, 16
-    if isinstance(encoding, NvmmaSharedEncoding):
-        return count * bits // 8, {128: 1024, 64: 512, 32: 256}.get(encoding.swizzling_byte_width, 128)
-    return count * bits // 8, 16
+        count = padded_size(encoding, count)
+    for copies in type_.shape[: rank - encoding.rank]:
+        count *= copies
+    return count * max(8, _storage_bits(type_)) // 8
 
 
-class Buffers:
-    """The areas of one function, with the buffers that each memory descriptor may be a view of."""
-
-    def __init__(self, function: tile.FuncOp) -> None:
-        self.numbers: dict[Operation, tuple[int, int]] = {}
-        self.views: dict[SSAValue, frozenset[Operation]] = {}
-        self.areas: dict[Operation, Area] = {}
-        self._count = 0
-        self._number(function.body)
-        self._follow(function.body)
-        self._measure(function.body)
-
-    # ---- numbering: an op's (first, last) numbers cover what is inside it
-
-    def _number(self, region: Region) -> None:
-        for block in region.blocks:
-            for op in block.ops:
-                first = self._count
-                self._count += 1
-                for inner in op.regions:
-                    self._number(inner)
-                self.numbers[op] = first, self._count
-
-    # ---- which buffers a memory descriptor may be
-
-    def _follow(self, region: Region) -> None:
-        """Until nothing changes: loops carry descriptors around."""
-        changed = True
-        while changed:
-            changed = False
-            for op in region.walk():
-                for value, found in self._flows(op):
-                    if not isinstance(value.type, MemDescType):
-                        continue
-                    merged = self.views.get(value, frozenset()) | found
-                    if merged != self.views.get(value):
-                        self.views[value] = merged
-                        changed = True
-
-    def _flows(self, op: Any) -> Iterable[tuple[SSAValue, frozenset[Operation]]]:
-        def of(value: SSAValue) -> frozenset[Operation]:
-            return self.views.get(value, frozenset())
-
-        match op:
-            case gpu_layout.LocalAllocOp():
-                yield op.results[0], frozenset((op,))
-            case scf.ForOp():
-                last = op.body.block.last_op
-                for arg, init, back, result in zip(
-                    op.body.block.args[1:], op.iter_args, last.operands if last else (), op.results, strict=True
-                ):
-                    yield arg, of(init) | of(back)
-                    yield result, of(init) | of(back)
-            case scf.IfOp():
-                for inner in op.regions:
-                    last = inner.block.last_op if inner.blocks else None
-                    if last is not None:
-                        for result, value in zip(op.results, last.operands, strict=False):
-                            yield result, of(value)
-            case scf.WhileOp():
-                before, after = op.before_region.block, op.after_region.block
-                for args, values in (
-                    (before.args, op.operands),
-                    (before.args, after.last_op.operands if after.last_op else ()),
-                    (after.args, before.last_op.operands[1:] if before.last_op else ()),
-                    (op.results, before.last_op.operands[1:] if before.last_op else ()),
-                ):
-                    for arg, value in zip(args, values, strict=True):
-                        yield arg, of(value)
-            case _:
-                sources = frozenset[Operation]().union(*(of(v) for v in op.operands))
-                for result in op.results:
-                    yield result, sources
-
-    # ---- areas and their lives
-
-    def _measure(self, region: Region) -> None:
-        for op in region.walk():
-            if isinstance(op, gpu_layout.LocalAllocOp):
-                nbytes, alignment = buffer_bytes(op.results[0].type)  # pyright: ignore[reportArgumentType]  # verified
-                first, end = self.numbers[op]
-                self.areas[op] = Area(op, nbytes, alignment, first, end, is_scratch=False)
-            elif needed := scratch_of(op):
-                first, end = self.numbers[op]
-                self.areas[op] = Area(op, needed, 16, first, end, is_scratch=True)
-        for value, makers in self.views.items():
-            for use in value.uses:
-                for maker in makers:
-                    self._extend(self.areas[maker], use.operation)
-
-    def _extend(self, area: Area, user: Operation) -> None:
-        """Keep the area alive through ``user``; through all of a loop that the use is in and the area is not."""
-        around = ancestors(area.op)
-        place: Operation | None = user
-        while place is not None:
-            if place.parent is not None and place.parent in around:
-                maker = around[place.parent]
-                area.start = min(area.start, self.numbers[maker][0])
-                area.end = max(area.end, self.numbers[place][1])
-                return
-            place = place.parent_op()
+def _storage_bits(type_: MemDescType) -> int:
+    try:
+        return bit_width(type_.element_type)
+    except TypeError:
+        return 64
 
 
-def ancestors(op: Operation) -> dict[Block, Operation]:
-    """For every block around ``op``, the op of that block that is or contains it."""
-    out: dict[Block, Operation] = {}
-    place: Operation | None = op
-    while place is not None and place.parent is not None:
-        out[place.parent] = place
-        place = place.parent_op()
-    return out
+def allocation_alignment(op: gpu_layout.LocalAllocOp) -> int:
+    """Bytes that an allocation's address is a multiple of."""
+    if op.alignment is not None:
+        return op.alignment.value.data
+    descriptor = type_of(op.result)
+    assert isinstance(descriptor, MemDescType)
+    encoding = encoding_value(descriptor.encoding)
+    match encoding:
+        case NvmmaSharedEncoding():
+            return SWIZZLE_ALIGNMENT[encoding.swizzling_byte_width]
+        case SharedLinearEncoding():
+            return max(DEFAULT_ALIGNMENT, encoding.alignment)
+        case _:
+            return DEFAULT_ALIGNMENT
+
+
+def buffers_of(function: tile.FuncOp) -> list[Buffer]:
+    """Every buffer of a function with its lifetime, in program order."""
+    ops = [op for op in function.walk() if op is not function]
+    time = {op: number for number, op in enumerate(ops)}
+    ends = {op: _end_of(op, time) for op in ops if op.regions}
+    straight = all(region.blocks.first is region.blocks.last for op in (function, *ops) for region in op.regions)
+    found: list[Buffer] = []
+    for op in ops:
+        if isinstance(op, gpu_layout.LocalAllocOp):
+            first, last = _lifetime(op, time, ends)
+            size = allocation_size(type_of(op.result))  # pyright: ignore[reportArgumentType] -- a memdesc
+            made = Buffer(op, size, allocation_alignment(op), first, last)
+        elif size := scratch_size(op):
+            made = Buffer(op, size, DEFAULT_ALIGNMENT, time[op], time[op])
+        else:
+            continue
+        if not straight:  # with branches the text's order says nothing about time
+            made = replace(made, first=0, last=len(ops))
+        found.append(_concurrent(made, time, ends))
+    return found
+
+
+def _end_of(op: Operation, time: dict[Operation, int]) -> int:
+    """The time of the last op inside."""
+    return max((time[inner] for inner in op.walk()), default=time[op])
+
+
+def aliases_of(value: SSAValue) -> list[SSAValue]:
+    """All values that may be views of this memory."""
+    found: list[SSAValue] = []
+    work = [value]
+    while work:
+        current = work.pop()
+        if current in found:
+            continue
+        found.append(current)
+        for use in current.uses:
+            work += _passed_on(use.operation, use.index)
+    return found
+
+
+def _passed_on(op: Operation, number: int) -> Sequence[SSAValue]:
+    """The values that an operand becomes."""
+    match op:
+        case _ if isinstance(op, VIEWS):
+            return op.results
+        case scf.ForOp():
+            return [op.body.block.args[number - 2], op.results[number - 3]] if number >= 3 else []
+        case scf.WhileOp():
+            return [op.before_region.block.args[number]]
+        case scf.ConditionOp():
+            parent = op.parent_op()
+            if isinstance(parent, scf.WhileOp) and number:
+                return [parent.after_region.block.args[number - 1], parent.results[number - 1]]
+            return []
+        case scf.YieldOp():
+            parent = op.parent_op()
+            match parent:
+                case scf.ForOp():
+                    return [parent.body.block.args[number + 1], parent.results[number]]
+                case scf.WhileOp():
+                    return [parent.before_region.block.args[number]]
+                case None:
+                    return []
+                case _:
+                    return [parent.results[number]]
+        case gpu_layout.WarpSpecializeOp():
+            partitions = [inner for region in op.regions for inner in region.walk()]
+            return [
+                region.blocks.first.args[number]
+                for inner in partitions
+                if isinstance(inner, gpu_layout.WarpSpecializePartitionsOp)
+                for region in inner.regions
+                if region.blocks.first is not None
+            ]
+        case _:
+            for successor in op.successors:
+                return [a for a in successor.args if a.type == op.operands[number].type]
+            return []
+
+
+def _lifetime(op: gpu_layout.LocalAllocOp, time: dict[Operation, int], ends: dict[Operation, int]) -> tuple[int, int]:
+    first = last = time[op]
+    home = op.parent_op()
+    for alias in aliases_of(op.results[0]):
+        for use in alias.uses:
+            user: Operation = use.operation
+            last = max(last, time[user])
+            around = user.parent_op()
+            while around is not None and around is not home:
+                if isinstance(around, scf.ForOp | scf.WhileOp):
+                    last = max(last, ends[around])
+                around = around.parent_op()
+    return first, last
+
+
+def _concurrent(buffer: Buffer, time: dict[Operation, int], ends: dict[Operation, int]) -> Buffer:
+    """Partitions of one warp specialisation run at the same time: their buffers live as long as it does."""
+    around = buffer.op.parent_op()
+    while around is not None:
+        if isinstance(around, gpu_layout.WarpSpecializeOp):
+            return replace(buffer, first=min(buffer.first, time[around]), last=max(buffer.last, ends[around]))
+        around = around.parent_op()
+    return buffer

@@ -32,6 +32,10 @@ PASSES: dict[str, str] = {
     "rewrite-descriptors": "tritonx.transforms.tile.rewrite_descriptors:RewriteDescriptors",
     # tt -> ttg
     "assign-layouts": "tritonx.conversion.tile_to_gpu.convert:AssignLayouts",
+    # ttg
+    "stage-dot-operands": "tritonx.transforms.gpu.stage_dot_operands:StageDotOperands",
+    "allocate-shared-memory": "tritonx.transforms.gpu.allocate_shared_memory:AllocateSharedMemory",
+    "insert-barriers": "tritonx.transforms.gpu.insert_barriers:InsertBarriers",
 }
 
 

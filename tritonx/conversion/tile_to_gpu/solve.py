@@ -300,7 +300,12 @@ class _Solver:
             self._add_version(owner, self.key[owner])
             return
         converting = self._convert_cost(value, encoding)
-        if native is not None and (not converting or converting <= self._repeat_cost(value, encoding, 0)):
+        is_source = relation_of(owner).free_source  # made anew rather than converted
+        if (
+            native is not None
+            and not is_source
+            and (not converting or converting <= self._repeat_cost(value, encoding, 0))
+        ):
             self._convert(value, encoding)
             return
         key = self._repeat_key(value, encoding)

@@ -1,79 +1,116 @@
-"""Giving every buffer and every op's scratch its place in shared memory."""
+"""Placing buffers in shared memory."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.buffers import Area, Buffers
+from tritonx.analysis.buffers import Buffer, buffers_of
 from tritonx.dialects import tile
-from tritonx.ir.failure import PassError
 from tritonx.ir.places import source_of
+from tritonx.ir.types import i32
+from tritonx.runtime.errors import OutOfResources
+
+OFFSET = "allocation.offset"
+"""Attribute of an op: the byte offset of its buffer."""
 
 
 @dataclass(frozen=True)
 class AllocateSharedMemory(ModulePass):
-    """Every op that needs shared memory gets ``allocation.offset`` (bytes), the module ``ttg.shared`` (bytes in all).
+    """Gives every op that needs shared memory its byte offset (`allocation.offset`), and the module the total
+    (`ttg.shared`).
 
-    Areas whose lives do not meet may share memory. The largest are placed first, each at the lowest offset that is
-    free for all of its life. Functions that are called get memory of their own behind their callers'. With ``limit``
-    (bytes, 0 for none) a kernel that needs more is refused, and the report lists the largest areas with their source
-    lines. """
+    Buffers that are alive at the same time do not overlap; the largest are placed first, each at the lowest gap. A
+    function that is called has its buffers above those of all its callers. With a `limit` (bytes of a block on the
+    target) a program that needs more is refused, with the source lines of the largest buffers.
+    """
 
     name = "allocate-shared-memory"
 
     limit: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = {
+            f.sym_name.data: f for f in op.ops if isinstance(f, tile.FuncOp) and f.body.blocks.first is not None
+        }
+        base: dict[str, int] = dict.fromkeys(functions, 0)
         total = 0
-        for function in op.ops:
-            if not isinstance(function, tile.FuncOp):
-                continue
-            areas = list(Buffers(function).areas.values())
-            base = -(-total // 1024) * 1024 if areas else total
-            total = max(total, place(areas, base))
-            for area in areas:
-                area.op.attributes["allocation.offset"] = IntegerAttr(area.offset, 32)
-            if self.limit and total > self.limit:
-                raise PassError(
-                    max(areas, key=lambda a: a.nbytes).op,
-                    f"out of shared memory: {total} bytes are needed, the device has {self.limit}\n{describe(areas)}",
-                    "use smaller blocks or fewer stages",
-                )
-        op.attributes["ttg.shared"] = IntegerAttr(total, 32)
+        largest: list[tuple[Buffer, int]] = []
+        for function in callers_first(functions):
+            name = function.sym_name.data
+            placed = place(buffers_of(function), base[name])
+            for buffer, offset in placed:
+                buffer.op.attributes[OFFSET] = IntegerAttr(offset, i32)
+            top = max((offset + buffer.size for buffer, offset in placed), default=base[name])
+            total = max(total, top)
+            largest += placed
+            for callee in calls_of(function):
+                if callee in base:
+                    base[callee] = max(base[callee], align(top, 128))
+        op.attributes["ttg.shared"] = IntegerAttr(total, i32)
+        if self.limit and total > self.limit:
+            raise OutOfResources(total, self.limit, "shared memory", _hint([buffer for buffer, _ in largest]))
 
 
-def place(areas: list[Area], base: int) -> int:
-    """Set the offsets of ``areas`` from ``base`` up; returns the end of the highest."""
-    placed: list[Area] = []
-    for area in sorted(areas, key=lambda a: (-a.nbytes, a.start)):
-        busy = sorted(
-            (other.offset, other.offset + other.nbytes)
-            for other in placed
-            if other.start < area.end and area.start < other.end
+def place(buffers: Sequence[Buffer], base: int = 0) -> list[tuple[Buffer, int]]:
+    """(buffer, byte offset) for each, offsets from `base` on."""
+    placed: list[tuple[Buffer, int]] = []
+    for buffer in sorted(buffers, key=lambda b: (-b.size, b.first)):
+        taken = sorted(
+            (offset, offset + other.size)
+            for other, offset in placed
+            if other.first <= buffer.last and buffer.first <= other.last
         )
-        area.offset = first_gap(busy, area.nbytes, area.alignment, base)
-        placed.append(area)
-    return max((a.offset + a.nbytes for a in areas), default=base)
+        offset = align(base, buffer.alignment)
+        for start, end in taken:
+            if offset + buffer.size <= start:
+                break
+            offset = max(offset, align(end, buffer.alignment))
+        placed.append((buffer, offset))
+    return placed
 
 
-def first_gap(busy: list[tuple[int, int]], nbytes: int, alignment: int, base: int) -> int:
-    """The lowest aligned offset from ``base`` at which ``nbytes`` are free; ``busy`` is sorted."""
-    offset = -(-base // alignment) * alignment
-    for start, end in busy:
-        if offset + nbytes <= start:
-            break
-        offset = max(offset, -(-end // alignment) * alignment)
-    return offset
+def align(value: int, alignment: int) -> int:
+    """`value` rounded up."""
+    return -(-value // alignment) * alignment
 
 
-def describe(areas: list[Area]) -> str:
-    """The largest areas, one a line, with where the kernel asks for them."""
-    lines: list[str] = []
-    for area in sorted(areas, key=lambda a: -a.nbytes)[:5]:
-        where = next(iter(source_of(area.op)), None)
-        lines.append(f"  {area.nbytes} bytes for {area.op.name} at {where or 'an unknown line'}")
-    return "\n".join(lines)
+def calls_of(function: tile.FuncOp) -> list[str]:
+    """Names of the functions that a function calls."""
+    return [op.callee.string_value() for op in function.walk() if isinstance(op, tile.CallOp)]
+
+
+def callers_first(functions: dict[str, tile.FuncOp]) -> list[tile.FuncOp]:
+    """Every function after those that call it."""
+    order: list[tile.FuncOp] = []
+    seen: set[str] = set()
+
+    def visit(name: str) -> None:
+        if name in seen or name not in functions:
+            return
+        seen.add(name)
+        for callee in calls_of(functions[name]):
+            visit(callee)
+        order.append(functions[name])
+
+    for name in functions:
+        visit(name)
+    order.reverse()
+    return order
+
+
+def describe(op: Operation, size: int) -> str:
+    """`16384 bytes for ttg.local_alloc (kernel.py:12:8)`."""
+    places = source_of(op)
+    return f"{size} bytes for {op.name}" + (f" ({places[0]})" if places else "")
+
+
+def _hint(buffers: list[Buffer]) -> str:
+    largest = sorted(buffers, key=lambda b: -b.size)[:4]
+    lines = "; ".join(describe(buffer.op, buffer.size) for buffer in largest)
+    return f"The largest buffers are {lines}. Reducing block sizes or `num_stages` may help."

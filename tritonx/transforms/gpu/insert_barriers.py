@@ -1,215 +1,265 @@
-"""Barriers between threads that write shared memory and threads that read it.
+"""Barriers between accesses to shared memory that could meet.
 
-A forward dataflow over every function. The state is what has been read and written since the last barrier, as byte
-ranges of shared memory. An op that writes what is pending in either way, or reads what a pending write touches, needs
-a barrier before it, which clears the state. Loops are walked until the state at their head is stable, branches meet
-by union.
-
-Asynchronous copies are writes that become visible to the thread that issued them when it waits, and to the others by a
-barrier after that wait: a wait makes all copies of the function pending writes again.
+Walks the program in order with the set of accesses since the last barrier. An access that overlaps, in bytes, a
+pending one of which one is a write needs a barrier before it, which settles everything pending. Loops are walked
+again with what their end leaves, until nothing is added; where control flow joins, the pending sets unite. What has
+arrived by an asynchronous copy is seen by other threads only after a wait and a barrier, so a wait turns the copies
+into pending writes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.buffers import Area, Buffers
-from tritonx.dialects import cf, gpu, gpu_layout, scf, tile
-from tritonx.ir.failure import PassError
+from tritonx.analysis.buffers import aliases_of, allocation_size, scratch_size
+from tritonx.dialects import gpu, gpu_layout, scf, tile
+from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.types import type_of
+from tritonx.transforms.gpu.allocate_shared_memory import OFFSET
+
+Interval = tuple[int, int]
+"""Bytes [start, end) of shared memory."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """Accesses since the last barrier; `copies` are asynchronous writes that no wait has covered."""
+
+    reads: frozenset[Interval] = frozenset()
+    writes: frozenset[Interval] = frozenset()
+    copies: frozenset[Interval] = frozenset()
+
+    def joined(self, other: Pending) -> Pending:
+        return Pending(self.reads | other.reads, self.writes | other.writes, self.copies | other.copies)
+
+    def settled(self) -> Pending:
+        """After a barrier."""
+        return Pending(copies=self.copies)
 
 
 @dataclass(frozen=True)
 class InsertBarriers(ModulePass):
-    """After ``allocate-shared-memory``: inserts the ``gpu.barrier`` ops that make shared-memory accesses safe.
+    """Inserts `gpu.barrier` where accesses to shared memory could meet. Needs the offsets of
+    `allocate-shared-memory`.
 
-    What was safe stays as it is: running the pass again inserts nothing.
+    Ops with scratch memory synchronise inside themselves, between their writes and their reads; around them they are
+    treated as a write before and a read after.
     """
 
     name = "insert-barriers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        users = _functions_with_shared_memory(op)
         for function in op.ops:
-            if isinstance(function, tile.FuncOp) and function.body.blocks:
-                Inserter(function).run(function.body)
+            if isinstance(function, tile.FuncOp) and function.body.blocks.first is not None:
+                _Inserter(function, users).run()
 
 
-@dataclass
-class Pending:
-    """Areas touched since the last barrier."""
+class _Inserter:
+    def __init__(self, function: tile.FuncOp, users: frozenset[str]) -> None:
+        self.function = function
+        self.users = users
+        self.places: dict[SSAValue, Interval] = {}
+        for op in function.walk():
+            if isinstance(op, gpu_layout.LocalAllocOp):
+                self._place(op)
 
-    reads: set[Area] = field(default_factory=set[Area])
-    writes: set[Area] = field(default_factory=set[Area])
+    def run(self) -> None:
+        self._region(self.function.body, Pending())
 
-    def copy(self) -> Pending:
-        return Pending(set(self.reads), set(self.writes))
+    def _place(self, op: gpu_layout.LocalAllocOp) -> None:
+        start = offset_of(op)
+        descriptor = type_of(op.result)
+        assert isinstance(descriptor, MemDescType)
+        whole = (start, start + allocation_size(descriptor))
+        for alias in aliases_of(op.results[0]):
+            known = self.places.get(alias)
+            interval = _narrowed(alias, whole)
+            self.places[alias] = interval if known is None else (min(known[0], interval[0]), max(known[1], interval[1]))
 
-    def join(self, other: Pending) -> bool:
-        """Union with ``other``; whether that added anything."""
-        before = len(self.reads) + len(self.writes)
-        self.reads |= other.reads
-        self.writes |= other.writes
-        return len(self.reads) + len(self.writes) != before
+    # --- control flow
+    # -------------------------------------------------------------------------------------------------
 
-    def clear(self) -> None:
-        self.reads.clear()
-        self.writes.clear()
-
-
-@dataclass(frozen=True)
-class Effect:
-    """What an op does to shared memory. With ``synchronises`` it contains a barrier between writing and reading its
-    scratch.
-    """
-
-    reads: frozenset[Area] = frozenset()
-    writes: frozenset[Area] = frozenset()
-    synchronises: bool = False
-    reads_after: frozenset[Area] = frozenset()
-
-
-def meet(a: Iterable[Area], b: Iterable[Area]) -> bool:
-    """Whether any area of one overlaps any of the other."""
-    others = list(b)
-    return any(x.overlaps(y) for x in a for y in others)
-
-
-class Inserter:
-    """The analysis of one function, and its edits."""
-
-    def __init__(self, function: tile.FuncOp) -> None:
-        self.buffers = Buffers(function)
-        self.copies: set[Area] = set()
-        for op, area in self.buffers.areas.items():
-            offset = op.attributes.get("allocation.offset")
-            if not isinstance(offset, IntegerAttr):
-                raise PassError(op, "shared memory has not been allocated", "run allocate-shared-memory first")
-            area.offset = int(offset.value.data)
-
-    def run(self, region: Region) -> None:
-        """Blocks in the order of control flow, again while what reaches them grows."""
+    def _region(self, region: Region, entering: Pending) -> Pending:
         blocks = list(region.blocks)
-        entry: dict[Block, Pending] = {blocks[0]: Pending()}
+        if len(blocks) == 1:
+            return self._block(blocks[0], entering)
+        at: dict[Block, Pending] = {blocks[0]: entering}
+        leaving = Pending()
         changed = True
         while changed:
             changed = False
+            leaving = Pending()
             for block in blocks:
-                if block not in entry:
+                if block not in at:
                     continue
-                state = entry[block].copy()
-                self.block(block, state)
+                end = self._block(block, at[block])
                 last = block.last_op
-                for successor in last.successors if isinstance(last, cf.BranchOp | cf.ConditionalBranchOp) else ():
-                    if successor not in entry:
-                        entry[successor] = Pending()
+                successors = last.successors if last is not None else ()
+                if not successors:
+                    leaving = leaving.joined(end)
+                for successor in successors:
+                    joined = at[successor].joined(end) if successor in at else end
+                    if at.get(successor) != joined:
+                        at[successor] = joined
                         changed = True
-                    changed |= entry[successor].join(state)
+        return leaving
 
-    def block(self, block: Block, state: Pending) -> None:
+    def _block(self, block: Block, pending: Pending) -> Pending:
         for op in list(block.ops):
-            self.op(op, state)
+            pending = self._visit(op, pending)
+        return pending
 
-    def op(self, op: Any, state: Pending) -> None:
+    def _visit(self, op: Operation, pending: Pending) -> Pending:
         match op:
-            case gpu.BarrierOp() | gpu_layout.LocalBarrierOp():
-                state.clear()
             case scf.ForOp():
-                self.loop([op.body], state)
+                return self._loop([op.body], pending)
             case scf.WhileOp():
-                self.loop([op.before_region, op.after_region], state)
+                return self._loop([op.before_region, op.after_region], pending)
             case scf.IfOp():
-                self.branches([r for r in op.regions if r.blocks], state, len(op.regions[1].blocks) == 0)
-            case tile.CallOp():
-                # The callee has memory of its own, but it starts and ends without a barrier.
-                if state.reads or state.writes:
-                    self.barrier_before(op, state)
+                ends = [self._region(region, pending) for region in op.regions if region.blocks.first is not None]
+                if len(ends) < 2:
+                    ends.append(pending)
+                return ends[0].joined(ends[1])
+            case gpu_layout.WarpSpecializeOp():
+                # Partitions synchronise by their own barriers; what stands before and after is settled.
+                for region in op.regions:
+                    self._region(region, Pending())
+                return Pending()
+            case gpu.BarrierOp() | gpu_layout.LocalBarrierOp():
+                return pending.settled()
             case gpu_layout.AsyncWaitOp():
-                state.writes |= self.copies
+                return Pending(pending.reads, pending.writes | pending.copies)
+            case tile.CallOp():
+                return self._call(op, pending)
             case _:
-                self.access(op, state)
+                for region in op.regions:
+                    pending = self._region(region, pending)
+                return self._access(op, pending)
 
-    def loop(self, regions: list[Region], state: Pending) -> None:
+    def _loop(self, regions: list[Region], pending: Pending) -> Pending:
+        """A loop may be left from its condition, or before its body was entered."""
+        entering = pending
         while True:
-            inside = state.copy()
-            for region in regions:
-                self.block(region.block, inside)
-            if not state.join(inside):
-                return
+            after = entering
+            leaving = entering
+            for number, region in enumerate(regions):
+                after = self._region(region, after)
+                if number == 0:
+                    leaving = leaving.joined(after) if len(regions) == 1 else after
+            joined = entering.joined(after)
+            if joined == entering:
+                return leaving
+            entering = joined
 
-    def branches(self, regions: list[Region], state: Pending, may_skip: bool) -> None:
-        ends: list[Pending] = []
-        for region in regions:
-            inside = state.copy()
-            self.block(region.block, inside)
-            ends.append(inside)
-        if not may_skip:
-            state.clear()
-        for end in ends:
-            state.join(end)
+    def _call(self, op: tile.CallOp, pending: Pending) -> Pending:
+        if op.callee.string_value() not in self.users:
+            return pending
+        if pending != pending.settled():
+            _barrier_before(op)
+        everything = frozenset({(0, 1 << 62)})
+        return Pending(everything, everything, pending.copies)
 
-    def access(self, op: Operation, state: Pending) -> None:
-        effect = self.effect(op)
-        if meet(effect.writes, state.reads) or meet(effect.writes, state.writes) or meet(effect.reads, state.writes):
-            self.barrier_before(op, state)
-        if effect.synchronises:
-            state.clear()
-        state.writes |= effect.writes if not effect.synchronises else set()
-        state.reads |= effect.reads | effect.reads_after
+    # --- accesses
+    # -----------------------------------------------------------------------------------------------------
 
-    def barrier_before(self, op: Operation, state: Pending) -> None:
-        block = op.parent
-        assert block is not None
-        barrier = gpu.BarrierOp.create()
-        barrier.location = op.location
-        block.insert_op_before(barrier, op)
-        state.clear()
+    def _access(self, op: Operation, pending: Pending) -> Pending:
+        if OFFSET in op.attributes and not isinstance(op, gpu_layout.LocalAllocOp):
+            scratch = offset_of(op), offset_of(op) + scratch_size(op)
+            if _meets([scratch], pending.reads | pending.writes | pending.copies):
+                _barrier_before(op)
+                pending = pending.settled()
+            # Its own barrier, between writing and reading the scratch, settles what came before.
+            return Pending(frozenset({scratch}), frozenset(), pending.copies)
+        reads, writes, copies = self._effects(op)
+        settled = (
+            _meets(reads, pending.writes)
+            or _meets(writes, pending.reads | pending.writes)
+            or _meets(copies, pending.reads | pending.writes)
+        )
+        if settled:
+            _barrier_before(op)
+            pending = pending.settled()
+        if not (reads or writes or copies):
+            return pending
+        return Pending(
+            pending.reads | frozenset(reads), pending.writes | frozenset(writes), pending.copies | frozenset(copies)
+        )
 
-    def effect(self, op: Any) -> Effect:
-        own = self.buffers.areas.get(op)
+    def _effects(self, op: Any) -> tuple[list[Interval], list[Interval], list[Interval]]:
+        """(reads, writes, asynchronous writes) of an op that touches buffers."""
         match op:
             case gpu_layout.LocalAllocOp():
-                return Effect(writes=frozenset((own,))) if own is not None and op.src is not None else Effect()
+                return [], [self.places[op.result]] if op.src is not None else [], []
             case gpu_layout.LocalStoreOp():
-                return Effect(writes=self.views(op.dst))
+                return [], self._of(op.dst), []
             case gpu_layout.LocalLoadOp():
-                return Effect(reads=self.views(op.src))
+                return self._of(op.src), [], []
             case gpu_layout.AsyncCopyGlobalToLocalOp():
-                views = self.views(op.result)
-                self.copies |= views
-                return Effect(writes=views)
+                return [], [], self._of(op.result)
             case _:
-                pass
-        if own is not None:
-            # Scratch is written, there is a barrier inside the op, then it is read.
-            scratch = frozenset((own,))
-            return Effect(writes=scratch, synchronises=True, reads_after=scratch)
-        views = frozenset[Area]().union(*(self.views(v) for v in op.operands))
-        if views and not is_view(op):
-            return Effect(reads=views)
-        return Effect()
+                if op.name.startswith(("ttng.", "amdg.")):  # ops of a vendor's dialect that use buffers: both ways
+                    used = [self.places[v] for v in op.operands if v in self.places]
+                    return used, used, []
+                return [], [], []
 
-    def views(self, value: SSAValue) -> frozenset[Area]:
-        return frozenset(self.buffers.areas[maker] for maker in self.buffers.views.get(value, ()))
+    def _of(self, value: SSAValue) -> list[Interval]:
+        return [self.places.get(value, (0, 1 << 62))]
 
 
-_VIEWS = (
-    gpu_layout.MemDescIndexOp,
-    gpu_layout.MemDescSubsliceOp,
-    gpu_layout.MemDescTransOp,
-    gpu_layout.MemDescReshapeOp,
-    gpu_layout.MemDescReinterpretOp,
-    gpu_layout.LocalDeallocOp,
-    scf.YieldOp,
-    scf.ConditionOp,
-)
+def offset_of(op: Operation) -> int:
+    """The byte offset that the allocation gave to an op."""
+    value: Any = op.attributes.get(OFFSET)
+    if value is None:
+        raise ValueError(f"{op.name} has no shared memory allocated: run allocate-shared-memory first")
+    return value.value.data
 
 
-def is_view(op: Operation) -> bool:
-    """Whether ``op`` only passes descriptors on."""
-    return isinstance(op, _VIEWS)
+def _narrowed(alias: SSAValue, whole: Interval) -> Interval:
+    """The part that a view at a constant index can touch; all of it otherwise."""
+    owner = alias.owner
+    if not isinstance(owner, gpu_layout.MemDescIndexOp):
+        return whole
+    index = constant_of(owner.index)
+    inner = type_of(owner.result)
+    outer = type_of(owner.src)
+    assert isinstance(inner, MemDescType) and isinstance(outer, MemDescType)
+    if not isinstance(index, int) or not isinstance(owner.src.owner, gpu_layout.LocalAllocOp):
+        return whole
+    size = (whole[1] - whole[0]) // outer.shape[0]
+    return whole[0] + index * size, whole[0] + (index + 1) * size
+
+
+def _meets(intervals: Iterable[Interval], others: Iterable[Interval]) -> bool:
+    others = list(others)
+    return any(a[0] < b[1] and b[0] < a[1] for a in intervals for b in others)
+
+
+def _barrier_before(op: Operation) -> None:
+    block = op.parent
+    assert block is not None
+    block.insert_op_before(gpu.BarrierOp.create(location=op.location), op)
+
+
+def _functions_with_shared_memory(module: ModuleOp) -> frozenset[str]:
+    """Functions that use shared memory, themselves or through what they call."""
+    functions = {f.sym_name.data: f for f in module.ops if isinstance(f, tile.FuncOp)}
+    using = {name for name, f in functions.items() if any(OFFSET in op.attributes for op in f.walk())}
+    while True:
+        more = {
+            name
+            for name, f in functions.items()
+            if name not in using
+            and any(isinstance(op, tile.CallOp) and op.callee.string_value() in using for op in f.walk())
+        }
+        if not more:
+            return frozenset(using)
+        using |= more

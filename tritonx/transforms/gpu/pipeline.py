@@ -1,0 +1,29 @@
+"""The passes from `tt` to a `ttg` that can be emitted, in order, for every GPU."""
+
+from __future__ import annotations
+
+from xdsl.passes import ModulePass
+
+from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
+from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
+from tritonx.transforms.gpu.insert_barriers import InsertBarriers
+from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
+from tritonx.transforms.tile.cse import CommonSubexpressionElimination
+from tritonx.transforms.tile.dce import DeadCodeElimination
+
+
+def layout_pipeline(target: GpuTarget) -> tuple[ModulePass, ...]:
+    """`tt` → `ttg`: layouts and what they allow."""
+    return (
+        AssignLayouts.of(target),
+        StageDotOperands(),
+        CommonSubexpressionElimination(),
+        DeadCodeElimination(),
+    )
+
+
+def memory_pipeline(shared_limit: int = 0) -> tuple[ModulePass, ...]:
+    """What any `ttg`, ours or a file's, needs before emission: offsets in shared memory and barriers. `shared_limit`
+    is the target's bytes for a block; 0 does not check."""
+    return (AllocateSharedMemory(limit=shared_limit), InsertBarriers())
