@@ -6,11 +6,9 @@ from xdsl.passes import ModulePass
 
 from tritonx.backends.api import Options, Target
 from tritonx.backends.nvidia.targets import capability
-from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
-from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
-from tritonx.transforms.gpu.insert_barriers import InsertBarriers
-from tritonx.transforms.tile.pipeline import CLEANUP, tile_pipeline
+from tritonx.transforms.gpu.pipeline import layout_pipeline, memory_pipeline
+from tritonx.transforms.tile.pipeline import tile_pipeline
 
 _MATRIX_TYPES = {75: {"f16"}, 80: {"f16", "bf16", "f32", "i8"}, 89: {"f16", "bf16", "f32", "i8", "f8E4M3FN", "f8E5M2"}}
 """Operand types of mma.sync from each compute capability on; f32 is multiplied as tf32."""
@@ -37,9 +35,5 @@ def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 
 def gpu_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    return (
-        AssignLayouts.of(gpu_target(target, options)),
-        *CLEANUP,
-        AllocateSharedMemory(limit=capability(target).shared_bytes),
-        InsertBarriers(),
-    )
+    limit = capability(target).shared_bytes
+    return (*layout_pipeline(gpu_target(target, options)), *memory_pipeline(shared_limit=limit))
