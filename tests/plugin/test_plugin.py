@@ -103,6 +103,20 @@ def test_a_second_process_finds_them_on_disk(run: Run) -> None:
     assert done.stdout.endswith("all right False\nFalse\n"), done.stderr
 
 
+def test_an_edit_of_its_source_compiles_again(run: Run, site: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "site"
+    shutil.copytree(site, copy)
+    program = str(HERE / "kernels.py")
+    code = f"import sys, runpy; runpy.run_path({program!r}, run_name='__main__'); print('xdsl' in sys.modules)"
+    compiled: list[bool] = []
+    for edit in ("", "", "# another version of the emitter\n"):
+        with (copy / "tritonx_toy" / "emit.py").open("a") as file:
+            file.write(edit)
+        done = run("-c", code, TRITONX_BACKEND="toy", PYTHONPATH=str(copy))
+        compiled.append(done.stdout.endswith("True\n"))
+    assert compiled == [True, False, True]
+
+
 def test_what_it_cannot_do_is_its_own_error(run: Run, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(

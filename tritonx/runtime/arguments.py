@@ -41,6 +41,9 @@ class ArraySource:
 
     facts: Callable[[Any], Facts]
     location: Callable[[Any], Location | None]
+    is_tensor: bool = False
+    """Every array of the class has ``dtype``, ``device`` and ``data_ptr()``, as torch's."""
+
     memory: Any = None
     """All of memory as 8-byte words, where the arrays are on the host and hold their address after ``HEAD_BYTES``."""
 
@@ -52,7 +55,7 @@ def array_source(kind: type) -> ArraySource | None:
     if getattr(kind, "__tritonx_array__", False):
         return ArraySource(lambda a: (a.dtype, a.place, a.address), lambda a: a.place)
     if hasattr(kind, "data_ptr"):
-        return ArraySource(_data_ptr_facts, _data_ptr_location)
+        return ArraySource(_data_ptr_facts, _data_ptr_location, is_tensor=hasattr(kind, "device"))
     interfaces = [name for name in _interface_names() if hasattr(kind, name)]
     dlpack = hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__")
     if interfaces:
@@ -93,7 +96,7 @@ def _numpy_source() -> ArraySource:
     memory = _words_of_memory()
     if memory is None:
         return ArraySource(_public_facts, location)
-    return ArraySource(lambda a: (a.dtype, 1, memory[(id(a) + HEAD_BYTES) >> 3]), location, memory)
+    return ArraySource(lambda a: (a.dtype, 1, memory[(id(a) + HEAD_BYTES) >> 3]), location, memory=memory)
 
 
 def _words_of_memory() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,33 +27,50 @@ _ENVIRONMENT: tuple[tuple[Any, str], ...] = (
 """Settings that change the code."""
 
 
-@cache
-def compiler_key() -> str:
-    """Digest of tritonx's own sources that can change code, and of the versions of xDSL, llvmlite and Python's grammar.
-
-    Reads about 200 files once a process: some milliseconds.
-    """
-    import sys
-    from importlib.metadata import PackageNotFoundError, version
-
-    digest = hashlib.sha256()
-    root = Path(__file__).resolve().parents[1]
+def _add_sources(digest: Any, root: Path, skipped: tuple[str, ...] = ()) -> None:
+    """The Python files below ``root``, by path and content; ``skipped`` are folders of its first level."""
     for folder, folders, files in os.walk(root):
-        folders[:] = sorted(
-            f for f in folders if f != "__pycache__" and not (folder == str(root) and f in _NOT_COMPILER)
-        )
+        top = Path(folder) == root
+        folders[:] = sorted(f for f in folders if f != "__pycache__" and not (top and f in skipped))
         for name in sorted(files):
             if name.endswith(".py"):
                 path = os.path.join(folder, name)
                 digest.update(os.path.relpath(path, root).encode())
                 with open(path, "rb") as file:
                     digest.update(file.read())
+
+
+@cache
+def compiler_key() -> str:
+    """Digest of tritonx's own sources that can change code, and of the versions of xDSL, llvmlite and Python's grammar.
+
+    Reads about 200 files once a process: some milliseconds.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    digest = hashlib.sha256()
+    _add_sources(digest, Path(__file__).resolve().parents[1], _NOT_COMPILER)
     for library in _LIBRARIES:
         try:
             digest.update(f"{library} {version(library)}".encode())
         except PackageNotFoundError:
             digest.update(f"{library} absent".encode())
     digest.update(str(sys.version_info[:2]).encode())
+    return digest.hexdigest()
+
+
+@cache
+def backend_key(kind: type[Backend]) -> str:
+    """Digest of a backend's own package, where it is not part of tritonx: its author's edits make other code."""
+    module = sys.modules.get(kind.__module__)
+    file = getattr(module, "__file__", None)
+    if file is None or kind.__module__.startswith("tritonx."):
+        return ""
+    digest = hashlib.sha256()
+    if getattr(module, "__package__", ""):
+        _add_sources(digest, Path(file).resolve().parent)
+    else:
+        digest.update(Path(file).read_bytes())
     return digest.hexdigest()
 
 
@@ -74,6 +92,7 @@ def compile_key(source_hash: str, backend: Backend, target: Target, options: Opt
         f"{type(backend).__module__}.{type(backend).__qualname__}",
         backend.name,
         backend.version_key(),
+        backend_key(type(backend)),
         repr(target),
         options_key(options),
         environment_key(),

@@ -203,6 +203,17 @@ class Specializer(dict[type, Handler]):
                 spec = _sized(spec, value)
             return spec, address
 
+        def handle_tensor(value: Any) -> tuple[ArgSpec, Any]:
+            """As ``handle``, without a call."""
+            address = value.data_ptr()
+            spec = find_tensor((value.dtype, value.device, address & 15))
+            if spec is None or spec.by_size is not None:
+                return handle(value)
+            return spec, address
+
+        find_tensor = table.get
+        if source.is_tensor:
+            return handle_tensor
         words = source.memory
         if words is None or size_rule(source.location(None) or _NOWHERE) is not None:
             return handle
