@@ -130,6 +130,7 @@ def test_triton_reads_and_compiles_what_we_print(dumps, modules, target, tmp_pat
         stem = path.name.removesuffix(".mlir")
         (tmp_path / f"{stem}.mlir").write_text(print_module(module))
         (tmp_path / f"{stem}.loc.mlir").write_text(print_module(module, debuginfo=True))
+        (tmp_path / f"{stem}.generic.mlir").write_text(print_module(module, generic=True))
     verdicts = json.loads(run_oracle("accept", target, str(tmp_path)).splitlines()[-1])
-    assert len(verdicts) == 2 * len(list(dumps[target].glob("*.mlir")))
+    assert len(verdicts) == 3 * len(list(dumps[target].glob("*.mlir")))
     assert not {name: verdict for name, verdict in verdicts.items() if verdict != "ok"}

@@ -83,7 +83,7 @@ def accept(target: str, directory: Path) -> None:
                 continue
             kernel, stage, *_ = path.name.split(".")
             following = {"ttir": "ttgir", "ttgir": "llir" if kernel in LOWERED_FURTHER else None}.get(stage)
-            if following is not None:
+            if following is not None and "generic" not in path.name:
                 module.context = context
                 options = backend.parse_options({"num_warps": module.get_int_attr("ttg.num-warps") or 4})
                 stages = {}

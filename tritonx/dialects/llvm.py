@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import DenseArrayBase, i1, i32
 from xdsl.ir import Data, Dialect
-from xdsl.irdl import IRDLOperation, irdl_attr_definition, operand_def, traits_def
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, operand_def, prop_def, traits_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryWriteEffect
@@ -20,6 +20,7 @@ class AssumeOp(IRDLOperation):
 
     name = "llvm.intr.assume"
     cond = operand_def(i1)
+    op_bundle_sizes = prop_def(DenseArrayBase.constr(i32), default_value=DenseArrayBase.from_list(i32, []))
     traits = traits_def(MemoryWriteEffect())
     FORMAT: ClassVar[str] = "$cond attr-dict `:` type($cond)"
 

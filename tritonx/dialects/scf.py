@@ -264,7 +264,11 @@ class ExecuteRegionOp(base.ExecuteRegionOp):
         return cls.create(result_types=results, properties=properties, attributes=attributes, regions=(region,))
 
     def print(self, printer: Printer) -> None:
-        _print_results(printer, self)
+        if len(self.results) == 1:
+            printer.print_string(" -> ")
+            printer.print_attribute(self.results[0].type)
+        else:
+            _print_results(printer, self)
         printer.print_string(" no_inline " if "no_inline" in self.properties else " ")
         printer.print_region(self.region, print_entry_block_args=False)
         printer.print_op_attributes(self.attributes)

@@ -18,6 +18,8 @@ from tritonx.dialects.amd.schedule import (
     InstructionSchedHintOp,
     MemoryCounterWaitOp,
     SchedBarrierOp,
+    SchedHint,
+    SchedHintVariantAttr,
     SetPrioOp,
     WaitBarrierOp,
 )
@@ -29,6 +31,11 @@ from tritonx.dialects.amd.shape import (
     ScaledUpcastFp4Op,
     ScaledUpcastFp8Op,
     UpcastMXFPOp,
+)
+from tritonx.dialects.amd.tensor_copy import (
+    AsyncTDMCopyGlobalToLocalOp,
+    AsyncTDMCopyLocalToGlobalOp,
+    AsyncTDMWaitOp,
 )
 
 Amd = Dialect(
@@ -54,8 +61,11 @@ Amd = Dialect(
         ScaledUpcastFp4Op,
         ScaledUpcastFp8Op,
         LocalLoadPackedTransposedOp,
+        AsyncTDMCopyGlobalToLocalOp,
+        AsyncTDMCopyLocalToGlobalOp,
+        AsyncTDMWaitOp,
     ],
-    [],
+    [SchedHintVariantAttr],
 )
 
 Rocdl = Dialect("rocdl", [SchedBarrierOp, SetPrioOp], [])
@@ -64,6 +74,9 @@ __all__ = [
     "Amd",
     "ArriveBarrierOp",
     "AsyncCopyMbarrierArriveOp",
+    "AsyncTDMCopyGlobalToLocalOp",
+    "AsyncTDMCopyLocalToGlobalOp",
+    "AsyncTDMWaitOp",
     "AsyncWaitOp",
     "BufferAtomicCASOp",
     "BufferAtomicRMWOp",
@@ -82,6 +95,8 @@ __all__ = [
     "ScaledUpcastFp4Op",
     "ScaledUpcastFp8Op",
     "SchedBarrierOp",
+    "SchedHint",
+    "SchedHintVariantAttr",
     "SetPrioOp",
     "UpcastMXFPOp",
     "WaitBarrierOp",

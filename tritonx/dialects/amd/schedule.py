@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i1, i32
-from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
-from xdsl.parser import Parser
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i32
+from xdsl.ir import Attribute, Data
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.rules import MEMDESC
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
-from tritonx.ir.define import define
+from tritonx.ir.define import define, keyword
+
+
+class SchedHint(IntEnum):
+    """Which order of instructions the scheduler is asked for."""
+
+    NONE = 0
+    ATTENTION = 1
+
+
+@irdl_attr_definition
+class SchedHintVariantAttr(Data[SchedHint]):
+    """`#amdg.SchedHintVariant<attention>`"""
+
+    name = "amdg.SchedHintVariant"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> SchedHint:
+        cases = {keyword(case): case for case in SchedHint}
+        with parser.in_angle_brackets():
+            word = parser.parse_identifier()
+            if word not in cases:
+                parser.raise_error(f"expected one of {', '.join(cases)}")
+        return cases[word]
+
+    def print_parameter(self, printer: Printer) -> None:
+        printer.print_string(f"<{keyword(self.data)}>")
 
 
 @define
@@ -32,7 +59,7 @@ class InstructionSchedHintOp(IRDLOperation):
     """Where the instruction scheduler is told how to interleave the loop's memory accesses and products."""
 
     name = "amdg.instruction_sched_hint"
-    variant = opt_prop_def(StringAttr)
+    variant = prop_def(SchedHintVariantAttr)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     FORMAT: ClassVar[str] = "attr-dict"
 

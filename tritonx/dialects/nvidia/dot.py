@@ -111,9 +111,9 @@ class TMEMStoreOp(IRDLOperation):
     """Writes a tile to tensor memory."""
 
     name = "ttng.tmem_store"
-    src = operand_def()
     dst = operand_def(MEMDESC)
     dep = opt_operand_def(ASYNC_TOKEN)
+    src = operand_def()
     pred = operand_def(i1)
     token = opt_result_def(ASYNC_TOKEN)
     traits = traits_def(MemoryWriteEffect())
