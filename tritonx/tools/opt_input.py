@@ -84,6 +84,9 @@ class Parsed:
 
 def parse(text: str, name: str, *, allow_unregistered: bool) -> Parsed:
     """The module that ``text`` holds. Raises ``Diagnostic``."""
+    from xdsl.utils.exceptions import ParseError
+    from xdsl.utils.lexer import Span
+
     from tritonx.ir.text import Parser
 
     offsets: dict[Operation, int] = {}
@@ -94,6 +97,14 @@ def parse(text: str, name: str, *, allow_unregistered: bool) -> Parsed:
             op = super().parse_operation()
             offsets[op] = start
             return op
+
+        def _get_op_by_name(self, name: str) -> type[Operation]:
+            try:
+                return super()._get_op_by_name(name)
+            except ParseError as error:
+                # xDSL points behind the name; the name itself is what is wrong.
+                end = self._text.rfind(name, 0, self.pos) + len(name)
+                raise ParseError(Span(end - len(name), end, self.lexer.input), error.msg) from None
 
     if not text.strip():
         raise at_line(name, text, 1, 1, "the input is empty: expected a module")

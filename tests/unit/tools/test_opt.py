@@ -42,7 +42,7 @@ WRONG_TEXT = {
     "undefined value": ("tt.func @f() -> i32 { tt.return %x : i32 }", "<stdin>:1:"),
     "wrong type": (GOOD.replace("0 : i32", "0.5 : f32"), "<stdin>:4:"),
     "verifier": (GOOD.replace("%x: i32, ", "%x: i64, "), "<stdin>:4:"),
-    "integer out of range": (GOOD.replace("constant 0 :", "constant 99999999999999999999 :"), "<stdin>:3:"),
+    "integer out of range": (GOOD.replace("constant 0 :", "constant 99999999999999999999 :"), "<stdin>:4:"),
     "bad shape": ("tt.func @f(%x: tensor<4x-1xf32>) { tt.return }", "<stdin>:1:"),
     "no dominance": ('module {\n  tt.func @f(%c: i1) {\n    scf.if %c {\n      %a = arith.constant 1 : i32\n    }\n    tt.return\n  }\n}', ""),
     "deep regions": ("module { tt.func @f(%c: i1) {" + "scf.if %c {" * 5000 + "}" * 5000 + " tt.return } }", "<stdin>:1:"),
