@@ -24,6 +24,8 @@ from tritonx.ir.builder import Builder
 from tritonx.language.values import tensor
 from tritonx.runtime.jit import constexpr_function
 
+pytestmark = pytest.mark.filterwarnings("ignore:Value .* exceeds the maximum bitwidth")
+
 PROBES: dict[str, str] = json.loads((Path(__file__).parents[1] / "data" / "promotion_3.6.0.json").read_text())
 DTYPES = (
     "int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8e4nv float8e5 float16 bfloat16 float32 float64"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tritonx.language.builtin import builtin
+from tritonx.runtime.jit import must_use_result
 
 
 @builtin
@@ -52,6 +53,10 @@ def make_block_ptr(
     return _semantic.make_block_ptr(base, shape, strides, offsets, block_shape, order)
 
 
+@must_use_result(
+    "Note that tl.advance does not have any side effects. To move the block pointer, you need to assign the result of "
+    "tl.advance to a variable."
+)
 @builtin
 def advance(base: Any, offsets: Any, _semantic: Any = None) -> Any:
     """The block pointer moved by ``offsets`` elements along each axis."""

@@ -261,3 +261,8 @@ def test_error(sem: Semantics, call: Callable[[Any], Any], error: type[Exception
 def test_non_boolean_condition_warns(sem: Semantics) -> None:
     with pytest.warns(UserWarning, match="tl.where with a non-boolean condition is deprecated"):
         tl.where(I32, 1, 2, _semantic=sem)
+
+
+def test_shift_by_the_width_warns(sem: Semantics) -> None:
+    with pytest.warns(UserWarning, match=r"Value 32 exceeds the maximum bitwidth \(32\) for type 'int32'"):
+        sem.shl(I32, 32)

@@ -6,6 +6,7 @@ Division truncates toward zero, remainder takes the dividend's sign, integers wr
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from xdsl.ir import Operation
@@ -186,10 +187,12 @@ class ArithmeticSemantics(SemanticsBase):
         return self._bitwise(arith.XOrIOp, lhs, rhs)
 
     def shl(self, lhs: Any, rhs: Any) -> tensor:
+        _check_shift(lhs, rhs)
         return self._bitwise(arith.ShLIOp, lhs, rhs)
 
     def shr(self, lhs: Any, rhs: Any) -> tensor:
         """``lhs >> rhs``: arithmetic for signed, logical for unsigned integers."""
+        _check_shift(lhs, rhs)
         lhs, rhs = self.binary_operands(lhs, rhs)
         return self._bitwise(arith.ShRSIOp if lhs.dtype.is_int_signed() else arith.ShRUIOp, lhs, rhs)
 
@@ -260,3 +263,14 @@ def _check_constant(number: Any, common: dtype) -> None:
         )
     if not common.get_int_min_value() <= number <= common.get_int_max_value():
         raise ValueError(f"Scalar {number} is out of range for type {common}")
+
+
+def _check_shift(value: Any, amount: Any) -> None:
+    """Warn of a shift by a constant that leaves nothing: what it gives is undefined."""
+    amount = unwrap(amount)
+    if isinstance(value, tensor) and isinstance(amount, int) and amount >= value.dtype.primitive_bitwidth:
+        warnings.warn(
+            f"Value {amount} exceeds the maximum bitwidth ({value.dtype.primitive_bitwidth}) for type '{value.dtype}'. "
+            "This may result in undefined behavior.",
+            stacklevel=4,
+        )

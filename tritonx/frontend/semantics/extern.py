@@ -104,7 +104,7 @@ class ExternSemantics(CastSemantics):
 
         The backend's table (``Backend.extern_functions``) says which symbol each overload is; a backend without a
         table gets the plain name as the symbol. ``AttributeError`` where the backend has a table without the name.
-        Results of predicates (``isnan``, ``signbit``, ...) are int1.
+        Results of predicates (``isnan``, ...) are int1, that of ``signbit`` is an int32 as in the library.
         """
         table = self.extern_functions()
         if table and name not in table:
@@ -126,7 +126,7 @@ class ExternSemantics(CastSemantics):
         return self._extern_functions
 
 
-_PREDICATES = frozenset({"isnan", "isinf", "signbit", "finitef", "isfinited"})
+_PREDICATES = frozenset({"isnan", "isinf", "finitef", "isfinited"})
 """Functions whose int32 result is a truth value; the language gives an int1."""
 
 
