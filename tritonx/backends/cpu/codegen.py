@@ -1,8 +1,8 @@
 """LLVM text to a relocatable object, through llvmlite.
 
-The optimisation pipeline runs without LLVM's vectorisers: the text is vectorised already, and they would only spend time on its
-scalar remainders. Everything happens in this process; the text comes from `conversion/tile_to_loops`, whose constructs are
-tested one by one, since LLVM ends the process on input that it cannot handle.
+The optimisation pipeline runs without LLVM's vectorisers: the text is vectorised already, and they would only spend
+time on its scalar remainders. Everything happens in this process; the text comes from `conversion/tile_to_loops`, whose
+constructs are tested one by one, since LLVM ends the process on input that it cannot handle.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import threading
 from functools import cache
 from typing import Any
 
+from tritonx.backends.cpu.binding import binding
 from tritonx.conversion.tile_to_loops.isa import HostIsa
 
 _LOCK = threading.Lock()
@@ -18,7 +19,7 @@ _LOCK = threading.Lock()
 
 @cache
 def _initialise() -> None:
-    import llvmlite.binding as llvm
+    llvm = binding()
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -26,7 +27,7 @@ def _initialise() -> None:
 
 def target_machine(isa: HostIsa) -> Any:
     """A machine that writes position-independent-enough code for the JIT linker."""
-    import llvmlite.binding as llvm
+    llvm = binding()
 
     _initialise()
     target = llvm.Target.from_triple(isa.triple)
@@ -48,7 +49,7 @@ def data_layout(isa: HostIsa) -> str:
 
 def compile_object(text: str, isa: HostIsa) -> bytes:
     """Optimise and assemble. Raises ``RuntimeError`` for text that does not parse."""
-    import llvmlite.binding as llvm
+    llvm = binding()
 
     with _LOCK:
         machine = _machine(isa)
@@ -64,7 +65,7 @@ def compile_object(text: str, isa: HostIsa) -> bytes:
 
 def optimised_text(text: str, isa: HostIsa) -> str:
     """The module after optimisation, for reading."""
-    import llvmlite.binding as llvm
+    llvm = binding()
 
     with _LOCK:
         module = llvm.parse_assembly(text)
@@ -78,7 +79,7 @@ def optimised_text(text: str, isa: HostIsa) -> str:
 
 def assembly(text: str, isa: HostIsa) -> str:
     """The machine code as text, for reading."""
-    import llvmlite.binding as llvm
+    llvm = binding()
 
     optimised = optimised_text(text, isa)
     with _LOCK:

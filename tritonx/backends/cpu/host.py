@@ -7,6 +7,7 @@ import platform
 from functools import cache
 
 from tritonx.backends.api import Target
+from tritonx.backends.cpu.binding import binding
 from tritonx.conversion.tile_to_loops.isa import AVX2, AVX512, HostIsa
 
 NAMED: dict[str, HostIsa] = {isa.name: isa for isa in (AVX2, AVX512)}
@@ -24,7 +25,7 @@ def host_isa() -> HostIsa:
         if forced not in NAMED:
             raise ValueError(f"TRITONX_CPU_ISA is {forced!r}; known: {', '.join(NAMED)}")
         return NAMED[forced]
-    import llvmlite.binding as llvm
+    llvm = binding()
 
     triple = llvm.get_process_triple()
     features = llvm.get_host_cpu_features()

@@ -21,6 +21,7 @@ from functools import cache
 from typing import Any
 
 from tritonx.backends.api import KernelImage
+from tritonx.backends.cpu.binding import binding
 from tritonx.backends.cpu.host import available_threads, host_isa
 from tritonx.conversion.tile_to_loops.entry import EXPORTED, RECORD_BYTES, Context
 from tritonx.runtime.errors import DeviceAssertError
@@ -48,9 +49,9 @@ def builtins_work() -> bool:
 
 @cache
 def _jit() -> Any:
-    import llvmlite.binding as llvm
-
     from tritonx.backends.cpu.codegen import target_machine
+
+    llvm = binding()
 
     return llvm.create_lljit_compiler(target_machine(host_isa()), use_jit_link=False)
 
@@ -100,7 +101,7 @@ def _link(binary: bytes) -> Any:
     if elf.supported():
         with contextlib.suppress(elf.LinkError):
             return elf.Library(binary, imports)
-    import llvmlite.binding as llvm
+    llvm = binding()
 
     builder = llvm.JITLibraryBuilder().add_object_img(binary).add_current_process()
     for name, address in imports.items():

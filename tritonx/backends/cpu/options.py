@@ -9,7 +9,8 @@ from tritonx.backends.api import Options
 
 @dataclass(frozen=True)
 class CpuOptions(Options):
-    """``num_threads``: how many cores one launch may use; 0 means ``TRITONX_CPU_THREADS``, or all that the process may use.
+    """``num_threads``: how many cores one launch may use; 0 means ``TRITONX_CPU_THREADS``, or all that the process may
+    use.
 
     ``num_warps``, ``num_stages`` and the like are accepted, as every backend must, and change nothing.
     """

@@ -25,7 +25,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """Loop nests as LLVM text; fills in the metadata that the driver needs."""
     from tritonx.backends.cpu.codegen import data_layout
     from tritonx.backends.cpu.host import isa_of
-    from tritonx.conversion.tile_to_loops import lower_module
+    from tritonx.conversion.tile_to_loops.lower import lower_module
     from tritonx.ir.failure import PassError, failure_of
     from tritonx.runtime.errors import TritonError
 

@@ -1,21 +1,15 @@
 """Tiles to loop nests: from a module of the tile dialect to LLVM text for a host.
 
-Loaded when it is used: a launch that finds its kernel in the cache reads ``entry`` and ``isa`` of this package only.
+The way of a kernel through this package:
+
+* `lower.py` puts the op families' tables together, and the kernel's program between the entry points of `entry.py`;
+* `plan.py` decides, for each block, which tiles become memory and which loops are shared (read its essay first), with
+  the ops' roles in `families.py`, the formulas of addresses in `index.py`, and what may be overwritten in
+  `in_place.py`;
+* `emitter.py` holds where every value is, and evaluates a tile at a position; `loops.py`, `reduce.py`, `control.py`
+  write the loops; `elementwise.py`, `convert.py`, `memory.py`, `shape.py`, `scan.py`, `dot.py`, `atomic.py`,
+  `debug.py`, `external.py` write what stands in them, one op family each; `mathlib/` has the vector functions;
+* `writer.py` is LLVM's text, `types.py` the representation of element types, `isa.py` what is known of the host.
+
+Importing the package imports none of this: the driver needs `entry.py` alone.
 """
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from tritonx.conversion.tile_to_loops.lower import Lowered, lower_module
-
-__all__ = ["Lowered", "lower_module"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        from tritonx.conversion.tile_to_loops import lower
-
-        return getattr(lower, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,6 @@
-"""Turning the formulas of `index.py` into instructions: the address of a chunk's first element, and lanes of index values."""
+"""Turning the formulas of `index.py` into instructions: the address of a chunk's first element, and lanes of index
+values.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def lane_numbers(writer: Writer, scalar: str, first: str, step: str, width: int)
 
 
 def emit_polynomial(e: Emitter, polynomial: Polynomial, index: tuple[str, ...]) -> str:
-    """The i64 value of a polynomial at one index. Terms that vary in outer dimensions come first, so that they are hoisted."""
+    """The i64 value of a polynomial at one index. Terms that vary in outer dimensions come first, so that they are
+    hoisted.
+    """
     total = "0"
     terms = sorted(polynomial.terms, key=lambda term: (_depth(term[0]), len(term[0]), str(term[1])))
     for monomial, coefficient in terms:

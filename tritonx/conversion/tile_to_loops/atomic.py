@@ -1,7 +1,7 @@
 """Atomic operations: one LLVM atomic instruction an element, in row-major order, where the mask is true.
 
-The order of a `sem` is LLVM's; scopes do not differ on a host. bf16, whose arithmetic has no instruction, and f16 add in a loop
-of compare-and-swap on their bits. The result of a masked-off element is 0.
+The order of a `sem` is LLVM's; scopes do not differ on a host. bf16, whose arithmetic has no instruction, and f16 add
+in a loop of compare-and-swap on their bits. The result of a masked-off element is 0.
 """
 
 from __future__ import annotations

@@ -5,10 +5,11 @@ from __future__ import annotations
 import struct
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.tile_to_loops.mathlib import float_constant
+from tritonx.conversion.tile_to_loops.types import integer_bits
 from tritonx.dialects import arith
 from tritonx.ir.fold.constants import scalar_of
 from tritonx.ir.splat import SplatAttr
@@ -42,7 +43,7 @@ def literal(value: int | float, type_: Attribute) -> str:
         return str(_bits(float(value), element))
     if isinstance(element, PointerType):
         return "null" if value == 0 else f"inttoptr (i64 {int(value)} to ptr)"
-    return str(int(value) & 1 if isinstance(element, IntegerType) and element.width.data == 1 else int(value))
+    return str(int(value) & 1 if integer_bits(element) == 1 else int(value))
 
 
 def _bits(value: float, element: Attribute) -> int:

@@ -1,12 +1,12 @@
 """Control flow. Scalars become phi nodes; tiles that enter, leave or go round a region live in one buffer each.
 
-A tile of pointers or offsets that a loop advances by the same scalar everywhere is carried as that scalar (see index.py).
-Calls are emitted in place: `noinline` is a request that has no benefit here.
+A tile of pointers or offsets that a loop advances by the same scalar everywhere is carried as that scalar (see
+index.py). Calls are emitted in place: `noinline` is a request that has no benefit here.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
@@ -33,7 +33,9 @@ TERMINATORS = (scf.YieldOp, scf.ConditionOp, tile.ReduceReturnOp, tile.ScanRetur
 # ---- blocks
 
 
-def emit_block(e: Emitter, block: Block, arguments: list[BlockArgument] | None = None, yielded: list[SSAValue] | None = None) -> Plan:
+def emit_block(
+    e: Emitter, block: Block, arguments: list[BlockArgument] | None = None, yielded: list[SSAValue] | None = None
+) -> Plan:
     """Emit a block's ops; `arguments` and `yielded` are the buffered tiles that a loop carries through it."""
     plan = Planner(block, e.index, e.buffered).plan()
     if arguments is not None and yielded is not None:
@@ -140,7 +142,7 @@ class _Phis:
 
 def _for(e: Emitter, op: scf.ForOp) -> None:
     w, body = e.writer, op.regions[0].block
-    induction, arguments = body.args[0], [cast(BlockArgument, a) for a in body.args[1:]]
+    induction, arguments = body.args[0], list(body.args[1:])
     bound = "i64" if isinstance(induction.type, IndexType) else register_type(induction.type)
     lower, upper, step = (e.scalar(v) for v in op.operands[:3])
     yielded = list(_terminator(body).operands)
@@ -159,7 +161,9 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
     e.values[induction] = (counter,)
     for argument, initial, kind in zip(arguments, op.operands[3:], kinds, strict=True):
         if kind == "scalar":
-            e.values[argument] = tuple(phis.add(t, v) for t, v in zip(flat_types(argument.type), e.values[initial], strict=True))
+            e.values[argument] = tuple(
+                phis.add(t, v) for t, v in zip(flat_types(argument.type), e.values[initial], strict=True)
+            )
         elif kind == "advance":
             e.carried[argument] = phis.add("i64", "0")
     w.branch_if(w.let(f"icmp {predicate} {bound} {counter}, {upper}"), inside, after)
@@ -241,7 +245,9 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     phis = _Phis(e, before)
     for argument, initial in zip(first.args, op.operands, strict=True):
         if not is_tensor(argument.type):
-            e.values[argument] = tuple(phis.add(t, v) for t, v in zip(flat_types(argument.type), e.values[initial], strict=True))
+            e.values[argument] = tuple(
+                phis.add(t, v) for t, v in zip(flat_types(argument.type), e.values[initial], strict=True)
+            )
     e.fresh_chunk()
     emit_block(e, first)
     condition = _terminator(first)
@@ -256,7 +262,7 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     e.fresh_chunk()
     plan = emit_block(e, second)
     yielded = list(_terminator(second).operands)
-    targets = [cast(BlockArgument, a) for a in first.args if is_tensor(a.type)]
+    targets = [a for a in first.args if is_tensor(a.type)]
     _carry_tiles(e, plan, targets, [v for v in yielded if is_tensor(v.type)])
     phis.close([text for v in yielded if not is_tensor(v.type) for text in e.values[v]])
     w.branch(header)
@@ -421,4 +427,3 @@ STATEMENTS: dict[type[Operation], StatementRule] = {
     tile.CallOp: _call,
     ub.UnreachableOp: _unreachable,
 }
-

@@ -1,9 +1,9 @@
 """Conversions between float formats, and between floats and integers, in instructions that every host has.
 
-Rounding is decided as in `interpreter/rounding.py`: one rounding, to nearest even or towards zero; f16, bf16 and f32 overflow
-to infinity under round-to-nearest; the 8-bit formats saturate to their largest finite value, infinities included.
-A conversion from f64 to a format narrower than f32 goes through f32 *rounded to odd* (truncated, with the last bit set if
-anything was lost), which makes the second rounding the only one (Boldo & Melquiond 2008).
+Rounding is decided as in `interpreter/rounding.py`: one rounding, to nearest even or towards zero; f16, bf16 and f32
+overflow to infinity under round-to-nearest; the 8-bit formats saturate to their largest finite value, infinities
+included. A conversion from f64 to a format narrower than f32 goes through f32 *rounded to odd* (truncated, with the
+last bit set if anything was lost), which makes the second rounding the only one (Boldo & Melquiond 2008).
 """
 
 from __future__ import annotations
@@ -185,7 +185,9 @@ def convert_float(
     width = value.width
     if source == f64:
         if target == f32 and not towards_zero:
-            return Lanes(writer.let(f"fptrunc {vector('double', width)} {value.text} to {vector('float', width)}"), width)
+            return Lanes(
+                writer.let(f"fptrunc {vector('double', width)} {value.text} to {vector('float', width)}"), width
+            )
         if target == f32:
             return _f64_to_f32_truncated(writer, value)
         return from_f32(writer, f64_to_f32_odd(writer, value), target, towards_zero=towards_zero)
@@ -212,7 +214,9 @@ def integer_to_float(writer: Writer, value: Lanes, bits: int, target: Attribute,
     if target in (f32, f64):
         return Lanes(writer.let(f"{op} {source} {value.text} to {vector(register_type(target), width)}"), width)
     if bits <= 16:  # exact in f32
-        return from_f32(writer, Lanes(writer.let(f"{op} {source} {value.text} to {vector('float', width)}"), width), target)
+        return from_f32(
+            writer, Lanes(writer.let(f"{op} {source} {value.text} to {vector('float', width)}"), width), target
+        )
     if bits <= 32:  # exact in f64
         wide = Lanes(writer.let(f"{op} {source} {value.text} to {vector('double', width)}"), width)
         return convert_float(writer, wide, f64, target)

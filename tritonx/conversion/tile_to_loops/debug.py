@@ -1,8 +1,8 @@
 """Printing and assertions.
 
-A line is written with `dprintf` to standard output: one system call a line, so that lines of different threads do not mix.
-A failed assertion fills in the launch's record (number of the assertion, program, element), if it is the first, and ends the
-program; the launcher raises the error.
+A line is written with `dprintf` to standard output: one system call a line, so that lines of different threads do not
+mix. A failed assertion fills in the launch's record (number of the assertion, program, element), if it is the first,
+and ends the program; the launcher raises the error.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ def _number(e: Emitter, op: Operation, message: str) -> int:
 
 
 def _fail_unless(e: Emitter, condition: str, number: int, element: str) -> None:
-    """Leave the program with a record unless the i1 `condition` holds; `element` is an i64, evaluated before the branch."""
+    """Leave the program with a record unless the i1 `condition` holds; `element` is an i64, evaluated before the
+    branch.
+    """
     w = e.writer
     fail, after = w.fresh_label("fail"), w.fresh_label("asserted")
     w.branch_if(condition, after, fail)
@@ -101,7 +103,12 @@ def _fail_unless(e: Emitter, condition: str, number: int, element: str) -> None:
     note = w.fresh_label("note")
     w.branch_if(first, note, "exit")
     w.label_only(note)
-    for offset, (ty, text) in ((4, ("i32", "%pid.x")), (8, ("i32", "%pid.y")), (12, ("i32", "%pid.z")), (16, ("i64", element))):
+    for offset, (ty, text) in (
+        (4, ("i32", "%pid.x")),
+        (8, ("i32", "%pid.y")),
+        (12, ("i32", "%pid.z")),
+        (16, ("i64", element)),
+    ):
         at = w.let(f"getelementptr i8, ptr %record, i64 {offset}")
         w.do(f"store {ty} {text}, ptr {at}, align 4")
     w.branch("exit")
@@ -109,7 +116,7 @@ def _fail_unless(e: Emitter, condition: str, number: int, element: str) -> None:
 
 
 def _assert_effect(e: Emitter, op: tile.AssertOp, position: Position) -> None:
-    """The number of this op is taken once a chunk position is emitted; a group holds one assertion and emits it once."""
+    """A group holds one assertion and emits one position: its number is taken here."""
     w = e.writer
     number = _number(e, op, op.message.data)
     lanes = e.evaluate(op.condition, position)

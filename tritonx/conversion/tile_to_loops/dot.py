@@ -1,14 +1,14 @@
 """Matrix products: a register tile of accumulators, walked over the result.
 
-d[m, n] = fma(a[m, k], b[k, n], d[m, n]) for k = 0, 1, … from the accumulator operand on: the order that defines the result
-(`interpreter/meanings/dot.py`), so a product here equals the interpreter's bit for bit.
+d[m, n] = fma(a[m, k], b[k, n], d[m, n]) for k = 0, 1, … from the accumulator operand on: the order that defines the
+result (`interpreter/meanings/dot.py`), so a product here equals the interpreter's bit for bit.
 
-The register tile holds `MR` rows and a few vectors of columns of the result, enough accumulators to hide the latency of fma on
-both ports (8 are needed; 16 of the 32 registers of AVX-512, 8 of the 16 of AVX2). Each k step loads the vectors of row k of B
-once and multiplies them by `MR` elements of A, broadcast from memory. Both operands are read where the loads that made them
-left them, tile buffers of a few kB in the first-level cache, so nothing needs packing; except that B must have its
-columns side by side: a transposed B is transposed in registers first (`transpose_copy`). Operands narrower than f32 lie in their
-buffers as f32 already.
+The register tile holds `MR` rows and a few vectors of columns of the result, enough accumulators to hide the latency of
+fma on both ports (8 are needed; 16 of the 32 registers of AVX-512, 8 of the 16 of AVX2). Each k step loads the vectors
+of row k of B once and multiplies them by `MR` elements of A, broadcast from memory. Both operands are read where the
+loads that made them left them, tile buffers of a few kB in the first-level cache, so nothing needs packing; except that
+B must have its columns side by side: a transposed B is transposed in registers first (`transpose_copy`). Operands
+narrower than f32 lie in their buffers as f32 already.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ from tritonx.conversion.tile_to_loops.emitter import Position, View, row_major, 
 from tritonx.conversion.tile_to_loops.loops import chunk_width, each_chunk
 from tritonx.conversion.tile_to_loops.mathlib import Code
 from tritonx.conversion.tile_to_loops.tables import StatementRule
-from tritonx.conversion.tile_to_loops.types import integer_bits, is_float, is_narrow_float, register_type, type_bytes, vector
+from tritonx.conversion.tile_to_loops.types import (
+    integer_bits,
+    is_float,
+    is_narrow_float,
+    register_type,
+    type_bytes,
+    vector,
+)
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import InputPrecision
@@ -126,8 +133,8 @@ def _slice(e: Emitter, view: View, batch: str) -> View:
 def transpose_copy(e: Emitter, source: View, target: View, shape: tuple[int, ...]) -> None:
     """Copy a matrix whose rows are together (first stride 1) into one whose columns are, in square blocks of registers.
 
-    A block of V vectors is transposed in log2 V rounds; round d exchanges the lanes with bit d set of one vector with those
-    without it of the vector d further on.
+    A block of V vectors is transposed in log2 V rounds; round d exchanges the lanes with bit d set of one vector with
+    those without it of the vector d further on.
     """
     rows, columns = shape
     w = e.writer
@@ -142,7 +149,8 @@ def transpose_copy(e: Emitter, source: View, target: View, shape: tuple[int, ...
     align = type_bytes(ty)
     with w.loop("row", rows, side) as i, w.loop("column", columns, side) as j:
         block = [
-            w.let(f"load {wide}, ptr {e.view_address(source, (i, w.add(j, str(c))))}, align {align}") for c in range(side)
+            w.let(f"load {wide}, ptr {e.view_address(source, (i, w.add(j, str(c))))}, align {align}")
+            for c in range(side)
         ]
         distance = 1
         while distance < side:
@@ -190,7 +198,9 @@ Writer_ = Callable[[str, str, Lanes], None]
 def multiply(
     e: Emitter, a: Matrix, b: Matrix, shape: tuple[int, int, int], initial: Reader, store: Writer_, element: Attribute
 ) -> None:
-    """Walk the result in register tiles: panels of columns outside, so that a panel of B stays in the first-level cache."""
+    """Walk the result in register tiles: panels of columns outside, so that a panel of B stays in the first-level
+    cache.
+    """
     m, n, k = shape
     w = e.writer
     tile_ = register_tile(e, m, n, b.type)
@@ -309,8 +319,10 @@ def _dot(e: Emitter, op: tile.DotOp) -> None:
     product_of(e, op, a, b)
 
 
-def product_of(e: Emitter, op: Operation, a: View, b: View) -> None:
-    """c + a·b into the op's result; f16 results are accumulated in f32 and rounded once."""
+def product_of(e: Emitter, op: Operation, a: View, b: View, k: int | None = None) -> None:
+    """c + a·b into the op's result; f16 results are accumulated in f32 and rounded once. `k` where the type does not
+    say it.
+    """
     c, d = op.operands[2], op.results[0]
     element = element_type(d.type)
     compute = compute_element(element)
@@ -327,7 +339,8 @@ def product_of(e: Emitter, op: Operation, a: View, b: View) -> None:
             lanes = convert.from_f32(e.writer, lanes, element)
         e.store_view(target, Position(index, len(index) - 1, lanes.width), lanes)
 
-    each_product(e, a, b, shape_of(op.operands[0].type), shape_of(d.type), initial, store, compute)
+    a_shape = shape_of(op.operands[0].type)
+    each_product(e, a, b, a_shape if k is None else (*a_shape[:-1], k), shape_of(d.type), initial, store, compute)
 
 
 def each_product(
@@ -373,4 +386,12 @@ def _dot_scaled(e: Emitter, op: tile.DotScaledOp) -> None:
 
 STATEMENTS: dict[type[Operation], StatementRule] = {tile.DotOp: _dot, tile.DotScaledOp: _dot_scaled}
 
-__all__ = ["STATEMENTS", "copy_as", "each_product", "operand_view", "product_of", "unsupported", "with_columns_together"]
+__all__ = [
+    "STATEMENTS",
+    "copy_as",
+    "each_product",
+    "operand_view",
+    "product_of",
+    "unsupported",
+    "with_columns_together",
+]

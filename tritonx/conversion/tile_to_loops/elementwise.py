@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.tile_to_loops import convert
-from tritonx.conversion.tile_to_loops.constants import literal
 from tritonx.conversion.tile_to_loops.mathlib import Code, emit_function, emit_scalar_calls
 from tritonx.conversion.tile_to_loops.types import integer_bits, is_narrow_float, register_type, vector
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import arith, math, tile
-from tritonx.ir.types import PointerType, element_type, f32, f64
+from tritonx.ir.types import PointerType, element_type, f32, f64, i64
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
@@ -44,7 +43,9 @@ def _integer(instruction: str) -> Rule:
 
 
 def _shift(instruction: str) -> Rule:
-    """A count of the width or more is poison to LLVM and undefined in the language: the count is taken modulo the width."""
+    """A count of the width or more is poison to LLVM and undefined in the language: the count is taken modulo the
+    width.
+    """
 
     def rule(e: Emitter, op: Operation, args: list[Lanes]) -> Lanes:
         element = result_element(op)
@@ -70,8 +71,8 @@ def _integer_extremum(name: str) -> Rule:
 def divide(e: Emitter, a: str, b: str, bits: int, width: int, *, signed: bool) -> tuple[str, str]:
     """(quotient, remainder) towards zero. A zero divisor gives 0 and 0, and INT_MIN / -1 wraps: x86 would trap on both.
 
-    Vectors of up to 32 bits divide in f64, whose quotient truncates to the right integer: it differs from one by at least
-    1/divisor, which is 2^-31 of the quotient or more.
+    Vectors of up to 32 bits divide in f64, whose quotient truncates to the right integer: it differs from one by at
+    least 1/divisor, which is 2^-31 of the quotient or more.
     """
     w = e.writer
     ty, mask = vector(f"i{bits}", width), vector("i1", width)
@@ -138,7 +139,24 @@ def _rounded_division(*, up: bool, signed: bool) -> Rule:
 
 
 _CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_CMPF = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true")
+_CMPF = (
+    "false",
+    "oeq",
+    "ogt",
+    "oge",
+    "olt",
+    "ole",
+    "one",
+    "ord",
+    "ueq",
+    "ugt",
+    "uge",
+    "ult",
+    "ule",
+    "une",
+    "uno",
+    "true",
+)
 
 
 def _cmpi(e: Emitter, op: arith.CmpiOp, args: list[Lanes]) -> Lanes:
@@ -204,7 +222,7 @@ def _addptr(e: Emitter, op: tile.AddPtrOp, args: list[Lanes]) -> Lanes:
     pointer, offset = args
     pointee = operand_element(op)
     assert isinstance(pointee, PointerType)
-    offset = cast_to(e, "sext", offset, operand_element(op, 1), _I64)
+    offset = cast_to(e, "sext", offset, operand_element(op, 1), i64)
     scalar, width = e.pointee_type(pointee), pointer.width
     text = e.writer.let(
         f"getelementptr {scalar}, {vector('ptr', width)} {pointer.text}, {vector('i64', width)} {offset.text}"
@@ -333,13 +351,6 @@ def _float_to_integer(*, signed: bool) -> Rule:
 
     return rule
 
-
-def _poison(e: Emitter, op: Operation, args: list[Lanes]) -> Lanes:
-    """Undefined in the IR; zero here, so that no optimisation can spread it."""
-    return Lanes(literal(0, result_element(op)), 0)
-
-
-from tritonx.ir.types import i64 as _I64  # noqa: E402
 
 ELEMENTWISE: dict[type[Operation], Rule] = {
     arith.AddiOp: _integer("add"),

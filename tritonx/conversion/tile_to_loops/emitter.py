@@ -1,16 +1,16 @@
 """The state of emitting one kernel: where every SSA value is, and how an element of it is computed.
 
-A scalar (also a pointer, a block pointer, a descriptor) is a tuple of LLVM values. A tile is either a buffer, a `View` of
-memory, or nothing but its definition, evaluated for a chunk of elements at a `Position` when somebody needs it.
+A scalar (also a pointer, a block pointer, a descriptor) is a tuple of LLVM values. A tile is either a buffer, a `View`
+of memory, or nothing but its definition, evaluated for a chunk of elements at a `Position` when somebody needs it.
 
-A position is one index a dimension and at most one *lane dimension*, along which the chunk holds `width` consecutive elements.
-A value that does not vary along the lane dimension evaluates to a scalar (`Lanes` of width 0), so `x * row_scale[:, None]`
-reads the scale once a row and `ptr + row * stride` is scalar arithmetic.
+A position is one index a dimension and at most one *lane dimension*, along which the chunk holds `width` consecutive
+elements. A value that does not vary along the lane dimension evaluates to a scalar (`Lanes` of width 0), so `x *
+row_scale[:, None]` reads the scale once a row and `ptr + row * stride` is scalar arithmetic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Position:
-    """``index[d]`` is the i64 index along dimension d of lane 0; lanes are consecutive along ``lane`` (-1: no lanes)."""
+    """``index[d]`` is lane 0's i64 index along dimension d; lanes are consecutive along ``lane`` (-1: no lanes)."""
 
     index: tuple[str, ...]
     lane: int = -1
@@ -51,8 +51,8 @@ class Position:
 class View:
     """A tile in memory: the element at index i lies at ``pointer + Σ i·strides`` elements of ``type``.
 
-    ``element`` is the tile's element type; ``widened`` says that memory holds f32 instead (the operands of a matrix product
-    are converted once when they are written).
+    ``element`` is the tile's element type; ``widened`` says that memory holds f32 instead (the operands of a matrix
+    product are converted once when they are written).
     """
 
     pointer: str
@@ -137,7 +137,9 @@ class Emitter:
             count = 1
             for extent in shape:
                 count *= extent
-            view = View(self.new_buffer(count * (4 if widened else element_bytes(element))), element, row_major(shape), widened)
+            view = View(
+                self.new_buffer(count * (4 if widened else element_bytes(element))), element, row_major(shape), widened
+            )
         self.views[value] = view
         return view
 
@@ -148,7 +150,7 @@ class Emitter:
         self._memo = {}
 
     @contextmanager
-    def conditionally(self) -> Iterator[None]:
+    def conditionally(self) -> Generator[None]:
         """What is evaluated inside is forgotten afterwards: it stands in a block that does not always run."""
         saved, self._memo = self._memo, dict(self._memo)
         yield

@@ -5,12 +5,13 @@
           └ tx.worker(context)     one per thread: takes chunks of programs from a shared counter
               └ program(...)       one program
 
-The builtin exists because a launch should cost about a microsecond: it reads the arguments' addresses and numbers without
-making Python objects, releases the interpreter lock and calls `tx.run`. Reading `ob_type` at offset 8 and a NumPy array's data
-pointer at offset 16 is right for CPython builds with the lock; elsewhere the driver calls `tx.run` through ctypes.
+The builtin exists because a launch should cost about a microsecond: it reads the arguments' addresses and numbers
+without making Python objects, releases the interpreter lock and calls `tx.run`. Reading `ob_type` at offset 8 and a
+NumPy array's data pointer at offset 16 is right for CPython builds with the lock; elsewhere the driver calls `tx.run`
+through ctypes.
 
-The context is a block of 8-byte cells, laid out by `Context`. The grid runs in the caller's thread when its estimated work is
-too small to be worth waking others (`GRAIN`).
+The context is a block of 8-byte cells, laid out by `Context`. The grid runs in the caller's thread when its estimated
+work is too small to be worth waking others (`GRAIN`).
 """
 
 from __future__ import annotations
@@ -116,7 +117,9 @@ def worker(program: str, parameters: list[Parameter], buffers: list[int], isa: H
 
 
 def run(cost: int, isa: HostIsa) -> str:
-    """`tx.run(context, threads)`: fills in the counter and the chunk size and runs the grid. `cost` is a program's work."""
+    """`tx.run(context, threads)`: fills in the counter and the chunk size and runs the grid. `cost` is a program's
+    work.
+    """
     return f"""define i32 @tx.run(ptr %context, i32 %threads) {isa.function_attributes()} {{
 entry:
   %total.at = getelementptr i8, ptr %context, i64 {Context.TOTAL}
@@ -172,8 +175,9 @@ GLOBALS = f"""@tx.parallel = global ptr null
 @tx.ndarray = global ptr null
 @tx.address = global ptr null
 @tx.failed = global ptr null"""
-"""Filled in by the driver: GOMP_parallel, the number of threads, numpy.ndarray, and two Python callables (the address of an
-array of any other kind; what raises for a failed assertion)."""
+"""Filled in by the driver: GOMP_parallel, the number of threads, numpy.ndarray, and two Python callables (the address
+of an array of any other kind; what raises for a failed assertion).
+"""
 
 EXPORTED = ("tx.run", "tx.worker", "tx.parallel", "tx.threads", "tx.record", "tx.ndarray", "tx.address", "tx.failed")
 

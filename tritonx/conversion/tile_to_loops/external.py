@@ -30,7 +30,9 @@ def _extern(e: Emitter, op: tile.ExternElementwiseOp, args: list[Lanes]) -> Lane
     if symbol in VECTOR_FORMS:
         return Lanes(emit_function(e.writer, VECTOR_FORMS[symbol], texts, width, e.isa.function_attributes()), width)
     if symbol not in LIBM:
-        raise unsupported(op, f"no function {symbol!r} on this host", "tl.extra.libdevice lists the functions of the target")
+        raise unsupported(
+            op, f"no function {symbol!r} on this host", "tl.extra.libdevice lists the functions of the target"
+        )
     types = [register_type(element_type(v.type)) for v in op.operands]
     result = register_type(element_type(op.results[0].type))
     return Lanes(emit_scalar_calls(e.writer, symbol, texts, width, types, result), width)

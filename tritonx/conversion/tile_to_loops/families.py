@@ -2,68 +2,74 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from xdsl.ir import Operation
 
-from tritonx.dialects import arith, cf, llvm, math, tile, ub
+from tritonx.dialects import arith, cf, math, tile, ub
 
-LOADS: tuple[type[Operation], ...] = (tile.LoadOp, tile.DescriptorLoadOp, tile.DescriptorGatherOp)
+LOADS: frozenset[type[Operation]] = frozenset((tile.LoadOp, tile.DescriptorLoadOp, tile.DescriptorGatherOp))
 
-TRIVIAL: tuple[type[Operation], ...] = (
-    arith.AddiOp,
-    arith.SubiOp,
-    arith.AndIOp,
-    arith.OrIOp,
-    arith.XOrIOp,
-    arith.AddfOp,
-    arith.SubfOp,
-    arith.MulfOp,
-    arith.NegfOp,
-    arith.MaxnumfOp,
-    arith.MinnumfOp,
-    arith.CmpiOp,
-    arith.CmpfOp,
-    arith.SelectOp,
-    arith.ExtFOp,
-    arith.ExtSIOp,
-    arith.ExtUIOp,
-    arith.TruncIOp,
-    arith.BitcastOp,
-    tile.BitcastOp,
-    tile.AddPtrOp,
-    tile.ExpandDimsOp,
-    tile.BroadcastOp,
-    tile.TransOp,
-    tile.SplitOp,
+TRIVIAL: frozenset[type[Operation]] = frozenset(
+    (
+        arith.AddiOp,
+        arith.SubiOp,
+        arith.AndIOp,
+        arith.OrIOp,
+        arith.XOrIOp,
+        arith.AddfOp,
+        arith.SubfOp,
+        arith.MulfOp,
+        arith.NegfOp,
+        arith.MaxnumfOp,
+        arith.MinnumfOp,
+        arith.CmpiOp,
+        arith.CmpfOp,
+        arith.SelectOp,
+        arith.ExtFOp,
+        arith.ExtSIOp,
+        arith.ExtUIOp,
+        arith.TruncIOp,
+        arith.BitcastOp,
+        tile.BitcastOp,
+        tile.AddPtrOp,
+        tile.ExpandDimsOp,
+        tile.BroadcastOp,
+        tile.TransOp,
+        tile.SplitOp,
+    )
 )
 """One instruction a vector: computed again rather than written and read."""
 
-CHEAP: tuple[type[Operation], ...] = (
-    arith.ConstantOp,
-    arith.AddiOp,
-    arith.SubiOp,
-    arith.MuliOp,
-    arith.AndIOp,
-    arith.OrIOp,
-    arith.XOrIOp,
-    arith.ShLIOp,
-    arith.ShRSIOp,
-    arith.ShRUIOp,
-    arith.CmpiOp,
-    arith.SelectOp,
-    arith.ExtSIOp,
-    arith.ExtUIOp,
-    arith.TruncIOp,
-    arith.SIToFPOp,
-    arith.BitcastOp,
-    tile.BitcastOp,
-    tile.MakeRangeOp,
-    tile.SplatOp,
-    tile.ExpandDimsOp,
-    tile.BroadcastOp,
-    tile.TransOp,
-    tile.AddPtrOp,
-    tile.ReshapeOp,
-    ub.PoisonOp,
+CHEAP: frozenset[type[Operation]] = frozenset(
+    (
+        arith.ConstantOp,
+        arith.AddiOp,
+        arith.SubiOp,
+        arith.MuliOp,
+        arith.AndIOp,
+        arith.OrIOp,
+        arith.XOrIOp,
+        arith.ShLIOp,
+        arith.ShRSIOp,
+        arith.ShRUIOp,
+        arith.CmpiOp,
+        arith.SelectOp,
+        arith.ExtSIOp,
+        arith.ExtUIOp,
+        arith.TruncIOp,
+        arith.SIToFPOp,
+        arith.BitcastOp,
+        tile.BitcastOp,
+        tile.MakeRangeOp,
+        tile.SplatOp,
+        tile.ExpandDimsOp,
+        tile.BroadcastOp,
+        tile.TransOp,
+        tile.AddPtrOp,
+        tile.ReshapeOp,
+        ub.PoisonOp,
+    )
 )
 """Index arithmetic: a few of these are recomputed at every use, in loops of any shape."""
 
@@ -78,90 +84,103 @@ VIEW_SOURCES: dict[type[Operation], tuple[int, ...]] = {
 }
 """Operands that are read in another order than the loop's: they must be in memory (or cheap)."""
 
-EFFECT_ANCHORS: tuple[type[Operation], ...] = (
-    tile.StoreOp,
-    tile.AssertOp,
-    tile.AtomicRMWOp,
-    tile.AtomicCASOp,
+EFFECT_ANCHORS: frozenset[type[Operation]] = frozenset(
+    (
+        tile.StoreOp,
+        tile.AssertOp,
+        tile.AtomicRMWOp,
+        tile.AtomicCASOp,
+    )
 )
-"""Ops with an effect for every element that run inside a loop over a tile (a store may share it, the others are alone)."""
+"""Ops with an effect for every element that run inside a loop over a tile (a store may share it, the others are
+alone).
+"""
 
-INLINE: tuple[type[Operation], ...] = (
-    *LOADS,
-    *dict.fromkeys((*CHEAP, *TRIVIAL, *VIEW_SOURCES)),
-    arith.DivSIOp,
-    arith.DivUIOp,
-    arith.RemSIOp,
-    arith.RemUIOp,
-    arith.FloorDivSIOp,
-    arith.CeilDivSIOp,
-    arith.CeilDivUIOp,
-    arith.MaxSIOp,
-    arith.MinSIOp,
-    arith.MaxUIOp,
-    arith.MinUIOp,
-    arith.DivfOp,
-    arith.RemFOp,
-    arith.MaximumfOp,
-    arith.MinimumfOp,
-    arith.TruncFOp,
-    arith.UIToFPOp,
-    arith.FPToSIOp,
-    arith.FPToUIOp,
-    arith.IndexCastOp,
-    math.AbsFOp,
-    math.AbsIOp,
-    math.CeilOp,
-    math.FloorOp,
-    math.RoundOp,
-    math.RoundEvenOp,
-    math.TruncOp,
-    math.CosOp,
-    math.SinOp,
-    math.TanOp,
-    math.ErfOp,
-    math.Exp2Op,
-    math.ExpOp,
-    math.ExpM1Op,
-    math.LogOp,
-    math.Log2Op,
-    math.Log10Op,
-    math.Log1pOp,
-    math.RsqrtOp,
-    math.SqrtOp,
-    math.TanhOp,
-    math.FmaOp,
-    tile.ClampFOp,
-    tile.ExternElementwiseOp,
-    tile.FpToFpOp,
-    tile.IntToPtrOp,
-    tile.PtrToIntOp,
-    tile.MulhiUIOp,
-    tile.PreciseDivFOp,
-    tile.PreciseSqrtOp,
+INLINE: frozenset[type[Operation]] = frozenset(
+    (
+        *LOADS,
+        *CHEAP,
+        *TRIVIAL,
+        *VIEW_SOURCES,
+        arith.DivSIOp,
+        arith.DivUIOp,
+        arith.RemSIOp,
+        arith.RemUIOp,
+        arith.FloorDivSIOp,
+        arith.CeilDivSIOp,
+        arith.CeilDivUIOp,
+        arith.MaxSIOp,
+        arith.MinSIOp,
+        arith.MaxUIOp,
+        arith.MinUIOp,
+        arith.DivfOp,
+        arith.RemFOp,
+        arith.MaximumfOp,
+        arith.MinimumfOp,
+        arith.TruncFOp,
+        arith.UIToFPOp,
+        arith.FPToSIOp,
+        arith.FPToUIOp,
+        arith.IndexCastOp,
+        math.AbsFOp,
+        math.AbsIOp,
+        math.CeilOp,
+        math.FloorOp,
+        math.RoundOp,
+        math.RoundEvenOp,
+        math.TruncOp,
+        math.CosOp,
+        math.SinOp,
+        math.TanOp,
+        math.ErfOp,
+        math.Exp2Op,
+        math.ExpOp,
+        math.ExpM1Op,
+        math.LogOp,
+        math.Log2Op,
+        math.Log10Op,
+        math.Log1pOp,
+        math.RsqrtOp,
+        math.SqrtOp,
+        math.TanhOp,
+        math.FmaOp,
+        tile.ClampFOp,
+        tile.ExternElementwiseOp,
+        tile.FpToFpOp,
+        tile.IntToPtrOp,
+        tile.PtrToIntOp,
+        tile.MulhiUIOp,
+        tile.PreciseDivFOp,
+        tile.PreciseSqrtOp,
+    )
 )
 
-WRITES: tuple[type[Operation], ...] = (
-    tile.StoreOp,
-    tile.AtomicRMWOp,
-    tile.AtomicCASOp,
-    tile.DescriptorStoreOp,
-    tile.DescriptorReduceOp,
-    tile.DescriptorScatterOp,
-    tile.PrintOp,
-    tile.AssertOp,
-    tile.CallOp,
-    cf.AssertOp,
+WRITES: frozenset[type[Operation]] = frozenset(
+    (
+        tile.StoreOp,
+        tile.AtomicRMWOp,
+        tile.AtomicCASOp,
+        tile.DescriptorStoreOp,
+        tile.DescriptorReduceOp,
+        tile.DescriptorScatterOp,
+        tile.PrintOp,
+        tile.AssertOp,
+        tile.CallOp,
+        cf.AssertOp,
+    )
 )
 """Ops whose order among themselves and with loads is observable."""
 
-IGNORED: tuple[type[Operation], ...] = (llvm.AssumeOp,)
+
+def is_inline(op: object) -> TypeGuard[Operation]:
+    """Whether `op` (or the block that an argument belongs to) is an op that is evaluated where its result is used."""
+    return type(op) in INLINE
 
 
 def writes_memory(op: Operation) -> bool:
     """Whether the op, or one in its regions, has an effect that must keep its place."""
-    return isinstance(op, WRITES) or (bool(op.regions) and any(isinstance(o, WRITES) for o in op.walk()))
+    return type(op) in WRITES or (bool(op.regions) and any(type(o) in WRITES for o in op.walk()))
 
 
 def reads_memory(op: Operation) -> bool:
-    return isinstance(op, LOADS) or (bool(op.regions) and any(isinstance(o, LOADS) for o in op.walk()))
+    return type(op) in LOADS or (bool(op.regions) and any(type(o) in LOADS for o in op.walk()))

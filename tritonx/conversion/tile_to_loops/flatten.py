@@ -1,4 +1,6 @@
-"""Block pointers and descriptors are several scalars: base, extents, strides, and where the block begins or how it is padded."""
+"""Block pointers and descriptors are several scalars: base, extents, strides, and where the block begins or how it is
+padded.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from tritonx.ir.types import PointerType, is_tensor, shape_of
 def flat_types(type_: Attribute) -> list[str]:
     """The LLVM types of a scalar-like value.
 
-    Block pointer: base; extents, strides, offsets as i64. Descriptor: base; extents, strides as i64; whether it pads with NaN.
+    Block pointer: base; extents, strides, offsets as i64. Descriptor: base; extents, strides as i64; whether it pads
+    with NaN.
     """
     if isinstance(type_, PointerType) and is_tensor(type_.pointee):
         return ["ptr"] + ["i64"] * (3 * len(shape_of(type_.pointee)))

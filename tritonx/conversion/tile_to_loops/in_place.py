@@ -1,9 +1,9 @@
 """Which tiles may be written over the loop-carried tile that they replace.
 
-A loop carries a tile in one buffer. `acc = acc * alpha + dot(p, v)` should update that buffer rather than fill another one and
-copy. Writing the yielded tile y over the carried tile a is right if nobody reads a afterwards, and whoever reads it in the same
-loop nest reads it at the element being written. A matrix product's accumulator operand is written over as well, so the chain
-`a → a * alpha → dot` collapses into one buffer.
+A loop carries a tile in one buffer. `acc = acc * alpha + dot(p, v)` should update that buffer rather than fill another
+one and copy. Writing the yielded tile y over the carried tile a is right if nobody reads a afterwards, and whoever
+reads it in the same loop nest reads it at the element being written. A matrix product's accumulator operand is written
+over as well, so the chain `a → a * alpha → dot` collapses into one buffer.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from tritonx.conversion.tile_to_loops.families import INLINE, VIEW_SOURCES
+from tritonx.conversion.tile_to_loops.families import VIEW_SOURCES, is_inline
 from tritonx.conversion.tile_to_loops.plan import Group, Item, Materialise, Plan, nested_operands
-from tritonx.dialects import scf, tile
 from tritonx.conversion.tile_to_loops.types import is_narrow_float
+from tritonx.dialects import scf, tile
 from tritonx.ir.types import element_type, is_tensor
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ class Read:
 
 
 def prefer_accumulators(e: Emitter, plan: Plan) -> None:
-    """A product's accumulator, if nobody else wants it, is computed where the product goes; its operands are held as f32."""
+    """A product's accumulator, if nobody else wants it, is computed where the product goes; its operands are held as
+    f32.
+    """
     for item in plan.items:
         if isinstance(item, tile.DotOp):
             for operand in (item.a, item.b):
@@ -150,7 +152,7 @@ def _ways(plan: Plan, value: SSAValue, argument: SSAValue, written: set[SSAValue
             found.add(aligned)
             return
         op = v.owner
-        if (v in plan.buffered and v not in written) or not isinstance(op, Operation) or not isinstance(op, INLINE):
+        if (v in plan.buffered and v not in written) or not is_inline(op):
             return
         sources = VIEW_SOURCES.get(type(op), ())
         for i, operand in enumerate(op.operands):

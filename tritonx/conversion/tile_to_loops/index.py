@@ -1,17 +1,17 @@
 """Index expressions: what address does element (i0, i1, …) of a tile of pointers hold?
 
-A kernel computes addresses with whole tiles (`ptr + row * stride + tl.arange(0, N)`). To read memory with vector loads the
-emitter needs the opposite view: a scalar formula in the tile's indices, from which it can see that along some dimension the
-addresses are consecutive. That view is a polynomial over the integers whose atoms are
+A kernel computes addresses with whole tiles (`ptr + row * stride + tl.arange(0, N)`). To read memory with vector loads
+the emitter needs the opposite view: a scalar formula in the tile's indices, from which it can see that along some
+dimension the addresses are consecutive. That view is a polynomial over the integers whose atoms are
 
 * ``ScalarAtom``: a scalar SSA value (`row`, `stride`),
 * ``IndexAtom(d)``: the position along dimension d,
 * ``CarriedAtom``: how far a loop has advanced a tile of pointers or offsets beyond its initial value,
 * ``TensorAtom(t, dims)``: an element of a tile of integers that has no formula (a loaded index, a remainder).
 
-`make_range` is an IndexAtom plus its start, `splat` a ScalarAtom, `broadcast` and `trans` rename indices, `+ - *` are those of
-polynomials. So equal addresses are equal polynomials, "contiguous along d" is "linear in i_d with coefficient 1 and nothing
-else varies along d", and a loop that does `ptrs += BLOCK * stride` carries one scalar instead of a tile.
+`make_range` is an IndexAtom plus its start, `splat` a ScalarAtom, `broadcast` and `trans` rename indices, `+ - *` are
+those of polynomials. So equal addresses are equal polynomials, "contiguous along d" is "linear in i_d with coefficient
+1 and nothing else varies along d", and a loop that does `ptrs += BLOCK * stride` carries one scalar instead of a tile.
 
 As in Triton's own axis analysis, index arithmetic that reaches an address is assumed not to overflow between its parts:
 `sext(base + i)` is treated as `sext(base) + i`. A scalar sub-expression keeps its width and wraps as written.
@@ -168,7 +168,9 @@ class IndexAnalysis:
         self._carried: dict[SSAValue, Form | None] = {}
 
     def form(self, value: SSAValue) -> Form | None:
-        """The form of an integer or pointer value; None for pointers without one (loaded pointers, casts) and for floats."""
+        """The form of an integer or pointer value; None for pointers without one (loaded pointers, casts) and for
+        floats.
+        """
         if value not in self._forms:
             self._forms[value] = self._compute(value)
         return self._forms[value]
@@ -223,7 +225,7 @@ class IndexAnalysis:
 
     def _of_loop_result(self, value: SSAValue, loop: Operation, index: int) -> Form | None:
         body: Block = loop.regions[0].block
-        initial = self.carried(cast(BlockArgument, body.args[index + 1]))
+        initial = self.carried(body.args[index + 1])
         if initial is not None:
             return Form(initial.base, initial.offset + Polynomial.atom(CarriedAtom(value)))
         return self._opaque(value)
@@ -311,7 +313,9 @@ def _trans(analysis: IndexAnalysis, op: tile.TransOp) -> Form | None:
 
 
 def _reshape(analysis: IndexAnalysis, op: tile.ReshapeOp) -> Form | None:
-    """Dimensions are split and merged row-major: i = i_a·B + i_b. Merging needs matching strides, so only splits qualify."""
+    """Dimensions are split and merged row-major: i = i_a·B + i_b. Merging needs matching strides, so only splits
+    qualify.
+    """
     form = analysis.form(op.src)
     groups = reshape_groups(shape_of(op.src.type), shape_of(op.result.type))
     if form is None or groups is None or any(isinstance(a, TensorAtom) for a in form.offset.atoms()):
@@ -355,7 +359,9 @@ def _addptr(analysis: IndexAnalysis, op: tile.AddPtrOp) -> Form | None:
     return Form(pointer.base, pointer.offset + offset.offset)
 
 
-def _binary(combine: Callable[[Polynomial, Polynomial], Polynomial]) -> Callable[[IndexAnalysis, Operation], Form | None]:
+def _binary(
+    combine: Callable[[Polynomial, Polynomial], Polynomial],
+) -> Callable[[IndexAnalysis, Operation], Form | None]:
     def rule(analysis: IndexAnalysis, op: Operation) -> Form | None:
         a, b = analysis.form(op.operands[0]), analysis.form(op.operands[1])
         if a is None or b is None or len(a.offset.terms) * len(b.offset.terms) > 4 * MAX_TERMS:
@@ -399,4 +405,3 @@ _RULES: dict[type[Operation], Callable[[IndexAnalysis, Any], Form | None]] = {
     arith.ExtSIOp: _extend,
     arith.ExtUIOp: _extend_unsigned,
 }
-

@@ -1,7 +1,7 @@
 """What the loop emitter must know about the host's instruction set.
 
-LLVM legalises any vector, so these numbers steer the shape of the code and never its meaning: the same kernel compiled for
-AVX2 and for AVX-512 differs in its chunk width and register tile only, and computes the same bits.
+LLVM legalises any vector, so these numbers steer the shape of the code and never its meaning: the same kernel compiled
+for AVX2 and for AVX-512 differs in its chunk width and register tile only, and computes the same bits.
 """
 
 from __future__ import annotations

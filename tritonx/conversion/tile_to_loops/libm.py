@@ -1,10 +1,12 @@
-"""The functions that ``tl.extra.libdevice`` names may stand for on a host: the C library's, and the vector forms of some."""
+"""The functions that ``tl.extra.libdevice`` names may stand for on a host: the C library's, and the vector forms of
+some.
+"""
 
 from __future__ import annotations
 
 _ONE = (
-    "acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp10 exp2 expm1 fabs floor lgamma log log10 log1p log2 "
-    "logb nearbyint rint round sin sinh sqrt tan tanh tgamma trunc j0 j1 y0 y1"
+    "acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp10 exp2 expm1 fabs floor lgamma log log10 "
+    "log1p log2 logb nearbyint rint round sin sinh sqrt tan tanh tgamma trunc j0 j1 y0 y1"
 ).split()
 _TWO = "atan2 copysign fdim fmax fmin fmod hypot nextafter pow remainder".split()
 _THREE = ("fma",)

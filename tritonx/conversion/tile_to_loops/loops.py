@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tritonx.conversion.tile_to_loops.emitter import Position
-from tritonx.conversion.tile_to_loops.families import INLINE, LOADS
+from tritonx.conversion.tile_to_loops.families import LOADS, is_inline
 from tritonx.conversion.tile_to_loops.plan import Effect, Group, Materialise
-from tritonx.conversion.tile_to_loops.types import element_bytes
+from tritonx.conversion.tile_to_loops.types import element_bytes, integer_bits
 from tritonx.dialects import arith, tile
 from tritonx.ir.types import PointerType, element_type, is_tensor, shape_of
 
@@ -96,7 +95,7 @@ def group_lanes(e: Emitter, group: Group) -> tuple[int, int]:
     if lane < 0:
         return -1, 0
     votes = [0] * len(group.shape)
-    for op in {v.owner for v in values if isinstance(v.owner, LOADS)} | {
+    for op in {v.owner for v in values if type(v.owner) in LOADS} | {
         a.op for a in group.anchors if isinstance(a, Effect)
     }:
         if isinstance(op, tile.LoadOp | tile.StoreOp) and is_tensor(op.ptr.type):
@@ -121,7 +120,7 @@ def inline_values(e: Emitter, group: Group) -> set[SSAValue]:
             return
         found.add(value)
         op = value.owner
-        if isinstance(op, Operation) and isinstance(op, INLINE) and (value not in e.views or value in e.writing):
+        if is_inline(op) and (value not in e.views or value in e.writing):
             for v in op.operands:
                 visit(v)
 
@@ -131,16 +130,19 @@ def inline_values(e: Emitter, group: Group) -> set[SSAValue]:
 
 
 def _data_bytes(values: set[SSAValue], group: Group) -> int:
-    """The widest element among the group's data: what is loaded, computed in floats, stored. Index arithmetic does not count."""
+    """The widest element among the group's data: what is loaded, computed in floats, stored. Index arithmetic does not
+    count.
+    """
     sizes = [1]
     for value in values:
         element = element_type(value.type)
         if isinstance(element, PointerType):
             continue
-        if isinstance(element, IntegerType) and not isinstance(value.owner, LOADS):
-            if element.width.data == 1 or isinstance(value.owner, tile.MakeRangeOp | arith.ConstantOp | tile.SplatOp):
+        bits = integer_bits(element)
+        if bits and type(value.owner) not in LOADS:
+            if bits == 1 or isinstance(value.owner, tile.MakeRangeOp | arith.ConstantOp | tile.SplatOp):
                 continue
             sizes.append(min(4, element_bytes(element)))
             continue
-        sizes.append(element_bytes(element) if isinstance(element, IntegerType) else max(4, element_bytes(element)))
+        sizes.append(element_bytes(element) if bits else max(4, element_bytes(element)))
     return max(sizes)

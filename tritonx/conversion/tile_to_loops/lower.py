@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
 from tritonx.conversion.tile_to_loops import (
     atomic,
@@ -52,7 +53,9 @@ TABLES = Tables(
 
 @dataclass(frozen=True)
 class Lowered:
-    """LLVM text, the kernel's name, its assertions' messages with their places, and a program's estimated instructions."""
+    """LLVM text, the kernel's name, its assertions' messages with their places, and a program's estimated
+    instructions.
+    """
 
     text: str
     name: str
@@ -63,9 +66,12 @@ class Lowered:
 def lower_module(module: ModuleOp, isa: HostIsa, *, data_layout: str, fuse: bool) -> Lowered:
     """The public function of `module` as a program that runs on `isa`.
 
-    `fuse` allows a product and a sum to be contracted into one operation. Raises `PassError` at an op that has no host form.
+    `fuse` allows a product and a sum to be contracted into one operation. Raises `PassError` at an op that has no host
+    form.
     """
-    functions = {cast(StringAttr, op.properties["sym_name"]).data: op for op in module.ops if isinstance(op, tile.FuncOp)}
+    functions = {
+        cast(StringAttr, op.properties["sym_name"]).data: op for op in module.ops if isinstance(op, tile.FuncOp)
+    }
     kernel = _kernel(module, functions)
     output = Module()
     emitter = Emitter(output, isa, TABLES, fuse=fuse, index=IndexAnalysis())
@@ -84,7 +90,7 @@ def lower_module(module: ModuleOp, isa: HostIsa, *, data_layout: str, fuse: bool
     return Lowered(output.print(header), name, tuple(emitter.assertions), cost)
 
 
-def _kernel(module: ModuleOp, functions: dict[str, Operation]) -> Operation:
+def _kernel(module: ModuleOp, functions: Mapping[str, Operation]) -> Operation:
     public = [f for f in functions.values() if _visibility(f) != "private"]
     if len(public) != 1:
         raise unsupported(module, f"expected one public function, found {len(public)}")
@@ -103,7 +109,7 @@ def _program(e: Emitter, kernel: Operation) -> list[Parameter]:
     assert block is not None
     parameters: list[Parameter] = []
     for argument in block.args:
-        kind = cast(Attribute, argument.type)
+        kind = argument.type
         if is_tensor(kind):
             raise unsupported(kernel, "a kernel cannot take a tile")
         names: list[str] = []

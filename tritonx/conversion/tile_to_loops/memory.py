@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.conversion.tile_to_loops.addresses import element_address, emit_polynomial, evaluate_form
 from tritonx.conversion.tile_to_loops.constants import literal
-from tritonx.conversion.tile_to_loops.emitter import Position
+from tritonx.conversion.tile_to_loops.emitter import Position, unsupported
 from tritonx.conversion.tile_to_loops.index import Form, IndexAtom, Polynomial, ScalarAtom, TensorAtom, varies_along
 from tritonx.conversion.tile_to_loops.tables import EffectRule, InlineRule, StatementRule
 from tritonx.conversion.tile_to_loops.types import memory_type, register_type, type_bytes, vector
@@ -33,12 +33,15 @@ if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
 
 
+_BLOCK_POINTER = "block pointers and descriptors are rewritten to pointers before this (pass 'rewrite-descriptors')"
+
+
 @dataclass(frozen=True)
 class Chunk:
     """Addresses of a chunk: consecutive from ``pointer`` (``pointers`` None), or one a lane in the vector ``pointers``.
 
-    With ``consecutive`` set, that i1 says at run time whether ``pointer`` holds; ``lazily`` writes the code for the vector of
-    addresses where it does not.
+    With ``consecutive`` set, that i1 says at run time whether ``pointer`` holds; ``lazily`` writes the code for the
+    vector of addresses where it does not.
     """
 
     pointer: str | None
@@ -161,7 +164,9 @@ def _load_consecutive(e: Emitter, pointer: str, scalar: str, width: int, mask: s
     if mask is None:
         return w.let(f"load {ty}, ptr {pointer}, align {align}")
     name = f"llvm.masked.load.{_suffix(scalar, width)}.p0"
-    return _masked_call(e, ty, name, f"ptr align {align} {pointer}, {vector('i1', width)} {mask}, {ty} {other}", "ptr", ty, width)
+    return _masked_call(
+        e, ty, name, f"ptr align {align} {pointer}, {vector('i1', width)} {mask}, {ty} {other}", "ptr", ty, width
+    )
 
 
 def _gather(e: Emitter, pointers: str, scalar: str, width: int, mask: str | None, other: str) -> str:
@@ -169,7 +174,9 @@ def _gather(e: Emitter, pointers: str, scalar: str, width: int, mask: str | None
     name = f"llvm.masked.gather.{_suffix(scalar, width)}.v{width}p0"
     where = vector("ptr", width)
     every = mask if mask is not None else "splat (i1 true)"
-    return _masked_call(e, ty, name, f"{where} align {align} {pointers}, {bits} {every}, {ty} {other}", where, ty, width)
+    return _masked_call(
+        e, ty, name, f"{where} align {align} {pointers}, {bits} {every}, {ty} {other}", where, ty, width
+    )
 
 
 def _masked_call(e: Emitter, ty: str, name: str, arguments: str, where: str, other: str, width: int) -> str:
@@ -240,9 +247,7 @@ def _load(e: Emitter, op: tile.LoadOp, value: SSAValue, position: Position) -> L
     element = element_type(value.type)
     w, width = e.writer, position.width
     if isinstance(op.ptr.type, PointerType):
-        from tritonx.conversion.tile_to_loops.blocks import load_block_pointer
-
-        return load_block_pointer(e, op, position)
+        raise unsupported(op, _BLOCK_POINTER)
     if position.lane >= 0 and _same_along(e, op, position.lane):
         return e.evaluate(value, Position(position.index))
     if position.lane < 0:
@@ -316,10 +321,7 @@ def _load_statement(e: Emitter, op: tile.LoadOp) -> None:
 
 def _store_statement(e: Emitter, op: tile.StoreOp) -> None:
     if is_tensor(op.value.type):
-        from tritonx.conversion.tile_to_loops.blocks import store_block_pointer
-
-        store_block_pointer(e, op)
-        return
+        raise unsupported(op, _BLOCK_POINTER)
     element = op.value.type
     text = e.to_memory(Lanes(e.scalar(op.value), 0), element).text
     scalar, address = memory_type(element), e.scalar(op.ptr)
@@ -331,4 +333,14 @@ INLINE: dict[type[Operation], InlineRule] = {tile.LoadOp: _load}
 EFFECTS: dict[type[Operation], EffectRule] = {tile.StoreOp: _store}
 STATEMENTS: dict[type[Operation], StatementRule] = {tile.LoadOp: _load_statement, tile.StoreOp: _store_statement}
 
-__all__ = ["EFFECTS", "INLINE", "STATEMENTS", "Chunk", "IndexAtom", "ScalarAtom", "chunk_addresses", "load_chunk", "store_chunk"]
+__all__ = [
+    "EFFECTS",
+    "INLINE",
+    "STATEMENTS",
+    "Chunk",
+    "IndexAtom",
+    "ScalarAtom",
+    "chunk_addresses",
+    "load_chunk",
+    "store_chunk",
+]

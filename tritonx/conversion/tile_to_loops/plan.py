@@ -1,26 +1,27 @@
 """The fusion plan: which tiles become memory, and which loops share an iteration.
 
-A tile need not exist. `exp(x - m)` over 1024 elements is a loop that computes sixteen elements at a time in vector registers;
-only some tiles have to lie in memory, because somebody reads them in another order or in a later loop. For one block of
-straight-line code the planner decides:
+A tile need not exist. `exp(x - m)` over 1024 elements is a loop that computes sixteen elements at a time in vector
+registers; only some tiles have to lie in memory, because somebody reads them in another order or in a later loop. For
+one block of straight-line code the planner decides:
 
-* **inline** ops compute nothing by themselves: they are evaluated, for the chunk of elements at hand, wherever they are used.
-  Loads are inline too. *Cheap* ones (index arithmetic, comparisons of it, constants, and their broadcasts) are recomputed at
-  every use; others are computed once.
+* **inline** ops compute nothing by themselves: they are evaluated, for the chunk of elements at hand, wherever they are
+  used. Loads are inline too. *Cheap* ones (index arithmetic, comparisons of it, constants, and their broadcasts) are
+  recomputed at every use; others are computed once.
 * **anchors** make loops: a store, a reduction, an assertion, or writing a tile to a buffer (`Materialise`).
-* a **group** is a list of anchors over one iteration space that share a loop nest. A reduction fixes how the axis is walked
-  (see reduce.py), so two reductions share a group only if they agree on the axis.
+* a **group** is a list of anchors over one iteration space that share a loop nest. A reduction fixes how the axis is
+  walked (see reduce.py), so two reductions share a group only if they agree on the axis.
 
-An anchor joins an earlier group unless it needs a result which that group only has at its end, or unless moving it there
-would reorder conflicting memory accesses. A tile is materialised if it is read out of order (broadcast, transposed, reshaped,
-gathered from, a dot operand), if it enters or leaves a region or block, or if two groups need it and it is not trivial to
-recompute.
+An anchor joins an earlier group unless it needs a result which that group only has at its end, or unless moving it
+there would reorder conflicting memory accesses. A tile is materialised if it is read out of order (broadcast,
+transposed, reshaped, gathered from, a dot operand), if it enters or leaves a region or block, or if two groups need it
+and it is not trivial to recompute.
 
-Memory. A kernel loads a whole tile before it stores; in a fused loop the store of one chunk precedes the load of the next.
-That is the same program unless the tiles overlap at different positions. Two accesses may share a group if they have the same
-base pointer and equal offsets, or different base pointers and strides that agree (a stride known to be 1 against one known to
-be -1 or unknown does not). So `store(out + i, load(x + i))` fuses, and in-place reversals and transpositions go through a buffer.
-What is excluded by assumption is two pointer *arguments* into one array, a partial overlap apart, used with equal strides.
+Memory. A kernel loads a whole tile before it stores; in a fused loop the store of one chunk precedes the load of the
+next. That is the same program unless the tiles overlap at different positions. Two accesses may share a group if they
+have the same base pointer and equal offsets, or different base pointers and strides that agree (a stride known to be 1
+against one known to be -1 or unknown does not). So `store(out + i, load(x + i))` fuses, and in-place reversals and
+transpositions go through a buffer. What is excluded by assumption is two pointer *arguments* into one array, a partial
+overlap apart, used with equal strides.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from tritonx.conversion.tile_to_loops.families import (
     CHEAP,
     EFFECT_ANCHORS,
-    INLINE,
     LOADS,
     TRIVIAL,
     VIEW_SOURCES,
+    is_inline,
     reads_memory,
     writes_memory,
 )
@@ -118,8 +119,8 @@ class Planner:
         self._find_last_uses(ops)
         loads: list[Operation] = []
         for op in ops:
-            if isinstance(op, INLINE) and op.results and is_tensor(op.results[0].type):
-                if isinstance(op, LOADS):
+            if is_inline(op) and op.results and is_tensor(op.results[0].type):
+                if type(op) in LOADS:
                     loads.append(op)
                 if self._escapes(op):
                     for value in op.results:
@@ -130,7 +131,7 @@ class Planner:
             if isinstance(op, tile.ReduceOp):
                 shape = shape_of(op.operands[0].type)
                 self._add(Reduction(op), shape, op.axis.value.data)
-            elif isinstance(op, EFFECT_ANCHORS) and is_tensor(op.operands[0].type):
+            elif type(op) in EFFECT_ANCHORS and is_tensor(op.operands[0].type):
                 self._add(Effect(op), shape_of(op.operands[0].type), None)
             else:
                 self._opaque(op)
@@ -156,7 +157,7 @@ class Planner:
 
     def _compute_cost(self, value: SSAValue) -> int | None:
         op = value.owner
-        if isinstance(op, Block) or not isinstance(op, CHEAP):
+        if isinstance(op, Block) or type(op) not in CHEAP:
             form = self.index.form(value) if _indexlike(value.type) else None
             return 1 if form is not None and not opaque(form, value) else None
         if isinstance(op, tile.ReshapeOp):
@@ -175,7 +176,7 @@ class Planner:
         for i in range(len(ops) - 1, -1, -1):
             op = ops[i]
             at = i
-            if isinstance(op, INLINE) and op.results and is_tensor(op.results[0].type):
+            if is_inline(op) and op.results and is_tensor(op.results[0].type):
                 at = max((self._last_use.get(r, -1) for r in op.results), default=-1)
                 if self._escapes(op):
                     at = len(ops)
@@ -203,7 +204,7 @@ class Planner:
         """See that a tile is in memory; or, unless `strictly`, cheap."""
         if not is_tensor(value.type) or value in self.buffered or (not strictly and self.cheap(value)):
             return
-        if not isinstance(value.owner, Operation) or not isinstance(value.owner, INLINE):
+        if not is_inline(value.owner):
             return  # its producer writes it to memory
         self._add(Materialise(value), shape_of(value.type), None)
         self.buffered.add(value)
@@ -248,7 +249,7 @@ class Planner:
             return
         seen.add(value)
         op = value.owner
-        if not isinstance(op, INLINE) or op.parent is not self.block:
+        if not is_inline(op) or op.parent is not self.block:
             return
         sources = VIEW_SOURCES.get(type(op), ())
         for i, operand in enumerate(op.operands):
@@ -276,7 +277,7 @@ class Planner:
             if value in finished or (value in aligned and not (in_order and shape_of(value.type) == group.shape)):
                 return True
             op = value.owner
-            if value in aligned or not isinstance(op, Operation) or not isinstance(op, INLINE):
+            if value in aligned or not is_inline(op):
                 return False
             sources = VIEW_SOURCES.get(type(op), ())
             return any(visit(v, in_order and i not in sources) for i, v in enumerate(op.operands))
@@ -291,12 +292,14 @@ class Planner:
         seen: set[SSAValue] = set()
 
         def visit(value: SSAValue) -> None:
-            if value in seen or (value in self.buffered and not (isinstance(anchor, Materialise) and value is anchor.value)):
+            if value in seen or (
+                value in self.buffered and not (isinstance(anchor, Materialise) and value is anchor.value)
+            ):
                 return
             seen.add(value)
             op = value.owner
-            if isinstance(op, INLINE) and op.parent is self.block:
-                if isinstance(op, LOADS):
+            if is_inline(op) and op.parent is self.block:
+                if type(op) in LOADS:
                     loads.append(op)
                 for v in op.operands:
                     visit(v)
@@ -338,12 +341,18 @@ class Planner:
             return fa == fb
         for dim in range(len(shape_of(a.ptr.type))):
             sa, sb = fa.offset.stride(dim), fb.offset.stride(dim)
-            if sa is None or sb is None or (sa != sb and not (sa.constant_value() is None and sb.constant_value() is None)):
+            if (
+                sa is None
+                or sb is None
+                or (sa != sb and not (sa.constant_value() is None and sb.constant_value() is None))
+            ):
                 return False
         return True
 
     def _settle_loads(self, loads: list[Operation], effect: Operation) -> None:
-        """Before a write: tiles loaded earlier and needed later must be read now; those this op uses, unless they may fuse."""
+        """Before a write: tiles loaded earlier and needed later must be read now; those this op uses, unless they may
+        fuse.
+        """
         at = self._position[effect]
         fusable = isinstance(effect, tile.StoreOp) and is_tensor(effect.operands[0].type)
         for load in loads:
@@ -416,10 +425,10 @@ class Planner:
         written_here = any(isinstance(a, Materialise) and a.value is value for a in group.anchors)
         if (value in self.buffered and not written_here) or (not written_here and self.cheap(value)):
             return
-        if not isinstance(op, INLINE) or op.parent is not self.block:
+        if not is_inline(op) or op.parent is not self.block:
             return
         owner = first.setdefault(value, group)
-        if owner is not group and not written_here and not isinstance(op, TRIVIAL):
+        if owner is not group and not written_here and type(op) not in TRIVIAL:
             owner.anchors.insert(0, Materialise(value))
             self.buffered.add(value)
             return

@@ -1,12 +1,14 @@
 """Reductions, in the order that defines their result.
 
-x[0:n/2] is combined with x[n/2:n] element by element, then the n/2 results in the same way, until one is left: a halving tree
-(`interpreter/meanings/reduce.py`). Its first three levels combine elements n/8 apart, so the loop over the axis runs over n/8
-elements and evaluates eight chunks at that distance each time, combines them in registers, and leaves n/8 partial results; the
-later levels do the same to those. What is reduced is never stored as such, and the last levels, within one vector, are shuffles
-that fold the upper half of the lanes onto the lower half, which is the same tree.
+x[0:n/2] is combined with x[n/2:n] element by element, then the n/2 results in the same way, until one is left: a
+halving tree (`interpreter/meanings/reduce.py`). Its first three levels combine elements n/8 apart, so the loop over the
+axis runs over n/8 elements and evaluates eight chunks at that distance each time, combines them in registers, and
+leaves n/8 partial results; the later levels do the same to those. What is reduced is never stored as such, and the last
+levels, within one vector, are shuffles that fold the upper half of the lanes onto the lower half, which is the same
+tree.
 
-Along the lane dimension the partial results of a row end in a scalar; along any other dimension the lanes are independent.
+Along the lane dimension the partial results of a row end in a scalar; along any other dimension the lanes are
+independent.
 """
 
 from __future__ import annotations
@@ -98,7 +100,9 @@ def _combine_each(e: Emitter, block: Block, args: Parts, elements: list[Attribut
         scalars = [e.writer.extract(register_type(t), a, lane) for a, t in zip(args, elements, strict=True)]
         for i, text in enumerate(one(scalars)):
             scalar = register_type(elements[i])
-            results[i] = e.writer.let(f"insertelement {vector(scalar, width)} {results[i]}, {scalar} {text}, i64 {lane}")
+            results[i] = e.writer.let(
+                f"insertelement {vector(scalar, width)} {results[i]}, {scalar} {text}, i64 {lane}"
+            )
     return [Lanes(t, width) for t in results]
 
 
@@ -140,7 +144,9 @@ class Partials:
         self.e = e
         self.elements = [element_type(s.type) for s in op.srcs]
         self.views = [
-            View(e.new_buffer(count * row * element_bytes(t)), t, (row, 1)) if count * row else View("null", t, (row, 1))
+            View(e.new_buffer(count * row * element_bytes(t)), t, (row, 1))
+            if count * row
+            else View("null", t, (row, 1))
             for t in self.elements
         ]
 
@@ -158,7 +164,9 @@ def fan_of(count: int) -> int:
     return min(FAN, count)
 
 
-def _halve(e: Emitter, op: tile.ReduceOp, count: int, load: Callable[[str], Parts], store: Callable[[str, Parts], None]) -> Parts:
+def _halve(
+    e: Emitter, op: tile.ReduceOp, count: int, load: Callable[[str], Parts], store: Callable[[str, Parts], None]
+) -> Parts:
     """Reduce `count` stored values to one; values i and i + count/2 are neighbours in the tree."""
     while count > FAN:
         step = count // FAN
@@ -228,7 +236,10 @@ def _combine_fan(
         emit_anchors(e, group, position)
         for i, op in enumerate(ops):
             parts = [
-                Lanes(e.writer.widen(register_type(element_type(s.type)), e.evaluate(s, position), position.width), position.width)
+                Lanes(
+                    e.writer.widen(register_type(element_type(s.type)), e.evaluate(s, position), position.width),
+                    position.width,
+                )
                 for s in op.srcs
             ]
             values[i].append(parts)
@@ -289,5 +300,3 @@ def _across_lanes(e: Emitter, group: Group, lane: int, width: int) -> None:
                     lambda i, x, p=partial: p.store(i, column, x, width),
                 )
                 _finish(e, op, parts, place(column))
-
-

@@ -1,10 +1,12 @@
-"""Prefix scans: from the first element of the axis to the last (or back), one after the other; that order is the meaning.
+"""Prefix scans: from the first element of the axis to the last (or back), one after the other; that order is the
+meaning.
 
 The gathered values travel in phi nodes. Along any other axis than the last, the last dimension supplies lanes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,10 @@ from tritonx.ir.types import element_type, shape_of
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
+
+
+At = Callable[[str], Parts]
+Keep = Callable[[str, Parts], None]
 
 
 def _scan(e: Emitter, op: tile.ScanOp) -> None:
@@ -62,10 +68,9 @@ def _scan(e: Emitter, op: tile.ScanOp) -> None:
             _rest(e, op, gathered, count, reverse, at, keep)
 
 
-def _rest(e: Emitter, op: Operation, gathered: Parts, count: int, reverse: bool, at: object, keep: object) -> None:
+def _rest(e: Emitter, op: Operation, gathered: Parts, count: int, reverse: bool, at: At, keep: Keep) -> None:
     """Elements 1 to count - 1 in the scan's direction."""
     w = e.writer
-    assert callable(at) and callable(keep)
     before, header = w.block, w.fresh_label("element")
     w.label(header)
     number = w.let("phi i64")

@@ -214,7 +214,9 @@ def _histogram(e: Emitter, op: tile.HistogramOp) -> None:
         counts = e.load_view(source, position)
         if element_type(op.results[0].type) != i32:
             ty = register_type(element_type(op.results[0].type))
-            counts = Lanes(w.let(f"zext {vector('i32', counts.width)} {counts.text} to {vector(ty, counts.width)}"), counts.width)
+            counts = Lanes(
+                w.let(f"zext {vector('i32', counts.width)} {counts.text} to {vector(ty, counts.width)}"), counts.width
+            )
         e.store_view(view, position, counts)
     e.fresh_chunk()
 
@@ -238,4 +240,3 @@ STATEMENTS: dict[type[Operation], StatementRule] = {
     tile.UnsplatOp: _unsplat,
     tile.HistogramOp: _histogram,
 }
-

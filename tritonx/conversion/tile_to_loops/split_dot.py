@@ -1,8 +1,9 @@
 """Products of f32 through shorter formats: `tf32`, and the splits `tf32x3`, `bf16x3`, `bf16x6`.
 
-`tf32` drops the low 13 bits of both operands. A split writes an operand as a sum of short numbers and adds the products of the
-parts, those of small magnitude first; a NaN that only the small products have (an infinite operand has a NaN remainder) is
-dropped before the product of the large parts. The same steps in the same order as `interpreter/meanings/dot.py`.
+`tf32` drops the low 13 bits of both operands. A split writes an operand as a sum of short numbers and adds the products
+of the parts, those of small magnitude first; a NaN that only the small products have (an infinite operand has a NaN
+remainder) is dropped before the product of the large parts. The same steps in the same order as
+`interpreter/meanings/dot.py`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def _parts(e: Emitter, value: SSAValue, count: int, *, tf32: bool) -> list[View]
 def dot_in_parts(e: Emitter, op: tile.DotOp) -> None:
     precision = InputPrecision(op.inputPrecision.value.data)
     tf32 = precision in (InputPrecision.TF32, InputPrecision.TF32x3)
-    count = {InputPrecision.TF32: 1, InputPrecision.TF32x3: 2, InputPrecision.BF16x3: 2, InputPrecision.BF16x6: 3}[precision]
+    count = {InputPrecision.TF32: 1, InputPrecision.TF32x3: 2, InputPrecision.BF16x3: 2, InputPrecision.BF16x6: 3}[
+        precision
+    ]
     of_a = _parts(e, op.a, count, tf32=tf32)
     of_b = [with_columns_together(e, v, shape_of(op.b.type)) for v in _parts(e, op.b, count, tf32=tf32)]
     if count == 1:

@@ -1,13 +1,15 @@
 """LLVM's spelling of the element types, and how each is held.
 
-bf16 and the 8-bit floats are held as integers of their width: LLVM would lower their conversions to library calls that do not
-exist in a JIT process (which ends the process), so `convert.py` rounds them with integer instructions. f16 is LLVM's `half`,
-used for conversions alone; arithmetic on every type narrower than f32 happens in f32 and is rounded after each op, which for
-+, -, *, / and sqrt gives the correctly rounded result (f32 has more than 2p+2 digits of f16 and bf16).
-i1 is `i1` in a register and a byte in memory.
+bf16 and the 8-bit floats are held as integers of their width: LLVM would lower their conversions to library calls that
+do not exist in a JIT process (which ends the process), so `convert.py` rounds them with integer instructions. f16 is
+LLVM's `half`, used for conversions alone; arithmetic on every type narrower than f32 happens in f32 and is rounded
+after each op, which for +, -, *, / and sqrt gives the correctly rounded result (f32 has more than 2p+2 digits of f16
+and bf16). i1 is `i1` in a register and a byte in memory.
 """
 
 from __future__ import annotations
+
+from typing import Any, cast
 
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute
@@ -21,8 +23,8 @@ class UnsupportedElement(TypeError):
 
 def register_type(element: Attribute) -> str:
     """The LLVM type of one element in a register."""
-    if isinstance(element, IntegerType):
-        return f"i{element.width.data}"
+    if integer_bits(element) and not isinstance(element, IndexType):
+        return f"i{integer_bits(element)}"
     if element == f32:
         return "float"
     if element == f64:
@@ -68,7 +70,7 @@ def is_narrow_float(element: Attribute) -> bool:
 def integer_bits(element: Attribute) -> int:
     """The width of an integer type (64 for `index`); 0 for any other type."""
     if isinstance(element, IntegerType):
-        return element.width.data
+        return int(cast(Any, element).width.data)
     return 64 if isinstance(element, IndexType) else 0
 
 

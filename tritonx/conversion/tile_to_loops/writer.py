@@ -1,13 +1,13 @@
 """Writing LLVM IR as text: one `Module` of functions, and a `Writer` for the body of each.
 
 A line costs 0.2–0.45 µs as an f-string; building the same through a Python IR costs ten times that (xdsl-notes, Costs).
-Nothing is checked here: LLVM in this build aborts the process on malformed IR, so each emit function is written against LLVM's
-reference and tested on every width that it can meet.
+Nothing is checked here: LLVM in this build aborts the process on malformed IR, so each emit function is written against
+LLVM's reference and tested on every width that it can meet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -127,7 +127,7 @@ class Writer:
         self.terminated = True
 
     @contextmanager
-    def loop(self, stem: str, upper: int, step: int = 1) -> Iterator[str]:
+    def loop(self, stem: str, upper: int, step: int = 1) -> Generator[str]:
         """A counted loop 0, step, … < upper (static, upper > 0); yields the i64 index. One iteration makes no loop."""
         if upper <= step:
             yield "0"

@@ -14,12 +14,18 @@ from tritonx.ir.text import parse_module
 class Comparison:
     """``compare(kernel, grid, *args, **options)``: run-time arguments by position, constexprs and options by name.
 
-    Bit for bit unless ``ulps`` is given (then that many spacings of f32) or ``close`` (then np.allclose's rtol and atol).
-    Returns the arrays as the CPU backend left them.
+    Bit for bit unless ``ulps`` is given (then that many spacings of f32) or ``close`` (then np.allclose's rtol and
+    atol). Returns the arrays as the CPU backend left them.
     """
 
     def __call__(
-        self, kernel: Any, grid: Any, *args: Any, ulps: int = 0, close: tuple[float, float] | None = None, **options: Any
+        self,
+        kernel: Any,
+        grid: Any,
+        *args: Any,
+        ulps: int = 0,
+        close: tuple[float, float] | None = None,
+        **options: Any,
     ) -> list[Any]:
         host = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
         options.setdefault("enable_fp_fusion", False)
@@ -51,8 +57,9 @@ class Comparison:
                 kinds = [x.astype(np.float32) if x.dtype.kind in "fV" else np.zeros(x.shape) for x in (ours, theirs)]
             nan = np.isnan(kinds[0]) & np.isnan(kinds[1])
             different = np.argwhere((a != b) & ~np.asarray(nan))
-            assert not len(different), f"argument {number}: {len(different)} elements differ, the first at {different[0]}: " + str(
-                (ours[tuple(different[0])], theirs[tuple(different[0])])
+            assert not len(different), (
+                f"argument {number}: {len(different)} elements differ, the first at {different[0]}: "
+                + str((ours[tuple(different[0])], theirs[tuple(different[0])]))
             )
 
 

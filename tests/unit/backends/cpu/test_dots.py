@@ -21,7 +21,9 @@ def product(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, P: tl.co
     tl.store(p, tl.dot(x, y, tl.load(p), input_precision=P))
 
 
-@pytest.mark.parametrize("shape", [(16, 16, 16), (64, 32, 32), (1, 16, 16), (4, 8, 64), (32, 128, 16), (128, 64, 64), (2, 1, 16)])
+@pytest.mark.parametrize(
+    "shape", [(16, 16, 16), (64, 32, 32), (1, 16, 16), (4, 8, 64), (32, 128, 16), (128, 64, 64), (2, 1, 16)]
+)
 @pytest.mark.parametrize("precision", ["ieee", "tf32", "tf32x3"])
 def test_f32(compare: Any, rng: np.random.Generator, shape: tuple[int, int, int], precision: str) -> None:
     m, n, k = shape
@@ -93,7 +95,7 @@ def tiled(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
     pa = a + am[:, None] * K + k[None, :]
     pb = b + k[:, None] * N + bn[None, :]
     acc = tl.zeros((BM, BN), tl.float32)
-    for i in range(0, tl.cdiv(K, BK)):
+    for i in range(tl.cdiv(K, BK)):
         left = k[None, :] < K - i * BK
         top = k[:, None] < K - i * BK
         if not WRAP:
@@ -132,7 +134,9 @@ def attention(q, k, v, out, N, D: tl.constexpr, BM: tl.constexpr, BN: tl.constex
         alpha = tl.exp2(high - new)
         total = total * alpha + tl.sum(p, 1)
         acc = acc * alpha[:, None]
-        acc = tl.dot(p.to(v.dtype.element_ty), tl.load(v + (start + n)[:, None] * D + d[None, :]), acc, input_precision="ieee")
+        acc = tl.dot(
+            p.to(v.dtype.element_ty), tl.load(v + (start + n)[:, None] * D + d[None, :]), acc, input_precision="ieee"
+        )
         high = new
     tl.store(out + m[:, None] * D + d[None, :], acc / total[:, None])
 
@@ -145,3 +149,36 @@ def test_attention(compare: Any, rng: np.random.Generator, dtype: Any) -> None:
     s = np.where(np.tri(n, dtype=bool), q.astype(np.float64) @ k.astype(np.float64).T * 0.3, -np.inf)
     p = np.exp2(s - s.max(1, keepdims=True))
     np.testing.assert_allclose(out[3], p @ v.astype(np.float64) / p.sum(1, keepdims=True), rtol=3e-3, atol=3e-3)
+
+
+@tritonx.jit
+def scaled_product(
+    a, sa, b, sb, c, FA: tl.constexpr, FB: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+    PA: tl.constexpr, PB: tl.constexpr,
+):  # fmt: skip
+    m, n, g = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K // 32)
+    ka, kb = tl.arange(0, K // PA), tl.arange(0, K // PB)
+    x = tl.load(a + m[:, None] * (K // PA) + ka[None, :])
+    y = tl.load(b + kb[:, None] * N + n[None, :])
+    p = tl.load(sa + m[:, None] * (K // 32) + g[None, :])
+    q = tl.load(sb + n[:, None] * (K // 32) + g[None, :])
+    tl.store(c + m[:, None] * N + n[None, :], tl.dot_scaled(x, p, FA, y, q, FB))
+
+
+@pytest.mark.parametrize(("left", "right"), [("e2m1", "e2m1"), ("e4m3", "e5m2"), ("e2m1", "e4m3"), ("e5m2", "bf16")])
+def test_scaled(compare: Any, rng: np.random.Generator, left: str, right: str) -> None:
+    def operand(form: str, rows: int, columns: int, axis: int) -> np.ndarray:
+        shape = [rows, columns]
+        if form == "e2m1":
+            shape[axis] //= 2
+        if form == "bf16":
+            return rng.standard_normal(shape).astype(ml_dtypes.bfloat16)
+        return rng.integers(0, 120, shape).astype(np.uint8)
+
+    m, n, k = 32, 16, 64
+    a, b = operand(left, m, k, 1), operand(right, k, n, 0)
+    sa, sb = (rng.integers(110, 140, (r, k // 32)).astype(np.uint8) for r in (m, n))
+    compare(
+        scaled_product, (1,), a, sa, b, sb, np.zeros((m, n), np.float32), FA=left, FB=right, M=m, N=n, K=k,
+        PA=2 if left == "e2m1" else 1, PB=2 if right == "e2m1" else 1,
+    )  # fmt: skip

@@ -11,8 +11,9 @@ import pytest
 import tritonx
 import tritonx.language as tl
 
-SPECIAL = np.array([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 65504, 65519.99, 65520, 448, 464, 465, 57344, 61440, 1e-8, 6e-8,
-                    3e-8, 1e-40, 3.4e38, 2.0**-9, 2.0**-10, 1.5 * 2.0**-10, 2.0**-16, 2.0**-17, 1e30], np.float32)  # fmt: skip
+SPECIAL = np.array([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 65504, 65519.99, 65520, 448, 464, 465, 57344, 61440,
+                    1e-8, 6e-8, 3e-8, 1e-40, 3.4e38, 2.0**-9, 2.0**-10, 1.5 * 2.0**-10, 2.0**-16, 2.0**-17, 1e30],
+                   np.float32)  # fmt: skip
 
 
 @tritonx.jit
@@ -113,9 +114,11 @@ def test_rounding_towards_zero(compare: Any, rng: np.random.Generator, source: A
     compare(convert, (1,), x, np.zeros(1024, target), N=1024, ROUNDING="rtz")
 
 
-@pytest.mark.parametrize("source", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64])
-@pytest.mark.parametrize("target", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float16,
-                                    ml_dtypes.bfloat16, np.float64, bool])  # fmt: skip
+@pytest.mark.parametrize(
+    "source", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64]
+)
+@pytest.mark.parametrize("target", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64, np.float32,
+                                    np.float16, ml_dtypes.bfloat16, np.float64, bool])  # fmt: skip
 def test_integer_conversions(compare: Any, rng: np.random.Generator, source: Any, target: Any) -> None:
     x = rng.integers(0, 256, (512, np.dtype(source).itemsize), dtype=np.uint8).view(source).reshape(-1)
     if np.dtype(source).kind == "f":
@@ -131,25 +134,40 @@ def functions(x, out, N: tl.constexpr, F: tl.constexpr):
     tl.store(out + i, getattr(tl, F)(tl.load(x + i)))
 
 
-@pytest.mark.parametrize("name", ["exp", "exp2", "log", "log2", "sin", "cos", "erf", "sqrt", "rsqrt", "abs", "floor", "ceil", "sigmoid"])
+@pytest.mark.parametrize(
+    "name", ["exp", "exp2", "log", "log2", "sin", "cos", "erf", "sqrt", "rsqrt", "abs", "floor", "ceil", "sigmoid"]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_functions(compare: Any, rng: np.random.Generator, name: str, dtype: Any) -> None:
     x = (rng.standard_normal(1024) * 5).astype(dtype)
     if name in ("log", "log2", "sqrt", "rsqrt"):
         x = np.abs(x)
-    compare(functions, (1,), x, np.zeros(1024, dtype), N=1024, F=name, close=(4e-7, 1e-37) if dtype == np.float32 else (1e-14, 0))
+    compare(
+        functions,
+        (1,),
+        x,
+        np.zeros(1024, dtype),
+        N=1024,
+        F=name,
+        close=(4e-7, 1e-37) if dtype == np.float32 else (1e-14, 0),
+    )
 
 
 @tritonx.jit
 def library(x, out, N: tl.constexpr):
     i = tl.arange(0, N)
     v = tl.load(x + i)
-    tl.store(out + i, tl.extra.libdevice.tanh(v) + tl.extra.libdevice.atan2(v, v * 2 + 1) + tl.extra.libdevice.pow(tl.abs(v), v))
+    tl.store(
+        out + i,
+        tl.extra.libdevice.tanh(v) + tl.extra.libdevice.atan2(v, v * 2 + 1) + tl.extra.libdevice.pow(tl.abs(v), v),
+    )
     tl.store(out + N + i, tl.extra.libdevice.isnan(v).to(tl.float32) + tl.extra.libdevice.cbrt(v))
 
 
 def test_libdevice(compare: Any, rng: np.random.Generator) -> None:
-    compare(library, (1,), rng.standard_normal(64, dtype=np.float32), np.zeros(128, np.float32), N=64, close=(2e-6, 1e-6))
+    compare(
+        library, (1,), rng.standard_normal(64, dtype=np.float32), np.zeros(128, np.float32), N=64, close=(2e-6, 1e-6)
+    )
 
 
 @tritonx.jit

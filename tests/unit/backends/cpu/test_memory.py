@@ -18,7 +18,9 @@ def add(x, y, z, n, BLOCK: tl.constexpr):
     tl.store(z + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.int8, np.int16, np.int32, np.int64])
+@pytest.mark.parametrize(
+    "dtype", [np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.int8, np.int16, np.int32, np.int64]
+)
 @pytest.mark.parametrize("n", [1, 63, 256, 1000])
 def test_add(compare: Any, rng: np.random.Generator, dtype: Any, n: int) -> None:
     x, y = ((rng.standard_normal(n) * 40).astype(dtype) for _ in range(2))
@@ -33,7 +35,9 @@ def strided(x, out, stride, OFFSET: tl.constexpr, N: tl.constexpr):
 
 @pytest.mark.parametrize("stride", [1, 2, 0, -1, 3])
 def test_strides(compare: Any, rng: np.random.Generator, stride: int) -> None:
-    compare(strided, (1,), rng.standard_normal(400, dtype=np.float32), np.zeros(64, np.float32), stride, OFFSET=100, N=64)
+    compare(
+        strided, (1,), rng.standard_normal(400, dtype=np.float32), np.zeros(64, np.float32), stride, OFFSET=100, N=64
+    )
 
 
 @tritonx.jit
@@ -88,13 +92,24 @@ def gather_rows(table, index, out, n_rows, N: tl.constexpr, D: tl.constexpr):
     i, d = tl.arange(0, N), tl.arange(0, D)
     row = tl.load(index + i)
     ok = (row >= 0) & (row < n_rows)
-    tl.store(out + i[:, None] * D + d[None, :], tl.load(table + row[:, None] * D + d[None, :], mask=ok[:, None], other=-1.0))
+    tl.store(
+        out + i[:, None] * D + d[None, :], tl.load(table + row[:, None] * D + d[None, :], mask=ok[:, None], other=-1.0)
+    )
 
 
 def test_gather_with_garbage_indices(compare: Any, rng: np.random.Generator) -> None:
     index = rng.integers(-(2**31), 2**31 - 1, 32).astype(np.int32)
     index[::2] = rng.integers(0, 10, 16)
-    compare(gather_rows, (1,), rng.standard_normal((10, 16), dtype=np.float32), index, np.zeros((32, 16), np.float32), 10, N=32, D=16)
+    compare(
+        gather_rows,
+        (1,),
+        rng.standard_normal((10, 16), dtype=np.float32),
+        index,
+        np.zeros((32, 16), np.float32),
+        10,
+        N=32,
+        D=16,
+    )
 
 
 @tritonx.jit
@@ -117,7 +132,14 @@ def masks(x, flags, out, N: tl.constexpr):
 
 
 def test_bool_arrays(compare: Any, rng: np.random.Generator) -> None:
-    compare(masks, (1,), rng.standard_normal(64, dtype=np.float32), rng.integers(0, 2, 64).astype(bool), np.zeros(64, np.float32), N=64)
+    compare(
+        masks,
+        (1,),
+        rng.standard_normal(64, dtype=np.float32),
+        rng.integers(0, 2, 64).astype(bool),
+        np.zeros(64, np.float32),
+        N=64,
+    )
 
 
 @tritonx.jit
@@ -190,7 +212,16 @@ def block_pointers(x, out, M, N, BM: tl.constexpr, BN: tl.constexpr):
 
 
 def test_block_pointers(compare: Any, rng: np.random.Generator) -> None:
-    compare(block_pointers, (1,), rng.standard_normal((13, 50), dtype=np.float32), np.zeros((16, 16), np.float32), 13, 50, BM=16, BN=16)
+    compare(
+        block_pointers,
+        (1,),
+        rng.standard_normal((13, 50), dtype=np.float32),
+        np.zeros((16, 16), np.float32),
+        13,
+        50,
+        BM=16,
+        BN=16,
+    )
 
 
 @tritonx.jit

@@ -1,8 +1,8 @@
 """Vector functions in LLVM IR: the ones that a kernel uses become `internal alwaysinline` functions of its module.
 
-LLVM's own `-vector-library` has no effect in this build: `llvm.exp` on a vector is one libm call a lane (2.6 ns an element;
-these polynomials take 0.2–0.3). In f64 libm's scalar functions are called.
-Accuracy is at most 2 ulp in f32 for every function here, checked over random and special arguments by
+LLVM's own `-vector-library` has no effect in this build: `llvm.exp` on a vector is one libm call a lane (2.6 ns an
+element; these polynomials take 0.2–0.3). In f64 libm's scalar functions are called. Accuracy is at most 2 ulp in f32
+for every function here, checked over random and special arguments by
 `tests/unit/conversion/tile_to_loops/test_mathlib.py`.
 """
 

@@ -1,7 +1,7 @@
 """A small notation for floating-point LLVM code at one width, in which the vector functions are written.
 
-`Code(writer, 16)` writes `<16 x float>` instructions, `Code(writer, 0)` scalars, and `Code(..., double=True)` doubles. Values
-are SSA names. Every multiply-add is an explicit `fma`, so that results do not depend on the contraction option.
+`Code(writer, 16)` writes `<16 x float>` instructions, `Code(writer, 0)` scalars, and `Code(..., double=True)` doubles.
+Values are SSA names. Every multiply-add is an explicit `fma`, so that results do not depend on the contraction option.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Code:
         return self.sub(shifted, self.const(magic)), self.int_op("sub", self.bits(shifted), magic_bits)
 
     def scale(self, x: str, exponent: str) -> str:
-        """x·2^exponent with gradual underflow, for |exponent| up to twice the exponent range: two exact-power factors."""
+        """x·2^exponent with gradual underflow, |exponent| up to twice the exponent range: two exact factors."""
         half = self.int_op("ashr", exponent, 1)
         rest = self.int_op("sub", exponent, half)
         return self.mul(self.mul(x, self.power_of_two(half)), self.power_of_two(rest))

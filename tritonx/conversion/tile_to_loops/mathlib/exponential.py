@@ -1,8 +1,8 @@
 """exp, exp2, exp10, expm1 and the f64 exponential that `special` and `power` are built on.
 
-exp(x) = 2^n · exp(r) with n = round(x·log2 e) and r = x - n·ln 2, |r| ≤ ln 2 / 2. ln 2 is split in two so that n·hi is exact.
-exp(r) = 1 + r + r²·Q(r). The coefficients are weighted minimax fits (Lawson iteration at 2000 Chebyshev nodes) of
-(exp(r) - 1 - r) / r²; the error of the f32 fit relative to exp is 1.2e-9, that of the f64 one 8e-16.
+exp(x) = 2^n · exp(r) with n = round(x·log2 e) and r = x - n·ln 2, |r| ≤ ln 2 / 2. ln 2 is split in two so that n·hi is
+exact. exp(r) = 1 + r + r²·Q(r). The coefficients are weighted minimax fits (Lawson iteration at 2000 Chebyshev nodes)
+of (exp(r) - 1 - r) / r²; the error of the f32 fit relative to exp is 1.2e-9, that of the f64 one 8e-16.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """log, log2, log10, log1p, and the f64 logarithm behind `power`.
 
-x = 2^e · m with m in [√½, √2); with f = m - 1, log(1 + f) = f - f²/2 + f³·P(f). P is a weighted minimax fit of the series
-Σ (-1)^k f^k / (k + 3); the error relative to log is 5e-10 for f32 and 3e-15 for f64.
+x = 2^e · m with m in [√½, √2); with f = m - 1, log(1 + f) = f - f²/2 + f³·P(f). P is a weighted minimax fit of the
+series Σ (-1)^k f^k / (k + 3); the error relative to log is 5e-10 for f32 and 3e-15 for f64.
 """
 
 from __future__ import annotations

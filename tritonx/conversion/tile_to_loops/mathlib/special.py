@@ -1,7 +1,7 @@
 """tanh, erf, pow: functions whose f32 result needs more than f32 on the way.
 
-tanh x = t / (t + 2) with t = expm1(2x) stays in f32. erf and pow are evaluated in f64, half the lanes at a time, which is
-simpler than compensated f32 arithmetic and at ~20 instructions a half no slower.
+tanh x = t / (t + 2) with t = expm1(2x) stays in f32. erf and pow are evaluated in f64, half the lanes at a time, which
+is simpler than compensated f32 arithmetic and at ~20 instructions a half no slower.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """sin, cos and tan in f32.
 
-x = n·π/2 + r, |r| ≤ π/4, by three-part Cody–Waite reduction: every step is one fma, and the first is exact for n < 2^15.
-Lanes with |x| > 48000 send the chunk through libm one lane at a time: such arguments are rare, and being right about them
-takes a multiplication by more digits of 2/π than would be worth keeping in the vector path.
-sin r = r + r³·S(r²), cos r = 1 - r²/2 + r⁴·C(r²); minimax fits, relative errors 3.4e-9 and 5e-10.
+x = n·π/2 + r, |r| ≤ π/4, by three-part Cody–Waite reduction: every step is one fma, and the first is exact for n <
+2^15. Lanes with |x| > 48000 send the chunk through libm one lane at a time: such arguments are rare, and being right
+about them takes a multiplication by more digits of 2/π than would be worth keeping in the vector path. sin r = r +
+r³·S(r²), cos r = 1 - r²/2 + r⁴·C(r²); minimax fits, relative errors 3.4e-9 and 5e-10.
 """
 
 from __future__ import annotations
