@@ -92,8 +92,10 @@ def parse(text: str, name: str, *, allow_unregistered: bool) -> Parsed:
     offsets: dict[Operation, int] = {}
 
     class RecordingParser(Parser):
+        op_start = 0
+
         def parse_operation(self) -> Operation:
-            start = self._current_token.span.start
+            self.op_start = start = self._current_token.span.start
             op = super().parse_operation()
             offsets[op] = start
             return op
@@ -103,8 +105,8 @@ def parse(text: str, name: str, *, allow_unregistered: bool) -> Parsed:
                 return super()._get_op_by_name(name)
             except ParseError as error:
                 # xDSL points behind the name; the name itself is what is wrong.
-                end = self._text.rfind(name, 0, self.pos) + len(name)
-                raise ParseError(Span(end - len(name), end, self.lexer.input), error.msg) from None
+                start = max(text.find(name, self.op_start), 0)
+                raise ParseError(Span(start, start + len(name), self.lexer.input), error.msg) from None
 
     if not text.strip():
         raise at_line(name, text, 1, 1, "the input is empty: expected a module")

@@ -148,7 +148,7 @@ def test_good_input() -> None:
     assert (code, err) == (0, "")
     assert "arith" not in out and out.endswith("}\n")
     assert run(stdin=out)[1] == out
-    assert run(stdin="\ufeff" + GOOD if False else b"\xef\xbb\xbf" + GOOD.encode())[0] == 0
+    assert run(stdin=b"\xef\xbb\xbf" + GOOD.encode())[0] == 0
 
 
 def test_generic_form_and_locations_can_be_read_back() -> None:
@@ -212,17 +212,13 @@ def test_help_lists_every_pass(capsys: pytest.CaptureFixture[str]) -> None:
     assert stop.value.code == 0 and all(f"  {name}\n" in text for name in pass_names())
 
 
-def command(*argv: str) -> list[str]:
-    return [sys.executable, "-m", "tritonx.tools.opt", *argv]
-
-
 def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
-    path = tmp_path / "big.mlir"
-    functions = "".join(GOOD.splitlines(keepends=True)[1:-1]).replace("@f", "@f{}")
-    path.write_text("module {\n" + "".join(functions.replace("{}", str(n)) for n in range(300)) + "}\n")
-    shell = f"{sys.executable} -m tritonx.tools.opt --no-verify-each {path} | head -c 10 >/dev/null; exit ${{PIPESTATUS[0]}}"
+    path = tmp_path / "good.mlir"
+    path.write_text(GOOD)
+    # The reader is gone long before anything is written.
+    shell = f"{sys.executable} -m tritonx.tools.opt {path} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=120)
-    assert done.stderr == "" and done.returncode == 1
+    assert (done.stderr, done.returncode) == ("", 1)
 
 
 def test_the_command_starts_without_what_it_does_not_need() -> None:
