@@ -1,0 +1,96 @@
+"""Index formulas: the algebra of polynomials, and what they say of real address arithmetic."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tritonx.conversion.tile_to_loops.index import IndexAnalysis, IndexAtom, Polynomial, reshape_groups
+from tritonx.dialects import tile
+from tritonx.ir.text import parse_module
+
+_X = Polynomial.atom(IndexAtom(0))
+_Y = Polynomial.atom(IndexAtom(1))
+
+
+def value(p: Polynomial, x: int, y: int) -> int:
+    total = 0
+    for monomial, c in p.terms:
+        for atom in monomial:
+            assert isinstance(atom, IndexAtom)
+            c *= (x, y)[atom.dim]
+        total += c
+    return total
+
+
+@st.composite
+def polynomials(draw: st.DrawFn) -> Polynomial:
+    p = Polynomial.constant(draw(st.integers(-9, 9)))
+    for _ in range(draw(st.integers(0, 3))):
+        q = draw(st.sampled_from([_X, _Y, Polynomial.constant(draw(st.integers(-5, 5)))]))
+        p = p * q if draw(st.booleans()) else p + q
+    return p
+
+
+@given(polynomials(), polynomials(), st.integers(-7, 7), st.integers(-7, 7))
+def test_ring(p: Polynomial, q: Polynomial, x: int, y: int) -> None:
+    assert value(p + q, x, y) == value(p, x, y) + value(q, x, y)
+    assert value(p - q, x, y) == value(p, x, y) - value(q, x, y)
+    assert value(p * q, x, y) == value(p, x, y) * value(q, x, y)
+    assert (p * q == q * p) and (p - p).constant_value() == 0
+
+
+@given(polynomials(), st.integers(0, 5), st.integers(0, 5))
+def test_stride_is_the_difference_of_neighbours(p: Polynomial, x: int, y: int) -> None:
+    step = p.stride(0)
+    if step is not None:
+        assert value(step, x, y) == value(p, x + 1, y) - value(p, x, y)
+
+
+def test_reshape_groups() -> None:
+    assert reshape_groups((64,), (8, 8)) == [(0, [0, 1])]
+    assert reshape_groups((4, 16), (2, 2, 16)) == [(0, [0, 1]), (1, [2])]
+    assert reshape_groups((4, 16), (64,)) is None
+    assert reshape_groups((4, 1, 8), (4, 8)) == [(0, [0]), (1, []), (2, [1])]
+
+
+_KERNEL = """
+tt.func public @k(%p: !tt.ptr<f32>, %s: i32, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %m = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+  %k = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+  %me = tt.expand_dims %m {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>
+  %ss = tt.splat %s : i32 -> tensor<16x1xi32>
+  %ms = arith.muli %me, %ss : tensor<16x1xi32>
+  %ke = tt.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %mb = tt.broadcast %ms : tensor<16x1xi32> -> tensor<16x32xi32>
+  %kb = tt.broadcast %ke : tensor<1x32xi32> -> tensor<16x32xi32>
+  %o = arith.addi %mb, %kb : tensor<16x32xi32>
+  %ps = tt.splat %p : !tt.ptr<f32> -> tensor<16x32x!tt.ptr<f32>>
+  %a = tt.addptr %ps, %o : tensor<16x32x!tt.ptr<f32>>, tensor<16x32xi32>
+  %step = arith.constant dense<32> : tensor<16x32xi32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%q = %a) -> (tensor<16x32x!tt.ptr<f32>>)  : i32 {
+    %next = tt.addptr %q, %step : tensor<16x32x!tt.ptr<f32>>, tensor<16x32xi32>
+    scf.yield %next : tensor<16x32x!tt.ptr<f32>>
+  }
+  %t = tt.trans %r {order = array<i32: 1, 0>} : tensor<16x32x!tt.ptr<f32>> -> tensor<32x16x!tt.ptr<f32>>
+  %v = tt.load %t : tensor<32x16x!tt.ptr<f32>>
+  tt.return
+}
+"""
+
+
+def test_rows_of_a_matrix_through_a_loop_and_a_transposition() -> None:
+    module = parse_module(_KERNEL)
+    analysis = IndexAnalysis()
+    load = next(op for op in module.walk() if isinstance(op, tile.LoadOp))
+    form = analysis.form(load.ptr)
+    assert form is not None and form.base is not None
+    assert form.offset.stride(0) == Polynomial.constant(1)
+    step = form.offset.stride(1)
+    assert step is not None and step.constant_value() is None and step.uniform()
+    loop = next(op for op in module.walk() if op.name == "scf.for")
+    argument = loop.regions[0].block.args[1]
+    assert analysis.carried(argument) is not None
+    assert analysis.step(argument) == Polynomial.constant(32)
