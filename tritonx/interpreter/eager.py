@@ -12,7 +12,7 @@ for a Python function on arrays, and the meaning of the op that holds the block 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -21,7 +21,7 @@ from xdsl.traits import IsTerminator
 
 from tritonx.dialects.arith import ConstantOp
 from tritonx.interpreter.errors import UnsupportedInInterpreter
-from tritonx.interpreter.execution import Execution, Function
+from tritonx.interpreter.execution import Execution, Function, LaneFunction
 from tritonx.interpreter.meanings import MEANINGS
 from tritonx.ir.builder import Builder
 from tritonx.ir.fold import attribute_for
@@ -62,7 +62,7 @@ class EagerBuilder(Builder):
     def __init__(self, execution: Execution) -> None:
         super().__init__(_NOWHERE)
         self.execution = execution
-        self._python_regions: dict[Block, Function] = {}
+        self._python_regions: dict[Block, LaneFunction] = {}
 
     # As a builder.
 
@@ -129,15 +129,15 @@ class EagerBuilder(Builder):
     def region(self, region: Region) -> Function:
         raise UnsupportedInInterpreter("control flow is Python's own where a kernel runs line by line")
 
-    def lanewise(self, region: Region) -> Function:
+    def lanewise(self, region: Region) -> LaneFunction:
         block = region.blocks.first
         function = None if block is None else self._python_regions.pop(block, None)
-        return self.region(region) if function is None else function
+        return LaneFunction(self.region(region)) if function is None else function
 
     def function(self, name: str) -> Function:
         raise UnsupportedInInterpreter(f"@{name}: functions are Python's own where a kernel runs line by line")
 
-    def python_region(self, block: Block, function: Callable[..., tuple[Any, ...]]) -> None:
+    def python_region(self, block: Block, function: LaneFunction) -> None:
         """Let `block`, which an op made next will hold, mean `function` on arrays of lanes."""
         self._python_regions[block] = function
 

@@ -27,6 +27,20 @@ from tritonx.interpreter.memory import Memory
 Function = Callable[..., Any]
 
 
+@dataclass(frozen=True, slots=True)
+class LaneFunction:
+    """A function of scalars that accepts arrays of lanes and returns a tuple of results.
+
+    `ufunc` is the NumPy function that it is, where it is just one: NumPy can then do many steps in one call.
+    """
+
+    call: Function
+    ufunc: Any = None
+
+    def __call__(self, *lanes: Any) -> tuple[Any, ...]:
+        return self.call(*lanes)
+
+
 @dataclass
 class Execution:
     """One run of a kernel over a grid: its memory, and the program that is running now."""
@@ -57,7 +71,7 @@ class Binder(Protocol):
         """The region as a function of its first block's arguments that returns its terminator's operands, a tuple."""
         ...
 
-    def lanewise(self, region: Region) -> Function:
+    def lanewise(self, region: Region) -> LaneFunction:
         """A region on scalars as a function of arrays of equal shape: on all lanes at once where it is straight-line
         code, lane by lane where its control flow depends on the lane. Returns a tuple of arrays of that shape."""
         ...

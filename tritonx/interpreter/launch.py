@@ -16,9 +16,9 @@ from tritonx.backends.api import Options, Target
 from tritonx.frontend.compile import make_module
 from tritonx.frontend.semantics import ir_type
 from tritonx.interpreter.arguments import normalise_grid
+from tritonx.interpreter.combine import TARGET
 from tritonx.interpreter.host import HostMemory
 from tritonx.interpreter.machine import interpret
-from tritonx.interpreter.semantics import TARGET
 from tritonx.interpreter.values import Descriptor
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import str_to_ty

@@ -16,12 +16,13 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tritonx.dialects import cf, tile
+from tritonx.dialects import arith, cf, tile
 from tritonx.interpreter.arguments import bind_arguments, normalise_grid
 from tritonx.interpreter.errors import InvalidLaunch, KernelFault, RecursiveCall, UnsupportedInInterpreter
-from tritonx.interpreter.execution import Execution, Function
+from tritonx.interpreter.execution import Execution, Function, LaneFunction
 from tritonx.interpreter.meanings import MEANINGS
 from tritonx.interpreter.memory import Memory
+from tritonx.interpreter.values import dtype_of
 from tritonx.ir.places import source_of
 
 Slots = tuple[int, ...]
@@ -94,17 +95,17 @@ class FunctionBinder:
             return lambda *arguments: self._run(code[0], arguments)
         return lambda *arguments: self._walk(code, arguments)
 
-    def lanewise(self, region: Region) -> Function:
+    def lanewise(self, region: Region) -> LaneFunction:
         run = self.region(region)
         if is_straight_line(region, self._machine.callee):
-            return run
+            return LaneFunction(run, single_ufunc(region))
 
         def lane_by_lane(*lanes: Any) -> tuple[Any, ...]:
             arrays = np.broadcast_arrays(*lanes)
             outputs = [run(*(array[index] for array in arrays)) for index in np.ndindex(arrays[0].shape)]
             return tuple(np.array(column).reshape(arrays[0].shape) for column in zip(*outputs, strict=True))
 
-        return lane_by_lane
+        return LaneFunction(lane_by_lane)
 
     def _slot(self, value: SSAValue) -> int:
         slot = self._slots.get(value)
@@ -275,6 +276,34 @@ def is_terminator(op: Operation) -> bool:
     from xdsl.traits import IsTerminator
 
     return op.has_trait(IsTerminator)
+
+
+_ONE_UFUNC: dict[type[Operation], np.ufunc] = {
+    arith.AddiOp: np.add,
+    arith.AddfOp: np.add,
+    arith.MuliOp: np.multiply,
+    arith.MulfOp: np.multiply,
+    arith.AndIOp: np.bitwise_and,
+    arith.OrIOp: np.bitwise_or,
+    arith.XOrIOp: np.bitwise_xor,
+}
+
+
+def single_ufunc(region: Region) -> np.ufunc | None:
+    """The NumPy function that a combine region of one op is, for the dtypes on which NumPy repeats it step by step."""
+    block = region.blocks.first
+    if block is None or len(block.args) != 2 or block.first_op is None or block.first_op.next_op is not block.last_op:
+        return None
+    op = block.first_op
+    wide = op.results and dtype_of(op.results[0].type) != np.bool_ and dtype_of(op.results[0].type).kind in "if"
+    same = (
+        set(op.operands) == set(block.args)
+        and block.last_op is not None
+        and tuple(block.last_op.operands) == op.results
+    )
+    if not wide or not same or dtype_of(op.results[0].type) == np.float16:
+        return None
+    return _ONE_UFUNC.get(type(op))
 
 
 def is_straight_line(region: Region, callee: Callable[[str], tile.FuncOp]) -> bool:

@@ -14,16 +14,15 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Block, SSAValue
 
-from tritonx.backends.api import Options, Target
+from tritonx.backends.api import Options
 from tritonx.frontend.semantics import Semantics, ir_type
+from tritonx.interpreter.combine import TARGET, library_combine
 from tritonx.interpreter.eager import EagerBuilder, EagerValue
-from tritonx.interpreter.execution import Execution
+from tritonx.interpreter.execution import Execution, LaneFunction
 from tritonx.interpreter.values import is_float
 from tritonx.language.base import base_type, base_value
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as language_tuple
-
-TARGET = Target("interpreter")
 
 
 class LanesDiverge(Exception):
@@ -67,6 +66,11 @@ class EagerSemantics(Semantics):
         """Let `block` mean `fn`; the handles that stand for what it returns have the types of its first half of
         arguments."""
         expected = arg_types[: len(arg_types) // 2]
+        results: list[SSAValue] = [EagerValue(argument.type, None) for argument in block.args[: len(expected)]]
+        known = library_combine(fn, tuple(arg_types))
+        if known is not None:
+            self.eager.python_region(block, known)
+            return results
 
         def combine(*lanes: Any) -> tuple[Any, ...]:
             results = self.on_lanes(fn, arg_types, lanes)
@@ -75,8 +79,8 @@ class EagerSemantics(Semantics):
                     raise TypeError(f"{_name(fn)} returns {result.type} where it was given {wanted}")
             return tuple(result.handle.data for result in results)
 
-        self.eager.python_region(block, combine)
-        return [EagerValue(argument.type, None) for argument in block.args[: len(expected)]]
+        self.eager.python_region(block, LaneFunction(combine))
+        return results
 
     def map_elementwise(self, scalar_fn: Any, inputs: Sequence[Any], pack: Any) -> Any:
         """See `ReduceSemantics.map_elementwise`; the function runs before its op would exist, so there is no op."""

@@ -29,8 +29,10 @@ def tree_reduce(combine: Function, sources: Sequence[Any], axis: int) -> tuple[A
         half = (count + 1) // 2
         pairs = count - half
         left, right = [v[:pairs] for v in values], [v[half:count] for v in values]
-        combined = combine(*left, *right)
-        combined = [np.broadcast_to(c, v.shape) for c, v in zip(combined, left, strict=True)]
+        combined = [
+            c if np.shape(c) == v.shape else np.broadcast_to(c, v.shape)
+            for c, v in zip(combine(*left, *right), left, strict=True)
+        ]
         if pairs < half:
             combined = [np.concatenate((c, v[pairs:half])) for c, v in zip(combined, values, strict=True)]
         values, count = combined, half

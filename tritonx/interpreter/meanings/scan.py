@@ -16,6 +16,11 @@ def serial_scan(combine: Function, sources: Sequence[Any], axis: int, *, reverse
     """Inclusive scan of `sources` (arrays of one shape, scanned together); `combine` takes what was gathered, then
     the element."""
     values = [np.moveaxis(source, axis, 0) for source in sources]
+    ufunc = getattr(combine, "ufunc", None)
+    if ufunc is not None:  # NumPy accumulates in the same order, one step after the other
+        way = slice(None, None, -1) if reverse else slice(None)
+        total = ufunc.accumulate(values[0][way], axis=0, dtype=values[0].dtype)[way]
+        return (np.moveaxis(total, 0, axis),)
     results = [np.empty_like(v) for v in values]
     count = values[0].shape[0]
     order = range(count - 1, -1, -1) if reverse else range(count)
