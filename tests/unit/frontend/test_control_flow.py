@@ -335,6 +335,28 @@ def static_range_loop(a, b, n):
 
 
 @jit
+def static_range_again_inside_loop(a, b, n):
+    c = 0
+    for k in tl.static_range(2):
+        c += a * k
+    for i in range(n):
+        for k in tl.static_range(3):
+            c = c + k * b + i
+    for k in tl.static_range(2):
+        c = c * 2 + k
+    return c
+
+
+@jit
+def loop_variable_read_after_branch(a, b, n):
+    i = 40
+    if a > b:
+        for i in range(n):
+            a += i
+    return a * 100 + i
+
+
+@jit
 def early_return_in_static_range(a, b, n):
     c = 0
     for i in tl.static_range(4):

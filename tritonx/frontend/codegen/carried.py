@@ -60,7 +60,7 @@ def _carried(gen: FunctionGenerator, assigned: frozenset[str], numbers: set[str]
     for name, value in gen.scope.items():
         if name not in assigned:
             continue
-        if isinstance(value, Undefined | Deferred):
+        if isinstance(value, Undefined | Deferred) or name in gen.unrolled_targets:
             # What a loop before left of its variable: inside it is the value of the iteration before, or nothing.
             gen.scope[name] = Undefined(f"{name} is assigned in a loop and read before; assign it in front of the loop")
         elif is_dynamic(value):

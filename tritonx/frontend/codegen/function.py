@@ -47,6 +47,7 @@ class FunctionGenerator:
         self.call_node = call_node
         self.scope: dict[str, Any] = {}
         self.constexpr_owners: dict[str, ast.AST] = {}
+        self.unrolled_targets: set[str] = set()
         self.assigned_name: str | None = None
         self.return_type: Any = MISSING
         self.loops = 0

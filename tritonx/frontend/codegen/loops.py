@@ -65,7 +65,9 @@ class BindTarget(ast.stmt):
 
 
 def bind_target(gen: FunctionGenerator, node: BindTarget) -> None:
-    gen.module.assign(gen, node.target, node.value)
+    gen.module.assign(gen, node.target, wrap_plain(node.value))
+    if isinstance(node.target, ast.Name):
+        gen.unrolled_targets.add(node.target.id)
 
 
 def for_statement(gen: FunctionGenerator, node: ast.For, rest: Sequence[ast.stmt], tail: bool) -> Ended | None:
@@ -104,10 +106,10 @@ def _unrolled(
 ) -> Ended | None:
     """The body once for each value, one after the other."""
     if may_return(node.body):
-        body = [(BindTarget(node.target, wrap_plain(value)), *node.body) for value in values]
+        body = [(BindTarget(node.target, value), *node.body) for value in values]
         return Ended(gen.statements([*chain.from_iterable(body), *rest], tail))
     for value in values:
-        gen.module.assign(gen, node.target, wrap_plain(value))
+        bind_target(gen, BindTarget(node.target, value))
         gen.statements(node.body)
     return None
 

@@ -43,6 +43,7 @@ def assign(gen: FunctionGenerator, target: ast.expr, value: Any) -> None:
         name = target.id
         gen.scope[name] = value
         gen.constexpr_owners.pop(name, None)
+        gen.unrolled_targets.discard(name)
         if isinstance(value, tensor) and value.handle.name_hint is None:
             value.handle.name_hint = name
     elif isinstance(target, ast.Tuple | ast.List):
