@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, Region, SSAValue
 
 from tritonx.backends.api import Options, Target
 from tritonx.dialects.tile import FuncOp, ReturnOp
@@ -39,7 +39,7 @@ def library_combine(fn: Any, types: tuple[Any, ...]) -> LaneFunction | None:
     generator.bind(generator.arguments)
     with module.builder.at(block):
         outcome = generator.statements(generator.source.definition.body, tail=True)
-        returned = [] if outcome is None else outcome.value.handles()
+        returned: list[SSAValue] = [] if outcome is None else outcome.value.handles()
         module.builder.create(ReturnOp, returned)
     if [value.type for value in returned] != [ir_type(t) for t in types[: len(types) // 2]]:
         return None  # a mistake, which the Python function reports
