@@ -149,6 +149,7 @@ def describe_plan(plan: ConversionPlan, bits: int) -> str:
             return (
                 f"through {scratch_bytes(plan, bits)} bytes of shared memory, "
                 f"{len(plan.parts)} part(s), barriers of the {barrier}\n"
-                f"write: {len(part.write.accesses)} x {part.write.vec} elements, {part.write.wavefronts} wavefront(s) each\n"
+                f"write: {len(part.write.accesses)} x {part.write.vec} elements, "
+                f"{part.write.wavefronts} wavefront(s) each\n"
                 f"read: {len(part.read.accesses)} x {part.read.vec} elements, {part.read.wavefronts} wavefront(s) each"
             )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from xdsl.passes import ModulePass
 
 from tritonx.backends.api import Options, Target
-from tritonx.backends.nvidia.targets import capability
+from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
-from tritonx.transforms.gpu.pipeline import layout_pipeline, memory_pipeline
 from tritonx.transforms.tile.pipeline import tile_pipeline
 
 _MATRIX_TYPES = {75: {"f16"}, 80: {"f16", "bf16", "f32", "i8"}, 89: {"f16", "bf16", "f32", "i8", "f8E4M3FN", "f8E5M2"}}
@@ -35,5 +34,4 @@ def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 
 def gpu_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    limit = capability(target).shared_bytes
-    return (*layout_pipeline(gpu_target(target, options)), *memory_pipeline(shared_limit=limit))
+    return (*layout_pipeline(gpu_target(target, options)), *memory_pipeline())

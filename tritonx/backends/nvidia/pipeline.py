@@ -27,6 +27,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.machine import NvidiaMachine
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
     from tritonx.conversion.gpu_to_llvm.table import TABLE
+    from tritonx.transforms.gpu.allocate_shared_memory import largest_buffers
 
     target, options = compilation.target, compilation.options
     chip = capability(target)
@@ -39,6 +40,8 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     emitter = ModuleEmitter(module, machine, options, TABLE)
     text = emitter.emit()
     compilation.metadata["shared"] = emitter.shared_bytes
+    if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space
+        compilation.metadata["shared_hint"] = f"The largest buffers are {largest_buffers(module)}."
     compilation.metadata["num_warps"] = emitter.num_warps
     compilation.metadata["warp_size"] = target.warp_size
     compilation.metadata["libraries"] = tuple(sorted(emitter.libraries))

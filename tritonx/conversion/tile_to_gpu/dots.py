@@ -17,14 +17,8 @@ from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.types import bit_width, element_type, shape_of, type_of
-from tritonx.layouts.encodings import (
-    AmdMfmaEncoding,
-    AmdWmmaEncoding,
-    DistributedEncoding,
-    DotOperandEncoding,
-    Ints,
-    NvidiaMmaEncoding,
-)
+from tritonx.layouts import matrix_units
+from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding, Ints
 
 FMA_SQUARE = 4
 """Side of a thread's square of results in a product by multiply-adds: 4x4 reads 8 operands for 16 multiply-adds."""
@@ -197,13 +191,13 @@ def _narrowest(op: tile.DotOp, bits: int) -> int:
     return narrow
 
 
-def _mma(shape: Ints, target: GpuTarget, chained: bool) -> NvidiaMmaEncoding:
+def _mma(shape: Ints, target: GpuTarget, chained: bool) -> DistributedEncoding:
     warps = _warps(shape, 16, 8, target.num_warps, chained)
     instruction = (*(1,) * (len(shape) - 2), 16, 8)
-    return NvidiaMmaEncoding(2, 0, warps, instruction, ((0,) * len(shape),) * (target.num_ctas.bit_length() - 1))
+    return matrix_units.mma(2, warps, instruction, ((0,) * len(shape),) * (target.num_ctas.bit_length() - 1))
 
 
-def _mfma(shape: Ints, name: str, k: int, target: GpuTarget, chained: bool) -> tuple[AmdMfmaEncoding, int]:
+def _mfma(shape: Ints, name: str, k: int, target: GpuTarget, chained: bool) -> tuple[DistributedEncoding, int]:
     large, small = MFMA_K[name]
     side = 32 if min(shape[-2:]) >= 32 and large and k >= large else 16
     depth = large if side == 32 else small
@@ -211,11 +205,11 @@ def _mfma(shape: Ints, name: str, k: int, target: GpuTarget, chained: bool) -> t
         depth *= 2
     warps = _warps(shape, side, side, target.num_warps, chained)
     width = 64 if name == "f64" else 32
-    encoding = AmdMfmaEncoding(target.matrix_version, warps, (side, side, depth), True, (), (), width)
+    encoding = matrix_units.mfma(target.matrix_version, warps, (side, side, depth), width)
     return encoding, depth * side // 64
 
 
-def _wmma(shape: Ints, target: GpuTarget, chained: bool) -> AmdWmmaEncoding:
+def _wmma(shape: Ints, target: GpuTarget, chained: bool) -> DistributedEncoding:
     warps = _warps(shape, 16, 16, target.num_warps, chained)
     k = 32 if target.matrix_version == 3 else 16
-    return AmdWmmaEncoding(target.matrix_version, True, warps, (16, 16, k))
+    return matrix_units.wmma(target.matrix_version, warps, (16, 16, k))

@@ -14,7 +14,6 @@ from tritonx.analysis.buffers import Buffer, buffers_of
 from tritonx.dialects import tile
 from tritonx.ir.places import source_of
 from tritonx.ir.types import i32
-from tritonx.runtime.errors import OutOfResources
 
 OFFSET = "allocation.offset"
 """Attribute of an op: the byte offset of its buffer."""
@@ -32,15 +31,12 @@ class AllocateSharedMemory(ModulePass):
 
     name = "allocate-shared-memory"
 
-    limit: int = 0
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = {
             f.sym_name.data: f for f in op.ops if isinstance(f, tile.FuncOp) and f.body.blocks.first is not None
         }
         base: dict[str, int] = dict.fromkeys(functions, 0)
         total = 0
-        largest: list[tuple[Buffer, int]] = []
         for function in callers_first(functions):
             name = function.sym_name.data
             placed = place(buffers_of(function), base[name])
@@ -48,13 +44,10 @@ class AllocateSharedMemory(ModulePass):
                 buffer.op.attributes[OFFSET] = IntegerAttr(offset, i32)
             top = max((offset + buffer.size for buffer, offset in placed), default=base[name])
             total = max(total, top)
-            largest += placed
             for callee in calls_of(function):
                 if callee in base:
                     base[callee] = max(base[callee], align(top, 128))
         op.attributes["ttg.shared"] = IntegerAttr(total, i32)
-        if self.limit and total > self.limit:
-            raise OutOfResources(total, self.limit, "shared memory", _hint([buffer for buffer, _ in largest]))
 
 
 def place(buffers: Sequence[Buffer], base: int = 0) -> list[tuple[Buffer, int]]:
@@ -110,7 +103,10 @@ def describe(op: Operation, size: int) -> str:
     return f"{size} bytes for {op.name}" + (f" ({places[0]})" if places else "")
 
 
-def _hint(buffers: list[Buffer]) -> str:
-    largest = sorted(buffers, key=lambda b: -b.size)[:4]
-    lines = "; ".join(describe(buffer.op, buffer.size) for buffer in largest)
-    return f"The largest buffers are {lines}. Reducing block sizes or `num_stages` may help."
+def largest_buffers(module: ModuleOp, count: int = 4) -> str:
+    """The largest buffers of a module with their source lines, in one line, for the message that there is not enough
+    memory.
+    """
+    buffers = [b for f in module.ops if isinstance(f, tile.FuncOp) and f.body.blocks.first for b in buffers_of(f)]
+    largest = sorted(buffers, key=lambda b: -b.size)[:count]
+    return "; ".join(describe(buffer.op, buffer.size) for buffer in largest)

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.buffers import aliases_of, allocation_size, scratch_size
+from tritonx.analysis.buffers import VIEWS, aliases_of, allocation_size, scratch_size
 from tritonx.dialects import gpu, gpu_layout, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.fold.constants import constant_of
@@ -27,6 +27,10 @@ from tritonx.transforms.gpu.allocate_shared_memory import OFFSET
 
 Interval = tuple[int, int]
 """Bytes [start, end) of shared memory."""
+
+
+_NO_ACCESS = (*VIEWS, gpu_layout.LocalDeallocOp, gpu_layout.AsyncCommitGroupOp, scf.YieldOp, scf.ConditionOp)
+"""Ops that take buffers without touching them."""
 
 
 @dataclass(frozen=True)
@@ -206,10 +210,11 @@ class _Inserter:
             case gpu_layout.AsyncCopyGlobalToLocalOp():
                 return [], [], self._of(op.result)
             case _:
-                if op.name.startswith(("ttng.", "amdg.")):  # ops of a vendor's dialect that use buffers: both ways
-                    used = [self.places[v] for v in op.operands if v in self.places]
-                    return used, used, []
-                return [], [], []
+                if isinstance(op, _NO_ACCESS):
+                    return [], [], []
+                # Ops of other dialects that are given buffers may do anything with them.
+                used = [self.places[v] for v in op.operands if v in self.places]
+                return used, used, []
 
     def _of(self, value: SSAValue) -> list[Interval]:
         return [self.places.get(value, (0, 1 << 62))]

@@ -28,9 +28,9 @@ from tritonx.layouts.encodings import (
     DotOperandEncoding,
     Ints,
     LinearEncoding,
-    NvidiaMmaEncoding,
     SwizzledSharedEncoding,
 )
+from tritonx.layouts.matrix_units import is_mma
 
 ROW_BYTES = 128
 """Bytes that all banks serve at once: rows shorter than this share one phase of the swizzle."""
@@ -60,7 +60,7 @@ def _stage(op: ConvertLayoutOp) -> None:
         return
     operand = _encoding(target)
     given = _encoding(source)
-    if not isinstance(operand, DotOperandEncoding) or not isinstance(operand.parent, NvidiaMmaEncoding):
+    if not isinstance(operand, DotOperandEncoding) or not is_mma(operand.parent):
         return
     shape, bits = shape_of(source), max(8, bit_width(element_type(source)))
     try:

@@ -23,7 +23,6 @@ def layout_pipeline(target: GpuTarget) -> tuple[ModulePass, ...]:
     )
 
 
-def memory_pipeline(shared_limit: int = 0) -> tuple[ModulePass, ...]:
-    """What any `ttg`, ours or a file's, needs before emission: offsets in shared memory and barriers. `shared_limit`
-    is the target's bytes for a block; 0 does not check."""
-    return (AllocateSharedMemory(limit=shared_limit), InsertBarriers())
+def memory_pipeline() -> tuple[ModulePass, ...]:
+    """What any `ttg`, ours or a file's, needs before emission: offsets in shared memory and barriers."""
+    return (AllocateSharedMemory(), InsertBarriers())

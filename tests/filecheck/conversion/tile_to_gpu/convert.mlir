@@ -1,0 +1,106 @@
+// RUN: tritonx-opt %s -p 'assign-layouts{target=test num_warps=4 matrix=mma matrix_version=2 matrix_types="f16 f32"}' | filecheck %s
+
+// The module says how it is to be launched.
+// CHECK: module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "test", "ttg.threads-per-warp" = 32 : i32}
+
+// Aligned rows of f32: four elements a thread, everything in one layout, no conversion.
+// CHECK-LABEL: @add
+// CHECK-NOT: ttg.convert_layout
+// CHECK: tt.load %{{.*}} : tensor<1024x!tt.ptr<f32>, #[[B4:blocked[0-9]*]]>
+// CHECK: tt.store %{{.*}} : tensor<1024x!tt.ptr<f32>, #[[B4]]>
+tt.func public @add(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %range : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  %v = tt.load %xp : tensor<1024x!tt.ptr<f32>>
+  %w = arith.addf %v, %v : tensor<1024xf32>
+  %os = tt.splat %o : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %op = tt.addptr %os, %range : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  tt.store %op, %w : tensor<1024x!tt.ptr<f32>>
+  tt.return
+}
+
+// A reduction gives a slice of its operand's layout; a row of numbers that is only added to rows is loaded as such a slice.
+// CHECK-LABEL: @rows
+// CHECK-NOT: ttg.convert_layout
+// CHECK: tt.load %{{.*}} : tensor<64x!tt.ptr<f32>, #ttg.slice<{dim = 0, parent = #[[ROWS:blocked[0-9]*]]}>>
+// CHECK: "tt.reduce"
+// CHECK: (tensor<64x64xf32, #[[ROWS]]>) -> tensor<64xf32, #ttg.slice<{dim = 1, parent = #[[ROWS]]}>>
+tt.func public @rows(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 16 : i32}) {
+  %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %i = tt.expand_dims %range {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %j = tt.expand_dims %range {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %stride = tt.splat %n : i32 -> tensor<64x1xi32>
+  %row = arith.muli %i, %stride : tensor<64x1xi32>
+  %rows = tt.broadcast %row : tensor<64x1xi32> -> tensor<64x64xi32>
+  %columns = tt.broadcast %j : tensor<1x64xi32> -> tensor<64x64xi32>
+  %offsets = arith.addi %rows, %columns : tensor<64x64xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %offsets : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+  %v = tt.load %xp : tensor<64x64x!tt.ptr<f32>>
+  %bs = tt.splat %b : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %bp = tt.addptr %bs, %range : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %bias = tt.load %bp : tensor<64x!tt.ptr<f32>>
+  %b2 = tt.expand_dims %bias {axis = 0 : i32} : tensor<64xf32> -> tensor<1x64xf32>
+  %b3 = tt.broadcast %b2 : tensor<1x64xf32> -> tensor<64x64xf32>
+  %w = arith.addf %v, %b3 : tensor<64x64xf32>
+  %sums = "tt.reduce"(%w) <{axis = 1 : i32}> ({
+  ^bb0(%l: f32, %r: f32):
+    %s = arith.addf %l, %r : f32
+    tt.reduce.return %s : f32
+  }) : (tensor<64x64xf32>) -> tensor<64xf32>
+  %s1 = tt.expand_dims %sums {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+  %s2 = tt.broadcast %s1 : tensor<64x1xf32> -> tensor<64x64xf32>
+  tt.store %xp, %s2 : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}
+
+// What a transposed store wants is converted once; pointers are made in its layout.
+// CHECK-LABEL: @transposed
+// CHECK: tt.load %{{.*}} : tensor<32x32x!tt.ptr<f16>, #[[IN:blocked[0-9]*]]>
+// CHECK: tt.trans
+// CHECK-COUNT-1: ttg.convert_layout
+// CHECK-NOT: ttg.convert_layout
+// CHECK: tt.store %{{.*}} : tensor<32x32x!tt.ptr<f16>, #[[IN]]>
+tt.func public @transposed(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 16 : i32}) {
+  %range = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+  %i = tt.expand_dims %range {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %j = tt.expand_dims %range {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %stride = tt.splat %n : i32 -> tensor<32x1xi32>
+  %row = arith.muli %i, %stride : tensor<32x1xi32>
+  %rows = tt.broadcast %row : tensor<32x1xi32> -> tensor<32x32xi32>
+  %columns = tt.broadcast %j : tensor<1x32xi32> -> tensor<32x32xi32>
+  %offsets = arith.addi %rows, %columns : tensor<32x32xi32>
+  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+  %xp = tt.addptr %xs, %offsets : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+  %v = tt.load %xp : tensor<32x32x!tt.ptr<f16>>
+  %t = tt.trans %v {order = array<i32: 1, 0>} : tensor<32x32xf16> -> tensor<32x32xf16>
+  tt.store %xp, %t : tensor<32x32x!tt.ptr<f16>>
+  tt.return
+}
+
+// A product on the matrix unit: the accumulator goes round the loop in the unit's layout, zeros and all.
+// CHECK-LABEL: @product
+// CHECK: scf.for {{.*}} -> (tensor<64x64xf32, #[[MMA:mma[0-9]*]]>)
+// CHECK: tt.dot %{{.*}} : tensor<64x32xf16, #ttg.dot_op<{opIdx = 0, parent = #[[MMA]], kWidth = 2}>> * tensor<32x64xf16, #ttg.dot_op<{opIdx = 1, parent = #[[MMA]], kWidth = 2}>> -> tensor<64x64xf32, #[[MMA]]>
+tt.func public @product(%a: tensor<64x32xf16>, %b: tensor<32x64xf16>, %n: i32, %o: tensor<64x64x!tt.ptr<f32>>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
+  %acc = scf.for %i = %c0 to %n step %c1 iter_args(%c = %zero) -> (tensor<64x64xf32>) : i32 {
+    %d = tt.dot %a, %b, %c : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tt.store %o, %acc : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}
+
+// In full precision f32 is multiplied by the threads themselves: squares of a blocked layout.
+// CHECK-LABEL: @precise
+// CHECK: tt.dot %{{.*}} : tensor<64x32xf32, #ttg.dot_op<{opIdx = 0, parent = #[[FMA:blocked[0-9]*]]}>> * tensor<32x64xf32, #ttg.dot_op<{opIdx = 1, parent = #[[FMA]]}>> -> tensor<64x64xf32, #[[FMA]]>
+tt.func public @precise(%a: tensor<64x32xf32>, %b: tensor<32x64xf32>, %o: tensor<64x64x!tt.ptr<f32>>) {
+  %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
+  %d = tt.dot %a, %b, %zero, inputPrecision = ieee : tensor<64x32xf32> * tensor<32x64xf32> -> tensor<64x64xf32>
+  tt.store %o, %d : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}
