@@ -18,6 +18,7 @@ import torch
 from peers import gpu_milliseconds, load
 
 KERNELS = load("kernels_memory")
+EVERY_CONFIGURATION = False
 GOALS = {
     "add f32": 1.0, "softmax 65536x1024 f16": 1.05, "softmax 16384x8192 f32": 1.0, "softmax 8192x32768 bf16": 1.2,
     "softmax 32768x4000 f32": 1.0, "layernorm 16384x8192 f16": 1.0, "layernorm 16384x5000 f32": 1.65,
@@ -171,6 +172,9 @@ def measure(case: Case) -> dict[str, Any]:
             runs.append((name, configuration, lambda m=module, c=configuration: case.launch(m, case.out, c)))
     del exact
     times = gpu_milliseconds([run for _, _, run in runs])
+    if EVERY_CONFIGURATION:
+        for (name, configuration, _), ms in zip(runs, times, strict=True):
+            print(f"  {name:8s} {configuration} {case.bytes / ms / 1e6:6.0f} GB/s", flush=True)
     best: dict[str, tuple[float, dict[str, int]]] = {}
     for (name, configuration, _), ms in zip(runs, times, strict=True):
         if name not in best or ms < best[name][0]:
@@ -188,7 +192,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", choices=[[], *CASES], help="all by default")
     parser.add_argument("--json")
+    parser.add_argument("--every", action="store_true", help="also print each configuration")
     given = parser.parse_args()
+    global EVERY_CONFIGURATION
+    EVERY_CONFIGURATION = given.every
     rows: list[dict[str, Any]] = []
     for name in given.cases or CASES:
         try:
