@@ -1,8 +1,8 @@
 """Runs the lit tests of tests/filecheck under pytest, in this process.
 
-``lit tests/filecheck`` runs the same files with one process for each command. Here a RUN line whose commands are all among
-``tritonx-opt``, ``filecheck``, ``not`` and ``cat`` is run by calling those tools, which saves an interpreter's start and all
-imports for each; any other RUN line goes to bash.
+``lit tests/filecheck`` runs the same files with one process for each command. Here a RUN line whose commands are all
+among ``tritonx-opt``, ``filecheck``, ``not`` and ``cat`` is run by calling those tools, which saves an interpreter's
+start and all imports for each; any other RUN line goes to bash.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """The builder: where the front end and the passes create ops.
 
-``create`` always makes the op. ``emit`` makes it only if it has to: first the folding rules (``tritonx.ir.fold``) may know the
-result already, then an equal pure op that dominates the insertion point may have computed it. What the front end builds this
-way is what a round of canonicalisation and CSE would leave, for a fraction of their cost: creating an op costs far more than
-looking it up.
+``create`` always makes the op. ``emit`` makes it only if it has to: first the folding rules (``tritonx.ir.fold``) may
+know the result already, then an equal pure op that dominates the insertion point may have computed it. What the front
+end builds this way is what a round of canonicalisation and CSE would leave, for a fraction of their cost: creating an
+op costs far more than looking it up.
 
-Equal ops are looked for in the block that is being built and in the blocks of the ops around it, up to the function. The
-blocks around are those of the enclosing ops where the block is attached. A detached block (the body of an ``scf.for`` before
-the op exists) has no such chain, so its builder says what it will be inside of::
+Equal ops are looked for in the block that is being built and in the blocks of the ops around it, up to the function.
+The blocks around are those of the enclosing ops where the block is attached. A detached block (the body of an
+``scf.for`` before the op exists) has no such chain, so its builder says what it will be inside of::
 
     with builder.at(body, nested=True):   # the current block will hold the op that holds `body`
         ...
@@ -17,7 +17,7 @@ Without ``nested`` a detached block only sees its own ops, which is always right
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -27,7 +27,7 @@ from xdsl.traits import ConstantLike, IsolatedFromAbove, Pure
 
 from tritonx.dialects.arith import ConstantOp
 from tritonx.ir.define import append
-from tritonx.ir.fold import Constant, Replacement, attribute_for, fold
+from tritonx.ir.fold import Constant, attribute_for, fold
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -97,7 +97,7 @@ class Builder:
         return block
 
     @contextmanager
-    def at(self, block: Block, *, nested: bool = False) -> Iterator[Builder]:
+    def at(self, block: Block, *, nested: bool = False) -> Generator[Builder]:
         """Build at the end of ``block`` for the time of a ``with``. ``nested``: see the module's docstring."""
         outside = self._scope
         self._scope = _Scope(block, None, _surrounding(block, outside, nested))
@@ -196,8 +196,8 @@ class Builder:
 def _surrounding(block: Block, outside: _Scope, nested: bool) -> _Scope | None:
     """The scope whose ops dominate all of ``block``: that of the builder's current block, where ``block`` is inside it.
 
-    The op that holds ``block`` has to be the last one of the block around it: the ops that a scope knows of are then all
-    in front of it.
+    The op that holds ``block`` has to be the last one of the block around it: the ops that a scope knows of are then
+    all in front of it.
     """
     if nested:
         return outside

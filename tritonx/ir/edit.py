@@ -79,7 +79,7 @@ def clone(op: Operation, values: ValueMap, relocate: Relocate | None = None) -> 
     ``relocate`` makes the copies' locations out of the originals'. Successors stay as they are; see ``clone_region``.
     """
     mapped = [values.get(operand, operand) for operand in op.operands]
-    location = cast(LocationAttr, op.location)
+    location = op.location
     copy = op.__class__.create(
         operands=mapped,
         result_types=op.result_types,
@@ -105,7 +105,7 @@ def clone_region(region: Region, values: ValueMap, relocate: Relocate | None = N
         for old, new in zip(block.args, copy.args, strict=True):
             values[old] = new
             new.name_hint = old.name_hint
-            location = cast("LocationAttr", old.location)
+            location = old.location
             new.location = location if relocate is None else relocate(location)
     for block, copy in blocks.items():
         for op in block.ops:

@@ -1,7 +1,7 @@
 """What executing an op does to memory, as two bits, for the passes that delete, merge and move ops.
 
-An op without an effect trait may do anything; so may one that is not registered. Facts that depend on the class alone are looked
-up once per class.
+An op without an effect trait may do anything; so may one that is not registered. Facts that depend on the class alone
+are looked up once per class.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class Effect(IntFlag):
     NONE = 0
     READ = 1
     WRITE = 2
-    """Writing, and everything else that must neither be repeated, dropped nor moved: printing, synchronising, unknown effects."""
+    """Writing, and everything else that must neither be repeated, dropped nor moved: printing, synchronising, unknown
+    effects.
+    """
 
 
 ANY = Effect.READ | Effect.WRITE
@@ -75,7 +77,10 @@ def is_speculatable(op: Operation) -> bool:
         divisor = constant_of(op.operands[1])
         return divisor is not None and divisor not in (0, -1)
     return all(
-        is_terminator(inner) or is_speculatable(inner) for region in op.regions for b in region.blocks for inner in b.ops
+        is_terminator(inner) or is_speculatable(inner)
+        for region in op.regions
+        for b in region.blocks
+        for inner in b.ops
     )
 
 

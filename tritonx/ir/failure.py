@@ -23,7 +23,8 @@ class PassError(Exception):
 
 
 class PassFailure(TritonError):
-    """A pass (or ``what`` else) failed. ``str`` of it is the whole report: the kernel's line, the op and how to reproduce it.
+    """A pass (or ``what`` else) failed. ``str`` of it is the whole report: the kernel's line, the op and how to
+    reproduce it.
 
     ``internal`` tells a defect of the compiler (any exception but ``PassError``) from a program that it refuses.
     ``places`` are the kernel's position and the calls it was inlined through, innermost first.

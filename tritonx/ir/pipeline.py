@@ -1,9 +1,9 @@
 """Running passes: in order, in place, with one report for whatever goes wrong.
 
-Nothing is verified between passes unless the environment variable ``TRITONX_VERIFY`` is set or the compilation's options ask
-for ``debug``: verifying costs more than most passes. A failure comes out as ``PassFailure``, with a reproducer. To be exact it
-needs the module as it was before the pass, and a copy of that is only kept under the same switch; otherwise the reproducer
-holds what the failing pass left, which is nearly always enough to see it fail again.
+Nothing is verified between passes unless the environment variable ``TRITONX_VERIFY`` is set or the compilation's
+options ask for ``debug``: verifying costs more than most passes. A failure comes out as ``PassFailure``, with a
+reproducer. To be exact it needs the module as it was before the pass, and a copy of that is only kept under the same
+switch; otherwise the reproducer holds what the failing pass left, which is nearly always enough to see it fail again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -54,19 +54,32 @@ def pass_context() -> Context:
 
 
 def run_pass_stage(module: ModuleOp, stage: PassStage, compilation: Compilation) -> None:
-    """Run a stage's passes on ``module`` in place. Raises ``PassFailure``."""
+    """Run a stage's passes on ``module`` in place. Raises ``PassFailure``.
+
+    ``compilation.inspect`` sees the module after every pass and after the stage; a list under the key ``pass_times`` of
+    the metadata gets (pass, seconds).
+    """
     careful = compilation.options.debug or bool(os.environ.get("TRITONX_VERIFY"))
     inspect = compilation.inspect
-    after = None if inspect is None else lambda done, module: inspect(done.name, module)
-    timings = compilation.metadata.get("pass_times")
-    timing = None if timings is None else lambda name, seconds: timings.append((name, seconds))
+    times = cast("list[tuple[str, float]] | None", compilation.metadata.get("pass_times"))
+
+    def after(done: ModulePass, module: ModuleOp) -> None:
+        if inspect is not None:
+            inspect(done.name, module)
+
+    def timing(name: str, seconds: float) -> None:
+        if times is not None:
+            times.append((name, seconds))
+
     run_passes(module, stage.passes, PassHooks(after=after, timing=timing, verify=careful, exact_reproducer=careful))
     if inspect is not None:
         inspect(stage.name, module)
 
 
-def run_passes(module: ModuleOp, passes: Sequence[ModulePass], hooks: PassHooks = PassHooks()) -> None:  # noqa: B008 -- frozen
-    """Run ``passes`` on ``module`` in place. Raises ``PassFailure``; other errors of ``TritonError`` come out as they are."""
+def run_passes(module: ModuleOp, passes: Sequence[ModulePass], hooks: PassHooks = PassHooks()) -> None:
+    """Run ``passes`` on ``module`` in place. Raises ``PassFailure``; other errors of ``TritonError`` come out as they
+    are.
+    """
     context = pass_context()
     for number, current in enumerate(passes):
         if hooks.before is not None:
@@ -102,7 +115,9 @@ def _verify_after(current: ModulePass, module: ModuleOp, original: ModuleOp | No
 
 
 def reproducer(module: ModuleOp, passes: Sequence[ModulePass]) -> str:
-    """Write the module to a temporary file; the ``tritonx-opt`` command that runs ``passes`` on it, or "" if that fails."""
+    """Write the module to a temporary file; the ``tritonx-opt`` command that runs ``passes`` on it, or "" if that
+    fails.
+    """
     try:
         from tritonx.ir.text import print_module
 

@@ -10,7 +10,9 @@ from tritonx.ir.location import SourcePoint, points
 
 
 def source_of(op: Operation) -> tuple[SourcePoint, ...]:
-    """The op's place in the source, then the calls through which it was inlined; of the nearest op around it that has one."""
+    """The op's place in the source, then the calls through which it was inlined; of the nearest op around it that has
+    one.
+    """
     current: Operation | None = op
     while current is not None:
         if places := tuple(points(current.location)):

@@ -1,9 +1,10 @@
-"""Random kernels in ``tt``, for comparing two things that should execute a kernel alike: a pass's input and output, two backends.
+"""Random kernels in ``tt``, for comparing two things that should execute a kernel alike: a pass's input and output, two
+backends.
 
-``random_kernel(seed)`` is the text of a module. Its public function ``kernel`` takes ``(!tt.ptr<i32>, !tt.ptr<f32>, i32, i32, f32)``;
-both pointers need ``ELEMENTS`` elements. It is defined for all inputs: divisors are positive, shifts in range, addresses inside the
-arrays, masked-off lanes have a value, and no two elements of a tile are stored to one address. Floats may become infinite or NaN,
-but a NaN's bits are never looked at.
+``random_kernel(seed)`` is the text of a module. Its public function ``kernel`` takes ``(!tt.ptr<i32>, !tt.ptr<f32>,
+i32, i32, f32)``; both pointers need ``ELEMENTS`` elements. It is defined for all inputs: divisors are positive, shifts
+in range, addresses inside the arrays, masked-off lanes have a value, and no two elements of a tile are stored to one
+address. Floats may become infinite or NaN, but a NaN's bits are never looked at.
 """
 
 from __future__ import annotations
@@ -195,14 +196,18 @@ class Generator:
             self.add(scope, i, f"arith.{back} {first} : {other} to {i}")
 
     def address(self, scope: Scope, pointer: str, element: str, shape: str, base: int) -> str:
-        """Pointers into the first half of an array (for loads), or at ``base`` and on, each element its own (for stores)."""
+        """Pointers into the first half of an array (for loads), or at ``base`` and on, each element its own (for
+        stores).
+        """
         type = tile(shape, f"!tt.ptr<{element}>")
         offset_type = tile(shape, I32)
         if not base:
             offset = self.masked(scope, self.value(scope, shape, I32), shape, 63)
         elif shape:
             offset = self.fresh()
-            self.lines.append(f"{offset} = tt.make_range {{start = {base} : i32, end = {base + SIZE} : i32}} : {offset_type}")
+            self.lines.append(
+                f"{offset} = tt.make_range {{start = {base} : i32, end = {base + SIZE} : i32}} : {offset_type}"
+            )
         else:
             offset = self.fresh()
             self.lines.append(f"{offset} = arith.constant {base} : i32")

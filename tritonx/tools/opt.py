@@ -105,14 +105,22 @@ class Driver:
         if args.target is not None:
             self.target = find_target(args.target, args.option)
             self.stages_to_run()
-        for option, value in (("--until", args.last), ("--from", args.first), ("-t", None if args.emit == "mlir" else args.emit)):
+        for option, value in (
+            ("--until", args.last),
+            ("--from", args.first),
+            ("-t", None if args.emit == "mlir" else args.emit),
+        ):
             if value is not None and self.target is None:
                 raise Diagnostic("tritonx-opt", 0, 0, f"{option} {value} needs --target")
 
     def stages_to_run(self) -> tuple[Stage, ...]:
         if self.target is None:
             return ()
-        run = () if self.args.last is None and self.args.first is None else self.target.between(self.args.first, self.args.last)
+        run = (
+            ()
+            if self.args.last is None and self.args.first is None
+            else self.target.between(self.args.first, self.args.last)
+        )
         return run if self.args.emit == "mlir" else run + self.target.emission(self.args.emit)
 
     def process(self, text: str, name: str) -> str | bytes:
@@ -141,7 +149,9 @@ class Driver:
         assert self.target is not None
         if isinstance(stage, PassStage):
             if isinstance(value, str | bytes):
-                raise Diagnostic("<target>", 0, 0, f"stage '{stage.name}' needs IR, but the stage before it made output")
+                raise Diagnostic(
+                    "<target>", 0, 0, f"stage '{stage.name}' needs IR, but the stage before it made output"
+                )
             run_passes(value, stage.passes, self.hooks())
             return value
         start = time.perf_counter()
@@ -260,7 +270,9 @@ def run(argv: Sequence[str], stdin: Any = None, stdout: Any = None, stderr: Any 
     except Exception as error:  # the last resort: a defect of ours, reported without a traceback unless asked for
         if os.environ.get("TRITONX_TRACEBACK"):
             raise
-        stderr.write(f"tritonx-opt: internal error: {type(error).__name__}: {error} (TRITONX_TRACEBACK=1 shows where)\n")
+        stderr.write(
+            f"tritonx-opt: internal error: {type(error).__name__}: {error} (TRITONX_TRACEBACK=1 shows where)\n"
+        )
         return 1
     finally:
         sys.setrecursionlimit(limit)

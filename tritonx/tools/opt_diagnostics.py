@@ -1,4 +1,4 @@
-"""Diagnostics of ``tritonx-opt``: every way an input can be wrong becomes ``file:line:col: error: ...`` with a caret."""
+"""Diagnostics of ``tritonx-opt``: whatever is wrong with an input is ``file:line:col: error: ...`` with a caret."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Expectation:
 
 
 def expectations_of(content: str) -> list[Expectation]:
-    """The ``expected-error`` comments of a text. ``@+1``, ``@-1``, ``@above``, ``@below`` and ``@unknown`` move them."""
+    """The ``expected-error`` comments of a text; ``@+1``, ``@-1``, ``@above``, ``@below``, ``@unknown`` move them."""
     found: list[Expectation] = []
     for number, line in enumerate(content.split("\n"), 1):
         for _, where, text in EXPECTED.findall(line):

@@ -1,4 +1,6 @@
-"""Input of ``tritonx-opt``: read bytes, decode, cut at ``// -----``, parse and verify. Whatever is wrong is a ``Diagnostic``."""
+"""Input of ``tritonx-opt``: read bytes, decode, cut at ``// -----``, parse and verify. Whatever is wrong is a
+``Diagnostic``.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def read(path: str, stdin: BinaryIO | TextIO) -> tuple[str, str]:
 
 
 def chunks(text: str, split: bool) -> Iterator[str]:
-    """The parts of a text between ``// -----`` lines; each is preceded by empty lines so that line numbers stay true."""
+    """The parts of a text between ``// -----`` lines; each after empty lines, so that line numbers stay true."""
     if not split:
         yield text
         return

@@ -30,7 +30,7 @@ def passes(full: bool) -> Iterator[str]:
 
 
 def backends() -> Iterator[str]:
-    """Each installed backend with the targets that it knows and the stages of the first; a broken one with the reason."""
+    """Each installed backend with its targets and the stages of the first; a broken one with the reason."""
     from tritonx.backends import registry
 
     for info in registry.installed():

@@ -67,7 +67,9 @@ class TargetStages:
         for index, stage in enumerate(self.stages):
             if stage.name == name:
                 return index
-        raise Diagnostic(TARGET, 0, 0, f"{self.compilation.target} has no stage '{name}'; its stages are {self.names()}")
+        raise Diagnostic(
+            TARGET, 0, 0, f"{self.compilation.target} has no stage '{name}'; its stages are {self.names()}"
+        )
 
     def between(self, first: str | None, last: str | None) -> tuple[Stage, ...]:
         """The stages from ``first`` (by default the first one) to ``last`` (by default the last), both included."""
@@ -91,8 +93,8 @@ class TargetStages:
 
 def find_target(text: str, options: Sequence[str]) -> TargetStages:
     """The stages of a target such as ``cuda:90``, with ``key=value`` compile options. Raises ``Diagnostic``."""
-    from tritonx.backends.api import Compilation
     from tritonx.backends import registry
+    from tritonx.backends.api import Compilation
     from tritonx.runtime.errors import TritonError
 
     name, _, arch = text.partition(":")

@@ -1,7 +1,8 @@
 """Every pass by name, and where it lives.
 
-A literal table, so that naming a pass imports nothing and running one imports that one. A package of its own adds passes
-through the entry-point group ``tritonx.passes``, whose entries name a ``ModulePass`` subclass under the pass's name.
+A literal table, so that naming a pass imports nothing and running one imports that one. A package of its own adds
+passes through the entry-point group ``tritonx.passes``, whose entries name a ``ModulePass`` subclass under the pass's
+name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Folding rules against NumPy's arithmetic: exhaustive over i8 and f16 where one operand is unknown, random where both are known."""
+"""Folding rules against NumPy's arithmetic: exhaustive over i8 and f16 where one operand is unknown, random where both
+are known.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,11 @@ def is_defined(op: Any, x: int, y: int, width: int) -> bool:
 
 
 def wrapped(value: Any, dtype: Any) -> int:
-    return int(np.array(int(value) & ((1 << (8 * np.dtype(dtype).itemsize)) - 1)).astype(unsigned(np.zeros(1, dtype)).dtype).astype(dtype))
+    return int(
+        np.array(int(value) & ((1 << (8 * np.dtype(dtype).itemsize)) - 1))
+        .astype(unsigned(np.zeros(1, dtype)).dtype)
+        .astype(dtype)
+    )
 
 
 class Values:
@@ -123,7 +129,13 @@ def test_integer_identities_over_all_i8(op: Any, side: int) -> None:
         folded = fold(op, operands, i8, {})
         if folded is None:
             continue
-        a, b = (every, every) if side == 2 else (every, np.full_like(every, c)) if side == 0 else (np.full_like(every, c), every)
+        a, b = (
+            (every, every)
+            if side == 2
+            else (every, np.full_like(every, c))
+            if side == 0
+            else (np.full_like(every, c), every)
+        )
         keep = np.array([is_defined(op, int(p), int(q), 8) for p, q in zip(a, b, strict=True)])
         with np.errstate(all="ignore"):
             expected = np.array([wrapped(v, np.int8) for v in INTEGER_OPS[op](a[keep], b[keep])], np.int8)
@@ -179,8 +191,12 @@ EXTREMES = (arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp
 def floats(type: Any) -> Any:
     """Numbers of a float type, as Python floats: any bit pattern, or one of the numbers that rules look for."""
     width = type.bitwidth
-    patterns = st.integers(0, (1 << width) - 1).map(lambda bits: bits_to_float(bits, type)).filter(lambda x: x is not None)
-    return patterns | st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, m.inf, -m.inf, round_to(0.1, FORMATS[type.__class__])])
+    patterns = (
+        st.integers(0, (1 << width) - 1).map(lambda bits: bits_to_float(bits, type)).filter(lambda x: x is not None)
+    )
+    return patterns | st.sampled_from(
+        [0.0, -0.0, 1.0, -1.0, 0.5, m.inf, -m.inf, round_to(0.1, FORMATS[type.__class__])]
+    )
 
 
 def bits(x: Any) -> Any:
@@ -204,7 +220,18 @@ def test_float_constants_bit_for_bit(op: Any, data: Any) -> None:
         return
     got = np.array([number(folded, type, values)]).astype(dtype)
     if op in EXTREMES and x == y:  # NumPy does not say which zero it takes; IEEE 754-2019 does
-        assert bits(got)[0] == bits(np.array([max(x, y, key=lambda v: m.copysign(1, v)) if op is arith.MaximumfOp else min(x, y, key=lambda v: m.copysign(1, v))]).astype(dtype))[0]
+        assert (
+            bits(got)[0]
+            == bits(
+                np.array(
+                    [
+                        max(x, y, key=lambda v: m.copysign(1, v))
+                        if op is arith.MaximumfOp
+                        else min(x, y, key=lambda v: m.copysign(1, v))
+                    ]
+                ).astype(dtype)
+            )[0]
+        )
         return
     assert bits(got)[0] == bits(expected)[0]
 
@@ -237,12 +264,16 @@ def test_rounding_is_exact(data: Any) -> None:
     type = data.draw(st.sampled_from([f16, bf16, f32]))
     x = data.draw(st.floats(allow_nan=False) | st.floats(-70000, 70000) | floats(type))
     with np.errstate(over="ignore"):
-        # Double rounding through f32 would be wrong for bf16 and f16, so bf16 is checked by the distance to its neighbours.
+        # Double rounding through f32 would be wrong for bf16 and f16, so bf16 is checked by the distance to its
+        # neighbours.
         got = round_to(x, FORMATS[type.__class__])
         if type is bf16:
             again = float(np.array([got]).astype(ml_dtypes.bfloat16)[0])
             assert again == got
-            up, down = (float(np.nextafter(np.array(got, ml_dtypes.bfloat16), np.array(d, ml_dtypes.bfloat16))) for d in (m.inf, -m.inf))
+            up, down = (
+                float(np.nextafter(np.array(got, ml_dtypes.bfloat16), np.array(d, ml_dtypes.bfloat16)))
+                for d in (m.inf, -m.inf)
+            )
             if m.isfinite(got) and m.isfinite(x):
                 assert all(abs(x - got) <= abs(x - other) for other in (up, down) if m.isfinite(other))
         else:
@@ -272,10 +303,16 @@ def test_integers_round_once(x: int) -> None:
 @settings(max_examples=300, deadline=None)
 def test_float_comparisons(x: float, y: float, predicate: int) -> None:
     values = Values()
-    folded = fold(arith.CmpfOp, (values.constant(x, f32), values.constant(y, f32)), i1, {"predicate": IntegerAttr(predicate, i64)})
+    folded = fold(
+        arith.CmpfOp, (values.constant(x, f32), values.constant(y, f32)), i1, {"predicate": IntegerAttr(predicate, i64)}
+    )
     nan = m.isnan(x) or m.isnan(y)
     ordered = [False, x == y, x > y, x >= y, x < y, x <= y, x != y, True]
-    expected = (not nan and ordered[predicate]) if predicate < 8 else (nan or ordered[predicate - 8 + 1 if predicate < 14 else 0])
+    expected = (
+        (not nan and ordered[predicate])
+        if predicate < 8
+        else (nan or ordered[predicate - 8 + 1 if predicate < 14 else 0])
+    )
     if predicate == 14:
         expected = nan
     elif predicate == 15:
@@ -316,7 +353,11 @@ def test_casts_of_integers(case: Any, data: Any) -> None:
 @given(data=st.data())
 @settings(max_examples=200, deadline=None)
 def test_casts_of_floats(data: Any) -> None:
-    source, target = data.draw(st.sampled_from([(f32, f16), (f32, bf16), (f16, f32), (bf16, f32), (f64, f32), (f32, i32), (f32, i8), (f64, i64)]))
+    source, target = data.draw(
+        st.sampled_from(
+            [(f32, f16), (f32, bf16), (f16, f32), (bf16, f32), (f64, f32), (f32, i32), (f32, i8), (f64, i64)]
+        )
+    )
     x = data.draw(floats(source))
     values = Values()
     operand = values.constant(x, source)
@@ -394,7 +435,9 @@ def test_shapes() -> None:
     values = Values()
     x, t = values.unknown(f32), values.unknown(tensor(f32, (2, 4, 8)))
     splat = apply(tile.SplatOp, x, tensor(f32, (4,)), values)
-    assert fold(tile.ExpandDimsOp, (splat,), tensor(f32, (4, 1)), {"axis": IntegerAttr(1, i32)}) == Replacement(tile.SplatOp, (x,))
+    assert fold(tile.ExpandDimsOp, (splat,), tensor(f32, (4, 1)), {"axis": IntegerAttr(1, i32)}) == Replacement(
+        tile.SplatOp, (x,)
+    )
     assert fold(tile.ReshapeOp, (splat,), tensor(f32, (2, 2)), {}) == Replacement(tile.SplatOp, (x,))
     seven = values.constant(7, tensor(i32, (4,)))
     assert fold(tile.ReshapeOp, (seven,), tensor(i32, (2, 2)), {}) == Constant(7)

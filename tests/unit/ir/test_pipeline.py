@@ -50,7 +50,8 @@ class Crashes(ModulePass):
     name = "crashes"
 
     def apply(self, ctx: Any, op: Any) -> None:
-        for op in op.walk():
+        module = op
+        for op in module.walk():
             if isinstance(op, tile.StoreOp):
                 raise KeyError("no such thing")
 

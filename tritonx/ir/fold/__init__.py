@@ -1,8 +1,9 @@
 """Folding: what an op amounts to, given what is known of its operands.
 
-A rule sees the operands, result type and properties of an op *before or after* it exists, so that the builder (which then
-never creates the op) and the fold pass share one table. A rule answers with an existing value, a constant, or one simpler op;
-it creates nothing. Every rule holds for tiles, elementwise, and for every operand value, NaN and -0.0 included.
+A rule sees the operands, result type and properties of an op *before or after* it exists, so that the builder (which
+then never creates the op) and the fold pass share one table. A rule answers with an existing value, a constant, or one
+simpler op; it creates nothing. Every rule holds for tiles, elementwise, and for every operand value, NaN and -0.0
+included.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     BFloat16Type,
     DenseIntOrFPElementsAttr,
     Float16Type,
@@ -61,14 +62,14 @@ _STRUCT_FORMATS: dict[type[Attribute], str] = {Float16Type: "<e", Float32Type: "
 
 def element_of(type: Attribute) -> Attribute:
     """The element type of a tile, and any other type itself."""
-    return type.element_type if isinstance(type, TensorType) else type
+    return cast("TensorType[Attribute]", type).element_type if isinstance(type, TensorType) else type
 
 
 def width_of(type: Attribute) -> int | None:
     """Bits of an integer (or tile of integers); ``None`` for anything else."""
     element = element_of(type)
     if isinstance(element, IntegerType):
-        return element.width.data
+        return cast("IntegerType[int]", element).width.data
     return 64 if isinstance(element, IndexType) else None
 
 
@@ -142,18 +143,19 @@ def constant_of(value: SSAValue) -> Scalar | None:
 def scalar_of(attribute: Attribute) -> Scalar | None:
     """The number in an attribute of ``arith.constant``; ``None`` where elements differ or are no numbers."""
     if isinstance(attribute, IntegerAttr):
-        width = width_of(attribute.type)
-        return None if width is None else signed(attribute.value.data, width)
+        number = cast("IntegerAttr[IntegerType | IndexType]", attribute)
+        width = width_of(number.type)
+        return None if width is None else signed(number.value.data, width)
     if isinstance(attribute, FloatAttr):
         return attribute.value.data
     if isinstance(attribute, SplatAttr):
         return scalar_of(attribute.element)
     if isinstance(attribute, DenseIntOrFPElementsAttr):
-        return _splat_value(attribute)
+        return _splat_value(cast("DenseIntOrFPElementsAttr[IntegerType | IndexType | AnyFloat]", attribute))
     return None
 
 
-def _splat_value(attribute: DenseIntOrFPElementsAttr) -> Scalar | None:
+def _splat_value(attribute: DenseIntOrFPElementsAttr[IntegerType | IndexType | AnyFloat]) -> Scalar | None:
     data = attribute.data.data
     size: int = attribute.get_element_type().compile_time_size
     if not data or data[:size] * (len(data) // size) != data:
@@ -163,7 +165,7 @@ def _splat_value(attribute: DenseIntOrFPElementsAttr) -> Scalar | None:
     width = width_of(element)
     if isinstance(value, int):
         return None if width is None else signed(value, width)
-    return value if isinstance(value, float) else None
+    return value
 
 
 def attribute_for(value: Scalar | bool, type: Attribute) -> Attribute:

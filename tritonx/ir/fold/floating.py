@@ -1,10 +1,10 @@
 """Folding of floating-point arithmetic, bit for bit what IEEE arithmetic in the op's own type gives.
 
-Computing in binary64 and rounding once more is exact for ``+ - * / sqrt`` on formats of at most 24 significant bits, because
-53 >= 2 * 24 + 2 (Figueroa, "When is double rounding innocuous?", 1995). A fold that would make a NaN is declined: its payload
-is the hardware's business. Identities hold for every operand, so ``x + 0.0`` (wrong for -0.0) and ``x * 0.0`` are not among
-them, while ``x + -0.0``, ``x - 0.0``, ``x * 1.0`` and ``x / 1.0`` are. Transcendentals are never folded: their last bit
-differs from device to device.
+Computing in binary64 and rounding once more is exact for ``+ - * / sqrt`` on formats of at most 24 significant bits,
+because 53 >= 2 * 24 + 2 (Figueroa, "When is double rounding innocuous?", 1995). A fold that would make a NaN is
+declined: its payload is the hardware's business. Identities hold for every operand, so ``x + 0.0`` (wrong for -0.0) and
+``x * 0.0`` are not among them, while ``x + -0.0``, ``x - 0.0``, ``x * 1.0`` and ``x / 1.0`` are. Transcendentals are
+never folded: their last bit differs from device to device.
 """
 
 from __future__ import annotations

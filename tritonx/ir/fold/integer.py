@@ -1,7 +1,7 @@
 """Folding of integer arithmetic: exact, modulo 2**width, on scalars and on splats of tiles.
 
-What is undefined at run time (division by zero, ``INT_MIN / -1``, a shift by the width or more) is left alone, so that an
-unreachable op cannot break a compile. ``nsw``/``nuw`` flags are ignored: wrapping refines poison.
+What is undefined at run time (division by zero, ``INT_MIN / -1``, a shift by the width or more) is left alone, so that
+an unreachable op cannot break a compile. ``nsw``/``nuw`` flags are ignored: wrapping refines poison.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from tritonx.ir.fold.constants import constant_of, unsigned, width_of
 from tritonx.ir.fold.result import Constant, Folded, Operands, Properties, Rule
 
 Compute = Callable[[int, int, int], int | None]
-"""(lhs, rhs, width) with both operands in the signed reading → the result in any reading, or ``None`` where undefined."""
+"""(lhs, rhs, width) with both operands in the signed reading → the result in any reading, or ``None`` where undefined.
+"""
 
 
 def _binary(
@@ -31,8 +32,9 @@ def _binary(
 ) -> Rule:
     """A rule for ``op(lhs, rhs)``, numbers in the signed reading.
 
-    ``unit``: rhs for which the result is lhs (``left_unit`` the mirror image). ``zero``: rhs for which the result is that
-    number whatever lhs is (``left_zero`` likewise). ``same``: the result for equal operands, ``"lhs"`` for the operand.
+    ``unit``: rhs for which the result is lhs (``left_unit`` the mirror image). ``zero``: rhs for which the result is
+    that number whatever lhs is (``left_zero`` likewise). ``same``: the result for equal operands, ``"lhs"`` for the
+    operand.
     """
 
     def rule(operands: Operands, result_type: Attribute, properties: Properties) -> Folded:
@@ -134,7 +136,8 @@ _PREDICATES: tuple[tuple[Callable[[int, int], bool], bool, bool], ...] = (
     (lambda a, b: a > b, True, False),
     (lambda a, b: a >= b, True, True),
 )
-"""By the number of an ``arith.cmpi`` predicate: the comparison, whether it is unsigned, its value for equal operands."""
+"""By the number of an ``arith.cmpi`` predicate: the comparison, whether it is unsigned, its value for equal operands.
+"""
 
 
 def _compare(operands: Operands, result_type: Attribute, properties: Properties) -> Folded:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.dialects import arith, tile
@@ -68,7 +68,7 @@ def _reshape(operands: Operands, result_type: Attribute, properties: Properties)
 
 def permutation_of(properties: Properties) -> tuple[int, ...]:
     """The ``order`` of a ``tt.trans``: result dimension i is source dimension ``order[i]``."""
-    return tuple(int(d) for d in cast(DenseArrayBase, properties["order"]).get_values())
+    return tuple(int(d) for d in cast("DenseArrayBase[IntegerType]", properties["order"]).get_values())
 
 
 def _transpose(operands: Operands, result_type: Attribute, properties: Properties) -> Folded:
@@ -80,7 +80,7 @@ def _transpose(operands: Operands, result_type: Attribute, properties: Propertie
     if isinstance(owner, tile.TransOp):
         inner = permutation_of(owner.properties)
         composed = tuple(inner[d] for d in order)
-        element = cast(DenseArrayBase, properties["order"]).elt_type
+        element = cast("DenseArrayBase[IntegerType]", properties["order"]).elt_type
         return Replacement(tile.TransOp, (owner.operands[0],), {"order": DenseArrayBase.from_list(element, composed)})
     return _uniform(source)
 
@@ -117,7 +117,6 @@ def _select(operands: Operands, result_type: Attribute, properties: Properties) 
     if condition.type == result_type and constant_of(if_true) == -1 and constant_of(if_false) == 0:
         return condition
     return None
-
 
 
 SHAPE_RULES: dict[type[Operation], Rule] = {

@@ -1,8 +1,8 @@
 """A block of a strided tensor in global memory, as pointers and a mask.
 
 For a block of extents B at position x in a tensor of extents S and strides T, element i of the block lies at
-``base + sum_d (x_d + i_d) * T_d`` and exists where ``0 <= x_d + i_d < S_d`` in every dimension d. Everything is computed in 64 bits,
-each dimension on a vector of its own extent, and broadcast as late as possible.
+``base + sum_d (x_d + i_d) * T_d`` and exists where ``0 <= x_d + i_d < S_d`` in every dimension d. Everything is
+computed in 64 bits, each dimension on a vector of its own extent, and broadcast as late as possible.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ SGE, SLT = 5, 2
 class View:
     """A strided tensor: base pointer, extents and strides (i64 scalars, strides in elements).
 
-    ``offsets`` is where a block pointer's block begins (i64; empty for a descriptor, whose accesses say where). ``pad_with_nan``
-    is an i1: whether a float read outside the tensor is NaN rather than 0 (``None`` for a block pointer: its loads say so).
+    ``offsets`` is where a block pointer's block begins (i64; empty for a descriptor, whose accesses say where).
+    ``pad_with_nan`` is an i1: whether a float read outside the tensor is NaN rather than 0 (``None`` for a block
+    pointer: its loads say so).
     """
 
     base: SSAValue
@@ -45,7 +46,9 @@ class View:
         """The inverse of ``parts``."""
         if isinstance(type, tile.TensorDescType):
             rank = len(type.shape)
-            return cls(parts[0], tuple(parts[1 : 1 + rank]), tuple(parts[1 + rank : 1 + 2 * rank]), (), parts[1 + 2 * rank])
+            return cls(
+                parts[0], tuple(parts[1 : 1 + rank]), tuple(parts[1 + rank : 1 + 2 * rank]), (), parts[1 + 2 * rank]
+            )
         rank = (len(parts) - 1) // 3
         groups = [tuple(parts[1 + rank * n : 1 + rank * (n + 1)]) for n in range(3)]
         return cls(parts[0], groups[0], groups[1], groups[2])
@@ -117,7 +120,9 @@ def addresses(
             continue
         bit = with_element(type, i1)
         extent = builder.emit(tile.SplatOp, (view.shape[dimension],), (type,))
-        low = builder.emit(arith.CmpiOp, (column, builder.constant(0, type)), (bit,), {"predicate": IntegerAttr(SGE, i64)})
+        low = builder.emit(
+            arith.CmpiOp, (column, builder.constant(0, type)), (bit,), {"predicate": IntegerAttr(SGE, i64)}
+        )
         high = builder.emit(arith.CmpiOp, (column, extent), (bit,), {"predicate": IntegerAttr(SLT, i64)})
         inside = _broadcast(builder, builder.emit(arith.AndIOp, (low, high), (bit,)), shape)
         mask = inside if mask is None else builder.emit(arith.AndIOp, (mask, inside), (inside.type,))

@@ -85,9 +85,7 @@ def _add_to_dot(op: Any) -> None:
         ):
             builder = Builder.before(op)
             builder.location = dot.location
-            new = builder.create(
-                tile.DotOp, (dot.a, dot.b, addend), (product.type,), dot.properties, dot.attributes
-            )
+            new = builder.create(tile.DotOp, (dot.a, dot.b, addend), (product.type,), dot.properties, dot.attributes)
             replace(op, new.results)
             erase(dot)
             return

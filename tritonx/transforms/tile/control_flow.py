@@ -1,4 +1,6 @@
-"""Simplifying structured control flow: conditions and trip counts that are known, and values that need not go round a loop."""
+"""Simplifying structured control flow: conditions and trip counts that are known, and values that need not go round a
+loop.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,11 @@ from tritonx.ir.fold.constants import constant_of, unsigned, width_of
 class SimplifyControlFlow(ModulePass):
     """Simplifies ``scf.if``, ``scf.for`` and ``scf.while``, inside out:
 
-    * an if whose condition is constant becomes that side; one whose sides are equal values or empty becomes selects; results that
-      nobody uses are dropped;
+    * an if whose condition is constant becomes that side; one whose sides are equal values or empty becomes selects;
+      results that nobody uses are dropped;
     * a loop that runs never or once becomes its initial values or its body;
-    * a value that goes round a loop unchanged is used directly; of two that are always equal one goes; one that only feeds itself
-      is dropped.
+    * a value that goes round a loop unchanged is used directly; of two that are always equal one goes; one that only
+      feeds itself is dropped.
     """
 
     name = "simplify-control-flow"
@@ -92,7 +94,7 @@ def _drop_unused_if_results(op: Any) -> Operation | None:
     keep = [index for index, result in enumerate(op.results) if result.first_use is not None]
     if len(keep) == len(op.results):
         return None
-    regions = [region for region in op.regions]
+    regions = list(op.regions)
     for region in regions:
         end = terminator_of(cast(Block, region.blocks.first))
         end.operands = [end.operands[index] for index in keep]

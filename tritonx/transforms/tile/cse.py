@@ -22,8 +22,9 @@ Key = tuple[Any, ...]
 class CommonSubexpressionElimination(ModulePass):
     """Replaces an op by an equal one that dominates it, in all regions of the module.
 
-    Two ops are equal when class, operands (in any order where the op commutes), properties, attributes and result types are, and
-    regions, if any, do the same. An op that reads memory is only merged with one after which nothing can have written.
+    Two ops are equal when class, operands (in any order where the op commutes), properties, attributes and result types
+    are, and regions, if any, do the same. An op that reads memory is only merged with one after which nothing can have
+    written.
     """
 
     name = "cse"
@@ -57,8 +58,8 @@ def _key(op: Operation) -> Key:
 class _Walk:
     """The state of a walk: the ops known here, by key, and how much memory may have changed.
 
-    ``memory`` is the number of the last moment at which something may have been written. Every such moment gets a new number, so
-    that reads under equal numbers see the same memory, on whatever paths.
+    ``memory`` is the number of the last moment at which something may have been written. Every such moment gets a new
+    number, so that reads under equal numbers see the same memory, on whatever paths.
     """
 
     known: dict[Key, Operation] = field(default_factory=dict[Key, Operation])

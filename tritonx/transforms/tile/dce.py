@@ -16,9 +16,11 @@ from tritonx.ir.effects import is_removable
 
 @dataclass(frozen=True)
 class DeadCodeElimination(ModulePass):
-    """Removes ops that nobody uses and that write nothing, blocks that nothing branches to, and private functions that nobody names.
+    """Removes ops that nobody uses and that write nothing, blocks that nothing branches to, and private functions that
+    nobody names.
 
-    Loads are removed, unless volatile; so is a loop or a conditional whose results are unused and whose regions write nothing.
+    Loads are removed, unless volatile; so is a loop or a conditional whose results are unused and whose regions write
+    nothing.
     """
 
     name = "dce"

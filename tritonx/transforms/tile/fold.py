@@ -104,7 +104,9 @@ def _visit(op: Operation, home: Constants) -> None:
         return
     if isinstance(op, tile.SplitOp):
         joined = op.src.owner
-        if isinstance(joined, tile.JoinOp) and all(a.type == b.type for a, b in zip(joined.operands, op.results, strict=True)):
+        if isinstance(joined, tile.JoinOp) and all(
+            a.type == b.type for a, b in zip(joined.operands, op.results, strict=True)
+        ):
             replace(op, joined.operands)
         return
     _fold(op, home)

@@ -22,8 +22,9 @@ from tritonx.transforms.tile.lift_control_flow import lift_function
 class Inline(ModulePass):
     """Inlines every call whose callee has a body and is not marked ``noinline``, callees before their callers.
 
-    A callee with early returns is first written as one block (``lift-control-flow``). An inlined op's location says where it was
-    called from. Private functions that are no longer called are removed. Recursion is an error, with the cycle in its message.
+    A callee with early returns is first written as one block (``lift-control-flow``). An inlined op's location says
+    where it was called from. Private functions that are no longer called are removed. Recursion is an error, with the
+    cycle in its message.
     """
 
     name = "inline"
@@ -59,7 +60,9 @@ def _is_private(function: tile.FuncOp) -> bool:
 
 
 def can_inline(callee: tile.FuncOp) -> bool:
-    """Whether calls to ``callee`` may be inlined: it has a body, which may be written as one block, and no ``noinline``."""
+    """Whether calls to ``callee`` may be inlined: it has a body, which may be written as one block, and no
+    ``noinline``.
+    """
     marked = callee.attributes.get("noinline")
     if isinstance(marked, UnitAttr) or (isinstance(marked, IntegerAttr) and marked.value.data):
         return False
@@ -113,7 +116,9 @@ def _relocation(call: Operation) -> Callable[[LocationAttr], LocationAttr]:
 
 
 def inline_call(call: tile.CallOp, callee: tile.FuncOp, *, move: bool = False) -> None:
-    """Replace ``call`` by the body of ``callee``, a single block. ``move`` takes the ops themselves: it is the last call."""
+    """Replace ``call`` by the body of ``callee``, a single block. ``move`` takes the ops themselves: it is the last
+    call.
+    """
     body = only_block(callee.body)
     block = call.parent
     assert body is not None and block is not None, "can_inline was asked first"

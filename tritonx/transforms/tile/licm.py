@@ -24,10 +24,12 @@ SLT, ULT = 2, 6
 
 @dataclass(frozen=True)
 class LoopInvariantCodeMotion(ModulePass):
-    """Moves ops that compute the same in every iteration of an ``scf.for`` or ``scf.while`` in front of it, innermost loops first.
+    """Moves ops that compute the same in every iteration of an ``scf.for`` or ``scf.while`` in front of it, innermost
+    loops first.
 
-    An op that may trap or touches memory is not moved, as the loop may not run at all; except, with ``hoist_loads``, a load
-    in a loop that writes nothing: it gets "the loop runs at least once" as (part of) its mask where that is not known.
+    An op that may trap or touches memory is not moved, as the loop may not run at all; except, with ``hoist_loads``, a
+    load in a loop that writes nothing: it gets "the loop runs at least once" as (part of) its mask where that is not
+    known.
     """
 
     name = "licm"

@@ -1,12 +1,12 @@
 """Branches to regions: what ``cf`` says with blocks, said with ``scf``.
 
-A function with an early return has several blocks. Its control flow has no cycles (loops are ``scf`` from the start), so it can be
-written with ``scf.if`` alone, by following the paths from the entry:
+A function with an early return has several blocks. Its control flow has no cycles (loops are ``scf`` from the start),
+so it can be written with ``scf.if`` alone, by following the paths from the entry:
 
 * a branch goes on with its destination's ops;
-* a conditional branch becomes an ``scf.if`` whose two sides are followed as far as the block where they meet, the branch's
-  nearest post-dominator; the if yields that block's arguments. Where they never meet both sides run to the return, and
-  the if yields what is returned::
+* a conditional branch becomes an ``scf.if`` whose two sides are followed as far as the block where they meet, the
+  branch's nearest post-dominator; the if yields that block's arguments. Where they never meet both sides run to the
+  return, and the if yields what is returned::
 
       cf.cond_br %c, ^a, ^b                 %r = scf.if %c -> (f32) {
     ^a:                                       scf.yield %x
@@ -90,14 +90,14 @@ def _order(blocks: Sequence[Block]) -> list[Block] | None:
 
 
 def _post_dominators(blocks: Sequence[Block]) -> Mapping[Block, Block | None] | None:
-    """The nearest post-dominator of every block (``None``: only the function's end); ``None`` where there is a cycle."""
+    """The nearest post-dominator of each block (``None``: the function's end); ``None`` where there is a cycle."""
     order = _order(blocks)
     if order is None:
         return None
     chains: dict[Block, tuple[Block, ...]] = {}
     for block in order:
         below = [chains[s] for s in terminator_of(block).successors]
-        common = below[0] if below else ()
+        common: tuple[Block, ...] = below[0] if below else ()
         for other in below[1:]:
             common = tuple(b for b in common if b in other)
         chains[block] = (block, *common)
@@ -133,7 +133,9 @@ class _Lifter:
     def follow(
         self, block: Block, stop: Block | None, into: Block, values: ValueMap
     ) -> tuple[tuple[SSAValue, ...], Operation]:
-        """Write what happens from ``block`` until ``stop`` (or the return); what ``stop`` gets or is returned, and the last op."""
+        """Write what happens from ``block`` until ``stop`` (or the return); what ``stop`` gets or is returned, and the
+        last op.
+        """
         while True:
             self.copy_ops(block, into, values)
             end = terminator_of(block)

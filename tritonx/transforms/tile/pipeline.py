@@ -25,7 +25,7 @@ CLEANUP: tuple[ModulePass, ...] = (
 
 
 def tile_pipeline(*, descriptors_to_pointers: bool) -> tuple[ModulePass, ...]:
-    """The passes on ``tt``. ``descriptors_to_pointers``: the target has no unit that reads blocks through descriptors."""
+    """The passes on ``tt``. ``descriptors_to_pointers``: the target cannot read blocks through descriptors itself."""
     return (
         Inline(),
         LiftControlFlow(),

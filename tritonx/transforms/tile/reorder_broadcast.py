@@ -45,8 +45,8 @@ ELEMENTWISE: frozenset[type[Operation]] = frozenset(
 class ReorderBroadcast(ModulePass):
     """Moves ``tt.splat`` and ``tt.broadcast`` behind elementwise ops.
 
-    An elementwise op whose operands are all splats (or constants) is done once, on scalars. One whose operands are broadcasts from
-    one shape, constants or splats is done in that shape. The work shrinks by the ratio of the sizes.
+    An elementwise op whose operands are all splats (or constants) is done once, on scalars. One whose operands are
+    broadcasts from one shape, constants or splats is done in that shape. The work shrinks by the ratio of the sizes.
     """
 
     name = "reorder-broadcast"
@@ -75,7 +75,9 @@ def _reorder(op: Operation) -> None:
     scalar = [not is_tensor(v.type) for v in operands]  # the condition of a select may be a scalar
     result = op.results[0].type
     if small is None:
-        if all(u or s for u, s in zip(uniform, scalar, strict=True)) and any(_splat_source(v) is not None for v in operands):
+        if all(u or s for u, s in zip(uniform, scalar, strict=True)) and any(
+            _splat_source(v) is not None for v in operands
+        ):
             _on_scalars(op, operands)
         return
     shape, encoding = shape_of(small.type), encoding_of(small.type)

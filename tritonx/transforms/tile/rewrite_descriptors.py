@@ -1,8 +1,9 @@
 """Descriptors and block pointers become plain pointers, for targets (or accesses) without a unit that walks tensors.
 
-A view, that is a tensor descriptor or a block pointer, is not one value any more but its parts: base pointer, extents, strides, and
-a block pointer's offsets or a descriptor's padding (``block_access.View``). Where a view was passed on, through a function's
-parameters, a loop, a conditional or a call, its parts are passed instead; where it was used, pointers and a mask are computed.
+A view, that is a tensor descriptor or a block pointer, is not one value any more but its parts: base pointer, extents,
+strides, and a block pointer's offsets or a descriptor's padding (``block_access.View``). Where a view was passed on,
+through a function's parameters, a loop, a conditional or a call, its parts are passed instead; where it was used,
+pointers and a mask are computed.
 """
 
 from __future__ import annotations
@@ -37,11 +38,13 @@ from tritonx.transforms.tile.block_access import (
 
 @dataclass(frozen=True)
 class RewriteDescriptors(ModulePass):
-    """Replaces tensor descriptors and block pointers by pointers, extents and strides, and accesses by masked loads and stores.
+    """Replaces tensor descriptors and block pointers by pointers, extents and strides.
 
-    A function parameter that is a descriptor becomes, in its place, ``base``, the extents and the strides (i64, one for each
-    dimension, outermost first) and an i1 that says whether reads outside the tensor give NaN instead of 0.
-    With ``block_pointers_only`` descriptors stay.
+    Accesses become masked loads, stores and atomics.
+
+    A function parameter that is a descriptor becomes, in its place, ``base``, the extents and the strides (i64, one for
+    each dimension, outermost first) and an i1 that says whether reads outside the tensor give NaN instead of 0. With
+    ``block_pointers_only`` descriptors stay.
     """
 
     name = "rewrite-descriptors"
@@ -210,7 +213,9 @@ def _masked(properties: dict[str, Attribute], *names: str) -> dict[str, Attribut
     return {name: properties[name] for name in names if name in properties}
 
 
-def _emit_load(builder: Builder, op: Any, pointers: SSAValue, mask: SSAValue | None, with_nan: SSAValue | bool) -> SSAValue:
+def _emit_load(
+    builder: Builder, op: Any, pointers: SSAValue, mask: SSAValue | None, with_nan: SSAValue | bool
+) -> SSAValue:
     operands = [pointers]
     type = pointee_of(pointers.type)
     if mask is not None:

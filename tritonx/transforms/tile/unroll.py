@@ -26,8 +26,8 @@ STAGES = "tt.num_stages"
 class Unroll(ModulePass):
     """Unrolls every ``scf.for`` with the attribute ``tt.loop_unroll_factor``, innermost loops first.
 
-    The remaining iterations run in a second loop, which is marked not to be pipelined, unless there are none for sure. A factor of
-    1 only removes the attribute.
+    The remaining iterations run in a second loop, which is marked not to be pipelined, unless there are none for sure.
+    A factor of 1 only removes the attribute.
     """
 
     name = "unroll"
@@ -78,9 +78,9 @@ def _times(builder: Builder, value: SSAValue, number: int) -> SSAValue:
 def _middle(builder: Builder, loop: Any, wide: SSAValue) -> SSAValue:
     """Where the unrolled loop ends: ``lb`` plus the largest multiple of ``wide`` that fits below ``ub``.
 
-    ``ub - lb`` is not negative where the loop runs at all, so as an unsigned number it is exact even where a signed difference
-    would overflow; a loop that does not run gets an empty range. What is left, the last and perhaps partial step included, is
-    less than ``wide``.
+    ``ub - lb`` is not negative where the loop runs at all, so as an unsigned number it is exact even where a signed
+    difference would overflow; a loop that does not run gets an empty range. What is left, the last and perhaps partial
+    step included, is less than ``wide``.
     """
     type = loop.lb.type
     largest = arith.MaxUIOp if "unsignedCmp" in loop.properties else arith.MaxSIOp

@@ -41,7 +41,10 @@ def test_a_wrong_rewrite_is_noticed() -> None:
         text = random_kernel(seed, length=20, depth=3)
         before, after = parse_module(text), parse_module(text)
         for op in after.walk():
-            if isinstance(op, arith.SubiOp | arith.MuliOp | arith.OrIOp | arith.AddfOp | arith.SubfOp | arith.MulfOp | arith.XOrIOp):
+            if isinstance(
+                op,
+                arith.SubiOp | arith.MuliOp | arith.OrIOp | arith.AddfOp | arith.SubfOp | arith.MulfOp | arith.XOrIOp,
+            ):
                 op.operands = [op.operands[0], op.operands[0]]
         try:
             same_behaviour(before, after, seed=seed, inputs=Inputs(elements=ELEMENTS))
