@@ -145,8 +145,8 @@ def memory(x, o, n, WHAT: tl.constexpr):
     tl.store(o + i, r)
 
 
-INTEGERS = ("add", "sub", "mul", "div", "floordiv", "mod", "and", "shl", "shr", "lt", "ge", "ne", "neg", "invert", "min",
-            "abs", "where", "literal_compared", "literal_int", "literal_half")  # fmt: skip
+INTEGERS = ("add", "sub", "mul", "div", "floordiv", "mod", "and", "shl", "shr", "lt", "ge", "ne", "neg", "invert",
+            "min", "abs", "where", "literal_compared", "literal_int", "literal_half")  # fmt: skip
 FLOATS = ("add", "sub", "mul", "div", "mod", "lt", "ge", "ne", "neg", "min", "max_nan", "abs", "where",
           "literal_compared", "literal_int", "literal_half")  # fmt: skip
 PAIRS = {

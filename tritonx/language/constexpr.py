@@ -157,7 +157,7 @@ class constexpr(base_value):
     __rgt__ = _reflected(_operators.gt)
     __ge__ = _binary(_operators.ge)
     __rge__ = _reflected(_operators.ge)
-    # Comparisons give a constexpr, not a bool.
+    # Comparisons give a constexpr, not a bool, which is what the checker ignores here.
     __eq__ = _binary(_operators.eq)  # pyright: ignore[reportAssignmentType]
     __req__ = _reflected(_operators.eq)
     __ne__ = _binary(_operators.ne)  # pyright: ignore[reportAssignmentType]

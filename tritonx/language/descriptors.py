@@ -25,7 +25,11 @@ class tensor_descriptor_base_type(base_type):
         self.block_type = block_type
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.block_type == self.block_type  # type: ignore[attr-defined]
+        return (
+            isinstance(other, tensor_descriptor_base_type)
+            and type(other) is type(self)
+            and other.block_type == self.block_type
+        )
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self.block_type))

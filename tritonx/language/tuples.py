@@ -126,7 +126,7 @@ class tuple(base_value):
         mine, theirs = [unwrap(v) for v in self.values], [unwrap(v) for v in listed]
         return constexpr(len(mine) == len(theirs) and all(bool(a == b) for a, b in zip(mine, theirs, strict=True)))
 
-    def __ne__(self, other: Any) -> constexpr:  # type: ignore[override]
+    def __ne__(self, other: Any) -> constexpr:  # type: ignore[override]  # compile-time comparison
         return constexpr(not self == other)
 
     def __hash__(self) -> int:

@@ -21,7 +21,7 @@ from tritonx.language.descriptors import (
     tensor_descriptor_base_type,
     tensor_descriptor_type,
 )
-from tritonx.language.dtypes import dtype
+from tritonx.language.dtypes import block_type, dtype
 from tritonx.language.tuples import slice, slice_type, tuple, tuple_type
 
 __all__ = [
@@ -122,7 +122,7 @@ class tensor(base_value):
     __slots__ = ("dtype", "handle", "type")
 
     handle: Any
-    type: dtype  # pyright: ignore[reportIncompatibleVariableOverride]
+    type: dtype  # pyright: ignore[reportIncompatibleVariableOverride]  # a property of other values
     dtype: dtype
 
     def __init__(self, handle: Any, type: dtype):
@@ -140,7 +140,7 @@ class tensor(base_value):
 
     @property
     def numel(self) -> constexpr:
-        return constexpr(self.type.numel if self.type.is_block() else 1)  # type: ignore[attr-defined]  # blocks have it
+        return constexpr(self.type.numel if isinstance(self.type, block_type) else 1)
 
     @property
     def T(self) -> Any:

@@ -100,5 +100,5 @@ def test_names_that_a_target_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert call(sem, "tanh", ("fp32",)).type == tl.float32
     with pytest.raises(AttributeError, match="'libdevice' of cuda:90 has no attribute 'sinh'"):
         call(sem, "sinh", ("fp32",))
-    with pytest.raises(ValueError, match="input arg type does not match. Expect one of"):
+    with pytest.raises(ValueError, match=r"input arg type does not match. Expect one of"):
         call(sem, "tanh", ("fp64",))

@@ -19,6 +19,7 @@ from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.dtypes import block_type, dtype, int1, int64
 from tritonx.language.values import tensor
+from tritonx.language.values import tuple as language_tuple
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Options, Target
@@ -218,7 +219,7 @@ class SemanticsBase:
 
 
 def _elements(value: base_value) -> list[Any]:
-    return [*value] if hasattr(value, "values") else [value]  # type: ignore[misc]  # a language tuple
+    return [*value] if isinstance(value, language_tuple) else [value]
 
 
 def shape_of(shape: Any) -> tuple[int, ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import BoolAttr, StringAttr
 
 from tritonx.dialects.tile import ElementwiseInlineAsmOp, ExternElementwiseOp
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
+from tritonx.frontend.semantics.library import COMPOSED
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import dtype, int1, str_to_ty
@@ -17,6 +18,9 @@ from tritonx.language.libdevice_table import overloads as generic_overloads
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as language_tuple
 from tritonx.runtime.targets import extern_functions
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 Overloads = Mapping[tuple[str, ...], tuple[str, str]]
 """Argument type names (``fp32``, ``int32``) → (symbol, result type name)."""
@@ -72,21 +76,8 @@ class ExternSemantics(CastSemantics):
         ``symbols``: argument dtypes → (symbol, result dtype). If no entry has the arguments' types, they are promoted
         to a common one first. ``ValueError`` with the known types where that does not help either.
         """
-        count = len(next(iter(symbols)))
-        if len(args) != count:
-            raise ValueError(f"length of input args does not match. Expect {count}, got {len(args)}")
-        values = [self.to_tensor(a) for a in args]
-        given = tuple([v.dtype for v in values])
-        if given not in symbols and len(values) > 1:
-            common = values[0]
-            for value in values[1:]:
-                _, common = self.binary_operands(value, common)
-            values = [self.cast(v, common.dtype) for v in values]
-            given = tuple([v.dtype for v in values])
-        if given not in symbols:
-            raise ValueError(f"input arg type does not match. Expect one of {[*symbols]}, got {given}")
-        values = self._broadcast_all(values)
-        symbol, result = symbols[given]
+        values = self._library_operands(args, symbols)
+        symbol, result = symbols[tuple([v.dtype for v in values])]
         properties = {
             "libname": StringAttr(unwrap(lib_name)),
             "libpath": StringAttr(unwrap(lib_path)),
@@ -94,21 +85,44 @@ class ExternSemantics(CastSemantics):
             "pure": BoolAttr.from_bool(bool(unwrap(is_pure))),
         }
         type_ = values[0].type.with_element_ty(unwrap(result))
-        if properties["pure"].value.data:  # type: ignore[union-attr]  # a BoolAttr
+        if unwrap(is_pure):
             return self.emit(ExternElementwiseOp, values, type_, properties)
         op = self.builder.create(ExternElementwiseOp, [v.handle for v in values], (ir_type(type_),), properties)
         return tensor(op.results[0], type_)
+
+    def _library_operands(self, args: Sequence[Any], overloads: Mapping[Any, Any]) -> list[tensor]:
+        """``args`` at their common shape and in the types of an overload; see ``extern_elementwise``."""
+        count = len(next(iter(overloads)))
+        if len(args) != count:
+            raise ValueError(f"length of input args does not match. Expect {count}, got {len(args)}")
+        values = [self.to_tensor(a) for a in args]
+        given = tuple([v.dtype for v in values])
+        if given not in overloads and len(values) > 1:
+            common = values[0]
+            for value in values[1:]:
+                _, common = self.binary_operands(value, common)
+            values = [self.cast(v, common.dtype) for v in values]
+            given = tuple([v.dtype for v in values])
+        if given not in overloads:
+            raise ValueError(f"input arg type does not match. Expect one of {[*overloads]}, got {given}")
+        return self._broadcast_all(values)
 
     def extern_function(self, name: str, args: Sequence[Any]) -> tensor:
         """``tl.extra.libdevice.<name>``: the target's own function of that name.
 
         The backend's table (``Backend.extern_functions``) says which symbol each overload is; a backend without a
-        table gets the plain name as the symbol. ``AttributeError`` where the backend has a table without the name.
+        table gets the plain name as the symbol. A name that a table lacks is composed of other ops where it can be
+        (``tritonx.frontend.semantics.library``), otherwise an ``AttributeError``.
         Results of predicates (``isnan``, ...) are int1, that of ``signbit`` is an int32 as in the library.
         """
         table = self.extern_functions()
         if table and name not in table:
-            raise AttributeError(f"module 'libdevice' of {self.target} has no attribute '{name}'")
+            if name not in COMPOSED:
+                raise AttributeError(f"module 'libdevice' of {self.target} has no attribute '{name}'")
+            generic = {tuple(map(_type, types)): result for types, result in generic_overloads(name).items()}
+            values = self._library_operands(args, generic)
+            composed = COMPOSED[name](cast("Semantics", self), values)
+            return self.cast(composed, _type(generic[tuple([v.dtype for v in values])]))
         overloads: Overloads
         overloads = (
             table[name] if table else {types: (name, result) for types, result in generic_overloads(name).items()}

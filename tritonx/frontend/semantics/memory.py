@@ -162,7 +162,7 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
         """A window of ``block_shape`` at ``offsets`` in the tensor at ``base`` with ``shape`` and ``strides`` (in
         elements).
         """
-        if not isinstance(base, tensor) or not isinstance(base.type, pointer_type):  # type: ignore[unreachable]
+        if not isinstance(getattr(base, "type", None), pointer_type):
             raise ValueError("Expected `base` to be a pointer type (but not a block pointer type or others)")
         block = [unwrap(s) for s in block_shape]
         if not all(isinstance(s, int) for s in block):
