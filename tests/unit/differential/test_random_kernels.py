@@ -17,7 +17,7 @@ from tritonx.interpreter.function import interpreted
 from tritonx.interpreter.launch import launch
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify
-from tritonx.testing.generate import EVERYTHING, RandomKernel, random_kernel
+from tritonx.testing.generate import Features, RandomKernel, random_kernel
 from tritonx.transforms.tile.pipeline import TILE_PIPELINE
 
 EXAMPLES = int(os.environ.get("TRITONX_RANDOM_KERNELS", "25"))
@@ -68,7 +68,8 @@ def test_tile_passes_change_nothing(random: Random, seed: int) -> None:
 @several
 @given(st.randoms(use_true_random=False), st.integers(0, 1000))
 def test_cpu_agrees(random: Random, seed: int) -> None:
-    kernel = random_kernel(random, features=EVERYTHING)
+    # A sorting network is a thousand lines of loops: its compile would take most of the time of this test.
+    kernel = random_kernel(random, features=Features(sorting=False))
     note(kernel.source)
     arrays = kernel.arrays(seed)
     kernel.function()[kernel.grid](*arrays, *kernel.scalars, enable_fp_fusion=False)
