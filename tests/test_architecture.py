@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "analysis": {"ir", "dialects", "layouts"},
     "transforms": {"ir", "dialects", "layouts", "analysis"},
     "conversion": {"ir", "dialects", "layouts", "analysis", "transforms"},
-    "interpreter": {"ir", "dialects", "language", "frontend", "runtime"},
+    "interpreter": {"ir", "dialects", "language", "frontend", "runtime", "backends.api"},
     "backends": {"backends", "ir", "dialects", "layouts", "analysis", "transforms", "conversion", "runtime"},
     "runtime": {"backends.api", "backends.registry", "frontend", "interpreter", "ir", "language", "testing", "tools.tensor_descriptor"},
     "testing": {"runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry", "layouts"},
