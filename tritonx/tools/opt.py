@@ -53,7 +53,7 @@ def argument_parser() -> argparse.ArgumentParser:
     add = group.add_argument
     add("-p", "--passes", action="append", default=[], metavar="PIPELINE", help="passes in order: a,b{option=1}")
     add("--pipeline", metavar="TARGET:STAGE", help="the passes of one stage of a target, as in cpu:ttir")
-    add("--target", metavar="TARGET", help="a target such as cuda:90, hip:gfx942, cpu")
+    add("--target", metavar="TARGET", help="a target, as --list-backends shows them")
     add("--from", dest="first", metavar="STAGE", help="first stage of --target to run (by default the first one)")
     add("--until", dest="last", metavar="STAGE", help="last stage of --target to run")
     add("--option", action="append", default=[], metavar="KEY=VALUE", help="compile option of --target, as num_warps=8")

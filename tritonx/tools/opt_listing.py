@@ -31,9 +31,9 @@ def passes(full: bool) -> Iterator[str]:
 
 def backends() -> Iterator[str]:
     """Each installed backend with its targets and the stages of the first; a broken one with the reason."""
-    from tritonx.backends import registry
+    from tritonx.backends.registry import installed
 
-    for info in registry.installed():
+    for info in installed():
         yield f"  {info}"
         if info.backend is None:
             continue

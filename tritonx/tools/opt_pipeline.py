@@ -93,14 +93,14 @@ class TargetStages:
 
 def find_target(text: str, options: Sequence[str]) -> TargetStages:
     """The stages of a target such as ``cuda:90``, with ``key=value`` compile options. Raises ``Diagnostic``."""
-    from tritonx.backends import registry
+    from tritonx.backends.registry import get_backend
     from tritonx.backends.api import Compilation
     from tritonx.runtime.errors import TritonError
 
     name, _, arch = text.partition(":")
     given = dict(_option(text) for text in options)
     try:
-        backend = registry.get_backend(name)
+        backend = get_backend(name)
         target = backend.parse_target(arch)
         parsed = backend.parse_options(target, given)
         return TargetStages(tuple(backend.stages(target, parsed)), Compilation(target, parsed))

@@ -31,6 +31,7 @@ PASSES: dict[str, str] = {
     "lift-control-flow": "tritonx.transforms.tile.lift_control_flow:LiftControlFlow",
     "unroll": "tritonx.transforms.tile.unroll:Unroll",
     "rewrite-descriptors": "tritonx.transforms.tile.rewrite_descriptors:RewriteDescriptors",
+    "decompose-dots": "tritonx.transforms.gpu.decompose_dots:DecomposeDots",
     # tt -> ttg
     "assign-layouts": "tritonx.conversion.tile_to_gpu.convert:AssignLayouts",
     # ttg

@@ -384,6 +384,17 @@ def test_directed_rounding_is_only_folded_when_exact() -> None:
     assert fold(tile.FpToFpOp, (values.constant(1 / 3, f32),), f16, toward_zero) is None
 
 
+def test_narrow_formats_take_what_they_hold_exactly() -> None:
+    from tritonx.ir.types import f8E4M3FN, f8E4M3FNUZ
+
+    values = Values()
+    assert fold(tile.FpToFpOp, (values.constant(0.0, f32),), f8E4M3FN, {}) == Constant(0.0)
+    assert fold(tile.FpToFpOp, (values.constant(1.5, tensor(f32, (4,))),), tensor(f8E4M3FN, (4,)), {}) == Constant(1.5)
+    assert fold(tile.FpToFpOp, (values.constant(0.1, f32),), f8E4M3FN, {}) is None
+    assert fold(tile.FpToFpOp, (values.constant(-0.0, f32),), f8E4M3FNUZ, {}) is None  # it has no negative zero
+    assert fold(arith.ExtFOp, (values.constant(1.5, f8E4M3FN),), f32, {}) == Constant(1.5)
+
+
 def test_transcendentals_and_unknown_formats_are_left_alone() -> None:
     from tritonx.ir.types import f8E5M2
 

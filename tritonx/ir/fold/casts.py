@@ -15,6 +15,7 @@ from tritonx.ir.fold.constants import (
     element_of,
     float_bits,
     format_of,
+    is_exact,
     round_to,
     signed,
     unsigned,
@@ -112,8 +113,10 @@ def _convert_float(operands: Operands, result_type: Attribute, properties: Prope
     if source.type == result_type:
         return source
     value, format = constant_of(source), format_of(result_type)
-    if value is None or format is None or m.isnan(value):
+    if value is None or m.isnan(value):
         return None
+    if format is None:
+        return Constant(value) if is_exact(value, result_type) else None
     rounded = round_to(float(value), format)
     rounding = properties.get("rounding")
     to_nearest = not isinstance(rounding, IntegerAttr) or rounding.value.data == RoundingMode.RTNE

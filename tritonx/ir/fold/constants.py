@@ -114,6 +114,12 @@ def round_to(value: Scalar, format: FloatFormat) -> float:
     return math.copysign(rounded, value)
 
 
+def is_exact(value: Scalar, type: Attribute) -> bool:
+    """Whether a float type (or a tile's), of whatever format, can hold ``value`` exactly, its sign included."""
+    held = number(value, element_of(type)).value.data
+    return repr(float(held)) == repr(float(value))
+
+
 def float_bits(value: float, type: Attribute) -> int | None:
     """The bit pattern of ``value`` in ``type``, unsigned; ``None`` where the type is none of ``FORMATS``."""
     if isinstance(type, BFloat16Type):

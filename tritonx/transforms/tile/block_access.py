@@ -69,6 +69,17 @@ def part_types(type: Attribute) -> tuple[Attribute, ...]:
     return (pointer(element_type(type.pointee), type.address_space), *[i64] * (3 * len(shape_of(type.pointee))))
 
 
+def part_names(type: Attribute) -> tuple[str, ...]:
+    """A word for each of ``View.parts`` for a view of ``type``."""
+    if isinstance(type, tile.TensorDescType):
+        groups, last = ("shape", "stride"), ("pad_nan",)
+        rank = len(type.shape)
+    else:
+        groups, last = ("shape", "stride", "offset"), ()
+        rank = (len(part_types(type)) - 1) // len(groups)
+    return ("base", *(f"{group}{d}" for group in groups for d in range(rank)), *last)
+
+
 def widen(builder: Builder, value: SSAValue) -> SSAValue:
     """``value``, an i32 or i64 scalar or tile of such, in 64 bits."""
     type = with_element(value.type, i64)

@@ -29,6 +29,7 @@ from tritonx.transforms.tile.block_access import (
     addresses,
     is_view,
     padding,
+    part_names,
     part_types,
     positions,
     reshaped,
@@ -111,8 +112,9 @@ class _Rewriter:
             for argument in list(block.args):
                 if self.rewrites(argument.type):
                     parts = [block.insert_arg(t, argument.index + n) for n, t in enumerate(part_types(argument.type))]
-                    for part in parts:
+                    for part, suffix in zip(parts, part_names(argument.type), strict=True):
                         part.location = argument.location
+                        part.name_hint = f"{argument.name_hint}_{suffix}" if argument.name_hint else None
                     self.views[argument] = View.of_parts(argument.type, parts)
                     old.append((block, argument))
         for block in blocks:
