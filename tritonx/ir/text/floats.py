@@ -18,7 +18,11 @@ _MAX_PADDING = 3
 
 
 def float_text(value: float, type_: AnyFloat) -> str:
-    """The text of `value`, which is a value of `type_`, without its type."""
+    """The text of `value`, rounded to `type_`, without its type."""
+    try:
+        value = float(next(type_.iter_unpack(type_.pack((value,)))))
+    except OverflowError:
+        value = math.copysign(math.inf, value)
     if math.isfinite(value):
         sign = "-" if math.copysign(1.0, value) < 0 else ""
         for text in (_scientific(abs(value)), _shortest(abs(value), _natural_digits(type_))):
