@@ -10,7 +10,7 @@ from typing import Any
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Target
 from tritonx.backends.cpu.host import available_threads, host_isa
-from tritonx.backends.cpu.loader import CpuKernel, builtins_work, parallel_function
+from tritonx.backends.cpu.loader import CpuKernel, builtins_work, flat_arguments, parallel_function
 
 _FLUSH_BYTES = 32 << 20
 """More than the second-level caches hold; the third level is too large to be worth it, and shared."""
@@ -53,8 +53,12 @@ class CpuDriver(Driver):
         threads = int(image.metadata.get("num_threads") or 0) or available_threads()
         direct = builtins_work() and (parallel_function() != 0 or threads == 1)
         launch = kernel.builtin() if direct else super().make_launcher(image, kernel)
-        if any(p.type.startswith("tensordesc") for p in image.parameters):
-            return _with_descriptors(image, launch)
+        if direct and any(p.type.startswith("tensordesc") for p in image.parameters):
+
+            def flattening(x: int, y: int, z: int, stream: int, *args: Any) -> None:
+                launch(x, y, z, stream, *flat_arguments(image, args))
+
+            return flattening
         return launch
 
     # ---- memory
@@ -91,27 +95,6 @@ class CpuDriver(Driver):
             run()
             times.append((time.perf_counter_ns() - start) / 1e6)
         return times
-
-
-def _with_descriptors(image: KernelImage, launch: Callable[..., None]) -> Callable[..., None]:
-    """Host-side descriptors as the parameters that they become: base, extents, strides and whether to pad with NaN,
-    which the rewriting to pointers makes of the descriptor itself, then the extents and strides that the front end
-    passes beside it.
-    """
-    positions = [p.type.startswith("tensordesc") for p in image.parameters]
-
-    def launcher(x: int, y: int, z: int, stream: int, *args: Any) -> None:
-        flat: list[Any] = []
-        for is_descriptor, value in zip(positions, args, strict=True):
-            if is_descriptor:
-                nan = getattr(value, "padding", "zero") == "nan"
-                sizes = [*map(int, value.shape), *map(int, value.strides)]
-                flat += [value.base, *sizes, int(nan), *sizes]
-            else:
-                flat.append(value)
-        launch(x, y, z, stream, *flat)
-
-    return launcher
 
 
 def _clock_khz() -> int:

@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import ctypes.util
 import itertools
+import os
 import struct
 import sys
 import sysconfig
@@ -19,6 +20,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from typing import Any
+from weakref import WeakSet
 
 from tritonx.backends.api import KernelImage
 from tritonx.backends.cpu.binding import binding
@@ -112,6 +114,49 @@ def _link(binary: bytes) -> Any:
         return builder.link(_jit(), f"kernel{next(_names)}")
 
 
+def flat_parameters(image: KernelImage) -> list[str]:
+    """The types that the code takes.
+
+    A descriptor is its base, extents, strides, and whether it pads with NaN (what `rewrite-descriptors` makes of it),
+    and then its extents and strides again, which the front end passes beside every descriptor.
+    """
+    flat: list[str] = []
+    for parameter in image.parameters:
+        if parameter.type.startswith("tensordesc"):
+            element, shape = parameter.type.removeprefix("tensordesc<").rstrip(">").split("[")
+            rank = len(shape.rstrip("]").split(","))
+            flat += ["*" + element, *["i64"] * (2 * rank), "u1", *["i32"] * rank, *["i64"] * rank]
+        else:
+            flat.append(parameter.type)
+    return flat
+
+
+def flat_arguments(image: KernelImage, args: Sequence[Any]) -> list[Any]:
+    """The arguments in the same form."""
+    flat: list[Any] = []
+    for parameter, value in zip(image.parameters, args, strict=True):
+        if parameter.type.startswith("tensordesc"):
+            nan = getattr(value, "padding", "zero") == "nan"
+            extents = [*map(int, value.shape), *map(int, value.strides)]
+            flat += [value.base, *extents, int(nan), *extents]
+        else:
+            flat.append(value)
+    return flat
+
+
+_kernels: WeakSet[CpuKernel] = WeakSet()
+
+
+def _after_fork() -> None:
+    """libgomp's threads do not survive a fork, and it waits for them: a child runs its grids on one thread."""
+    for kernel in _kernels:
+        kernel.use_one_thread()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 _STRUCT_CODES = {"fp32": "f4x", "fp64": "d", "fp16": "e6x"}
 
 
@@ -133,6 +178,7 @@ class CpuKernel:
         self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(self.function)
         self._worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._library["tx.worker"])
         self._layout = self._context_layout()
+        _kernels.add(self)
 
     def _set_globals(self) -> None:
         import numpy as np
@@ -146,8 +192,13 @@ class CpuKernel:
         for name, value in zip(("tx.ndarray", "tx.address", "tx.failed"), self._keep, strict=True):
             pointer(name, id(value))
 
+    def use_one_thread(self) -> None:
+        ctypes.c_void_p.from_address(self._library["tx.parallel"]).value = 0
+        self._threads = 1
+
     def _context_layout(self) -> struct.Struct:
-        cells = "".join(self._code(p.type) for p in self.image.parameters)
+        self._types = flat_parameters(self.image)
+        cells = "".join(self._code(t) for t in self._types)
         return struct.Struct(f"=qq3i4xqQ{cells}")
 
     @staticmethod
@@ -171,7 +222,7 @@ class CpuKernel:
         total = grid[0] * grid[1] * grid[2]
         if not total:
             return
-        values = [self._cell(p.type, a) for p, a in zip(self.image.parameters, args, strict=True)]
+        values = [self._cell(t, a) for t, a in zip(self._types, flat_arguments(self.image, args), strict=True)]
         context = ctypes.create_string_buffer(Context.ARGUMENTS + 8 * max(1, len(values)))
         self._layout.pack_into(context, 0, 0, total, *grid, total, self._library["tx.record"], *values)
         address = ctypes.addressof(context)

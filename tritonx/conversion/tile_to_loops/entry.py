@@ -239,7 +239,8 @@ def launcher(parameters: list[Parameter], isa: HostIsa) -> str:
     ]
     usage = f'@tx.usage = private constant [{len(text) + 1} x i8] c"{text}\\00"'
     body = "\n".join(lines)
-    header = f"define ptr @tx.launch(ptr %self, ptr %args, i64 %nargs) {isa.function_attributes()}"
+    # Straight-line code that runs once a launch: LLVM need not spend its time on it.
+    header = f"define ptr @tx.launch(ptr %self, ptr %args, i64 %nargs) noinline optnone {isa.function_attributes()}"
     return f"{_PYTHON}\n{usage}\n{header} {{\n{body}\n}}"
 
 

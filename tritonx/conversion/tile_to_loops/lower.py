@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
@@ -69,6 +71,22 @@ def lower_module(module: ModuleOp, isa: HostIsa, *, data_layout: str, fuse: bool
     `fuse` allows a product and a sum to be contracted into one operation. Raises `PassError` at an op that has no host
     form.
     """
+    with _deep_recursion(module):
+        return _lower(module, isa, data_layout, fuse)
+
+
+@contextmanager
+def _deep_recursion(module: ModuleOp) -> Generator[None]:
+    """A tile is evaluated by evaluating its operands: a chain of a thousand ops recurses a few thousand calls deep."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 2000 + 12 * sum(1 for _ in module.walk())))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _lower(module: ModuleOp, isa: HostIsa, data_layout: str, fuse: bool) -> Lowered:
     functions = {
         cast(StringAttr, op.properties["sym_name"]).data: op for op in module.ops if isinstance(op, tile.FuncOp)
     }

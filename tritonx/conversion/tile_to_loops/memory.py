@@ -223,18 +223,21 @@ def guarded(e: Emitter, mask: str | None, action: Any) -> None:
     w.label(after)
 
 
-def load_scalar(e: Emitter, address: str, element: Attribute, mask: str | None, other: str) -> str:
+def load_scalar(
+    e: Emitter, address: str, element: Attribute, mask: str | None, other: str, *, volatile: bool = False
+) -> str:
     """One element, or `other` (memory form) where the scalar `mask` is false; in register form."""
     w = e.writer
     scalar = memory_type(element)
+    load = "load volatile" if volatile else "load"
     if mask is None:
-        text = w.let(f"load {scalar}, ptr {address}, align {type_bytes(scalar)}")
+        text = w.let(f"{load} {scalar}, ptr {address}, align {type_bytes(scalar)}")
         return e.from_memory(Lanes(text, 0), element).text
     then, after = w.fresh_label("if"), w.fresh_label("endif")
     before = w.block
     w.branch_if(mask, then, after)
     w.label_only(then)
-    text = w.let(f"load {scalar}, ptr {address}, align {type_bytes(scalar)}")
+    text = w.let(f"{load} {scalar}, ptr {address}, align {type_bytes(scalar)}")
     w.label(after)
     text = w.let(f"phi {scalar} [ {text}, %{then} ], [ {other}, %{before} ]")
     return e.from_memory(Lanes(text, 0), element).text
@@ -316,7 +319,8 @@ def _load_statement(e: Emitter, op: tile.LoadOp) -> None:
     other = literal(0, element)
     if op.other is not None:
         other = e.to_memory(Lanes(e.scalar(op.other), 0), element).text
-    e.values[op.result] = (load_scalar(e, e.scalar(op.ptr), element, mask, other),)
+    volatile = bool(op.isVolatile.value.data)
+    e.values[op.result] = (load_scalar(e, e.scalar(op.ptr), element, mask, other, volatile=volatile),)
 
 
 def _store_statement(e: Emitter, op: tile.StoreOp) -> None:

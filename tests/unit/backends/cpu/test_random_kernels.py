@@ -25,7 +25,8 @@ driver = BACKEND.driver()
 for seed in range(int(sys.argv[2]), int(sys.argv[3])):
     text = random_kernel(seed, length=14)
     rng = np.random.default_rng(seed)
-    integers, floats = rng.integers(-100, 100, ELEMENTS).astype(np.int32), rng.standard_normal(ELEMENTS).astype(np.float32)
+    integers = rng.integers(-100, 100, ELEMENTS).astype(np.int32)
+    floats = rng.standard_normal(ELEMENTS).astype(np.float32)
     rest = int(rng.integers(0, 100)), int(rng.integers(0, 100)), float(np.float32(rng.standard_normal()))
     mine, theirs = [integers.copy(), floats.copy(), *rest], [integers.copy(), floats.copy(), *rest]
     compilation = Compilation(target, options)

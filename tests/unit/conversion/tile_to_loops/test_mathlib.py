@@ -36,7 +36,8 @@ for name, (_, arity) in F32.items():
         w.do(f"store {ty} {result}, ptr {at}, align 4")
     w.return_()
     parameters = ", ".join(f"ptr %p{k}" for k in range(arity))
-    module.define(name, f"define void @test_{name}({parameters}, ptr %out) {isa.function_attributes()} {{\n{w.body()}\n}}")
+    header = f"define void @test_{name}({parameters}, ptr %out) {isa.function_attributes()}"
+    module.define(name, f"{header} {{\n{w.body()}\n}}")
 header = f'target triple = "{isa.triple}"\ntarget datalayout = "{data_layout(isa)}"'
 binary = compile_object(module.print(header), isa)
 jit = llvm.create_lljit_compiler(target_machine(isa))
@@ -45,7 +46,8 @@ for name in F32:
     builder.export_symbol(f"test_{name}")
 library = builder.link(jit, "test")
 
-special = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2, -2, 0.5, 3, -3, 1e-45, 1e38, -1e-40, 88.7, -103.9, 128], np.float32)
+special = [0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2, -2, 0.5, 3, -3, 1e-45, 1e38, -1e-40, 88.7, -103.9, 128]
+special = np.array(special, np.float32)
 rng = np.random.default_rng(1)
 erf = np.vectorize(math.erf)
 np.seterr(all="ignore")
@@ -73,7 +75,8 @@ for name, (_, arity) in F32.items():
         rounded = exact.astype(np.float32)
         same = (out == rounded) | (np.isnan(out) & np.isnan(rounded))
         finite = np.isfinite(out) & np.isfinite(rounded)
-        error = np.where(finite, np.abs(out - exact) / np.spacing(np.abs(np.where(finite, rounded, 1))), np.where(same, 0, 1e9))
+        spacing = np.spacing(np.abs(np.where(finite, rounded, 1)))
+        error = np.where(finite, np.abs(out - exact) / spacing, np.where(same, 0, 1e9))
         worst[name] = max(worst.get(name, 0), float(error.max()))
 print(json.dumps(worst))
 """
