@@ -93,8 +93,8 @@ class TargetStages:
 
 def find_target(text: str, options: Sequence[str]) -> TargetStages:
     """The stages of a target such as ``cuda:90``, with ``key=value`` compile options. Raises ``Diagnostic``."""
-    from tritonx.backends.registry import get_backend
     from tritonx.backends.api import Compilation
+    from tritonx.backends.registry import get_backend
     from tritonx.runtime.errors import TritonError
 
     name, _, arch = text.partition(":")
