@@ -7,6 +7,8 @@ comparing two layouts is usually an identity check and its hash is computed once
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import MISSING
+from dataclasses import fields as dataclass_fields
 from functools import lru_cache
 from typing import Any, ClassVar, cast
 
@@ -82,12 +84,16 @@ class EncodingAttr(Data[Any]):
         for key in given:
             if key not in fields:
                 parser.raise_error(f"#{cls.name} has no '{key}', only {', '.join(fields)}", start)
+        required = {field.name for field in dataclass_fields(cls.ENCODING) if field.default is MISSING}
+        missing = [key for key, field in fields.items() if field in required and key not in given]
+        if missing:
+            parser.raise_error(f"#{cls.name} lacks {', '.join(missing)}", start)
         try:
             return cls.ENCODING(**{fields[key]: value for key, value in given.items()})
         except LayoutError as error:
             parser.raise_error(f"#{cls.name}: {error}", start)
         except (TypeError, ValueError, IndexError, AttributeError, AssertionError) as error:
-            parser.raise_error(f"#{cls.name}: missing or unsuitable values ({error})", start)
+            parser.raise_error(f"#{cls.name}: unsuitable values ({error})", start)
 
     def verify(self) -> None:
         if not isinstance(self.data, self.ENCODING):

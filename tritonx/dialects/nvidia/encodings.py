@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from xdsl.ir import Data, ParametrizedAttribute
@@ -49,7 +49,7 @@ _WORDS = {
 }
 
 
-def _parse(parser: AttrParser, kind: type[Any]) -> Any:
+def _parse(parser: AttrParser, kind: type[Any], name: str) -> Any:
     """`<key = value, ...>`, the whole of it absent where every field has a default."""
     by_word = {_WORDS[field.name]: field for field in fields(kind)}
     given: dict[str, int | bool] = {}
@@ -64,10 +64,10 @@ def _parse(parser: AttrParser, kind: type[Any]) -> Any:
         given[by_word[word].name] = parser.parse_integer(allow_boolean=False) if truth is None else truth
 
     parser.parse_optional_comma_separated_list(parser.Delimiter.ANGLE, entry)
-    try:
-        return kind(**given)
-    except TypeError as error:
-        parser.raise_error(f"incomplete: {error}", start)
+    missing = [word for word, field in by_word.items() if field.default is MISSING and field.name not in given]
+    if missing:
+        parser.raise_error(f"#{name} lacks {', '.join(missing)}", start)
+    return kind(**given)
 
 
 def _print(printer: Printer, data: Any) -> None:
@@ -88,7 +88,7 @@ class TensorMemoryEncodingAttr(Data[TensorMemoryEncoding]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> TensorMemoryEncoding:
-        return _parse(parser, TensorMemoryEncoding)
+        return _parse(parser, TensorMemoryEncoding, cls.name)
 
     def print_parameter(self, printer: Printer) -> None:
         _print(printer, self.data)
@@ -108,7 +108,7 @@ class TensorMemoryScalesEncodingAttr(Data[TensorMemoryScalesEncoding]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> TensorMemoryScalesEncoding:
-        return _parse(parser, TensorMemoryScalesEncoding)
+        return _parse(parser, TensorMemoryScalesEncoding, cls.name)
 
     def print_parameter(self, printer: Printer) -> None:
         if self.data == TensorMemoryScalesEncoding():

@@ -201,6 +201,8 @@ class ElementwiseInlineAsmOp(IRDLOperation):
     def verify_(self) -> None:
         if not self.result:
             raise VerifyException("inline assembly needs at least one result")
+        if is_tensor(self.result[0].type) and not any(is_tensor(value.type) for value in self.args):
+            raise VerifyException("a result that is a tensor needs an operand that is one")
         check_elementwise([value.type for value in (*self.args, *self.result)])
         check_power_of_two(self.packed_element.value.data, "'packed_element'")
 
@@ -248,14 +250,14 @@ class MapElementwiseOp(IRDLOperation):
             raise VerifyException("the region is empty")
         expected = [element_type(value.type) for value in self.srcs for _ in range(pack)]
         if [argument.type for argument in block.args] != expected:
-            raise VerifyException(f"the region must take {pack} scalar(s) for each operand, in this order: {expected}")
+            raise VerifyException(f"the region must take ({', '.join(map(str, expected))}): {pack} scalar(s) for each operand")
         for inner in self.scalarOp.blocks:
             end = inner.last_op
             if isinstance(end, MapElementwiseReturnOp):
                 returned = [value.type for value in end.result]
                 wanted = [element_type(value.type) for value in self.result for _ in range(pack)]
                 if returned != wanted:
-                    raise VerifyException(f"the region must return {wanted}, it returns {returned}")
+                    raise VerifyException(f"the region must return ({', '.join(map(str, wanted))})")
 
 
 @define

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
@@ -15,6 +16,11 @@ from tritonx.ir.define import define
 from tritonx.ir.types import element_type, is_tensor, shape_of
 
 
+def names(types: Iterable[Attribute]) -> str:
+    """`(f32, i32)`, for messages."""
+    return f"({', '.join(map(str, types))})"
+
+
 def check_combine(region: Region, elements: list[Attribute], terminator: type[IRDLOperation]) -> None:
     """The region of a reduction or scan takes two sets of scalars and returns one."""
     block = region.blocks.first
@@ -22,14 +28,14 @@ def check_combine(region: Region, elements: list[Attribute], terminator: type[IR
         raise VerifyException("the combine region is empty")
     taken = [argument.type for argument in block.args]
     if taken != elements + elements:
-        raise VerifyException(f"the combine region must take {[str(t) for t in elements]} twice, it takes {[str(t) for t in taken]}")
+        raise VerifyException(f"the combine region must take {names(elements)} twice, it takes {names(taken)}")
     for inner in region.blocks:
         end = cast(Operation | None, inner.last_op)
         if isinstance(end, terminator):
             returned = [value.type for value in end.operands]
             if returned != elements:
                 raise VerifyException(
-                    f"the combine region must return {[str(t) for t in elements]}, it returns {[str(t) for t in returned]}"
+                    f"the combine region must return {names(elements)}, it returns {names(returned)}"
                 )
 
 

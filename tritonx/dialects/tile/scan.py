@@ -9,7 +9,7 @@ from xdsl.irdl import IRDLOperation, prop_def, region_def, traits_def, var_opera
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.dialects.tile.reduce import check_combine, check_sources
+from tritonx.dialects.tile.reduce import check_combine, check_sources, names
 from tritonx.ir.define import define
 from tritonx.ir.types import element_type
 
@@ -31,7 +31,7 @@ class ScanOp(IRDLOperation):
         check_sources(types, self.axis.value.data)
         results = [value.type for value in self.result]
         if results != types:
-            raise VerifyException(f"a scan keeps its operands' types, {[str(t) for t in types]} became {[str(t) for t in results]}")
+            raise VerifyException(f"a scan keeps its operands' types, {names(types)} became {names(results)}")
         check_combine(self.combineOp, [element_type(t) for t in types], ScanReturnOp)
 
 

@@ -21,7 +21,7 @@ module {
     %13 = tt.precise_divf %x, %x : tensor<64xf32>
     %14 = tt.mulhiui %i, %i : tensor<64xi32>
     %15 = tt.elementwise_inline_asm "shl.b32 $0, $1, 3; // \22quoted\22\0A" {constraints = "=r,r", packed_element = 1 : i32, pure = true} %i : tensor<64xi32> -> tensor<64xi32>
-    %16:2 = tt.elementwise_inline_asm "nop" {constraints = "=r,=r", packed_element = 2 : i32, pure = false} -> tensor<64xi32>, tensor<64xi32>
+    %16:2 = tt.elementwise_inline_asm "nop" {constraints = "=r,=r", packed_element = 2 : i32, pure = false} -> i32, i32
     %17 = tt.extern_elementwise %x, %x {libname = "", libpath = "", pure = true, symbol = "__nv_powf"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
     %18:2 = "tt.map_elementwise"(%x, %i) <{pack = 1 : i32}> ({
     ^bb0(%a: f32, %b: i32):
@@ -48,7 +48,7 @@ module {
 // CHECK-NEXT: %13 = tt.precise_divf %x, %x : tensor<64xf32>
 // CHECK-NEXT: %14 = tt.mulhiui %i, %i : tensor<64xi32>
 // CHECK-NEXT: %15 = tt.elementwise_inline_asm "shl.b32 $0, $1, 3; // \22quoted\22\0A" {constraints = "=r,r", packed_element = 1 : i32, pure = true} %i : tensor<64xi32> -> tensor<64xi32>
-// CHECK-NEXT: %16:2 = tt.elementwise_inline_asm "nop" {constraints = "=r,=r", packed_element = 2 : i32, pure = false} -> tensor<64xi32>, tensor<64xi32>
+// CHECK-NEXT: %16:2 = tt.elementwise_inline_asm "nop" {constraints = "=r,=r", packed_element = 2 : i32, pure = false} -> i32, i32
 // CHECK-NEXT: %17 = tt.extern_elementwise %x, %x {libname = "", libpath = "", pure = true, symbol = "__nv_powf"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
 // CHECK-NEXT: %18:2 = "tt.map_elementwise"(%x, %i) <{pack = 1 : i32}> ({
 // CHECK-NEXT: ^bb0(%a: f32, %b: i32):
