@@ -16,7 +16,6 @@ from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    CallSiteLoc,
     DenseIntOrFPElementsAttr,
     FileLineColLoc,
     FloatAttr,
@@ -25,10 +24,8 @@ from xdsl.dialects.builtin import (
     IntegerType,
     LocationAttr,
     ModuleOp,
-    NameLoc,
     NoneAttr,
     TensorType,
-    UnknownLoc,
 )
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.parser import Parser as XDSLParser

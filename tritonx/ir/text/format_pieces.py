@@ -1,0 +1,115 @@
+"""What a compiled format is made of, and the small functions that its pieces share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from xdsl.dialects.builtin import IntegerType, i32
+from xdsl.ir import Attribute, Block
+from xdsl.irdl import EqAttrConstraint, OptionalDef, VariadicDef
+from xdsl.irdl.constraints import RangeLengthConstraint, RangeOf
+from xdsl.parser import UnresolvedOperand
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+
+class FormatError(Exception):
+    """A format that cannot be compiled: a mistake in an op's declaration."""
+
+
+@dataclass
+class State:
+    """What has been read of an op so far."""
+
+    operands: dict[str, list[UnresolvedOperand]] = field(default_factory=dict[str, list[UnresolvedOperand]])
+    all_operands: list[UnresolvedOperand] | None = None
+    types: dict[str, list[Attribute]] = field(default_factory=dict[str, list[Attribute]])
+    properties: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+    attributes: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+    successors: dict[str, Block] = field(default_factory=dict[str, Block])
+
+
+ParseStep = Callable[[Any, State], None]
+PrintStep = Callable[[Any, Any], None]
+StartTest = Callable[[Any], bool]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One compiled piece of a format."""
+
+    parse: ParseStep
+    print: PrintStep
+    starts: StartTest
+    """Whether the parser stands at this piece; what an optional group asks its first piece."""
+    present: Callable[[Any], bool]
+    """Whether there is something to print; what an optional group asks its anchor."""
+    after_open: bool = False
+    """Ends in an opening bracket or in ``: no space follows."""
+
+
+def arity_of(definition: object) -> int:
+    """1 for a single value, 0 for an optional one, -1 for any number."""
+    if isinstance(definition, OptionalDef):
+        return 0
+    return -1 if isinstance(definition, VariadicDef) else 1
+
+
+def fixed_type(definition: Any) -> Attribute | None:
+    """The only type that a definition allows, if there is just one."""
+    constraint = definition.constr
+    if isinstance(constraint, RangeLengthConstraint):
+        constraint = cast(Any, constraint).constraint
+    if isinstance(constraint, RangeOf):
+        constraint = cast(Any, constraint).constr
+    return constraint.attr if isinstance(constraint, EqAttrConstraint) else None
+
+
+def integer_type(constraint: Any) -> IntegerType:
+    """The integer type that an `IntegerAttr.constr(type)` names."""
+    for part in getattr(constraint, "param_constrs", ()):
+        if isinstance(part, EqAttrConstraint) and isinstance(part.attr, IntegerType):  # pyright: ignore[reportUnknownMemberType] -- xDSL's generic is open
+            return part.attr
+    return i32
+
+
+def property_present(name: str, default: Attribute | None) -> Callable[[Any], bool]:
+    def present(op: Any) -> bool:
+        value = op.properties.get(name)
+        return value is not None and value != default
+
+    return present
+
+
+def operand_list(parser: Any) -> list[UnresolvedOperand]:
+    if not at_operand(parser):
+        return []
+    operands = [parser.parse_unresolved_operand()]
+    while parser.parse_optional_punctuation(",") is not None:
+        operands.append(parser.parse_unresolved_operand())
+    return operands
+
+
+def at_operand(parser: Any) -> bool:
+    return parser._current_token.kind is MLIRTokenKind.PERCENT_IDENT
+
+
+def at_integer(parser: Any) -> bool:
+    return parser._current_token.kind in (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.MINUS)
+
+
+def no_parse(parser: Any, state: State) -> None:
+    return None
+
+
+def no_print(printer: Any, op: Any) -> None:
+    return None
+
+
+def never(parser: Any) -> bool:
+    return False
+
+
+def always(op: Any) -> bool:
+    return True
