@@ -15,6 +15,26 @@ from tritonx.interpreter.errors import InvalidLaunch
 from tritonx.interpreter.memory import Memory
 
 
+class UninitialisedArray:
+    """A new array whose elements hold nothing: the interpreter refuses to read one that no kernel has written.
+
+    A kernel takes it like any array. `numpy()` is the array itself.
+    """
+
+    def __init__(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> None:
+        self._array = np.zeros(shape, dtype)
+        self.written = np.zeros(self._array.nbytes, dtype=np.bool_)
+        self.dtype = self._array.dtype
+        self.shape = self._array.shape
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self._array.__array_interface__
+
+    def numpy(self) -> Any:
+        return self._array
+
+
 class HostMemory:
     """The memory of one launch, and what has to be written back to devices after it."""
 
@@ -28,6 +48,11 @@ class HostMemory:
         array."""
         if isinstance(array, np.ndarray):
             return self.memory.register(cast(Any, array), name)
+        if isinstance(array, UninitialisedArray):
+            own: Any = array.numpy()
+            base = own.__array_interface__["data"][0]
+            self.memory.register_range(base, own.nbytes, name, keeper=own, written=array.written)
+            return base
         if hasattr(array, "untyped_storage"):
             return self._tensor(array, name)
         if getattr(array, "__tritonx_array__", False):

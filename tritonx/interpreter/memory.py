@@ -112,12 +112,24 @@ class Memory:
         return address
 
     def register_range(
-        self, base: int, size: int, name: str, *, keeper: Any = None, writeable: bool = True, initialised: bool = True
+        self,
+        base: int,
+        size: int,
+        name: str,
+        *,
+        keeper: Any = None,
+        writeable: bool = True,
+        initialised: bool = True,
+        written: Array | None = None,
     ) -> None:
-        """Let the kernel use `size` bytes at `base`; `keeper` is kept alive as long as this memory."""
+        """Let the kernel use `size` bytes at `base`; `keeper` is kept alive as long as this memory.
+
+        `written` has a flag for each byte that says whether it holds something; stores set it.
+        """
         if size <= 0:
             return
-        written = None if initialised else np.zeros(size, dtype=np.bool_)
+        if written is None and not initialised:
+            written = np.zeros(size, dtype=np.bool_)
         new = Range(base, size, name, writeable, keeper, written)
         overlapping = [r for r in self._ranges if r.base < new.end and new.base < r.end]
         if overlapping:

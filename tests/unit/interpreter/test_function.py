@@ -18,9 +18,11 @@ from tritonx.interpreter.errors import (
     DeviceAssertion,
     InterpretedCallError,
     OutOfBoundsAccess,
+    UninitialisedRead,
     UnsupportedInInterpreter,
 )
 from tritonx.interpreter.function import interpreted
+from tritonx.interpreter.host import UninitialisedArray
 from tritonx.runtime.errors import InterpreterError
 from tritonx.runtime.jit import jit
 
@@ -310,6 +312,23 @@ class Wrapped:
 def test_arrays_of_other_libraries() -> None:
     x, o = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
     interpreted(out_of_bounds)[(1,)](Wrapped(x), Wrapped(o), N=8)
+    np.testing.assert_array_equal(o, x)
+
+
+@jit
+def copy_half(x, o, n, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(o + i, tl.load(x + i), mask=i < n)
+
+
+def test_memory_that_nobody_has_written() -> None:
+    x, middle, o = np.arange(8, dtype=np.float32), UninitialisedArray(8), np.zeros(8, np.float32)
+    kernel = interpreted(copy_half)
+    kernel[(1,)](x, middle, 6, N=8)
+    with pytest.raises(UninitialisedRead, match="lane 6 reads element 6 of x, which nobody has written"):
+        kernel[(1,)](middle, o, 8, N=8)
+    kernel[(1,)](x, middle, 8, N=8)
+    kernel[(1,)](middle, o, 8, N=8)
     np.testing.assert_array_equal(o, x)
 
 
