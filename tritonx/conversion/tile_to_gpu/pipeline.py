@@ -7,6 +7,7 @@ from xdsl.passes import ModulePass
 from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
+from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
@@ -16,6 +17,7 @@ from tritonx.transforms.tile.dce import DeadCodeElimination
 def layout_pipeline(target: GpuTarget) -> tuple[ModulePass, ...]:
     """`tt` → `ttg`: layouts and what they allow."""
     return (
+        DecomposeDots(matrix_types=" ".join(sorted(target.matrix_types))),
         AssignLayouts.of(target),
         StageDotOperands(),
         CommonSubexpressionElimination(),

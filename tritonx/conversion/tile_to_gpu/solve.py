@@ -54,6 +54,9 @@ CONTROL = (scf.ForOp, scf.WhileOp, scf.IfOp, scf.ExecuteRegionOp, cf.BranchOp, c
 NOT_REPEATED = (tile.ReduceOp, tile.ScanOp, tile.GatherOp, tile.HistogramOp, tile.DotOp, tile.DotScaledOp, tile.CatOp)
 """Ops that are worth a conversion to avoid a second version."""
 
+NOT_ANY_LAYOUT = (tile.JoinOp, tile.SplitOp)
+"""Ops whose results cannot be given every layout, so that they are not left to what is wanted of them."""
+
 
 @dataclass(frozen=True)
 class Assignment:
@@ -147,7 +150,7 @@ class _Solver:
             if len(keys) > 1:
                 keys.sort(key=lambda k: self._operands_cost(op, k, 0))
             key = keys[0] if keys else None
-        if key is None and not self._may_repeat(op):
+        if key is None and (not self._may_repeat(op) or isinstance(op, NOT_ANY_LAYOUT)):
             key = relation.default_key(op, self.target)
         if key is None:
             return

@@ -1,0 +1,171 @@
+"""Keeping narrow tiles in registers across a reduction instead of the wide tiles that were computed from them.
+
+A softmax over 32768 bf16 columns holds a row in the registers of 512 threads: 32 words a thread as it was loaded, but 64 as
+f32. Between the reductions the row must stay, and 64 words a thread leave room for one block a processor: while it waits at a
+barrier or for memory nothing else runs. Kept as bf16 and widened (and exponentiated) again after each reduction, two blocks
+fit, and one computes while the other loads. Arithmetic is paid for memory time, which is what such a kernel is made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.dialects import arith, math, tile
+from tritonx.ir.edit import clone
+from tritonx.ir.types import bit_width, is_float, is_tensor, shape_of, type_of
+from tritonx.layouts import linear_layout
+from tritonx.layouts.dims import REGISTER
+
+_CHEAP: tuple[type[Operation], ...] = (
+    arith.ExtFOp,
+    arith.TruncFOp,
+    arith.AddfOp,
+    arith.SubfOp,
+    arith.MulfOp,
+    arith.NegfOp,
+    arith.MaximumfOp,
+    arith.MinimumfOp,
+    arith.MaxnumfOp,
+    arith.MinnumfOp,
+    arith.SelectOp,
+    math.ExpOp,
+    math.Exp2Op,
+    math.AbsFOp,
+    math.FmaOp,
+)
+"""Ops that may be done again; exponentials included, because the special-function unit is otherwise idle here."""
+
+
+@dataclass(frozen=True)
+class RecomputeNarrow(ModulePass):
+    """Recomputes, after each reduction, float tiles of at least ``words`` 32-bit words a thread from narrower ones.
+
+    Only where what must be kept instead is at most half as wide. The narrow tile passes through an empty piece of inline
+    assembly, so that the code generator cannot merge the two computations again. Sets ``ttg.maxnreg`` to what lets
+    ``blocks`` blocks of ``registers`` registers share a processor. With ``words`` 0 it does nothing.
+    """
+
+    name = "recompute-narrow"
+
+    words: int = 64
+    registers: int = 65536
+    blocks: int = 2
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if not self.words:
+            return
+        changed = False
+        for block in [b for function in op.ops for region in function.regions for b in region.blocks]:
+            for reduction in [o for o in block.ops if isinstance(o, tile.ReduceOp)]:
+                changed |= self._across(block, reduction)
+        if changed and "ttg.maxnreg" not in op.attributes:
+            threads = _attribute(op, "ttg.num-warps") * _attribute(op, "ttg.threads-per-warp")
+            limit = self.registers // (self.blocks * threads) // 8 * 8
+            if limit >= self.words // 2 + 24:
+                op.attributes["ttg.maxnreg"] = IntegerAttr(min(limit, 248), 32)
+
+    def _across(self, block: Block, reduction: Operation) -> bool:
+        before: dict[Operation, int] = {}
+        for number, op in enumerate(block.ops):
+            if op is reduction:
+                break
+            before[op] = number
+        changed = False
+        for op in list(before):
+            if not isinstance(op, _CHEAP) or words_of(op.results[0]) < self.words:
+                continue
+            users = [
+                use
+                for use in op.results[0].uses
+                if use.operation.parent is block and use.operation is not reduction and use.operation not in before
+            ]
+            if not users:
+                continue
+            chain, leaves = slice_of(op, words_of(op.results[0]) // 2)
+            if chain is None or not leaves or sum(map(words_of, leaves)) * 2 > words_of(op.results[0]):
+                continue
+            copy = repeat(chain, leaves, reduction)
+            for use in users:
+                use.operation.operands[use.index] = copy
+            changed = True
+        return changed
+
+
+def _attribute(op: ModuleOp, name: str) -> int:
+    found = op.attributes.get(name)
+    return int(found.value.data) if isinstance(found, IntegerAttr) else 1
+
+
+def words_of(value: SSAValue) -> int:
+    """32-bit words of registers that a float tile takes in a thread; 0 for other tiles, which are indices or masks."""
+    type_: Any = type_of(value)
+    if not is_tensor(type_) or not is_float(type_):
+        return 0
+    layout = linear_layout(type_.encoding.data, shape_of(type_))  # pyright: ignore[reportAttributeAccessIssue]
+    return (1 << layout.in_bits(REGISTER)) * bit_width(type_) // 32
+
+
+def slice_of(op: Operation, narrow: int) -> tuple[list[Operation] | None, list[SSAValue]]:
+    """The ops to repeat for ``op``, in order, and the tiles of at most ``narrow`` words that they start from.
+
+    None where the slice meets a wider tile that cannot be recomputed.
+    """
+    chain: list[Operation] = []
+    leaves: dict[SSAValue, None] = {}
+    seen: set[Operation] = set()
+
+    def visit(current: Operation) -> bool:
+        if current in seen:
+            return True
+        seen.add(current)
+        for operand in current.operands:
+            words = words_of(operand)
+            maker = operand.owner if isinstance(operand, OpResult) else None
+            if words == 0 or isinstance(maker, tile.SplatOp | arith.ConstantOp):
+                continue  # a scalar, a mask, or one number for all
+            if words <= narrow:
+                leaves[operand] = None
+            elif not isinstance(maker, _CHEAP) or not visit(maker):
+                return False
+        chain.append(current)
+        return True
+
+    return (chain, list(leaves)) if visit(op) else (None, [])
+
+
+def repeat(chain: list[Operation], leaves: list[SSAValue], after: Operation) -> SSAValue:
+    """A copy of ``chain`` behind ``after``, from opaque copies of its leaves; the result of its last op."""
+    block = after.parent
+    assert block is not None
+    place: Operation = after
+    values: dict[SSAValue, SSAValue] = {}
+
+    def insert(op: Operation) -> None:
+        nonlocal place
+        op.location = after.location
+        block.insert_op_after(op, place)
+        place = op
+
+    for leaf in leaves:
+        pack = 32 // bit_width(type_of(leaf))
+        kept = tile.ElementwiseInlineAsmOp.create(
+            operands=(leaf,),
+            result_types=(type_of(leaf),),
+            properties={
+                "asm_string": StringAttr(""),
+                "constraints": StringAttr("=r,0"),
+                "pure": BoolAttr.from_bool(False),
+                "packed_element": IntegerAttr(pack, 32),
+            },
+        )
+        insert(kept)
+        values[leaf] = kept.results[0]
+    for op in chain:
+        insert(clone(op, values))
+    return place.results[0]
