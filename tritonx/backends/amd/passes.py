@@ -6,15 +6,14 @@ from xdsl.passes import ModulePass
 
 from tritonx.backends.amd.targets import processor
 from tritonx.backends.api import Options, Target
-from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
+from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
-from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
-from tritonx.transforms.gpu.insert_barriers import InsertBarriers
-from tritonx.transforms.tile.pipeline import CLEANUP, tile_pipeline
+from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.tile.pipeline import tile_pipeline
 
 
 def gpu_target(target: Target, options: Options) -> GpuTarget:
-    """The target as the layout stages see it; products are multiply-adds."""
+    """The target as the layout stages see it."""
     return GpuTarget(str(target), target.warp_size, options.num_warps)
 
 
@@ -23,9 +22,4 @@ def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 
 def gpu_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    return (
-        AssignLayouts.of(gpu_target(target, options)),
-        *CLEANUP,
-        AllocateSharedMemory(limit=processor(target).shared_bytes),
-        InsertBarriers(),
-    )
+    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow(), *memory_pipeline())
