@@ -35,6 +35,7 @@ PASSES: dict[str, str] = {
     # tt -> ttg
     "assign-layouts": "tritonx.conversion.tile_to_gpu.convert:AssignLayouts",
     # ttg
+    "delay-reductions": "tritonx.transforms.gpu.delay_reductions:DelayReductions",
     "recompute-narrow": "tritonx.transforms.gpu.recompute_narrow:RecomputeNarrow",
     "stage-dot-operands": "tritonx.transforms.gpu.stage_dot_operands:StageDotOperands",
     "allocate-shared-memory": "tritonx.transforms.gpu.allocate_shared_memory:AllocateSharedMemory",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tritonx.backends.nvidia import device_library
-from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, of
+from tritonx.conversion.gpu_to_llvm.elementwise import LAZY_FROM, combine, convert_tile, of
 from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
 from tritonx.conversion.gpu_to_llvm.types import float_literal
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -36,6 +36,20 @@ def each(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> 
     """Call a scalar function on every element, once for equal operands."""
     elems = [t.elem for t in operands]
     f.module.declare(result, symbol, elems)
+    n = operands[0].n
+    if n >= LAZY_FROM and any(t.prefers_vector for t in operands) and f.has_one_user_here(f.current):
+
+        def piece(first: int, count: int) -> str:
+            runs = [Tile.wide(t.elem, count, f.run(t, first, count)) for t in operands]
+            return f.wide(called(f, symbol, runs, result))
+
+        return Tile(result, n, lazy=piece)
+    return called(f, symbol, operands, result)
+
+
+def called(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
+    """The calls of ``each``, written now."""
+    elems = [t.elem for t in operands]
     made: dict[tuple[str, ...], str] = {}
     names: list[str] = []
     for key in zip(*(f.scalars(t) for t in operands), strict=True):

@@ -7,6 +7,8 @@ from xdsl.passes import ModulePass
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.transforms.gpu.delay_reductions import DelayReductions
+from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.tile.pipeline import tile_pipeline
 
 _MATRIX_TYPES = {75: {"f16"}, 80: {"f16", "bf16", "f32", "i8"}, 89: {"f16", "bf16", "f32", "i8", "f8E4M3FN", "f8E5M2"}}
@@ -34,4 +36,9 @@ def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 
 def gpu_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    return (*layout_pipeline(gpu_target(target, options)), *memory_pipeline())
+    return (
+        DelayReductions(threads=options.num_warps * target.warp_size),
+        *layout_pipeline(gpu_target(target, options)),
+        RecomputeNarrow(),
+        *memory_pipeline(),
+    )

@@ -34,7 +34,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     machine = NvidiaMachine(
         capability=int(target.arch),
         data_layout=data_layout(chip.processor),
-        maxnreg=options.maxnreg,
+        maxnreg=options.maxnreg or module_maxnreg(module),
         cluster=options.num_ctas,
     )
     emitter = ModuleEmitter(module, machine, options, TABLE)
@@ -48,6 +48,12 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     compilation.metadata["global_scratch_size"] = 0
     compilation.metadata["global_scratch_align"] = 1
     return text
+
+
+def module_maxnreg(module: Any) -> int | None:
+    """The register limit that a pass has set."""
+    found = module.attributes.get("ttg.maxnreg")
+    return None if found is None else int(found.value.data)
 
 
 def emit_ptx(text: str, compilation: Compilation) -> str:

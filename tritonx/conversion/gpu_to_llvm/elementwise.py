@@ -19,7 +19,8 @@ from tritonx.ir.failure import PassError
 from tritonx.ir.fold.constants import scalar_of
 from tritonx.ir.types import element_type, is_tensor, pointee_of
 
-Format = Callable[..., str]
+LAZY_FROM = 16
+"""Elements a thread from which a chain of elementwise ops is written in runs."""
 
 
 def combine(f: FunctionEmitter, elem: str, operands: list[Tile], write: Callable[[str, list[str]], str]) -> Tile:
@@ -31,6 +32,13 @@ def combine(f: FunctionEmitter, elem: str, operands: list[Tile], write: Callable
     if n > 1:  # a scalar inside a combine region stands for all elements at once
         operands = [t if t.n == n else Tile.splat(t.elem, n, f.scalars(t)[0]) for t in operands]
     if any(t.prefers_vector for t in operands):
+        if n >= LAZY_FROM and f.has_one_user_here(f.current):
+
+            def piece(first: int, count: int) -> str:
+                shape = f"<{count} x " if count > 1 else ""
+                return f.inst(write(shape, [f.run(t, first, count) for t in operands]))
+
+            return Tile(elem, n, lazy=piece)
         return Tile.wide(elem, n, f.inst(write(f"<{n} x ", [f.wide(t) for t in operands])))
     made: dict[tuple[str, ...], str] = {}
     names: list[str] = []
@@ -96,7 +104,9 @@ _FCMP = (
 
 
 def compare(opcode: str, predicates: tuple[str, ...]) -> Emit:
-    """A comparison; where the analysis knows runs of equal results, each run is compared once, at its first register."""
+    """A comparison; where the analysis knows runs of equal results, each run is compared once, at its first
+    register.
+    """
 
     def emit(op: Any, f: FunctionEmitter) -> None:
         a, b = f.get(op.operands[0]), f.get(op.operands[1])
@@ -109,7 +119,9 @@ def compare(opcode: str, predicates: tuple[str, ...]) -> Emit:
 
 
 def run_starts(op: Any, f: FunctionEmitter) -> list[int] | None:
-    """For every register of the result, the first one in the same run of equal elements; None where runs have length 1."""
+    """For every register of the result, the first one in the same run of equal elements; None where runs have length
+    1.
+    """
     type_ = op.results[0].type
     if not is_tensor(type_):
         return None

@@ -47,6 +47,7 @@ class FunctionEmitter:
         self.labels: dict[Block, str] = {}
         self.edges: dict[Block, list[tuple[str, list[list[str]]]]] = {}
         self.returns: list[tuple[str, list[Tile]]] | None = None
+        self.current: Operation | None = None
         self._counter = 0
         self._indices: dict[LinearLayout, LayoutIndices] = {}
         self._thread: dict[str, str] = {}
@@ -134,8 +135,8 @@ class FunctionEmitter:
         """The elements of ``tile`` as names."""
         if tile.scalars is not None and tile.scalars_block in (None, self.block):
             return tile.scalars
-        assert tile.vector is not None
-        names = [self.inst(f"extractelement {tile.type} {tile.vector}, i32 {i}") for i in range(tile.n)]
+        vector = self.wide(tile)
+        names = [self.inst(f"extractelement {tile.type} {vector}, i32 {i}") for i in range(tile.n)]
         tile.scalars, tile.scalars_block = names, self.block
         return names
 
@@ -145,8 +146,11 @@ class FunctionEmitter:
             return self.scalars(tile)[0]
         if tile.vector is not None and tile.vector_block in (None, self.block):
             return tile.vector
-        assert tile.scalars is not None
-        name = self.pack(tile.elem, tile.scalars)
+        if tile.lazy is not None:
+            name = tile.lazy(0, tile.n)
+        else:
+            assert tile.scalars is not None
+            name = self.pack(tile.elem, tile.scalars)
         tile.vector, tile.vector_block = name, self.block
         return name
 
@@ -177,6 +181,24 @@ class FunctionEmitter:
         mask = ", ".join(f"i32 {first + i}" for i in range(count))
         return self.inst(f"shufflevector <{n} x {elem}> {vector}, <{n} x {elem}> poison, <{count} x i32> <{mask}>")
 
+    def run(self, tile: Tile, first: int, count: int) -> str:
+        """``count`` consecutive elements of a tile from ``first``, as one operand."""
+        if count == tile.n:
+            return self.wide(tile)
+        if tile.lazy is not None and (tile.vector is None or tile.vector_block != self.block):
+            return tile.lazy(first, count)
+        if tile.vector is not None and tile.vector_block in (None, self.block):
+            return self.slice(tile.elem, tile.n, tile.vector, first, count)
+        return self.pack(tile.elem, self.scalars(tile)[first : first + count])
+
+    def has_one_user_here(self, op: Operation | None) -> bool:
+        """Whether the one result of ``op`` has one use, in the block of ``op``."""
+        if op is None or len(op.results) != 1:
+            return False
+        result = op.results[0]
+        use = result.first_use
+        return use is not None and result.has_one_use() and use.operation.parent is op.parent
+
     def concat(self, elem: str, parts: list[str], width: int) -> str:
         """Vectors of ``width`` elements each, one after another; the number of parts is a power of two."""
         while len(parts) > 1:
@@ -202,10 +224,10 @@ class FunctionEmitter:
             names = self.scalars(tile)
             return Tile.of(tile.elem, [names[i] for i in order])
         if len(order) == 1:
-            return Tile.of(tile.elem, [self.inst(f"extractelement {tile.type} {tile.vector}, i32 {order[0]}")])
+            return Tile.of(tile.elem, [self.inst(f"extractelement {tile.type} {self.wide(tile)}, i32 {order[0]}")])
         mask = ", ".join(f"i32 {i}" for i in order)
         vector = self.inst(
-            f"shufflevector {tile.type} {tile.vector}, {tile.type} poison, <{len(order)} x i32> <{mask}>"
+            f"shufflevector {tile.type} {self.wide(tile)}, {tile.type} poison, <{len(order)} x i32> <{mask}>"
         )
         return Tile.wide(tile.elem, len(order), vector)
 
@@ -269,6 +291,7 @@ class FunctionEmitter:
         """Emit the ops of ``block`` up to and without its terminator's effect on control flow."""
         table = self.module.table
         for op in block.ops:
+            self.current = op
             emit = table.get(type(op))
             if emit is None:
                 raise PassError(op, f"no code is generated for {op.name} on this target")

@@ -77,7 +77,7 @@ def part(f: FunctionEmitter, value: Tile, group: tuple[int, ...]) -> str:
     if value.prefers_vector:
         first, count = group[0], len(group)
         if group == tuple(range(first, first + count)):
-            return f.slice(value.elem, value.n, f.wide(value), first, count)
+            return f.run(value, first, count)
         return f.wide(f.permute(value, list(group)))
     names = f.scalars(value)
     return f.pack(value.elem, [names[r] for r in group])

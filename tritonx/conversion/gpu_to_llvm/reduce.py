@@ -5,6 +5,7 @@ by one instruction a step. The combine region is emitted once a step on whole ti
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from xdsl.ir import Block, Operation
@@ -45,12 +46,27 @@ def fold_registers(
 ) -> tuple[list[Tile], list[int]]:
     """Fold away the register bits that move along the axis; also the remaining original register numbers."""
     numbers = list(range(values[0].n))
+    if len(axis.registers) == numbers[-1].bit_length() and len(numbers) > RUN:
+        values, numbers = fold_runs(f, region, values), numbers[:RUN]
+        axis = replace(axis, registers=tuple((bit, step) for bit, step in axis.registers if 1 << bit < RUN))
     for bit, _ in reversed(axis.registers):
         low = [i for i, r in enumerate(numbers) if not r >> bit & 1]
         high = [i for i, r in enumerate(numbers) if r >> bit & 1]
         values = combine_region(f, region, pick(f, values, low), pick(f, values, high))
         numbers = [numbers[i] for i in low]
     return values, numbers
+
+
+RUN = 8
+"""Registers that are folded at a time: enough independent chains to hide the latency of an addition."""
+
+
+def fold_runs(f: FunctionEmitter, region: Block, values: list[Tile]) -> list[Tile]:
+    """Fold runs of registers into the first one, in order. All registers lie along the axis."""
+    total = [Tile.wide(v.elem, RUN, f.run(v, 0, RUN)) for v in values]
+    for first in range(RUN, values[0].n, RUN):
+        total = combine_region(f, region, total, [Tile.wide(v.elem, RUN, f.run(v, first, RUN)) for v in values])
+    return total
 
 
 def across_lanes(f: FunctionEmitter, region: Block, values: list[Tile], axis: AxisBits) -> list[Tile]:

@@ -10,10 +10,15 @@ A thread holds ``n`` elements of a tile, numbered by the layout's register index
   repeats along the columns, and a splat is one name ``n`` times.
 
 Either form is made from the other on demand. A scalar value is a tile with ``n == 1``.
-"""
+
+A third form is *lazy*: a function that writes any run of the elements when they are asked for. A wide tile with one
+user in the same block is kept like this, so that a chain of elementwise ops between a load and a reduction or a store
+is written a few elements at a time and its intermediates never all live at once. The assembler would have to find
+that order again, and does not. """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -30,6 +35,8 @@ class Tile:
     vector: str | None = None
     scalars_block: str | None = field(default=None)
     vector_block: str | None = field(default=None)
+    lazy: Callable[[int, int], str] | None = field(default=None)
+    """``lazy(first, count)`` writes and names that run of elements."""
 
     @staticmethod
     def of(elem: str, names: list[str]) -> Tile:
@@ -53,7 +60,7 @@ class Tile:
     @property
     def prefers_vector(self) -> bool:
         """Whether the original form is the vector."""
-        return self.vector is not None and self.vector_block is None and self.n > 1
+        return self.n > 1 and (self.lazy is not None or (self.vector is not None and self.vector_block is None))
 
 
 def is_constant(name: str) -> bool:

@@ -1,10 +1,10 @@
 """Keeping narrow tiles in registers across a reduction instead of the wide tiles that were computed from them.
 
-A softmax over 32768 bf16 columns holds a row in the registers of 512 threads: 32 words a thread as it was loaded, but 64 as
-f32. Between the reductions the row must stay, and 64 words a thread leave room for one block a processor: while it waits at a
-barrier or for memory nothing else runs. Kept as bf16 and widened (and exponentiated) again after each reduction, two blocks
-fit, and one computes while the other loads. Arithmetic is paid for memory time, which is what such a kernel is made of.
-"""
+A softmax over 32768 bf16 columns holds a row in the registers of 512 threads: 32 words a thread as it was loaded, but
+64 as f32. Between the reductions the row must stay, and 64 words a thread leave room for one block a processor: while
+it waits at a barrier or for memory nothing else runs. Kept as bf16 and widened (and exponentiated) again after each
+reduction, two blocks fit, and one computes while the other loads. Arithmetic is paid for memory time, which is what
+such a kernel is made of. """
 
 from __future__ import annotations
 
@@ -46,10 +46,9 @@ _CHEAP: tuple[type[Operation], ...] = (
 class RecomputeNarrow(ModulePass):
     """Recomputes, after each reduction, float tiles of at least ``words`` 32-bit words a thread from narrower ones.
 
-    Only where what must be kept instead is at most half as wide. The narrow tile passes through an empty piece of inline
-    assembly, so that the code generator cannot merge the two computations again. Sets ``ttg.maxnreg`` to what lets
-    ``blocks`` blocks of ``registers`` registers share a processor. With ``words`` 0 it does nothing.
-    """
+    Only where what must be kept instead is at most half as wide. The narrow tile passes through an empty piece of
+    inline assembly, so that the code generator cannot merge the two computations again. Sets ``ttg.maxnreg`` to what
+    lets ``blocks`` blocks of ``registers`` registers share a processor. With ``words`` 0 it does nothing. """
 
     name = "recompute-narrow"
 
