@@ -33,7 +33,7 @@ def loops(x, o, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     acc = tl.zeros((BLOCK,), tl.float32)
     count = 0
-    for j in range(0, n):
+    for j in range(n):
         for k in tl.range(0, j, 2, num_stages=2, loop_unroll_factor=2):
             acc += tl.load(x + i + j * BLOCK + k)
         count += j
@@ -70,7 +70,7 @@ def calls(x, o, n, BLOCK: tl.constexpr):
 def talking(x, o, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     v = tl.load(x + i)
-    tl.device_print("values \"quoted\": ", v, n, hex=True)
+    tl.device_print('values "quoted": ', v, n, hex=True)
     tl.device_print("nothing")
     tl.device_assert(v < 3.0, "too large")
     tl.device_assert(n > 0, "not positive")

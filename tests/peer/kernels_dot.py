@@ -7,7 +7,20 @@ from kernels_case import Case
 
 @triton.jit
 def matmul(
-    a, b, c, m, n, k, sa, sb, sc, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, PRECISION: tl.constexpr, ACC: tl.constexpr
+    a,
+    b,
+    c,
+    m,
+    n,
+    k,
+    sa,
+    sb,
+    sc,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    K: tl.constexpr,
+    PRECISION: tl.constexpr,
+    ACC: tl.constexpr,
 ):
     i = tl.program_id(0) * M + tl.arange(0, M)
     j = tl.program_id(1) * N + tl.arange(0, N)
@@ -15,7 +28,7 @@ def matmul(
     pa = a + i[:, None] * sa + l[None, :]
     pb = b + l[:, None] * sb + j[None, :]
     acc = tl.zeros((M, N), ACC)
-    for step in range(0, tl.cdiv(k, K)):
+    for step in range(tl.cdiv(k, K)):
         x = tl.load(pa, mask=l[None, :] < k - step * K, other=0.0)
         y = tl.load(pb, mask=l[:, None] < k - step * K, other=0.0)
         acc = tl.dot(x, y, acc, input_precision=PRECISION, out_dtype=ACC)
@@ -74,8 +87,12 @@ def attention(q, k, v, o, n, scale, M: tl.constexpr, N: tl.constexpr, D: tl.cons
 
 
 def _matmul(name, dtype, acc, precision="ieee", tile=(128, 128, 32), targets=(), **options):
-    signature = {"a": f"*{dtype}", "b": f"*{dtype}", "c": f"*{'i32' if acc is tl.int32 else 'fp64' if acc is tl.float64 else 'fp32'}"}
-    signature |= {name: "i32" for name in ("m", "n", "k", "sa", "sb", "sc")}
+    signature = {
+        "a": f"*{dtype}",
+        "b": f"*{dtype}",
+        "c": f"*{'i32' if acc is tl.int32 else 'fp64' if acc is tl.float64 else 'fp32'}",
+    }
+    signature |= dict.fromkeys(("m", "n", "k", "sa", "sb", "sc"), "i32")
     constants = {"M": tile[0], "N": tile[1], "K": tile[2], "PRECISION": precision, "ACC": acc}
     return Case(name, matmul, signature, constants, options, targets)
 
@@ -95,7 +112,12 @@ CASES = [
     _matmul("matmul_f64", "fp64", tl.float64, tile=(64, 64, 16)),
     _matmul("matmul_cluster", "fp16", tl.float32, num_ctas=2, targets=("cuda:90",)),
     Case("dot_f16_acc", plain_dot, {"a": "*fp16", "b": "*fp16", "c": "*fp16"}, {**MNK, "ACC": tl.float16}),
-    Case("dot_small", plain_dot, {"a": "*fp16", "b": "*fp16", "c": "*fp32"}, {"M": 16, "N": 16, "K": 16, "ACC": tl.float32}),
+    Case(
+        "dot_small",
+        plain_dot,
+        {"a": "*fp16", "b": "*fp16", "c": "*fp32"},
+        {"M": 16, "N": 16, "K": 16, "ACC": tl.float32},
+    ),
     Case("dot_batched", batched_dot, {"a": "*fp16", "b": "*fp16", "c": "*fp32"}, {"B": 4, "M": 32, "N": 32, "K": 32}),
     Case(
         "dot_scaled_mx8",

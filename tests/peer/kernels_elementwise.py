@@ -74,7 +74,7 @@ def library(x, o, BLOCK: tl.constexpr):
 def assembly(x, o, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     v = tl.load(x + i)
-    w = tl.inline_asm_elementwise("shl.b32 $0, $1, 3; // \"quoted\"\n", "=r,r", [v], dtype=tl.int32, is_pure=True, pack=1)
+    w = tl.inline_asm_elementwise('shl.b32 $0, $1, 3; // "quoted"\n', "=r,r", [v], dtype=tl.int32, is_pure=True, pack=1)
     a, b = tl.inline_asm_elementwise(
         "mov.b32 $0, $2; mov.b32 $1, $2;", "=r,=r,r", [w], dtype=(tl.int32, tl.int32), is_pure=False, pack=1
     )

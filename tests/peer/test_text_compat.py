@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from xdsl.dialects.builtin import UnknownLoc
 
 from tritonx.ir.context import new_context

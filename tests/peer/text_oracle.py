@@ -1,8 +1,8 @@
 """Runs the Triton wheel for `test_text_compat.py`: a script, in a process of its own, since a wheel that aborts must not take pytest along.
 
-    python text_oracle.py dump TARGET DIRECTORY      every kernel's text after each stage up to the GPU dialect → DIRECTORY
-    python text_oracle.py accept TARGET DIRECTORY    reads the *.mlir there with Triton's parser, and lowers it on by a stage;
-                                                     prints {file name: "ok" or what is wrong} as JSON
+python text_oracle.py dump TARGET DIRECTORY      every kernel's text after each stage up to the GPU dialect → DIRECTORY
+python text_oracle.py accept TARGET DIRECTORY    reads the *.mlir there with Triton's parser, and lowers it on by a stage;
+                                                 prints {file name: "ok" or what is wrong} as JSON
 """
 
 import json
@@ -50,14 +50,20 @@ def stages_of(case, target: str) -> dict[str, str]:
     gpu = target_of(target)
     backend = make_backend(gpu)
     names = case.fn.arg_names
-    attributes = {(names.index(n),): [["tt.divisibility", 16]] for n, t in case.signature.items() if t[0] == "*" or t == "i32"}
+    attributes = {
+        (names.index(n),): [["tt.divisibility", 16]] for n, t in case.signature.items() if t[0] == "*" or t == "i32"
+    }
     signature = {n: case.signature.get(n, "constexpr") for n in names}
-    source = ASTSource(case.fn, signature, constexprs={(names.index(k),): v for k, v in case.constants.items()}, attrs=attributes)
+    source = ASTSource(
+        case.fn, signature, constexprs={(names.index(k),): v for k, v in case.constants.items()}, attrs=attributes
+    )
     options = backend.parse_options({**case.options, **source.parse_options()})
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
-    module = source.make_ir(gpu, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
+    module = source.make_ir(
+        gpu, options, backend.get_codegen_implementation(options), backend.get_module_map(), context
+    )
     texts = {"source": str(module)}
     stages = {}
     backend.add_stages(stages, options, source.language)
@@ -93,8 +99,6 @@ def accept(target: str, directory: Path) -> None:
         except Exception as error:
             verdicts[path.name] = f"{type(error).__name__}: {error}"
     print(json.dumps(verdicts))
-
-
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The arithmetic dialect, `arith`: xDSL's ops on scalars and, as in MLIR, on tensors elementwise. See `tritonx.ir.derive`."""
+"""The arithmetic dialect, `arith`: xDSL's ops on scalars and, as in MLIR, on tensors elementwise. See
+`tritonx.ir.derive`.
+"""
 
 from __future__ import annotations
 
@@ -83,8 +85,11 @@ def _is_float_like(type_: Attribute) -> bool:
     return is_float(_scalar(type_))
 
 
-def _shape(type_: Attribute) -> object:
-    return (type(type_), cast(VectorType[Attribute], type_).get_shape()) if isinstance(type_, VectorType) else shape_of(type_)
+def _shape(type_: Attribute) -> tuple[object, ...]:
+    """The shape, marked with a leading word where it is a vector's: vectors and tensors do not mix."""
+    if isinstance(type_, VectorType):
+        return ("vector", *cast(VectorType[Attribute], type_).get_shape())
+    return shape_of(type_)
 
 
 def _check_same_type(op: IRDLOperation) -> Attribute:
@@ -121,7 +126,10 @@ def _check_compare(wanted: Callable[[Attribute], bool], kind: str) -> Callable[[
 
 
 def _check_cast(
-    source: Callable[[Attribute], bool], result: Callable[[Attribute], bool], width: Callable[[int, int], bool] | None, rule: str
+    source: Callable[[Attribute], bool],
+    result: Callable[[Attribute], bool],
+    width: Callable[[int, int], bool] | None,
+    rule: str,
 ) -> Callable[[IRDLOperation], None]:
     def check(op: IRDLOperation) -> None:
         a, b = op.operands[0].type, op.results[0].type
@@ -420,7 +428,8 @@ class NegfOp(base.NegfOp):
 
 
 @derive(
-    check=_check_compare(_is_integer_like, "integer"), properties={"predicate": PropertyDef(EnumConstraint(CmpiPredicate, i64))}
+    check=_check_compare(_is_integer_like, "integer"),
+    properties={"predicate": PropertyDef(EnumConstraint(CmpiPredicate, i64))},
 )
 class CmpiOp(base.CmpiOp):
     """Compares integers."""
@@ -501,7 +510,9 @@ class ExtUIOp(base.ExtUIOp):
     FORMAT: ClassVar[str] = CAST
 
 
-@derive(check=_check_cast(_is_plain_integer, _is_plain_integer, int.__gt__, "a narrower integer type"), traits=(Pure(),))
+@derive(
+    check=_check_cast(_is_plain_integer, _is_plain_integer, int.__gt__, "a narrower integer type"), traits=(Pure(),)
+)
 class TruncIOp(base.TruncIOp):
     """Drops the upper bits of an integer."""
 
@@ -515,7 +526,9 @@ class ExtFOp(base.ExtFOp):
     FORMAT: ClassVar[str] = CAST
 
 
-@derive(check=_check_cast(_is_float_like, _is_float_like, int.__gt__, "a narrower floating-point type"), traits=(Pure(),))
+@derive(
+    check=_check_cast(_is_float_like, _is_float_like, int.__gt__, "a narrower floating-point type"), traits=(Pure(),)
+)
 class TruncFOp(base.TruncFOp):
     """Narrows a floating-point number, rounding to nearest even."""
 
@@ -559,7 +572,11 @@ class BitcastOp(base.BitcastOp):
 
 def _check_index_cast(op: IRDLOperation) -> None:
     a, b = op.operands[0].type, op.results[0].type
-    if _shape(a) != _shape(b) or not {_is_index(a), _is_index(b)} == {True, False} or not (_is_integer_like(a) and _is_integer_like(b)):
+    if (
+        _shape(a) != _shape(b)
+        or not {_is_index(a), _is_index(b)} == {True, False}
+        or not (_is_integer_like(a) and _is_integer_like(b))
+    ):
         raise VerifyException(f"expected a conversion between index and an integer type, got {a} to {b}")
 
 

@@ -16,7 +16,9 @@ def _check_arguments(what: str, values: tuple[SSAValue, ...], block: Block) -> N
     given: list[Attribute] = [value.type for value in values]
     taken: list[Attribute] = [argument.type for argument in block.args]
     if given != taken:
-        raise VerifyException(f"{what} passes ({', '.join(map(str, given))}), the block takes ({', '.join(map(str, taken))})")
+        raise VerifyException(
+            f"{what} passes ({', '.join(map(str, given))}), the block takes ({', '.join(map(str, taken))})"
+        )
 
 
 def _check_branch(op: BranchOp) -> None:

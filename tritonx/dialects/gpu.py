@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import ClassVar
 
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Dialect
 from xdsl.irdl import IRDLOperation, result_def, traits_def
-from xdsl.dialects.builtin import IndexType
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tritonx.ir.define import define, enum_prop
@@ -23,7 +23,9 @@ class Dimension(IntEnum):
 
 @define
 class BarrierOp(IRDLOperation):
-    """All threads of the block (of the enclosing warp group, in a specialised kernel) meet here, and see each other's writes."""
+    """All threads of the block (of the enclosing warp group, in a specialised kernel) meet here, and see each other's
+    writes.
+    """
 
     name = "gpu.barrier"
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())

@@ -219,7 +219,9 @@ _OPS: tuple[type[IRDLOperation], ...] = (
 
 _REPLACED = {op.name for op in _OPS}
 
-Math = Dialect("math", [*_OPS, *(op for op in base.Math.operations if op.name not in _REPLACED)], list(base.Math.attributes))
+Math = Dialect(
+    "math", [*_OPS, *(op for op in base.Math.operations if op.name not in _REPLACED)], list(base.Math.attributes)
+)
 
 __all__ = [
     "AbsFOp",
@@ -232,9 +234,9 @@ __all__ = [
     "ExpOp",
     "FloorOp",
     "FmaOp",
-    "Log10Op",
     "Log1pOp",
     "Log2Op",
+    "Log10Op",
     "LogOp",
     "Math",
     "RoundEvenOp",

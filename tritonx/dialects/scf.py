@@ -42,15 +42,18 @@ def _check_end(block: Block, end: type[IRDLOperation], skip: int, wanted: Sequen
 def _check_for(op: ForOp) -> None:
     body = _block(op.body, "the loop body")
     initial = [value.type for value in op.operands][3:]
-    bound = op.operands[0].type
-    if not isinstance(bound, IndexType | IntegerType) or any(value.type != bound for value in op.operands[:3]):
+    bound: Attribute = op.operands[0].type
+    is_number = isinstance(bound, IndexType) or isinstance(bound, IntegerType)
+    if not is_number or any(value.type != bound for value in op.operands[:3]):
         raise VerifyException("bounds and step must have one integer type or be index")
     if [argument.type for argument in body.args] != [bound, *initial]:
         raise VerifyException(
             f"the loop body must take {_names([bound, *initial])}, it takes {_names([a.type for a in body.args])}"
         )
     if [result.type for result in op.results] != initial:
-        raise VerifyException(f"{_names(initial)} go round the loop, but its results are {_names([r.type for r in op.results])}")
+        raise VerifyException(
+            f"{_names(initial)} go round the loop, but its results are {_names([r.type for r in op.results])}"
+        )
     _check_end(body, YieldOp, 0, initial, "the loop body")
 
 
@@ -58,7 +61,9 @@ def _check_if(op: IfOp) -> None:
     results = [result.type for result in op.results]
     _check_end(_block(op.true_region, "the branch taken when true"), YieldOp, 0, results, "the branch taken when true")
     if op.false_region.blocks.first is not None:
-        _check_end(_block(op.false_region, "the branch taken when false"), YieldOp, 0, results, "the branch taken when false")
+        _check_end(
+            _block(op.false_region, "the branch taken when false"), YieldOp, 0, results, "the branch taken when false"
+        )
     elif results:
         raise VerifyException("an if that has results needs an else")
 
@@ -67,9 +72,13 @@ def _check_while(op: WhileOp) -> None:
     before, after = _block(op.before_region, "the condition"), _block(op.after_region, "the loop body")
     initial, results = [value.type for value in op.operands], [result.type for result in op.results]
     if [argument.type for argument in before.args] != initial:
-        raise VerifyException(f"the condition must take {_names(initial)}, it takes {_names([a.type for a in before.args])}")
+        raise VerifyException(
+            f"the condition must take {_names(initial)}, it takes {_names([a.type for a in before.args])}"
+        )
     if [argument.type for argument in after.args] != results:
-        raise VerifyException(f"the loop body must take {_names(results)}, it takes {_names([a.type for a in after.args])}")
+        raise VerifyException(
+            f"the loop body must take {_names(results)}, it takes {_names([a.type for a in after.args])}"
+        )
     _check_end(before, ConditionOp, 1, results, "the condition")
     _check_end(after, YieldOp, 0, initial, "the loop body")
 
@@ -161,7 +170,9 @@ class ForOp(base.ForOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> ForOp:
-        properties: dict[str, Attribute] = {"unsignedCmp": UnitAttr()} if parser.parse_optional_keyword("unsigned") else {}
+        properties: dict[str, Attribute] = (
+            {"unsignedCmp": UnitAttr()} if parser.parse_optional_keyword("unsigned") else {}
+        )
         counter = parser.parse_argument(expect_type=False)
         parser.parse_punctuation("=")
         bounds = [parser.parse_unresolved_operand()]
@@ -184,7 +195,11 @@ class ForOp(base.ForOp):
         if not pairs:
             _end_with_yield(body)
         return cls.create(
-            operands=(*operands, *carried), result_types=types, properties=properties, attributes=attributes, regions=(body,)
+            operands=(*operands, *carried),
+            result_types=types,
+            properties=properties,
+            attributes=attributes,
+            regions=(body,),
         )
 
     def print(self, printer: Printer) -> None:
@@ -222,7 +237,9 @@ class WhileOp(base.WhileOp):
     @classmethod
     def parse(cls, parser: Parser) -> WhileOp:
         position = parser.pos
-        pairs = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_assignment(parser)) or []
+        pairs = (
+            parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_assignment(parser)) or []
+        )
         parser.parse_punctuation(":")
         type_ = parser.parse_function_type()
         types = list(type_.inputs.data)
@@ -258,7 +275,9 @@ class ExecuteRegionOp(base.ExecuteRegionOp):
     @classmethod
     def parse(cls, parser: Parser) -> ExecuteRegionOp:
         results = _parse_results(parser)
-        properties: dict[str, Attribute] = {"no_inline": UnitAttr()} if parser.parse_optional_keyword("no_inline") else {}
+        properties: dict[str, Attribute] = (
+            {"no_inline": UnitAttr()} if parser.parse_optional_keyword("no_inline") else {}
+        )
         region = parser.parse_region()
         attributes = parser.parse_optional_attr_dict()
         return cls.create(result_types=results, properties=properties, attributes=attributes, regions=(region,))

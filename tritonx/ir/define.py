@@ -10,8 +10,8 @@
 * `FORMAT` (see `tritonx.ir.text.format`) is compiled on first use, not when the module is imported;
 * `TYPES` states which types follow from others; parsing infers them from it and verification checks them by it.
 
-This module and `tritonx.ir.text` are the only ones that touch xDSL's private fields. `tests/unit/ir/test_define.py` compares
-what `create` builds with what xDSL's own `Operation.create` builds.
+This module and `tritonx.ir.text` are the only ones that touch xDSL's private fields. `tests/unit/ir/test_define.py`
+compares what `create` builds with what xDSL's own `Operation.create` builds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from xdsl.irdl import (
     IRDLOperation,
     OpDef,
     OptionalDef,
-    VarConstraint,
     VariadicDef,
     VerificationContext,
     irdl_op_definition,
@@ -60,13 +59,17 @@ def same(type_: Attribute) -> Attribute:
 
 
 class EnumConstraint(AttrConstraint[IntegerAttr[IntegerType]]):
-    """An integer attribute (`i32` unless told otherwise) that holds a case of `enum`; the text has the case's keyword."""
+    """An integer attribute (`i32` unless told otherwise) that holds a case of `enum`; the text has the case's
+    keyword.
+    """
 
     def __init__(self, enum: type[IntEnum], type_: IntegerType = i32) -> None:
         self.enum = enum
         self.type = type_
         self.by_value: dict[int, str] = {case.value: keyword(case) for case in enum}
-        self.by_keyword: dict[str, IntegerAttr[IntegerType]] = {keyword(case): IntegerAttr(case.value, type_) for case in enum}
+        self.by_keyword: dict[str, IntegerAttr[IntegerType]] = {
+            keyword(case): IntegerAttr(case.value, type_) for case in enum
+        }
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         if not isinstance(attr, IntegerAttr) or cast(IntegerAttr[Any], attr).type != self.type:
@@ -76,12 +79,14 @@ class EnumConstraint(AttrConstraint[IntegerAttr[IntegerType]]):
             cases = ", ".join(f"{word} = {number}" for number, word in self.by_value.items())
             raise VerifyException(f"{value} is no {self.enum.__name__} (the cases are {cases})")
 
-    def mapping_type_vars(self, type_var_mapping: Mapping[TypeVar, AttrConstraint]) -> EnumConstraint:
+    def mapping_type_vars(self, type_var_mapping: Any) -> EnumConstraint:
         return self
 
 
 def keyword(case: IntEnum) -> str:
-    """The word that stands for an enum case in the text: the case's name in lower case, unless the enum says otherwise."""
+    """The word that stands for an enum case in the text: the case's name in lower case, unless the enum says
+    otherwise.
+    """
     spelled = getattr(case, "keyword", None)
     return spelled if isinstance(spelled, str) else case.name.lower()
 
@@ -220,7 +225,8 @@ def define(cls: OpT) -> OpT:
 
     * `FORMAT`: the op's custom text, in the notation of `tritonx.ir.text.format`;
     * `TYPES`: `{"mask": ("ptr", mask_of)}` says that the type of `mask` is `mask_of(type of ptr)`;
-    * `segment_sizes(cls, count)`: how `count` operands split into groups, where that is not "optional ones fill from the left".
+    * `segment_sizes(cls, count)`: how `count` operands split into groups, where that is not "optional ones fill from
+      the left".
     """
     rules = _derived_rules(cls)
     if rules:
@@ -279,7 +285,7 @@ def _as_values(value: Any) -> tuple[SSAValue, ...]:
     """One value, an absent one, or several, as a tuple."""
     if value is None:
         return ()
-    return (value,) if isinstance(value, SSAValue) else tuple(value)
+    return (cast(SSAValue, value),) if isinstance(value, SSAValue) else tuple(value)
 
 
 def _install_accessors(cls: type[IRDLOperation], names: Sequence[tuple[str, Any]], construct: VarIRConstruct) -> None:
@@ -338,4 +344,3 @@ def _install_format(cls: type[IRDLOperation]) -> None:
 
     any_cls.parse = classmethod(parse)
     any_cls.print = print_
-

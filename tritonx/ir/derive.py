@@ -1,9 +1,10 @@
-"""Deriving our op classes from xDSL's: the same operation, but with fast creation, MLIR's text and tensors where MLIR has them.
+"""Deriving our op classes from xDSL's: the same operation, but with fast creation, MLIR's text and tensors where MLIR
+has them.
 
-xDSL's `arith.cmpi`, `arith.select`, most conversions and a few others reject tensors, and its folding patterns assume scalars
-(`cmpi eq, %t, %t` on tensors folds to a scalar). `@derive` makes a subclass, so that `isinstance(op, arith.AddiOp)` still holds
-in xDSL's own passes, with a definition of its own: operand and result types are free, a check that we give decides what is valid,
-and the canonicalisation patterns are dropped.
+xDSL's `arith.cmpi`, `arith.select`, most conversions and a few others reject tensors, and its folding patterns assume
+scalars (`cmpi eq, %t, %t` on tensors folds to a scalar). `@derive` makes a subclass, so that `isinstance(op,
+arith.AddiOp)` still holds in xDSL's own passes, with a definition of its own: operand and result types are free, a
+check that we give decides what is valid, and the canonicalisation patterns are dropped.
 """
 
 from __future__ import annotations

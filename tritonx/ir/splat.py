@@ -1,7 +1,7 @@
 """`dense<value> : tensor<...>`, one value for all elements, without a buffer of them.
 
-xDSL's `DenseIntOrFPElementsAttr` stores every element: a `dense<0.0> : tensor<256x256xf32>` is 262 kB. Kernels are full of such
-constants, so the parser makes a `SplatAttr` of them and the builder does too.
+xDSL's `DenseIntOrFPElementsAttr` stores every element: a `dense<0.0> : tensor<256x256xf32>` is 262 kB. Kernels are
+full of such constants, so the parser makes a `SplatAttr` of them and the builder does too.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, cast
 
-from xdsl.dialects.builtin import AnyFloat, BuiltinAttribute, FloatAttr, IndexType, IntegerAttr, IntegerType, TensorType
-from xdsl.ir import Attribute, Data
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, TensorType
+from xdsl.ir import Attribute, BuiltinAttribute, Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.ir.types import is_float
+from tritonx.ir.types import bit_width, is_float
 
 
 @irdl_attr_definition
@@ -59,7 +59,7 @@ class SplatAttr(Data[tuple[Attribute, TensorType[Attribute]]], BuiltinAttribute)
         printer.print_string("dense<")
         element = self.element
         if isinstance(element, FloatAttr):
-            printer.print_float(cast(FloatAttr[Any], element).value.data, cast(AnyFloat, element.type))
+            printer.print_float(element.value.data, cast(AnyFloat, element.type))
         else:
             printer.print_int(element.value.data, element.type)
         printer.print_string("> : ")
@@ -81,15 +81,15 @@ def splat(value: int | float, type_: TensorType[Attribute]) -> SplatAttr:
 def number(value: int | float, type_: Attribute) -> IntegerAttr[Any] | FloatAttr[Any]:
     """A scalar attribute of an integer, index or floating-point type.
 
-    An integer may be given as the signed or as the unsigned value; it is stored as xDSL does, signed for signless types wider than
-    one bit. Raises `TypeError` for other types.
+    An integer may be given as the signed or as the unsigned value; it is stored as xDSL does, signed for signless
+    types wider than one bit. Raises `TypeError` for other types.
     """
     if isinstance(type_, IntegerType):
-        width = type_.width.data
-        value = int(value) & ((1 << width) - 1)
-        if width > 1 and value >> (width - 1):
-            value -= 1 << width
-        return IntegerAttr(value, type_)
+        width = bit_width(cast(Attribute, type_))
+        bits = int(value) & ((1 << width) - 1)
+        if width > 1 and bits >> (width - 1):
+            bits -= 1 << width
+        return IntegerAttr(bits, cast(IntegerType, type_))
     if isinstance(type_, IndexType):
         return IntegerAttr(int(value), type_)
     if is_float(type_):

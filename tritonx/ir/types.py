@@ -30,7 +30,8 @@ from xdsl.utils.exceptions import VerifyException
 
 @irdl_attr_definition
 class PointerType(Data[tuple[Attribute, int]], TypeAttribute):
-    """`!tt.ptr<f32>`, `!tt.ptr<f32, 3>`: an address of elements of one type; address space 1 (global memory) is not printed.
+    """`!tt.ptr<f32>`, `!tt.ptr<f32, 3>`: an address of elements of one type; address space 1 (global memory) is not
+    printed.
 
     It belongs to the tile dialect and is declared here because the functions below are about it.
     """
@@ -92,7 +93,7 @@ FLOAT_BITS: dict[Attribute, int] = {
     f32: 32,
     f16: 16,
     bf16: 16,
-    **{type_: 8 for type_ in FLOAT8_TYPES},
+    **dict.fromkeys(FLOAT8_TYPES, 8),
 }
 """Every floating-point element type, with its width in bits."""
 
@@ -155,7 +156,7 @@ def bit_width(type_: Attribute) -> int:
     """Width in bits of an element (of a tensor's element); a pointer has 64. Raises `TypeError` for anything else."""
     element = element_type(type_)
     if isinstance(element, IntegerType):
-        return element.width.data
+        return cast("int", cast(Any, element).width.data)
     if isinstance(element, PointerType):
         return 64
     width = FLOAT_BITS.get(element)

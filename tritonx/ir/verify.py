@@ -1,7 +1,8 @@
 """Verification of a module: xDSL's checks of each op, and what xDSL leaves out.
 
-xDSL checks structure, constraints and the ops' own rules. It knows neither SSA dominance nor whether a multi-block region's blocks
-end in terminators that pass what their successors take. It is for tests and for a debug switch: it costs 20 µs an op.
+xDSL checks structure, constraints and the ops' own rules. It knows neither SSA dominance nor whether a multi-block
+region's blocks end in terminators that pass what their successors take. It is for tests and for a debug switch: it
+costs 20 µs an op.
 """
 
 from __future__ import annotations
@@ -118,7 +119,9 @@ def _end(block: Block) -> tuple[Operation, ...]:
 
 
 def _dominators(entry: Block) -> dict[Block, Block | None]:
-    """Reachable block → its immediate dominator, in reverse postorder (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm)."""
+    """Reachable block → its immediate dominator, in reverse postorder (Cooper, Harvey, Kennedy: A Simple, Fast
+    Dominance Algorithm).
+    """
     order = _reverse_postorder(entry)
     number = {block: i for i, block in enumerate(order)}
     predecessors: dict[Block, list[Block]] = {block: [] for block in order}

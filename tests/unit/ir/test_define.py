@@ -106,7 +106,9 @@ def test_accessors_of_optional_and_variadic_operands():
     n, x, y = block.args
     returned = tile.ReturnOp.create(operands=(n, x, y))
     assert tuple(returned.srcs) == (n, x, y)
-    loop = scf.ForOp.create(operands=(n, n, n, x, y), result_types=(f32, f32), regions=[Region(Block(arg_types=[i32, f32, f32]))])
+    loop = scf.ForOp.create(
+        operands=(n, n, n, x, y), result_types=(f32, f32), regions=[Region(Block(arg_types=[i32, f32, f32]))]
+    )
     assert tuple(loop.iter_args) == (x, y) and loop.lb is n
 
 

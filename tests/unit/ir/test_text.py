@@ -49,7 +49,9 @@ def test_floats_as_mlir_writes_them(value, type_, text):
 
 
 def test_splats_are_not_materialised():
-    module = parse_module("module { tt.func @f() { %a = arith.constant dense<0.0> : tensor<4096x4096xf32> tt.return } }")
+    module = parse_module(
+        "module { tt.func @f() { %a = arith.constant dense<0.0> : tensor<4096x4096xf32> tt.return } }"
+    )
     value = next(op for op in module.walk() if op.name == "arith.constant").properties["value"]
     assert value == splat(0.0, tensor(f32, (4096, 4096))) and isinstance(value, SplatAttr)
     assert "dense<0.000000e+00> : tensor<4096x4096xf32>" in print_module(module)
@@ -93,7 +95,14 @@ def test_locations():
         """,
         debuginfo=True,
     )
-    for piece in ('loc("x"(#loc', "callsite(#loc", 'fused<"why">[', 'loc("k.py":3:4)', "loc(unknown)", '"other.py":5:6'):
+    for piece in (
+        'loc("x"(#loc',
+        "callsite(#loc",
+        'fused<"why">[',
+        'loc("k.py":3:4)',
+        "loc(unknown)",
+        '"other.py":5:6',
+    ):
         assert piece in text
     assert "loc" not in print_module(parse_module(text))
 

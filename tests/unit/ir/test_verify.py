@@ -82,9 +82,11 @@ def test_value_of_a_region_is_not_visible_outside():
 
 def test_isolated_regions_do_not_capture():
     with pytest.raises(VerifyFailure, match="out of its IsolatedFromAbove parent|does not dominate"):
-        verify(parse_module("""module {
+        verify(
+            parse_module("""module {
           %n = arith.constant 1 : i32
-          tt.func @f() { %a = arith.addi %n, %n : i32 tt.return } }"""))
+          tt.func @f() { %a = arith.addi %n, %n : i32 tt.return } }""")
+        )
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,10 @@ def test_isolated_regions_do_not_capture():
         ("cf.br ^bb1\n^bb1(%x: i32):\ntt.return", r"passes \(\), the block takes \(i32\)"),
         ("cf.cond_br %c, ^bb1(%c : i1), ^bb1(%n : i32)\n^bb1(%x: i32):\ntt.return", r"taken when true passes \(i1\)"),
         ("%a = arith.addi %n, %n : i32", "is not a terminator"),
-        ("cf.br ^bb1\n%a = arith.addi %n, %n : i32\ntt.return\n^bb1:\ntt.return", "must terminate its parent block|in the middle"),
+        (
+            "cf.br ^bb1\n%a = arith.addi %n, %n : i32\ntt.return\n^bb1:\ntt.return",
+            "must terminate its parent block|in the middle",
+        ),
         ("tt.return %n : i32", "returns"),
         ("cf.br ^bb0\n^bb0:\ncf.br ^bb0", None),
     ],

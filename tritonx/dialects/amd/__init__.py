@@ -1,4 +1,6 @@
-"""The dialect of what AMD GPUs add to `ttg`, `amdg`: buffer access, slices, microscaling, scheduling; and the two ops of `rocdl`."""
+"""The dialect of what AMD GPUs add to `ttg`, `amdg`: buffer access, slices, microscaling, scheduling; and the two ops
+of `rocdl`.
+"""
 
 from xdsl.ir import Dialect
 

@@ -43,7 +43,9 @@ class BufferLoadOp(IRDLOperation):
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
-    FORMAT: ClassVar[str] = f"$ptr `[` $offsets `]` (`,` $mask^)? (`,` $other^)? {CACHE} {STRIDE} attr-dict `:` type($result)"
+    FORMAT: ClassVar[str] = (
+        f"$ptr `[` $offsets `]` (`,` $mask^)? (`,` $other^)? {CACHE} {STRIDE} attr-dict `:` type($result)"
+    )
     TYPES: ClassVar[TypeRules] = {
         "ptr": ("result", pointer_to),
         "offsets": ("result", i32_like),
@@ -70,7 +72,9 @@ class BufferStoreOp(IRDLOperation):
     cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
-    FORMAT: ClassVar[str] = f"$value `,` $ptr `[` $offsets `]` (`,` $mask^)? {CACHE} {STRIDE} attr-dict `:` type($value)"
+    FORMAT: ClassVar[str] = (
+        f"$value `,` $ptr `[` $offsets `]` (`,` $mask^)? {CACHE} {STRIDE} attr-dict `:` type($value)"
+    )
     TYPES: ClassVar[TypeRules] = {
         "ptr": ("value", pointer_to),
         "offsets": ("value", i32_like),
@@ -164,7 +168,9 @@ class BufferAtomicCASOp(IRDLOperation):
     scope = enum_prop(MemSyncScope)
     result = result_def()
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    FORMAT: ClassVar[str] = f"$sem `,` $scope `,` $cmp `,` $val `,` $ptr `[` $offsets `]` {STRIDE} attr-dict `:` type($result)"
+    FORMAT: ClassVar[str] = (
+        f"$sem `,` $scope `,` $cmp `,` $val `,` $ptr `[` $offsets `]` {STRIDE} attr-dict `:` type($result)"
+    )
     TYPES: ClassVar[TypeRules] = {
         "cmp": ("result", same),
         "val": ("result", same),

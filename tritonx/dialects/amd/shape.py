@@ -46,7 +46,9 @@ class ExtractSliceOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> ExtractSliceOp:
         source = parser.parse_unresolved_operand()
-        offsets = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False))
+        offsets = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
+        )
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         source_type = parser.parse_type()
@@ -139,7 +141,9 @@ class UpcastMXFPOp(IRDLOperation):
 
 @define
 class ScaledUpcastFp4Op(IRDLOperation):
-    """Takes pairs of e2m1 numbers apart along `axis`, widens them and multiplies them by scales of the result's shape."""
+    """Takes pairs of e2m1 numbers apart along `axis`, widens them and multiplies them by scales of the result's
+    shape.
+    """
 
     name = "amdg.scaled_upcast_fp4"
     input = operand_def()

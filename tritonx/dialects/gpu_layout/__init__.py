@@ -1,4 +1,6 @@
-"""The GPU-layout dialect, `ttg`: tiles that carry the layout which spreads them over a GPU, shared memory, asynchronous copies."""
+"""The GPU-layout dialect, `ttg`: tiles that carry the layout which spreads them over a GPU, shared memory,
+asynchronous copies.
+"""
 
 from xdsl.ir import Dialect
 

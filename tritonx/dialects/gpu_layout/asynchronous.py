@@ -30,7 +30,8 @@ from tritonx.ir.define import TypeRules, define, enum_prop
 class AsyncCopyGlobalToLocalOp(IRDLOperation):
     """Copies what a tensor of pointers points to into shared memory, without passing through registers.
 
-    `contiguity`: how many neighbouring elements one thread may copy at once. Where the mask is false, `other` (or zero) is written.
+    `contiguity`: how many neighbouring elements one thread may copy at once. Where the mask is false, `other` (or
+    zero) is written.
     """
 
     name = "ttg.async_copy_global_to_local"

@@ -1,7 +1,8 @@
-"""Encodings as attributes: `#ttg.blocked<{sizePerThread = [1, 8], ...}>` around the plain values of `tritonx.layouts.encodings`.
+"""Encodings as attributes: `#ttg.blocked<{sizePerThread = [1, 8], ...}>` around the plain values of
+`tritonx.layouts.encodings`.
 
-An attribute's `data` is the encoding; `attribute_of` goes the other way. Equal encodings give the same attribute object, so that
-comparing two layouts is usually an identity check and its hash is computed once.
+An attribute's `data` is the encoding; `attribute_of` goes the other way. Equal encodings give the same attribute
+object, so that comparing two layouts is usually an identity check and its hash is computed once.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def _no_tiles(encoding: Any) -> bool:
 
 
 class EncodingAttr(Data[Any]):
-    """What all encoding attributes share: the text `<{key = value, ...}>`, one key for each field of the value's class."""
+    """What all encoding attributes share: the text `<{key = value, ...}>`, one key for each field of the value's
+    class.
+    """
 
     ENCODING: ClassVar[type[Any]]
     """Class of the value."""
@@ -59,7 +62,8 @@ class EncodingAttr(Data[Any]):
     def __hash__(self) -> int:
         cached = self.__dict__.get("_hash")
         if cached is None:
-            cached = self.__dict__["_hash"] = hash((type(self), self.data))
+            cached = hash((type(self), self.data))
+            object.__setattr__(self, "_hash", cached)
         return cached
 
     def __eq__(self, other: object) -> bool:
@@ -116,7 +120,9 @@ class EncodingAttr(Data[Any]):
 
 
 def _well_typed(encoding: Any) -> bool:
-    """Whether every field has the kind of value its default or its meaning asks for: numbers are non-negative, lists hold numbers."""
+    """Whether every field has the kind of value its default or its meaning asks for: numbers are non-negative, lists
+    hold numbers.
+    """
 
     def good(value: object) -> bool:
         if isinstance(value, tuple):
@@ -129,13 +135,15 @@ def _well_typed(encoding: Any) -> bool:
 
 
 def to_python(attribute: Attribute) -> Any:
-    """Numbers, truth values and nested lists of them as Python values; encodings as encodings; anything else as it is."""
+    """Numbers, truth values and nested lists of them as Python values; encodings as encodings; anything else as it
+    is.
+    """
     match attribute:
         case IntegerAttr():
             value = cast("IntegerAttr[Any]", attribute)
             return bool(value.value.data) if value.type == IntegerType(1) else value.value.data
         case ArrayAttr():
-            return tuple(to_python(entry) for entry in cast("ArrayAttr[Attribute]", attribute).data)
+            return tuple(to_python(entry) for entry in attribute.data)
         case DictionaryAttr():
             return {key: to_python(value) for key, value in attribute.data.items()}
         case EncodingAttr():
@@ -188,7 +196,11 @@ class DotOperandEncodingAttr(EncodingAttr):
 
     name = "ttg.dot_op"
     ENCODING: ClassVar = E.DotOperandEncoding
-    KEYS: ClassVar = (("opIdx", "op_idx", _never), ("parent", "parent", _never), ("kWidth", "k_width", _is_false("k_width")))
+    KEYS: ClassVar = (
+        ("opIdx", "op_idx", _never),
+        ("parent", "parent", _never),
+        ("kWidth", "k_width", _is_false("k_width")),
+    )
 
 
 @irdl_attr_definition
@@ -395,7 +407,7 @@ _BY_ENCODING: dict[type[object], type[EncodingAttr]] = {cls.ENCODING: cls for cl
 @lru_cache(maxsize=4096)
 def attribute_of(encoding: Any) -> EncodingAttr:
     """The attribute of an encoding; equal encodings give the same object. Raises `TypeError` for anything else."""
-    kind = _BY_ENCODING.get(type(encoding))
+    kind = _BY_ENCODING.get(cast("type[object]", type(encoding)))
     if kind is None:
         raise TypeError(f"no attribute holds {encoding!r}")
     return kind(encoding)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i1, i32
 from xdsl.ir import Attribute, Block, Region
 from xdsl.irdl import (
     IRDLOperation,
@@ -32,7 +32,8 @@ from tritonx.ir.types import is_integer
 class WarpSpecializeOp(IRDLOperation):
     """Runs the default region on the kernel's own warps and each partition on warps of its own, all at the same time.
 
-    The default region sees the values around it and yields the results; the partitions see only what is captured explicitly.
+    The default region sees the values around it and yields the results; the partitions see only what is captured
+    explicitly.
     """
 
     name = "ttg.warp_specialize"
@@ -65,8 +66,9 @@ class WarpSpecializeOp(IRDLOperation):
             check_power_of_two(count, "the number of warps of a partition")
         for key in ("warpGroupStartIds", "requestedRegisters"):
             values = self.properties.get(key)
-            if isinstance(values, DenseArrayBase) and len(values) != len(regions):
-                raise VerifyException(f"'{key}' has {len(values)} entries for {len(regions)} partitions")
+            count = len(cast("DenseArrayBase[IntegerType]", values)) if values is not None else len(regions)
+            if count != len(regions):
+                raise VerifyException(f"'{key}' has {count} entries for {len(regions)} partitions")
         captured = [value.type for value in self.explicitCaptures]
         for index, region in enumerate(regions):
             block = region.blocks.first
@@ -74,7 +76,9 @@ class WarpSpecializeOp(IRDLOperation):
                 raise VerifyException(f"partition {index} must take what is captured: {', '.join(map(str, captured))}")
         for block in self.defaultRegion.blocks:
             end = block.last_op
-            if isinstance(end, WarpYieldOp) and [v.type for v in end.values] != [r.type for r in self.defaultPassthrough]:
+            if isinstance(end, WarpYieldOp) and [v.type for v in end.values] != [
+                r.type for r in self.defaultPassthrough
+            ]:
                 raise VerifyException("the default region does not yield the results' types")
 
     @classmethod
@@ -114,7 +118,9 @@ class WarpSpecializeOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         with printer.in_parens():
             printer.print_list(self.explicitCaptures, printer.print_operand)
-        shown: dict[str, Attribute] = {key: value for key, value in self.properties.items() if key != "partitionNumWarps"}
+        shown: dict[str, Attribute] = {
+            key: value for key, value in self.properties.items() if key != "partitionNumWarps"
+        }
         printer.print_op_attributes({**self.attributes, **shown}, print_keyword=True)
         printer.print_string("\ndefault ")
         printer.print_region(self.defaultRegion, print_entry_block_args=False)
@@ -123,7 +129,10 @@ class WarpSpecializeOp(IRDLOperation):
             printer.enter_scope()
             printer.print_string(f"\npartition{index}")
             with printer.in_parens():
-                printer.print_list(region.block.args if len(region.blocks) == 1 else region.blocks[0].args, printer.print_block_argument)
+                printer.print_list(
+                    region.block.args if len(region.blocks) == 1 else region.blocks[0].args,
+                    printer.print_block_argument,
+                )
             printer.print_string(f" num_warps({count}) ")
             printer.print_region(region, print_entry_block_args=False)
             printer.exit_scope()

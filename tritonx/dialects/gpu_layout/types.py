@@ -1,4 +1,6 @@
-"""Types of the GPU-layout dialect: memory descriptors, the token that links asynchronous copies to their wait, memory spaces."""
+"""Types of the GPU-layout dialect: memory descriptors, the token that links asynchronous copies to their wait, memory
+spaces.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,9 @@ class AsyncTokenType(ParametrizedAttribute, TypeAttribute):
 class MemDescType(Data[_Fields], TypeAttribute):
     """`!ttg.memdesc<3x128x64xf16, #shared, #smem, mutable>`: an address and how a tile lies there.
 
-    `alloc_shape` is the shape of the allocation that a view is part of, so that the view keeps its swizzling; it is printed when it
-    is not the shape itself. A memory descriptor that is not mutable is written once, by what makes it.
+    `alloc_shape` is the shape of the allocation that a view is part of, so that the view keeps its swizzling; it is
+    printed when it is not the shape itself. A memory descriptor that is not mutable is written once, by what makes
+    it.
     """
 
     name = "ttg.memdesc"

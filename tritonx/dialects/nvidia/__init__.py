@@ -20,9 +20,9 @@ from tritonx.dialects.nvidia.copy import (
     AsyncTMAReduceOp,
     AsyncTMAScatterOp,
     ReinterpretTensorDescOp,
-    TMAStoreWaitOp,
     TensormapCreateOp,
     TensormapFenceproxyAcquireOp,
+    TMAStoreWaitOp,
 )
 from tritonx.dialects.nvidia.dot import (
     TCGen5CommitOp,

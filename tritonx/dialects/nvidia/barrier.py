@@ -125,7 +125,9 @@ class AsyncCopyMbarrierArriveOp(IRDLOperation):
 
 @define
 class FenceAsyncSharedOp(IRDLOperation):
-    """Orders ordinary writes to shared memory before what asynchronous copies and matrix units read; for the cluster if `bCluster`."""
+    """Orders ordinary writes to shared memory before what asynchronous copies and matrix units read; for the cluster
+    if `bCluster`.
+    """
 
     name = "ttng.fence_async_shared"
     bCluster = prop_def(BoolAttr)

@@ -32,7 +32,9 @@ FALSE = BoolAttr.from_bool(False)
 
 @define
 class WarpGroupDotOp(IRDLOperation):
-    """d = a · b + c on a warp group; b, and mostly a, lie in shared memory. Not waited for if `isAsync`; c is not read if `useC` is false."""
+    """d = a · b + c on a warp group; b, and mostly a, lie in shared memory. Not waited for if `isAsync`; c is not
+    read if `useC` is false.
+    """
 
     name = "ttng.warp_group_dot"
     a = operand_def()
@@ -53,7 +55,9 @@ class WarpGroupDotOp(IRDLOperation):
 
 @define
 class WarpGroupDotWaitOp(IRDLOperation):
-    """Waits until at most `pendings` products are under way; passes its operands through, memory among them stays alive until then."""
+    """Waits until at most `pendings` products are under way; passes its operands through, memory among them stays
+    alive until then.
+    """
 
     name = "ttng.warp_group_dot_wait"
     inputs = var_operand_def()

@@ -21,7 +21,9 @@ class TensorMemoryAttr(ParametrizedAttribute):
 
 @dataclass(frozen=True)
 class TensorMemoryEncoding:
-    """Blocks of `block_m` rows by `block_n` columns; `col_stride`: 32-bit columns (as a multiple of the element) between columns."""
+    """Blocks of `block_m` rows by `block_n` columns; `col_stride`: 32-bit columns (as a multiple of the element)
+    between columns.
+    """
 
     block_m: int
     block_n: int

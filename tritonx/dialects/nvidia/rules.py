@@ -43,6 +43,8 @@ def check_matrix_shapes(a: Attribute, b: Attribute, d: Attribute) -> None:
     if not len(x) == len(y) == len(z) == 2:
         raise VerifyException(f"operands must have rank 2, got {a}, {b} and {d}")
     if x[1] != y[0]:
-        raise VerifyException(f"the last dimension of the first operand and the first of the second differ: {a} and {b}")
+        raise VerifyException(
+            f"the last dimension of the first operand and the first of the second differ: {a} and {b}"
+        )
     if z != (x[0], y[1]):
         raise VerifyException(f"the accumulator must be {x[0]}x{y[1]}, got {d}")

@@ -1,4 +1,6 @@
-"""The tile dialect, `tt`: whole tiles, pointers, no hardware. One module for each op family; everything is re-exported here."""
+"""The tile dialect, `tt`: whole tiles, pointers, no hardware. One module for each op family; everything is
+re-exported here.
+"""
 
 from xdsl.ir import Dialect
 

@@ -52,5 +52,11 @@ class AtomicCASOp(IRDLOperation):
     scope = enum_prop(MemSyncScope)
     result = result_def()
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    FORMAT: ClassVar[str] = "$sem `,` $scope `,` $ptr `,` $cmp `,` $val attr-dict `:` functional-type(operands, $result)"
-    TYPES: ClassVar[TypeRules] = {"cmp": ("ptr", loaded_from), "val": ("ptr", loaded_from), "result": ("ptr", loaded_from)}
+    FORMAT: ClassVar[str] = (
+        "$sem `,` $scope `,` $ptr `,` $cmp `,` $val attr-dict `:` functional-type(operands, $result)"
+    )
+    TYPES: ClassVar[TypeRules] = {
+        "cmp": ("ptr", loaded_from),
+        "val": ("ptr", loaded_from),
+        "result": ("ptr", loaded_from),
+    }

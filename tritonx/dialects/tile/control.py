@@ -27,7 +27,15 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import CallableOpInterface, IsolatedFromAbove, IsTerminator, Pure, ReturnLike, SymbolOpInterface, SymbolTable
+from xdsl.traits import (
+    CallableOpInterface,
+    IsolatedFromAbove,
+    IsTerminator,
+    Pure,
+    ReturnLike,
+    SymbolOpInterface,
+    SymbolTable,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.tile.enums import ProgramIDDim
@@ -126,7 +134,9 @@ class ReturnOp(IRDLOperation):
             return
         returned, declared = tuple(v.type for v in self.srcs), function.function_type.outputs.data
         if returned != declared:
-            raise VerifyException(f"returns ({', '.join(map(str, returned))}), the function ({', '.join(map(str, declared))})")
+            raise VerifyException(
+                f"returns ({', '.join(map(str, returned))}), the function ({', '.join(map(str, declared))})"
+            )
 
 
 @define

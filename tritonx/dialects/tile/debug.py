@@ -27,7 +27,9 @@ class PrintOp(IRDLOperation):
 
     def verify_(self) -> None:
         if len(self.isSigned.get_values()) != len(self.args):
-            raise VerifyException(f"'isSigned' has {len(self.isSigned.get_values())} entries for {len(self.args)} operands")
+            raise VerifyException(
+                f"'isSigned' has {len(self.isSigned.get_values())} entries for {len(self.args)} operands"
+            )
 
 
 @define

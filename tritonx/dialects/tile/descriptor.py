@@ -56,7 +56,9 @@ def _check_rows(descriptor: Attribute, x_offsets: Attribute, block: Attribute) -
         raise VerifyException(f"at least 8 rows are needed, got {rows[0]}")
     bits = getattr(element_type(block), "bitwidth", 32)
     if shape_of(block)[1] < 32 // bits * 8:
-        raise VerifyException(f"rows of {element_type(block)} need at least {32 // bits * 8} elements, got {shape_of(block)[1]}")
+        raise VerifyException(
+            f"rows of {element_type(block)} need at least {32 // bits * 8} elements, got {shape_of(block)[1]}"
+        )
 
 
 @define
@@ -86,7 +88,9 @@ class MakeTensorDescOp(IRDLOperation):
         assert isinstance(descriptor, TensorDescType)
         rank = len(descriptor.shape)
         if len(self.shape) != rank or len(self.strides) != rank:
-            raise VerifyException(f"{descriptor} needs {rank} extents and strides, got {len(self.shape)} and {len(self.strides)}")
+            raise VerifyException(
+                f"{descriptor} needs {rank} extents and strides, got {len(self.shape)} and {len(self.strides)}"
+            )
 
 
 @define

@@ -6,7 +6,15 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, operand_def, opt_operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -19,14 +27,18 @@ TRUE = BoolAttr.from_bool(True)
 
 
 def check_dot_shapes(a: Attribute, b: Attribute, c: Attribute, k_of_a: int = 1, k_of_b: int = 1) -> None:
-    """A is [batch,] M x K, B is [batch,] K x N, C is [batch,] M x N; `k_of_a`: elements of K in one element of A (2 for fp4)."""
+    """A is [batch,] M x K, B is [batch,] K x N, C is [batch,] M x N; `k_of_a`: elements of K in one element of A (2
+    for fp4).
+    """
     x, y, z = (shape_of(tensor_type(t, "dot operand")) for t in (a, b, c))
     if not len(x) == len(y) == len(z) or len(x) not in (2, 3):
         raise VerifyException(f"operands must have rank 2 or 3 alike, got {a}, {b} and {c}")
     if x[:-2] != y[:-2] or x[:-2] != z[:-2]:
         raise VerifyException(f"batch sizes differ: {a}, {b} and {c}")
     if x[-1] * k_of_a != y[-2] * k_of_b:
-        raise VerifyException(f"the last dimension of the first operand and the last but one of the second differ: {a} and {b}")
+        raise VerifyException(
+            f"the last dimension of the first operand and the last but one of the second differ: {a} and {b}"
+        )
     if z[-2:] != (x[-2], y[-1]):
         raise VerifyException(f"the accumulator must be {x[-2]}x{y[-1]}, got {c}")
 
@@ -61,7 +73,8 @@ class DotOp(IRDLOperation):
 class DotScaledOp(IRDLOperation):
     """d = (a · scale of a) · (b · scale of b) + c with one 8-bit scale for every 32 (or 16) elements along K.
 
-    Elements narrower than 8 bits are packed in pairs into i8, along K, or along M (N) where `lhs_k_pack` (`rhs_k_pack`) is false.
+    Elements narrower than 8 bits are packed in pairs into i8, along K, or along M (N) where `lhs_k_pack`
+    (`rhs_k_pack`) is false.
     """
 
     name = "tt.dot_scaled"
@@ -102,7 +115,9 @@ class DotScaledOp(IRDLOperation):
             along_k.append(2 if packed and k_pack.value.data else 1)
         x, y, z = (shape_of(tensor_type(v.type, "dot operand")) for v in (self.a, self.b, self.d))
         if not len(x) == len(y) == len(z) or len(x) not in (2, 3):
-            raise VerifyException(f"operands must have rank 2 or 3 alike, got {self.a.type}, {self.b.type} and {self.d.type}")
+            raise VerifyException(
+                f"operands must have rank 2 or 3 alike, got {self.a.type}, {self.b.type} and {self.d.type}"
+            )
         if x[-1] * along_k[0] != y[-2] * along_k[1]:
             raise VerifyException(f"the operands differ in K: {x[-1] * along_k[0]} and {y[-2] * along_k[1]} elements")
         for scale, which in ((self.a_scale, "first"), (self.b_scale, "second")):

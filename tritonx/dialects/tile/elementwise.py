@@ -1,4 +1,6 @@
-"""Elementwise operations of the tile dialect that the arithmetic dialects lack: pointers, conversions, precise division, assembly."""
+"""Elementwise operations of the tile dialect that the arithmetic dialects lack: pointers, conversions, precise
+division, assembly.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +8,32 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, StringAttr, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, region_def, result_def, traits_def, var_operand_def, var_result_def
+from xdsl.irdl import (
+    IRDLOperation,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.tile.enums import PropagateNan, RoundingMode
 from tritonx.dialects.tile.rules import EffectsUnlessPure, check_elementwise, check_power_of_two
 from tritonx.ir.define import TypeRules, define, enum_prop, opt_enum_prop, same
-from tritonx.ir.types import PointerType, bit_width, element_type, encoding_of, is_float, is_integer, is_tensor, shape_of
+from tritonx.ir.types import (
+    PointerType,
+    bit_width,
+    element_type,
+    encoding_of,
+    is_float,
+    is_integer,
+    is_tensor,
+    shape_of,
+)
 
 CAST = "$src attr-dict `:` type($src) `->` type($result)"
 
@@ -54,7 +74,9 @@ class IntToPtrOp(IRDLOperation):
 
     def verify_(self) -> None:
         _check_cast(self, self.src.type, self.result.type)
-        if element_type(self.src.type) != IntegerType(64) or not isinstance(element_type(self.result.type), PointerType):
+        if element_type(self.src.type) != IntegerType(64) or not isinstance(
+            element_type(self.result.type), PointerType
+        ):
             raise VerifyException(f"expected i64 -> pointer, got {self.src.type} -> {self.result.type}")
 
 
@@ -70,7 +92,9 @@ class PtrToIntOp(IRDLOperation):
 
     def verify_(self) -> None:
         _check_cast(self, self.src.type, self.result.type)
-        if element_type(self.result.type) != IntegerType(64) or not isinstance(element_type(self.src.type), PointerType):
+        if element_type(self.result.type) != IntegerType(64) or not isinstance(
+            element_type(self.src.type), PointerType
+        ):
             raise VerifyException(f"expected pointer -> i64, got {self.src.type} -> {self.result.type}")
 
 
@@ -230,7 +254,9 @@ class ExternElementwiseOp(IRDLOperation):
 
 @define
 class MapElementwiseOp(IRDLOperation):
-    """Runs a scalar region on every element (on `pack` elements at a time): arguments and results are grouped by operand."""
+    """Runs a scalar region on every element (on `pack` elements at a time): arguments and results are grouped by
+    operand.
+    """
 
     name = "tt.map_elementwise"
     srcs = var_operand_def()
@@ -250,7 +276,9 @@ class MapElementwiseOp(IRDLOperation):
             raise VerifyException("the region is empty")
         expected = [element_type(value.type) for value in self.srcs for _ in range(pack)]
         if [argument.type for argument in block.args] != expected:
-            raise VerifyException(f"the region must take ({', '.join(map(str, expected))}): {pack} scalar(s) for each operand")
+            raise VerifyException(
+                f"the region must take ({', '.join(map(str, expected))}): {pack} scalar(s) for each operand"
+            )
         for inner in self.scalarOp.blocks:
             end = inner.last_op
             if isinstance(end, MapElementwiseReturnOp):

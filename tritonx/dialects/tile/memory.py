@@ -29,8 +29,7 @@ MODIFIERS = "oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict)"
 
 def _check_boundary_check(op: LoadOp | StoreOp) -> None:
     """Boundary checks and padding belong to block pointers; masks to tensors of pointers."""
-    checked = op.boundaryCheck
-    axes = tuple(checked.get_values()) if checked is not None else ()
+    axes = tuple(op.boundaryCheck.get_values())
     pointer = op.ptr.type
     if not (isinstance(pointer, PointerType) and is_tensor(pointer.pointee)):
         if axes:
@@ -107,7 +106,9 @@ class MakeTensorPtrOp(IRDLOperation):
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
-    FORMAT: ClassVar[str] = "$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:` elided($result, !tt.ptr)"
+    FORMAT: ClassVar[str] = (
+        "$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:` elided($result, !tt.ptr)"
+    )
     TYPES: ClassVar[TypeRules] = {"base": ("result", pointer_to_element)}
 
     @staticmethod
@@ -119,7 +120,9 @@ class MakeTensorPtrOp(IRDLOperation):
         pointer = self.result.type
         rank = len(shape_of(pointer.pointee)) if isinstance(pointer, PointerType) else 0
         if {len(self.shape), len(self.strides), len(self.offsets), len(self.order.get_values())} != {rank}:
-            raise VerifyException(f"shape, strides, offsets and order must each have {rank} entries, as the block has dimensions")
+            raise VerifyException(
+                f"shape, strides, offsets and order must each have {rank} entries, as the block has dimensions"
+            )
         if sorted(self.order.get_values()) != list(range(rank)):
             raise VerifyException(f"'order' must be a permutation of 0..{rank - 1}")
 
@@ -141,4 +144,6 @@ class AdvanceOp(IRDLOperation):
         if not (isinstance(pointer, PointerType) and is_tensor(pointer.pointee)):
             raise VerifyException(f"'ptr' must point to a tensor, got {pointer}")
         if len(self.offsets) != len(shape_of(pointer.pointee)):
-            raise VerifyException(f"expected one offset for each dimension of {pointer.pointee}, got {len(self.offsets)}")
+            raise VerifyException(
+                f"expected one offset for each dimension of {pointer.pointee}, got {len(self.offsets)}"
+            )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import IRDLOperation, opt_prop_def, prop_def, region_def, traits_def, var_operand_def, var_result_def
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
@@ -30,13 +30,11 @@ def check_combine(region: Region, elements: list[Attribute], terminator: type[IR
     if taken != elements + elements:
         raise VerifyException(f"the combine region must take {names(elements)} twice, it takes {names(taken)}")
     for inner in region.blocks:
-        end = cast(Operation | None, inner.last_op)
+        end = inner.last_op
         if isinstance(end, terminator):
             returned = [value.type for value in end.operands]
             if returned != elements:
-                raise VerifyException(
-                    f"the combine region must return {names(elements)}, it returns {names(returned)}"
-                )
+                raise VerifyException(f"the combine region must return {names(elements)}, it returns {names(returned)}")
 
 
 def check_sources(types: list[Attribute], axis: int) -> tuple[int, ...]:

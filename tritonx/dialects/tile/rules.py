@@ -1,19 +1,20 @@
 """Type rules and checks that several op families of the tile dialect share.
 
-A rule computes the type of one operand or result from another's; a check raises `VerifyException` with the reason. Both never
-raise anything else, whatever the types are: the parser applies them to text that nobody has looked at yet.
+A rule computes the type of one operand or result from another's; a check raises `VerifyException` with the reason.
+Both never raise anything else, whatever the types are: the parser applies them to text that nobody has looked at yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.ir import Attribute
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.ir.types import PointerType, encoding_of, i1, is_tensor, pointer, shape_of, with_element
+from tritonx.ir.types import PointerType, bit_width, encoding_of, i1, is_tensor, pointer, shape_of, with_element
 from tritonx.ir.types import element_type as element_of
 
 
@@ -40,12 +41,12 @@ def pointer_to_element(type_: Attribute) -> Attribute:
     block = getattr(type_, "block_type", None) or (type_.pointee if isinstance(type_, PointerType) else None)
     if not isinstance(block, TensorType):
         raise VerifyException(f"expected a tensor descriptor or a pointer to a tensor, got {type_}")
-    return pointer(signless(element_of(block)))
+    return pointer(signless(element_of(cast(Attribute, block))))
 
 
 def signless(type_: Attribute) -> Attribute:
     """An integer type without its sign: descriptors say whether their integers are signed, nothing else does."""
-    return IntegerType(type_.width.data) if isinstance(type_, IntegerType) else type_
+    return IntegerType(bit_width(cast(Attribute, type_))) if isinstance(type_, IntegerType) else type_
 
 
 def tensor_type(type_: Attribute, what: str = "operand") -> TensorType[Attribute]:

@@ -10,7 +10,14 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.tile.elementwise import CAST
-from tritonx.dialects.tile.rules import check_axis, check_power_of_two, check_same_encoding, element_rule, mask_of, tensor_type
+from tritonx.dialects.tile.rules import (
+    check_axis,
+    check_power_of_two,
+    check_same_encoding,
+    element_rule,
+    mask_of,
+    tensor_type,
+)
 from tritonx.ir.define import TypeRules, define, same
 from tritonx.ir.types import element_type, encoding_of, is_integer, is_tensor, shape_of
 
@@ -95,7 +102,9 @@ class ExpandDimsOp(IRDLOperation):
         shape = list(shape_of(source))
         shape.insert(axis, 1)
         if tuple(shape) != shape_of(result):
-            raise VerifyException(f"inserting a dimension at {axis} gives {'x'.join(map(str, shape))}, the result is {result}")
+            raise VerifyException(
+                f"inserting a dimension at {axis} gives {'x'.join(map(str, shape))}, the result is {result}"
+            )
         _check_same_elements(source.element_type, result.element_type)
 
 
@@ -221,7 +230,9 @@ class SplitOp(IRDLOperation):
         source, result = tensor_type(self.src.type), tensor_type(self.outLHS.type, "result")
         _check_same_elements(source.element_type, result.element_type)
         if shape_of(source) != (*shape_of(result), 2):
-            raise VerifyException(f"the last dimension of the operand must be the one to split, of size 2: {source} -> {result}")
+            raise VerifyException(
+                f"the last dimension of the operand must be the one to split, of size 2: {source} -> {result}"
+            )
 
 
 @define
@@ -251,7 +262,9 @@ class GatherOp(IRDLOperation):
         check_axis(axis, len(a))
         for i, (x, y) in enumerate(zip(a, b, strict=True)):
             if i != axis and x != y:
-                raise VerifyException(f"operand and indices differ in dimension {i}, which is not the gathered one: {x} and {y}")
+                raise VerifyException(
+                    f"operand and indices differ in dimension {i}, which is not the gathered one: {x} and {y}"
+                )
 
 
 @define

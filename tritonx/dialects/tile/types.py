@@ -1,6 +1,10 @@
-"""The types of the tile dialect: pointers and tensor descriptors. Tiles themselves are `tensor<...>` of xDSL's builtin dialect."""
+"""The types of the tile dialect: pointers and tensor descriptors. Tiles themselves are `tensor<...>` of xDSL's
+builtin dialect.
+"""
 
 from __future__ import annotations
+
+from typing import cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Data, TypeAttribute
@@ -16,7 +20,8 @@ __all__ = ["PointerType", "TensorDescType"]
 
 @irdl_attr_definition
 class TensorDescType(Data[tuple[TensorType[Attribute]]], TypeAttribute):
-    """`!tt.tensordesc<tensor<128x64xf16, #shared>>`: a view of a tensor in global memory, read and written block by block.
+    """`!tt.tensordesc<tensor<128x64xf16, #shared>>`: a view of a tensor in global memory, read and written block by
+    block.
 
     `block_type` is the type of one block; its encoding, if any, is the layout of the block in shared memory.
     The later spelling `!tt.tensordesc<128x64xf16, #shared>` is read too.
@@ -54,7 +59,7 @@ class TensorDescType(Data[tuple[TensorType[Attribute]]], TypeAttribute):
                 )
             if not isinstance(block, TensorType):
                 parser.raise_error("a tensor descriptor describes blocks of a tensor type")
-        return (block,)
+        return (cast("TensorType[Attribute]", block),)
 
     def verify(self) -> None:
         if any(size < 1 for size in self.shape):

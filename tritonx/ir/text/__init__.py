@@ -1,7 +1,7 @@
 """The text of modules: `parse_module` and `print_module`.
 
-`parser` and `printer` speak MLIR's text as Triton 3.6 writes and reads it; `format` gives each op its custom text; `aliases` decides
-what is named at the top of a module; `lexer` is xDSL's, faster.
+`parser` and `printer` speak MLIR's text as Triton 3.6 writes and reads it; `format` gives each op its custom text;
+`aliases` decides what is named at the top of a module; `lexer` is xDSL's, faster.
 """
 
 from __future__ import annotations

@@ -31,7 +31,9 @@ ALIAS_NAMES: dict[str, str] = {
 
 
 def collect_aliases(root: Operation, *, locations: bool) -> dict[Attribute, str]:
-    """Attribute → alias for everything below `root`, those that others are made of first. Unknown locations get no alias."""
+    """Attribute → alias for everything below `root`, those that others are made of first. Unknown locations get no
+    alias.
+    """
     aliases: dict[Attribute, str] = {}
     counts: dict[str, int] = {}
     seen: set[Attribute] = set()

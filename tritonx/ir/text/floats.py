@@ -1,8 +1,9 @@
 """Floating-point numbers as MLIR writes them, digit for digit.
 
-MLIR first tries six significant digits in scientific notation (`1.000000e+00`). Where they do not determine the value it takes as many
-as the type needs, in plain notation if that is short (`0.333333343`), and where that has no decimal point, or for infinities and NaN, the
-bit pattern (`0x7F800000`). The digits come from LLVM's `APFloat::toString`, which cuts surplus digits off before it rounds the rest.
+MLIR first tries six significant digits in scientific notation (`1.000000e+00`). Where they do not determine the value
+it takes as many as the type needs, in plain notation if that is short (`0.333333343`), and where that has no decimal
+point, or for infinities and NaN, the bit pattern (`0x7F800000`). The digits come from LLVM's `APFloat::toString`,
+which cuts surplus digits off before it rounds the rest.
 """
 
 from __future__ import annotations

@@ -13,11 +13,11 @@
 | `token($dep, $token)` | `[%dep]` or `[]` if there is a result `$token`, nothing otherwise |
 | `pairs($a, $b)` | `, %a0[%b0], %a1[%b1]`, ... |
 | `attr-dict` | attributes, and properties that the format does not mention and that differ from their defaults |
-| `( ... )?` with `^` behind one piece | only if that operand, property or result is there (and differs from its default) |
+| `( ... )?` with `^` behind one piece | only if that operand, property or result is there and no default |
 | `oilist(a | b)` | any of the clauses in any order |
 
-Types that the text lacks follow from the op's `TYPES`, or from a constraint that allows one type only. A format is compiled when its
-op is parsed or printed for the first time. Spacing follows the rules of MLIR's generated printers.
+Types that the text lacks follow from the op's `TYPES`, or from a constraint that allows one type only. A format is
+compiled when its op is parsed or printed for the first time. Spacing follows the rules of MLIR's generated printers.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Format:
         self._results = [(name, arity_of(d), fixed_type(d)) for name, d in definition.results]
         self._rules = cast(TypeRules, getattr(op, "TYPES", {}))
         self._successors = [name for name, _ in definition.successors]
-        self._has_segments = cast(bool, cast(Any, op)._has_segments)  # pyright: ignore[reportPrivateUsage] -- set by define
+        self._has_segments = cast(bool, cast(Any, op)._has_segments)  # pyright: ignore[reportPrivateUsage]
 
     def print(self, printer: Printer, op: IRDLOperation) -> None:
         for step in self._print_steps:

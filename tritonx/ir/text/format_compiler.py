@@ -54,7 +54,7 @@ class Compiler(Directives):
         token = self.peek()
         if token is None or (expected is not None and token != expected):
             raise FormatError(f"{self.op.name}: expected {expected or 'more'} in the format, got {token}")
-        self.position += 1
+        self.position = self.position + 1
         return token
 
     def sequence(self, ends: tuple[str, ...]) -> list[Piece]:
@@ -220,10 +220,9 @@ class Compiler(Directives):
 
             def parse_enum(parser: Any, state: State) -> None:
                 word = parser.parse_optional_identifier_or_str_literal()
-                attribute = words.get(word)
-                if attribute is None:
+                if word not in words:
                     parser.raise_error(f"expected one of {', '.join(words)}")
-                state.properties[name] = attribute
+                state.properties[name] = words[word]
 
             def print_enum(printer: Any, op: Any) -> None:
                 printer.print_string(before + spelled[op.properties[name].value.data])
@@ -281,7 +280,9 @@ class Compiler(Directives):
             if shown:
                 properties = op.properties
                 extra = {
-                    name: properties[name] for name, default in shown if name in properties and properties[name] != default
+                    name: properties[name]
+                    for name, default in shown
+                    if name in properties and properties[name] != default
                 }
                 entries = {**entries, **extra} if extra else entries
             if entries:

@@ -1,4 +1,6 @@
-"""The directives of a format: types in full, elided or as a function type, bare integers, tokens. See `tritonx.ir.text.format`."""
+"""The directives of a format: types in full, elided or as a function type, bare integers, tokens. See
+`tritonx.ir.text.format`.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ class Directives:
     def __init__(self, op: type[IRDLOperation], tokens: list[str]) -> None:
         self.op = op
         self.tokens = tokens
-        self.position = 0
+        self.position: int = 0
         definition = op.get_irdl_definition()
         self.operands = dict(definition.operands)
         self.results = dict(definition.results)

@@ -58,19 +58,19 @@ def arity_of(definition: object) -> int:
 
 def fixed_type(definition: Any) -> Attribute | None:
     """The only type that a definition allows, if there is just one."""
-    constraint = definition.constr
-    if isinstance(constraint, RangeLengthConstraint):
-        constraint = cast(Any, constraint).constraint
-    if isinstance(constraint, RangeOf):
-        constraint = cast(Any, constraint).constr
-    return constraint.attr if isinstance(constraint, EqAttrConstraint) else None
+    constraint: Any = definition.constr
+    for wrapper, inner in ((RangeLengthConstraint, "constraint"), (RangeOf, "constr")):
+        if isinstance(constraint, wrapper):
+            constraint = cast(Any, getattr(cast(Any, constraint), inner))
+    return cast(Any, constraint).attr if isinstance(constraint, EqAttrConstraint) else None
 
 
 def integer_type(constraint: Any) -> IntegerType:
     """The integer type that an `IntegerAttr.constr(type)` names."""
     for part in getattr(constraint, "param_constrs", ()):
-        if isinstance(part, EqAttrConstraint) and isinstance(part.attr, IntegerType):  # pyright: ignore[reportUnknownMemberType] -- xDSL's generic is open
-            return part.attr
+        type_ = getattr(part, "attr", None)
+        if isinstance(type_, IntegerType):
+            return cast(IntegerType, type_)
     return i32
 
 

@@ -62,9 +62,12 @@ def _token(kind: MLIRTokenKind, start: int, end: int, source: Input[str]) -> MLI
 
 
 class Lexer(MLIRLexer):
-    """Gives the same tokens as xDSL's lexer; what the expression does not cover (strings, floats, `-`, `{`, `@`) goes there."""
+    """Gives the same tokens as xDSL's lexer; what the expression does not cover (strings, floats, `-`, `{`, `@`) goes
+    there.
+    """
 
-    # xDSL's expression takes exponential time on a string that is not closed; the possessive `++` never tries another way.
+    # xDSL's expression takes exponential time on a string that is not closed; the possessive `++` never tries another
+    # way.
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
     def lex(self) -> MLIRToken:

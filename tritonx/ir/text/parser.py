@@ -1,8 +1,9 @@
 """A parser for the text that Triton's MLIR prints: xDSL's, with what xDSL lacks and a few short cuts.
 
-Lacking in xDSL: aliases that are used before they are defined (MLIR prints `#loc1 = ...` behind the module), `fused<...>` and
-range locations, splats that are not materialised, regions that reuse the names outside them. Short cuts: the type at a place in
-the text is looked up by its text, since a kernel's few types are written hundreds of times; likewise `loc(#loc7)`.
+Lacking in xDSL: aliases that are used before they are defined (MLIR prints `#loc1 = ...` behind the module),
+`fused<...>` and range locations, splats that are not materialised, regions that reuse the names outside them. Short
+cuts: the type at a place in the text is looked up by its text, since a kernel's few types are written hundreds of
+times; likewise `loc(#loc7)`.
 
 Whatever the input, the parser ends with a module or with xDSL's `ParseError`, which has a position.
 """
@@ -10,7 +11,7 @@ Whatever the input, the parser ends with a module or with xDSL's `ParseError`, w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -47,8 +48,6 @@ _NAME_LOCATION = re.compile(r'\s*loc\("([^"\\\n]*)"\((#loc\d*)\)\)')
 _CALL_LOCATION = re.compile(r"\s*loc\(callsite\((#loc\d*) at (#loc\d*)\)\)")
 
 
-
-
 class Parser(XDSLParser):
     """See the module's docstring."""
 
@@ -81,7 +80,7 @@ class Parser(XDSLParser):
         return ParseError(self._current_token.span, message)
 
     @contextmanager
-    def isolated_names(self) -> Iterator[None]:
+    def isolated_names(self) -> Generator[None]:
         """Inside, values may have the names of values outside: for regions that are isolated from above."""
         outer: dict[str, tuple[SSAValue, ...]] = self.ssa_values
         self.ssa_values = {}
@@ -169,7 +168,9 @@ class Parser(XDSLParser):
             if kind is not None and issubclass(kind, ParametrizedAttribute):
                 start = self.pos
                 try:
-                    return super()._parse_dialect_type_or_attribute_body(attr_name, is_type, is_opaque, starting_opaque_pos)
+                    return super()._parse_dialect_type_or_attribute_body(
+                        attr_name, is_type, is_opaque, starting_opaque_pos
+                    )
                 except VerifyException as error:
                     self.raise_error(str(error), start)
         return super()._parse_dialect_type_or_attribute_body(attr_name, is_type, is_opaque, starting_opaque_pos)
@@ -251,7 +252,7 @@ class Parser(XDSLParser):
         if isinstance(type_, IntegerType):
             if isinstance(value, float):
                 self.raise_error(f"{value} is no {type_}", start)
-            return IntegerAttr(value, type_)
+            return IntegerAttr(value, cast(IntegerType, type_))
         floating = cast(Any, type_)
         if not hasattr(floating, "iter_unpack") or not hasattr(floating, "bitwidth"):
             self.raise_error(f"a constant of {type_} is not supported", start)

@@ -1,7 +1,8 @@
-"""A printer that writes MLIR's text: attribute aliases at the top, dictionaries in order of their keys, locations on demand.
+"""A printer that writes MLIR's text: attribute aliases at the top, dictionaries in order of their keys, locations on
+demand.
 
-xDSL's printer has no aliases and prints what it is given in the order in which it stands. Type texts are cached while a module is
-printed, and text goes to the stream in one piece for each op.
+xDSL's printer has no aliases and prints what it is given in the order in which it stands. Type texts are cached while
+a module is printed, and text goes to the stream in one piece for each op.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ class Printer(XDSLPrinter):
         """Prints the aliases, the module and a newline."""
         aliases = collect_aliases(module, locations=self.print_debuginfo)
         before = {a: n for a, n in aliases.items() if not isinstance(a, LOCATION_KINDS)}
-        behind = {a: n for a, n in aliases.items() if isinstance(a, LOCATION_KINDS)}
-        # An alias may use those printed before it, nested first; location aliases stand behind the module, except the first.
+        behind: dict[Attribute, str] = {a: n for a, n in aliases.items() if isinstance(a, LOCATION_KINDS)}
+        # An alias may use those printed before it, nested first; location aliases stand behind the module, except the
+        # first.
         for attribute, name in before.items():
             self._print_alias(attribute, name)
         self._aliases.update(behind)
@@ -158,5 +160,3 @@ def print_op_text(op: Operation, *, debuginfo: bool = False, generic: bool = Fal
     stream = StringIO()
     Printer(stream, print_debuginfo=debuginfo, print_generic_format=generic).print_module(op)
     return stream.getvalue()
-
-
