@@ -24,13 +24,13 @@ def matmul(
 ):
     i = tl.program_id(0) * M + tl.arange(0, M)
     j = tl.program_id(1) * N + tl.arange(0, N)
-    l = tl.arange(0, K)
-    pa = a + i[:, None] * sa + l[None, :]
-    pb = b + l[:, None] * sb + j[None, :]
+    r = tl.arange(0, K)
+    pa = a + i[:, None] * sa + r[None, :]
+    pb = b + r[:, None] * sb + j[None, :]
     acc = tl.zeros((M, N), ACC)
     for step in range(tl.cdiv(k, K)):
-        x = tl.load(pa, mask=l[None, :] < k - step * K, other=0.0)
-        y = tl.load(pb, mask=l[:, None] < k - step * K, other=0.0)
+        x = tl.load(pa, mask=r[None, :] < k - step * K, other=0.0)
+        y = tl.load(pb, mask=r[:, None] < k - step * K, other=0.0)
         acc = tl.dot(x, y, acc, input_precision=PRECISION, out_dtype=ACC)
         pa += K
         pb += K * sb
@@ -39,17 +39,17 @@ def matmul(
 
 @triton.jit
 def plain_dot(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, ACC: tl.constexpr):
-    i, j, l = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    x = tl.load(a + i[:, None] * K + l[None, :])
-    y = tl.load(b + l[:, None] * N + j[None, :])
+    i, j, r = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    x = tl.load(a + i[:, None] * K + r[None, :])
+    y = tl.load(b + r[:, None] * N + j[None, :])
     tl.store(c + i[:, None] * N + j[None, :], tl.dot(x, y, out_dtype=ACC).to(c.dtype.element_ty))
 
 
 @triton.jit
 def batched_dot(a, b, c, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
-    g, i, j, l = tl.arange(0, B), tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    x = tl.load(a + g[:, None, None] * M * K + i[None, :, None] * K + l[None, None, :])
-    y = tl.load(b + g[:, None, None] * K * N + l[None, :, None] * N + j[None, None, :])
+    g, i, j, r = tl.arange(0, B), tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    x = tl.load(a + g[:, None, None] * M * K + i[None, :, None] * K + r[None, None, :])
+    y = tl.load(b + g[:, None, None] * K * N + r[None, :, None] * N + j[None, None, :])
     tl.store(c + g[:, None, None] * M * N + i[None, :, None] * N + j[None, None, :], tl.dot(x, y))
 
 

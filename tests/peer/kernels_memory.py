@@ -69,8 +69,8 @@ def descriptor_matmul(a, b, c, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.
     db = tl.make_tensor_descriptor(b, shape=[n, k], strides=[k, 1], block_shape=[N, K])
     dc = tl.make_tensor_descriptor(c, shape=[m, n], strides=[n, 1], block_shape=[M, N])
     acc = tl.zeros((M, N), tl.float32)
-    for l in tl.range(0, k, K, num_stages=3, warp_specialize=True):
-        acc = tl.dot(da.load([tl.program_id(0) * M, l]), db.load([tl.program_id(1) * N, l]).T, acc)
+    for r in tl.range(0, k, K, num_stages=3, warp_specialize=True):
+        acc = tl.dot(da.load([tl.program_id(0) * M, r]), db.load([tl.program_id(1) * N, r]).T, acc)
     dc.store([tl.program_id(0) * M, tl.program_id(1) * N], acc.to(tl.float16))
 
 

@@ -1,6 +1,6 @@
 """Text compatibility with the Triton wheel: what it writes we read, verify and write again, and it reads what we write.
 
-The kernels are in `kernels_*.py`, the wheel runs in processes of its own (`text_oracle.py`), stops before LLVM and needs no device.
+The kernels are in `kernels_*.py`; the wheel runs in processes of its own (`text_oracle.py`) and needs no device.
 """
 
 import importlib.util
@@ -104,7 +104,7 @@ def test_text_is_the_same(dumps, modules, target):
 
 
 def canonical(text: str) -> str:
-    """A module's text without locations, comments and blank lines, without the names of values and blocks, aliases written out."""
+    """A module's text without locations, comments, blank lines and names of values and blocks, aliases written out."""
     lines = []
     for line in text.splitlines():
         if not re.match(r"#loc\d* = ", line):

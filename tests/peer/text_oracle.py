@@ -1,8 +1,9 @@
-"""Runs the Triton wheel for `test_text_compat.py`: a script, in a process of its own, since a wheel that aborts must not take pytest along.
+"""Runs the Triton wheel for `test_text_compat.py`: a script, in a process of its own, since a wheel that aborts must not
+take pytest along.
 
-python text_oracle.py dump TARGET DIRECTORY      every kernel's text after each stage up to the GPU dialect → DIRECTORY
-python text_oracle.py accept TARGET DIRECTORY    reads the *.mlir there with Triton's parser, and lowers it on by a stage;
-                                                 prints {file name: "ok" or what is wrong} as JSON
+    python text_oracle.py dump TARGET DIRECTORY      every kernel's text after each stage up to the GPU dialect
+    python text_oracle.py accept TARGET DIRECTORY    reads the *.mlir there with Triton's parser, and lowers it on by a
+                                                     stage; prints {file name: "ok" or what is wrong} as JSON
 """
 
 import json

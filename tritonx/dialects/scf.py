@@ -1,9 +1,9 @@
-"""Structured control flow, `scf`: xDSL's ops with fast creation, MLIR's text, and verifiers that look at terminators."""
+"""Structured control flow, `scf`: xDSL's ops with fast creation, MLIR's text, verifiers that look at terminators."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects import scf as base
 from xdsl.dialects.builtin import IndexType, IntegerType, UnitAttr
@@ -48,7 +48,8 @@ def _check_for(op: ForOp) -> None:
         raise VerifyException("bounds and step must have one integer type or be index")
     if [argument.type for argument in body.args] != [bound, *initial]:
         raise VerifyException(
-            f"the loop body must take {_names([bound, *initial])}, it takes {_names([a.type for a in body.args])}"
+            f"the loop body must take {_names([cast(Attribute, bound), *initial])},"
+            f" it takes {_names([a.type for a in body.args])}"
         )
     if [result.type for result in op.results] != initial:
         raise VerifyException(

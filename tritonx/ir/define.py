@@ -271,9 +271,8 @@ def _check_rules_in_verifier(cls: type[IRDLOperation], rules: TypeRules) -> None
             for value, origin in zip(values, origins, strict=False):
                 expected = rule(origin.type)
                 if value.type != expected:
-                    raise VerifyException(
-                        f"the type of '{name}' must be {expected}, because that of '{source}' is {origin.type}; it is {value.type}"
-                    )
+                    because = f"because that of '{source}' is {origin.type}"
+                    raise VerifyException(f"the type of '{name}' must be {expected}, {because}; it is {value.type}")
         if own is not None:
             own(self)
 

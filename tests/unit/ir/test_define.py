@@ -97,7 +97,7 @@ def test_segments_are_filled_in():
     for count, wanted in ((1, (1, 0, 0)), (2, (1, 1, 0)), (3, (1, 1, 1))):
         load = tile.LoadOp.create(operands=(ptr, mask, other)[:count], result_types=(tensor(f32, (64,)),))
         assert load.properties[SEGMENTS].get_values() == wanted
-        assert (load.ptr, load.mask, load.other) == ((ptr, mask, other)[:count] + (None, None))[:3]
+        assert (load.ptr, load.mask, load.other) == (*(ptr, mask, other)[:count], None, None)[:3]
         load.verify()
 
 

@@ -1,4 +1,4 @@
-"""Text that is no module ends in a ParseError or a VerifyFailure, whatever is wrong with it, and never in another exception."""
+"""Text that is no module ends in a ParseError or a VerifyFailure, whatever is wrong with it, never in anything else."""
 
 import random
 import re
@@ -14,9 +14,58 @@ from tritonx.ir.verify import verify
 
 SAMPLES = sorted((Path(__file__).parents[2] / "filecheck" / "dialects").rglob("*.mlir"))
 TOKEN = re.compile(r"\w+|[^\w\s]")
-JUNK = ["", "}", "{", "(", ")", "<", ">", "[", "]", ",", ":", "=", "->", "%", "%x", "#", "#x", "!", "!x", "^", "@", '"', '"x"', "-", "1", "-1", "0x", "1.5",
-        "99999999999999999999", "i0", "i1", "f32", "index", "tensor<4xf32>", "tensor<*xf32>", "tensor<?xf32>", "!tt.ptr<f32>", "dense<", "array<i32",
-        "loc(", "loc(unknown)", "module", "tt.func", "#-}", "{-#", "\x00", "é", "#ttg.blocked<{}>", "none", "true"]  # fmt: skip
+JUNK = [
+    "",
+    "}",
+    "{",
+    "(",
+    ")",
+    "<",
+    ">",
+    "[",
+    "]",
+    ",",
+    ":",
+    "=",
+    "->",
+    "%",
+    "%x",
+    "#",
+    "#x",
+    "!",
+    "!x",
+    "^",
+    "@",
+    '"',
+    '"x"',
+    "-",
+    "1",
+    "-1",
+    "0x",
+    "1.5",
+    "99999999999999999999",
+    "i0",
+    "i1",
+    "f32",
+    "index",
+    "tensor<4xf32>",
+    "tensor<*xf32>",
+    "tensor<?xf32>",
+    "!tt.ptr<f32>",
+    "dense<",
+    "array<i32",
+    "loc(",
+    "loc(unknown)",
+    "module",
+    "tt.func",
+    "#-}",
+    "{-#",
+    "\x00",
+    "é",
+    "#ttg.blocked<{}>",
+    "none",
+    "true",
+]
 
 
 def source(path: Path) -> str:
@@ -93,8 +142,8 @@ def test_lines_dropped_and_swapped(path):
         "module { tt.func @f(%a: i32) { tt.return %a : i32 } }",
         'module { tt.func @f(%a: i32) { "unknown.op"() : () -> () tt.return } }',
         "module { tt.func @f(%a: tensor<4xi32, #ttg.blocked<{order = [0]}>>) { tt.return } }",
-        "module { tt.func @f(%a: tensor<4xi32, #ttg.blocked<{sizePerThread = [3], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>>)"
-        " { tt.return } }",
+        "module { tt.func @f(%a: tensor<4xi32, #ttg.blocked<{sizePerThread = [3], threadsPerWarp = [32],"
+        " warpsPerCTA = [4], order = [0]}>>) { tt.return } }",
         "(" * 100_000,
         "module attributes {x = " + "[" * 20_000,
     ],

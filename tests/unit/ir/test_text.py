@@ -67,9 +67,9 @@ def test_splats_of_integers_wrap():
 def test_aliases_are_numbered_by_kind_and_parents_come_first():
     text = round_trip("""
       module {
-        tt.func @f(%a: tensor<32xf32, #ttg.slice<{dim = 1, parent = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [4, 8],
-          warpsPerCTA = [4, 1], order = [1, 0]}>}>>, %b: tensor<32xf32, #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32],
-          warpsPerCTA = [4], order = [0]}>>) { tt.return }
+        tt.func @f(%a: tensor<32xf32, #ttg.slice<{dim = 1, parent = #ttg.blocked<{sizePerThread = [1, 1],
+          threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>}>>, %b: tensor<32xf32,
+          #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>>) { tt.return }
       }""")
     assert text.splitlines()[0].startswith("#blocked = #ttg.blocked<{sizePerThread = [1, 1]")
     assert text.splitlines()[1].startswith("#blocked1 = #ttg.blocked<{sizePerThread = [1]")

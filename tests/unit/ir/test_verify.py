@@ -64,7 +64,7 @@ def test_loop_of_blocks():
 
 
 def test_use_before_definition_in_a_block():
-    with pytest.raises(VerifyFailure, match="a result of 'arith.addi'.* does not dominate"):
+    with pytest.raises(VerifyFailure, match=r"a result of 'arith.addi'.* does not dominate"):
         check("%y = arith.addi %a, %a : i32\n%a = arith.addi %n, %n : i32\ntt.return")
 
 
@@ -81,7 +81,7 @@ def test_value_of_a_region_is_not_visible_outside():
 
 
 def test_isolated_regions_do_not_capture():
-    with pytest.raises(VerifyFailure, match="out of its IsolatedFromAbove parent|does not dominate"):
+    with pytest.raises(VerifyFailure, match=r"out of its IsolatedFromAbove parent|does not dominate"):
         verify(
             parse_module("""module {
           %n = arith.constant 1 : i32

@@ -37,7 +37,7 @@ def check_mutable(memory: Attribute, what: str = "the destination") -> None:
 
 
 def check_view(source: Attribute, result: Attribute) -> tuple[MemDescType, MemDescType]:
-    """A view of memory keeps its element type, and its memory space, and may not be written where its source may not."""
+    """A view keeps element type and memory space, and may not be written where its source may not."""
     a, b = mem_desc(source), mem_desc(result, "result")
     if a.element_type != b.element_type:
         raise VerifyException(f"the element type changes from {a} to {b}")

@@ -74,7 +74,8 @@ class MakeTensorDescOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
     FORMAT: ClassVar[str] = (
-        "$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict `:` elided($base, !tt.ptr) `,` elided($result, !tt.tensordesc)"
+        "$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict"
+        " `:` elided($base, !tt.ptr) `,` elided($result, !tt.tensordesc)"
     )
     TYPES: ClassVar[TypeRules] = {"base": ("result", pointer_to_element)}
 

@@ -56,7 +56,8 @@ class DotOp(IRDLOperation):
     d = result_def()
     traits = traits_def(Pure())
     FORMAT: ClassVar[str] = (
-        "$a `,` $b `,` $c (`,` `inputPrecision` `=` $inputPrecision^)? attr-dict `:` type($a) `*` type($b) `->` type($d)"
+        "$a `,` $b `,` $c (`,` `inputPrecision` `=` $inputPrecision^)? attr-dict"
+        " `:` type($a) `*` type($b) `->` type($d)"
     )
     TYPES: ClassVar[TypeRules] = {"c": ("d", same)}
 

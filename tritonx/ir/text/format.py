@@ -1,6 +1,6 @@
 """Declarative op formats: one string that both parses and prints an op, in the notation of MLIR's `assemblyFormat`.
 
-    $ptr (`,` $mask^)? (`,` $other^)? oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict) attr-dict `:` type($ptr)
+    $ptr (`,` $mask^)? oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict) attr-dict `:` type($ptr)
 
 | piece | meaning |
 |---|---|

@@ -1,4 +1,4 @@
-"""Compiling the string of a format into pieces: literals, operands, properties, groups. See `tritonx.ir.text.format`."""
+"""Compiling the string of a format into pieces: literals, operands, properties, groups; see `format`."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def fixed_type(definition: Any) -> Attribute | None:
     constraint: Any = definition.constr
     for wrapper, inner in ((RangeLengthConstraint, "constraint"), (RangeOf, "constr")):
         if isinstance(constraint, wrapper):
-            constraint = cast(Any, getattr(cast(Any, constraint), inner))
+            constraint = getattr(cast(object, constraint), inner)
     return cast(Any, constraint).attr if isinstance(constraint, EqAttrConstraint) else None
 
 

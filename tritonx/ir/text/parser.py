@@ -230,7 +230,7 @@ class Parser(XDSLParser):
         return splat if splat is not None else super()._parse_builtin_dense_attr()
 
     def _parse_optional_splat(self) -> SplatAttr | None:
-        """`<number> : tensor<...>`, or None (with nothing consumed) for a list of elements or for other shaped types."""
+        """`<number> : tensor<...>`, or None (and nothing is consumed) for a list of elements or other shaped types."""
         token, resume = self._parser_state.current_token, self.lexer.pos
         self.parse_punctuation("<", " in dense attribute")
         start = self.pos
