@@ -103,8 +103,7 @@ def _in_parts(
         {"predicate": IntegerAttr(int(arith.CmpfPredicate.UNO), i64)},
     )
     total = builder.emit(arith.SelectOp, (is_nan, zero, total), (type_,))
-    total = builder.emit(arith.AddfOp, (total, op.c), (type_,))
-    replace(op, (product(0, 0, total),))
+    replace(op, (builder.emit(arith.AddfOp, (product(0, 0, total), op.c), (type_,)),))
 
 
 def _tf32_parts(builder: Builder, x: SSAValue) -> list[SSAValue]:
