@@ -85,6 +85,8 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
         return each(f, "@llvm.nvvm.ex2.approx.f", [scaled(f, operands[0], _LOG2_E)], "float")
     if name in _APPROXIMATE:
         return each(f, _APPROXIMATE[name], operands, "float")
+    if name == "div" and len(set(operands[1].scalars or ())) == 1 and operands[0].n >= UNIFORM_FROM:
+        return divided_by_one(f, operands[0], (operands[1].scalars or [""])[0])
     if name == "div":
         return each(f, "@llvm.nvvm.div.full", operands, "float")
     if name == "rem":
@@ -92,6 +94,31 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     if name in POLYNOMIALS:
         return polynomial(f, name, operands)
     return None
+
+
+UNIFORM_FROM = 4
+"""Elements a thread from which a division by one number becomes a reciprocal and products."""
+
+
+def divided_by_one(f: FunctionEmitter, x: Tile, y: str) -> Tile:
+    """Every element of ``x`` over the same ``y``, to two units in the last place, as ``div.full`` is.
+
+    x · rcp(y·s) · s with a power of two s that keeps y·s and its reciprocal in range: two products an element instead of
+    the eight instructions of ``div.full``.
+    """
+    size = f.inst(f"call float {f.module.intrinsic('fabs', 'float', ['float'])}(float {y})")
+    large = f.inst(f"fcmp ogt float {size}, {float_literal(2.0**100, 'float')}")
+    small = f.inst(f"fcmp olt float {size}, {float_literal(2.0**-100, 'float')}")
+    down, up, one = (float_literal(v, "float") for v in (2.0**-64, 2.0**64, 1.0))
+    scale = f.inst(f"select i1 {small}, float {up}, float {one}")
+    scale = f.inst(f"select i1 {large}, float {down}, float {scale}")
+    scaled_ = f.inst(f"fmul float {y}, {scale}")
+    symbol = f.module.declare("float", "@llvm.nvvm.rcp.approx.ftz.f", ["float"])
+    reciprocal = f.inst(f"call float {symbol}(float {scaled_})")
+    for factor in (reciprocal, scale):
+        splat = Tile.splat("float", x.n, factor)
+        x = combine(f, "float", [x, splat], lambda s, v: f"fmul {of(s, 'float')} {v[0]}, {v[1]}")
+    return x
 
 
 def remainder(f: FunctionEmitter, operands: list[Tile]) -> Tile:

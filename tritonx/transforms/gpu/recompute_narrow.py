@@ -4,7 +4,7 @@ A softmax over 32768 bf16 columns holds a row in the registers of 512 threads: 3
 64 as f32. Between the reductions the row must stay, and 64 words a thread leave room for one block a processor: while
 it waits at a barrier or for memory nothing else runs. Kept as bf16 and widened (and exponentiated) again after each
 reduction, two blocks fit, and one computes while the other loads. Arithmetic is paid for memory time, which is what
-such a kernel is made of. """
+such a kernel is made of."""
 
 from __future__ import annotations
 
@@ -41,6 +41,9 @@ _CHEAP: tuple[type[Operation], ...] = (
 )
 """Ops that may be done again; exponentials included, because the special-function unit is otherwise idle here."""
 
+WORKING_REGISTERS = 48
+"""What such a kernel needs beside the row: addresses, masks, a run of intermediates (48 to 56 in the kernels measured)."""
+
 
 @dataclass(frozen=True)
 class RecomputeNarrow(ModulePass):
@@ -48,7 +51,7 @@ class RecomputeNarrow(ModulePass):
 
     Only where what must be kept instead is at most half as wide. The narrow tile passes through an empty piece of
     inline assembly, so that the code generator cannot merge the two computations again. Sets ``ttg.maxnreg`` to what
-    lets ``blocks`` blocks of ``registers`` registers share a processor. With ``words`` 0 it does nothing. """
+    lets ``blocks`` blocks of ``registers`` registers share a processor. With ``words`` 0 it does nothing."""
 
     name = "recompute-narrow"
 
@@ -59,17 +62,21 @@ class RecomputeNarrow(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if not self.words:
             return
+        threads = _attribute(op, "ttg.num-warps") * _attribute(op, "ttg.threads-per-warp")
         changed = False
         for block in [b for function in op.ops for region in function.regions for b in region.blocks]:
             for reduction in [o for o in block.ops if isinstance(o, tile.ReduceOp)]:
-                changed |= self._across(block, reduction)
+                changed |= self._across(block, reduction, threads)
         if changed and "ttg.maxnreg" not in op.attributes:
-            threads = _attribute(op, "ttg.num-warps") * _attribute(op, "ttg.threads-per-warp")
             limit = self.registers // (self.blocks * threads) // 8 * 8
             if limit >= self.words // 2 + 24:
                 op.attributes["ttg.maxnreg"] = IntegerAttr(min(limit, 248), 32)
 
-    def _across(self, block: Block, reduction: Operation) -> bool:
+    def _crowded(self, words: int, threads: int) -> bool:
+        """Whether blocks that keep ``words`` a thread, and as much again for work, leave no room for another."""
+        return self.blocks * threads * (words + WORKING_REGISTERS) > self.registers
+
+    def _across(self, block: Block, reduction: Operation, threads: int) -> bool:
         before: dict[Operation, int] = {}
         for number, op in enumerate(block.ops):
             if op is reduction:
@@ -77,7 +84,10 @@ class RecomputeNarrow(ModulePass):
             before[op] = number
         changed = False
         for op in list(before):
-            if not isinstance(op, _CHEAP) or words_of(op.results[0]) < self.words:
+            if not isinstance(op, _CHEAP):
+                continue
+            words = words_of(op.results[0])
+            if words < self.words or not self._crowded(words, threads):
                 continue
             users = [
                 use
@@ -102,7 +112,9 @@ def _attribute(op: ModuleOp, name: str) -> int:
 
 
 def words_of(value: SSAValue) -> int:
-    """32-bit words of registers that a float tile takes in a thread; 0 for other tiles, which are indices or masks."""
+    """32-bit words of registers that a float tile takes in a thread; 0 for other tiles, which are indices or
+    masks.
+    """
     type_: Any = type_of(value)
     if not is_tensor(type_) or not is_float(type_):
         return 0
