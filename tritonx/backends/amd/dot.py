@@ -1,22 +1,158 @@
-"""``tt.dot`` by the matrix cores: MFMA on CDNA, WMMA on RDNA; the layouts of operands and result are those of the
-encodings.
-"""
+"""``tt.dot`` by the matrix cores: MFMA on CDNA, WMMA on RDNA.
+
+Both kinds of instruction take from a lane some elements of one row of A and of one column of B, and give it elements
+of one column of the result (of one row, where the encoding is transposed: then the operands change places, which
+computes the transposed product). Which k a lane's elements are does not matter as long as A and B agree, so those of
+a row are numbered in the order of k and taken as many at a time as the instruction wants: any ``kWidth`` that the
+operands share is right, and the longest instruction that divides them is used."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tritonx.backends.amd.matrix_instructions import Instruction, mfma_instructions, wmma_instructions
 from tritonx.backends.amd.targets import Processor
+from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.shape import positions
+from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.ir.failure import PassError
-from tritonx.layouts.encodings import BlockedEncoding
+from tritonx.ir.types import bit_width, element_type
+from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
+Position = tuple[int, ...]
+
 
 def matrix(f: FunctionEmitter, processor: Processor, op: Any) -> bool:
     """Emit ``op`` if its result has a matrix-core layout; False leaves it to multiply-adds."""
-    if isinstance(encoding_of(op.c.type), BlockedEncoding):
+    encoding = encoding_of(op.c.type)
+    if not isinstance(encoding, AmdMfmaEncoding | AmdWmmaEncoding):
         return False
-    raise PassError(op, f"no matrix instruction is emitted for this layout on {processor.name} yet")
+    first, second = (op.b, op.a) if encoding.is_transposed else (op.a, op.b)
+    names = tuple(type_name(v.type) for v in (first, second))
+    result = f.get(op.c)
+    # The units sum f16 products in f32.
+    wide = convert_tile(f, "fpext", result, "float") if result.elem == "half" else result
+    left, right = Rows(f, first, along=-1 if first is op.a else -2), Rows(f, second, along=-1 if second is op.a else -2)
+    instruction = choose(processor, encoding, names, left.depth(op), op)
+    made = multiply(f, op, encoding.is_transposed, instruction, left, right, wide)
+    f.result(op, convert_tile(f, "fptrunc", made, "half") if result.elem == "half" else made)
+    return True
+
+
+def type_name(type_: Any) -> str:
+    """The IR's name of an element type: ``f16``, ``i8``, ``f8E4M3FN``."""
+    element = element_type(type_)
+    return f"i{bit_width(element)}" if hasattr(element, "width") else element.name
+
+
+def choose(
+    processor: Processor, encoding: AmdMfmaEncoding | AmdWmmaEncoding, names: tuple[str, ...], held: int, op: Any
+) -> Instruction:
+    """The instruction of ``processor`` for the operands' element types that takes most of the ``held`` elements of a
+    lane at once; ``PassError`` where there is none."""
+    if isinstance(encoding, AmdMfmaEncoding) != (processor.matrix == "mfma"):
+        raise PassError(op, f"{processor.name} has no instructions for the layout of this product's result")
+    if isinstance(encoding, AmdMfmaEncoding):
+        side = encoding.instr_shape[0]
+        known = mfma_instructions(processor.matrix_version, side, *names) if encoding.instr_shape[1] == side else ()
+    else:
+        known = wmma_instructions(processor.matrix_version, *names)
+    for instruction in known:
+        if held % instruction.per_lane == 0:
+            return instruction
+    raise PassError(
+        op,
+        f"{processor.name} has no matrix instruction for {' and '.join(names)} in tiles of "
+        f"{encoding.instr_shape[0]} by {encoding.instr_shape[1]} with {held} elements of K a lane",
+    )
+
+
+class Rows:
+    """An operand's registers by the row (column, for B) they belong to, each row in the order of k."""
+
+    def __init__(self, f: FunctionEmitter, operand: Any, along: int) -> None:
+        self.f = f
+        self.value = f.get(operand)
+        by_row: dict[Position, dict[int, int]] = {}
+        for r, p in enumerate(positions(f.layout(operand.type))):
+            row = (*p[:-2], p[-2] if along == -1 else p[-1])
+            by_row.setdefault(row, {}).setdefault(p[along], r)
+        self.registers = {row: [by_k[k] for k in sorted(by_k)] for row, by_k in by_row.items()}
+        self._made: dict[tuple[Position, int], str] = {}
+
+    def depth(self, op: Any) -> int:
+        """How many elements of every row a lane holds."""
+        counts = {len(registers) for registers in self.registers.values()}
+        if len(counts) != 1:
+            raise PassError(op, "the lanes hold different amounts of the rows of an operand")
+        return counts.pop()
+
+    def operand(self, row: Position, first: int, instruction: Instruction) -> str:
+        """Elements ``first``, … of ``row`` in the form that the instruction takes."""
+        if (found := self._made.get((row, first))) is not None:
+            return found
+        f, value, count = self.f, self.value, instruction.per_lane
+        registers = self.registers[row][first : first + count]
+        start = registers[0]
+        if value.prefers_vector and registers == list(range(start, start + count)):
+            packed = f.slice(value.elem, value.n, f.wide(value), start, count)
+        else:
+            names = f.scalars(value)
+            packed = f.pack(value.elem, [names[r] for r in registers])
+        own = value.elem if count == 1 else f"<{count} x {value.elem}>"
+        if own != instruction.operand:
+            packed = f.inst(f"bitcast {own} {packed} to {instruction.operand}")
+        self._made[row, first] = packed
+        return packed
+
+
+def multiply(
+    f: FunctionEmitter, op: Any, transposed: bool, instruction: Instruction, left: Rows, right: Rows, c: Tile
+) -> Tile:
+    """``c`` plus the product. ``left`` is the operand along whose rows a lane's results run."""
+    places = positions(f.layout(op.c.type))
+    where: dict[Position, int] = {}
+    for r, p in enumerate(places):
+        where.setdefault(p, r)
+    out = list(f.scalars(c))
+    if not left.registers or left.depth(op) != right.depth(op):
+        raise PassError(op, "the operands of the product hold different parts of K")
+    inside = 0
+    for offset in instruction.offsets:
+        inside |= offset
+    for p in where:
+        *batch, row, column = p
+        tall, broad = (column, row) if transposed else (row, column)
+        if tall & inside:
+            continue
+        cells = [(*batch, *((broad, tall | o) if transposed else (tall | o, broad))) for o in instruction.offsets]
+        above, beside = (*batch, tall), (*batch, broad)
+        if above not in left.registers or beside not in right.registers or any(cell not in where for cell in cells):
+            raise PassError(op, "the operands of the product are not laid out for its result")
+        registers = [where[cell] for cell in cells]
+        total = f.pack(instruction.element, [out[r] for r in registers])
+        for first in range(0, left.depth(op), instruction.per_lane):
+            x, y = left.operand(above, first, instruction), right.operand(beside, first, instruction)
+            total = issue(f, instruction, x, y, total)
+        for i, r in enumerate(registers):
+            out[r] = f.inst(f"extractelement {instruction.accumulator} {total}, i32 {i}")
+    return Tile.wide(c.elem, len(out), f.pack(c.elem, [out[where[p]] for p in places]))
+
+
+def issue(f: FunctionEmitter, instruction: Instruction, x: str, y: str, total: str) -> str:
+    """One instruction: ``total + x·y``."""
+    operand, accumulator = instruction.operand, instruction.accumulator
+    parts = [(operand, x), (operand, y), (accumulator, total)]
+    if instruction.is_mfma:  # cbsz, abid, blgp: no broadcast, no permutation
+        parts += [("i32", "0")] * 3
+    elif instruction.is_integer:  # both signed; wrap around
+        parts = [("i1", "true"), parts[0], ("i1", "true"), parts[1], parts[2], ("i1", "false")]
+    symbol = f.module.declare(accumulator, instruction.symbol, [type_ for type_, _ in parts])
+    return f.inst(f"call {accumulator} {symbol}({', '.join(f'{type_} {value}' for type_, value in parts)})")
+
+
+__all__ = ["choose", "matrix"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.passes import ModulePass
 
+from tritonx.backends.amd.matrix_instructions import MFMA_TYPES, WMMA_TYPES
 from tritonx.backends.amd.targets import processor
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
@@ -13,8 +14,17 @@ from tritonx.transforms.tile.pipeline import tile_pipeline
 
 
 def gpu_target(target: Target, options: Options) -> GpuTarget:
-    """The target as the layout stages see it."""
-    return GpuTarget(str(target), target.warp_size, options.num_warps)
+    """The target as the layout stages see it; f16 accumulators are widened around the matrix instruction."""
+    chip = processor(target)
+    return GpuTarget(
+        str(target),
+        target.warp_size,
+        options.num_warps,
+        matrix="mfma" if chip.matrix == "mfma" else "wmma",
+        matrix_version=chip.matrix_version,
+        matrix_types=(MFMA_TYPES if chip.matrix == "mfma" else WMMA_TYPES)[chip.matrix_version],
+        matrix_f16_accumulator=True,
+    )
 
 
 def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:

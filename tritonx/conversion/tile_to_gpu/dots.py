@@ -30,6 +30,8 @@ MFMA_K = {
     "i8": (16, 32),
     "f8E4M3FN": (16, 32),
     "f8E5M2": (16, 32),
+    "f8E4M3FNUZ": (16, 32),
+    "f8E5M2FNUZ": (16, 32),
     "f64": (0, 4),
 }
 """K of the 32x32 and of the 16x16 instruction (CDNA3 instruction set, "Matrix Arithmetic Instructions")."""
