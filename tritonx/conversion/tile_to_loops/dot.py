@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 ROWS = {16: 4, 32: 8}
 """Rows of the register tile by the number of vector registers."""
 
-UNROLL = 4
+UNROLL = 2
 """Steps of k in one iteration."""
 
 

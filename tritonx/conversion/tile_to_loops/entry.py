@@ -20,6 +20,9 @@ from dataclasses import dataclass
 
 from tritonx.conversion.tile_to_loops.isa import HostIsa
 
+PROGRAM = "tx.program"
+"""The function that is one program of the grid."""
+
 GRAIN = 60_000
 """Instructions (about 20 µs) of work that a thread must have to be woken."""
 
@@ -50,7 +53,7 @@ class Parameter:
     llvm: str
 
 
-def worker(program: str, parameters: list[Parameter], buffers: list[int], isa: HostIsa) -> str:
+def worker(parameters: list[Parameter], buffers: list[int], isa: HostIsa) -> str:
     """Take programs from the counter until there are none left."""
     attributes = isa.function_attributes()
     lines = ["entry:"]
@@ -105,7 +108,7 @@ def worker(program: str, parameters: list[Parameter], buffers: list[int], isa: H
         "  %py64 = urem i64 %rest, %ny64",
         "  %pz64 = udiv i64 %rest, %ny64",
         *(f"  %p{axis} = trunc i64 %p{axis}64 to i32" for axis in "xyz"),
-        f"  call void @{program}({', '.join(names)})",
+        f"  call void @{PROGRAM}({', '.join(names)})",
         "  %next = add i64 %id, 1",
         "  %more = icmp ult i64 %next, %last",
         "  br i1 %more, label %loop, label %take",

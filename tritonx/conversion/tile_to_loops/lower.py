@@ -26,7 +26,7 @@ from tritonx.conversion.tile_to_loops import (
 )
 from tritonx.conversion.tile_to_loops.control import Body
 from tritonx.conversion.tile_to_loops.emitter import Emitter, unsupported
-from tritonx.conversion.tile_to_loops.entry import Parameter
+from tritonx.conversion.tile_to_loops.entry import PROGRAM, Parameter
 from tritonx.conversion.tile_to_loops.flatten import flat_types
 from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.conversion.tile_to_loops.isa import HostIsa
@@ -101,7 +101,7 @@ def _lower(module: ModuleOp, isa: HostIsa, data_layout: str, fuse: bool) -> Lowe
     output.declare("llvm.umax.i64", "i64 @llvm.umax.i64(i64, i64)")
     output.declare("aligned_alloc", "noalias ptr @aligned_alloc(i64, i64)")
     output.declare("free", "void @free(ptr)")
-    output.define("tx.worker", entry.worker("tx.program", parameters, emitter.buffer_sizes, isa))
+    output.define("tx.worker", entry.worker(parameters, emitter.buffer_sizes, isa))
     output.define("tx.run", entry.run(cost, isa))
     output.define("tx.launch", entry.launcher(parameters, isa))
     header = f'target triple = "{isa.triple}"\ntarget datalayout = "{data_layout}"\n{entry.GLOBALS}'
@@ -121,7 +121,7 @@ def _visibility(function: Operation) -> str:
 
 
 def _program(e: Emitter, kernel: Operation) -> list[Parameter]:
-    """Define `tx.program`; returns what it takes before the buffers and the program's place in the grid."""
+    """Define the program; returns what it takes before the buffers and the program's place in the grid."""
     region = kernel.regions[0]
     block = region.blocks.first
     assert block is not None
@@ -142,6 +142,6 @@ def _program(e: Emitter, kernel: Operation) -> list[Parameter]:
     arguments = [f"{p.llvm} %arg{i}" for i, p in enumerate(parameters)]
     arguments += [f"ptr noalias align 64 %b{i}" for i in range(len(e.buffer_sizes))]
     arguments += [f"i32 %{x}" for x in ("pid.x", "pid.y", "pid.z", "num.x", "num.y", "num.z")] + ["ptr %record"]
-    text = f"define internal void @tx.program({', '.join(arguments)}) noinline {e.isa.function_attributes()} {{\n"
-    e.module.define("tx.program", f"{text}{e.writer.body()}\n}}")
+    text = f"define internal void @{PROGRAM}({', '.join(arguments)}) noinline {e.isa.function_attributes()} {{\n"
+    e.module.define(PROGRAM, f"{text}{e.writer.body()}\n}}")
     return parameters

@@ -39,6 +39,7 @@ for name, (_, arity) in F32.items():
     header = f"define void @test_{name}({parameters}, ptr %out) {isa.function_attributes()}"
     module.define(name, f"{header} {{\n{w.body()}\n}}")
 header = f'target triple = "{isa.triple}"\ntarget datalayout = "{data_layout(isa)}"'
+module.define("tx.program", "define void @tx.program() { ret void }")
 binary = compile_object(module.print(header), isa)
 jit = llvm.create_lljit_compiler(target_machine(isa))
 builder = llvm.JITLibraryBuilder().add_object_img(binary).add_current_process()
