@@ -1,4 +1,4 @@
-"""Runs the Triton wheel for `test_text_compat.py`: a script, in a process of its own, since a wheel that aborts must not
+"""Runs the Triton wheel for `test_text_compat.py`: a script, in its own process, since a wheel that aborts must not
 take pytest along.
 
     python text_oracle.py dump TARGET DIRECTORY      every kernel's text after each stage up to the GPU dialect
