@@ -209,7 +209,8 @@ def main() -> int:
             if who in row:
                 r = row[who]
                 cells.append(
-                    f"{who} {r['gbps']:6.0f} GB/s err {r['error']:.0e}{'' if r['right'] else ' WRONG'} {r['configuration']}"
+                    f"{who} {r['gbps']:6.0f} GB/s err {r['error']:.0e}{'' if r['right'] else ' WRONG'} "
+                    f"{r['configuration']}"
                 )
         cells.append(f"ratio {row.get('ratio', 0):.3f} (goal {row['goal']})")
         print(" | ".join(cells), flush=True)

@@ -30,9 +30,17 @@ ALLOWED: dict[str, set[str]] = {
     "conversion": {"ir", "dialects", "layouts", "analysis", "transforms"},
     "interpreter": {"ir", "dialects", "language", "frontend", "runtime", "backends.api"},
     "backends": {"language", "backends", "ir", "dialects", "layouts", "analysis", "transforms", "conversion", "runtime"},
-    "runtime": {"backends.api", "backends.registry", "frontend", "interpreter", "ir", "language", "testing", "tools.tensor_descriptor"},
-    "testing": {"runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry", "layouts"},
-    "tools": {"backends.api", "backends.registry", "ir", "dialects", "transforms", "layouts", "runtime", "interpreter", "frontend", "language"},
+    "runtime": {
+        "backends.api", "backends.registry", "frontend", "interpreter", "ir", "language", "testing",
+        "tools.tensor_descriptor",
+    },
+    "testing": {
+        "runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry", "layouts",
+    },
+    "tools": {
+        "backends.api", "backends.registry", "ir", "dialects", "transforms", "layouts", "runtime", "interpreter",
+        "frontend", "language",
+    },
 }  # fmt: skip
 
 NVIDIA_WORDS = re.compile(r"nvidia|cuda|\bsm_\d*|\bptx\b|cubin", re.I)

@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Dialect, Operation
 
 DIALECT_PAGES: dict[str, str] = {
     "tt": "The Tile dialect: whole tiles and pointers, no hardware. Its text is that of Triton 3.6's `tt`.",
-    "ttg": "The GPU-layout dialect: tiles with the layout that spreads them over registers, lanes, warps and blocks; shared "
-    "memory and asynchronous copies.",
+    "ttg": "The GPU-layout dialect: tiles with the layout that spreads them over registers, lanes, warps and blocks; "
+    "shared memory and asynchronous copies.",
     "ttng": "What Hopper and later add: mbarriers, the tensor memory accelerator, warp-group products.",
     "amdg": "What CDNA and RDNA add: buffer accesses, direct-to-LDS copies, scheduling hints.",
 }

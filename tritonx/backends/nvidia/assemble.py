@@ -49,7 +49,8 @@ def assemble(ptx: str, capability: Capability, *, options: str | None = None, li
     if _linker() is not None:
         return _by_nvjitlink(ptx, capability, line_info)
     raise PTXASError(
-        "neither ptxas nor nvJitLink was found: pip install 'tritonx[nvidia]', or set TRITONX_PTXAS_PATH to a ptxas 13.0"
+        "neither ptxas nor nvJitLink was found: pip install 'tritonx[nvidia]', "
+        "or set TRITONX_PTXAS_PATH to a ptxas 13.0"
     )
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
 DOUBLE = {
-    "exp": "__nv_exp", "exp2": "__nv_exp2", "log": "__nv_log", "log2": "__nv_log2", "sin": "__nv_sin", "cos": "__nv_cos",
+    "exp": "__nv_exp", "exp2": "__nv_exp2", "log": "__nv_log", "log2": "__nv_log2", "sin": "__nv_sin",
+    "cos": "__nv_cos",
     "rsqrt": "__nv_rsqrt", "erf": "__nv_erf", "tanh": "__nv_tanh", "rem": "__nv_fmod",
 }  # fmt: skip
 """f64 functions of the language by their library symbol."""

@@ -123,14 +123,16 @@ go:
   %y = trunc i64 %gy to i32
   %z = trunc i64 %gz to i32
   %s = inttoptr i64 %stream to ptr
-  %code = call i32 inttoptr (i64 {entry} to ptr)(ptr inttoptr (i64 {function} to ptr), i32 %x, i32 %y, i32 %z, i32 {threads}, i32 1, i32 1, i32 {shared}, ptr %s, ptr %block, ptr null)
+  %code = call i32 inttoptr (i64 {entry} to ptr)(ptr inttoptr (i64 {function} to ptr),
+    i32 %x, i32 %y, i32 %z, i32 {threads}, i32 1, i32 1, i32 {shared}, ptr %s, ptr %block, ptr null)
   %wrong = icmp ne i32 %code, 0
   br i1 %wrong, label %raise, label %done
 done:
   call void @Py_IncRef(ptr inttoptr (i64 {id(None)} to ptr))
   ret ptr inttoptr (i64 {id(None)} to ptr)
 raise:
-  %raised = call ptr (ptr, ptr, ...) @PyObject_CallFunction(ptr inttoptr (i64 {raiser} to ptr), ptr @format, i32 %code, ptr @call)
+  %raised = call ptr (ptr, ptr, ...) @PyObject_CallFunction(ptr inttoptr (i64 {raiser} to ptr), ptr @format,
+    i32 %code, ptr @call)
   ret ptr %raised
 fail:
   ret ptr null

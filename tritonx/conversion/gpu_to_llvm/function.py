@@ -209,7 +209,8 @@ class FunctionEmitter:
             mask = ", ".join(f"i32 {i}" for i in range(2 * width))
             parts = [
                 self.inst(
-                    f"shufflevector <{width} x {elem}> {parts[i]}, <{width} x {elem}> {parts[i + 1]}, <{2 * width} x i32> <{mask}>"
+                    f"shufflevector <{width} x {elem}> {parts[i]}, <{width} x {elem}> {parts[i + 1]}, "
+                    f"<{2 * width} x i32> <{mask}>"
                 )
                 for i in range(0, len(parts), 2)
             ]

@@ -141,10 +141,12 @@ class Machine(ABC):
         return False
 
     def async_commit(self, f: FunctionEmitter) -> None:
-        """Close a group of the copies started since the last one."""
+        """Close a group of the copies started since the last one; nothing where there are no such copies."""
+        return None
 
     def async_wait(self, f: FunctionEmitter, pending: int) -> None:
         """Wait until at most ``pending`` of this thread's groups are still under way."""
+        return None
 
     # ---- arithmetic that has no portable spelling
 

@@ -2,7 +2,7 @@
 
 ``total += tl.sum(tile, axis=0)`` in a loop sends every iteration's tile through shuffles, shared memory and a
 barrier. The sum of the tiles, element by element, is the same number of additions without any of that, and needs one
-reduction at the end. The order in which the elements are combined is not specified, so either may be done. """
+reduction at the end. The order in which the elements are combined is not specified, so either may be done."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _CHEAP: tuple[type[Operation], ...] = (
 """Ops that may be done again; exponentials included, because the special-function unit is otherwise idle here."""
 
 WORKING_REGISTERS = 48
-"""What such a kernel needs beside the row: addresses, masks, a run of intermediates (48 to 56 in the kernels measured)."""
+"""What such a kernel needs beside the row: addresses, masks, a run of intermediates (48 to 56 where measured)."""
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,8 @@ def test_kernel_descriptors_are_exported() -> None:
 
 
 def test_writable_data_is_refused() -> None:
-    extra = "@counter = addrspace(1) global i32 7\n@llvm.used = appending global [1 x ptr] [ptr addrspacecast (ptr addrspace(1) @counter to ptr)]"
+    used = "[ptr addrspacecast (ptr addrspace(1) @counter to ptr)]"
+    extra = f"@counter = addrspace(1) global i32 7\n@llvm.used = appending global [1 x ptr] {used}"
     with pytest.raises(LinkError, match="writable data"):
         link(compiled("gfx942", extra=extra))
 
