@@ -6,6 +6,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
@@ -19,6 +20,7 @@ def layout_pipeline(target: GpuTarget) -> tuple[ModulePass, ...]:
     return (
         DecomposeDots(matrix_types=" ".join(sorted(target.matrix_types))),
         AssignLayouts.of(target),
+        AccumulateInThreads(),
         StageDotOperands(),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),

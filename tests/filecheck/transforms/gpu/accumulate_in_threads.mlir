@@ -1,0 +1,74 @@
+// RUN: tritonx-opt %s -p "accumulate-in-threads" | filecheck %s
+
+#rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#line = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Rows lie over four warps, eight registers each: the eight are summed in the loop, the four after it.
+  // CHECK-LABEL: @columns
+  // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<4x128xf32
+  // CHECK: %[[ACC:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[ZERO]]) -> (tensor<4x128xf32
+  // CHECK-NEXT: %[[R:.*]] = tt.reshape %x : tensor<32x128xf32, {{.*}}> -> tensor<8x4x128xf32
+  // CHECK-NEXT: %[[OWN:.*]] = "tt.reduce"(%[[R]]) <{axis = 0 : i32}>
+  // CHECK: %[[SUM:.*]] = arith.addf %[[A]], %[[OWN]]
+  // CHECK-NEXT: scf.yield %[[SUM]]
+  // CHECK: "tt.reduce"(%[[ACC]]) <{axis = 0 : i32}>
+  // CHECK: arith.addf %init
+  tt.func public @columns(%x: tensor<32x128xf32, #rows>, %init: tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>, %n: i32) -> tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>) : i32 {
+      %s = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.addf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<32x128xf32, #rows>) -> tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>
+      %b = arith.addf %a, %s : tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>
+      scf.yield %b : tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>
+    }
+    tt.return %sum : tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>
+  }
+
+  // A maximum down to one number: the threads' maxima go round.
+  // CHECK-LABEL: @largest
+  // CHECK: arith.constant dense<0xFF800000> : tensor<128xf32
+  // CHECK: tt.reshape %x : tensor<1024xf32, {{.*}}> -> tensor<2x128x4xf32
+  // CHECK: "tt.reduce"({{.*}}) <{axis = 2 : i32}>
+  // CHECK: "tt.reduce"({{.*}}) <{axis = 0 : i32}>
+  // CHECK: scf.yield
+  // CHECK: "tt.reduce"({{.*}}) <{axis = 0 : i32}>
+  tt.func public @largest(%x: tensor<1024xf32, #line>, %init: f32, %n: i32) -> f32 {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %max = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (f32) : i32 {
+      %s = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.maxnumf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<1024xf32, #line>) -> f32
+      %b = arith.maxnumf %a, %s : f32
+      scf.yield %b : f32
+    }
+    tt.return %max : f32
+  }
+
+  // The running value is used: nothing is moved.
+  // CHECK-LABEL: @used
+  // CHECK: scf.for {{.*}} -> (f32)
+  // CHECK-NOT: tt.reshape
+  tt.func public @used(%x: tensor<1024xf32, #line>, %p: !tt.ptr<f32>, %init: f32, %n: i32) -> f32 {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %max = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (f32) : i32 {
+      %s = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.addf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<1024xf32, #line>) -> f32
+      %b = arith.addf %a, %s : f32
+      tt.store %p, %b : !tt.ptr<f32>
+      scf.yield %b : f32
+    }
+    tt.return %max : f32
+  }
+}

@@ -1,0 +1,231 @@
+"""Reductions in loops: each thread sums up its own elements, and threads are combined once, after the loop.
+
+    for ...:                                   for ...:
+      x = load ...          : [32, 128]          x = load ...
+      s = reduce(x, axis 0) : [128]              own = reduce(reshape(x), own elements) : [4, 128]
+      acc = acc + s                              acc = acc + own
+                                               acc = init + reduce(acc, axis 0)
+
+What stays in the loop touches only a thread's registers; the shuffles and barriers of a reduction over lanes and
+warps are done once. The tile is reshaped so that the bits of the axis that a thread holds itself are dims of their
+own; no element moves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.dialects import arith, scf, tile
+from tritonx.dialects.gpu_layout import ConvertLayoutOp, attribute_of, encoding_value
+from tritonx.ir.builder import Builder
+from tritonx.ir.edit import clone_region, erase, only_block, set_type, terminator_of
+from tritonx.ir.types import bit_width, element_type, encoding_of, i32, is_tensor, shape_of, tensor, type_of
+from tritonx.layouts import axis_bits, infer, linear_layout
+from tritonx.layouts.encodings import DistributedEncoding, Ints
+
+Number = int | float
+
+
+NEUTRAL: dict[type[Operation], Callable[[int], Number]] = {
+    arith.AddfOp: lambda bits: 0.0,
+    arith.AddiOp: lambda bits: 0,
+    arith.MulfOp: lambda bits: 1.0,
+    arith.MuliOp: lambda bits: 1,
+    arith.MaximumfOp: lambda bits: -math.inf,
+    arith.MinimumfOp: lambda bits: math.inf,
+    arith.MaxnumfOp: lambda bits: -math.inf,
+    arith.MinnumfOp: lambda bits: math.inf,
+    arith.MaxSIOp: lambda bits: -(1 << (bits - 1)),
+    arith.MinSIOp: lambda bits: (1 << (bits - 1)) - 1,
+    arith.MaxUIOp: lambda bits: 0,
+    arith.MinUIOp: lambda bits: -1,
+    arith.AndIOp: lambda bits: -1,
+    arith.OrIOp: lambda bits: 0,
+    arith.XOrIOp: lambda bits: 0,
+}
+"""Ops that may be regrouped, each with the number that changes nothing, given the width of an element."""
+
+
+@dataclass(frozen=True)
+class AccumulateInThreads(ModulePass):
+    """Moves the part of a reduction that crosses threads out of a loop that only accumulates its result with the op
+    that it reduces by. Floating-point sums are regrouped, as any reduction regroups them."""
+
+    name = "accumulate-in-threads"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in list(op.walk()):
+            if isinstance(inner, scf.ForOp):
+                for number in range(len(inner.results)):
+                    found = _find(inner, number)
+                    if found is not None:
+                        _rewrite(inner, number, found)
+
+
+@dataclass(frozen=True)
+class _Accumulation:
+    """`update = combine(acc, reduce)` in a loop, where nothing else uses any of them."""
+
+    reduce: tile.ReduceOp
+    update: Operation
+    split: tuple[tuple[int, bool], ...]
+    """The axis as (extent, whether a thread holds all of it) of its parts, slowest first."""
+
+
+def _find(loop: scf.ForOp, number: int) -> _Accumulation | None:
+    end = terminator_of(loop.body.block)
+    update = end.operands[number].owner
+    argument = loop.body.block.args[number + 1]
+    if not isinstance(update, Operation) or update.__class__ not in NEUTRAL or update.parent is not loop.body.block:
+        return None
+    if not _used_once(update.results[0]) or not _used_once(argument):
+        return None
+    others = [v for v in update.operands if v is not argument]
+    if len(others) != 1 or not isinstance(others[0].owner, tile.ReduceOp):
+        return None
+    reduce = others[0].owner
+    if len(reduce.operands) != 1 or not _used_once(others[0]) or reduce.parent is not loop.body.block:
+        return None
+    if _combiner(reduce) is not update.__class__:
+        return None
+    split = _own_parts(reduce)
+    return None if split is None else _Accumulation(reduce, update, split)
+
+
+def _used_once(value: SSAValue) -> bool:
+    first = value.first_use
+    return first is not None and len(list(value.uses)) == 1
+
+
+def _combiner(op: tile.ReduceOp) -> type[Operation] | None:
+    """The class of the one op that a reduction's region applies to its two arguments."""
+    block = only_block(op.combineOp)
+    if block is None:
+        return None
+    ops = list(block.ops)
+    if len(ops) != 2 or set(ops[0].operands) != set(block.args) or tuple(ops[1].operands) != tuple(ops[0].results):
+        return None
+    return ops[0].__class__
+
+
+def _encoding(type_: Any) -> DistributedEncoding:
+    attribute = encoding_of(type_)
+    if attribute is None:
+        raise ValueError(f"{type_} has no layout: run assign-layouts first")
+    return encoding_value(attribute)
+
+
+def _own_parts(op: tile.ReduceOp) -> tuple[tuple[int, bool], ...] | None:
+    """The axis cut where its bits change between registers and threads; None where threads have no part, or all is
+    mixed.
+    """
+    type_ = type_of(op.operands[0])
+    axis = op.axis.value.data
+    bits = axis_bits(linear_layout(_encoding(type_), shape_of(type_)), axis)
+    if bits is None or bits.blocks or not (bits.lanes or bits.warps):
+        return None
+    own = {step for _, step in bits.registers}
+    parts: list[tuple[int, bool]] = []
+    step = 1
+    while step < shape_of(type_)[axis]:
+        mine = step in own
+        if parts and parts[0][1] == mine:
+            parts[0] = (parts[0][0] * 2, mine)
+        else:
+            parts.insert(0, (2, mine))
+        step *= 2
+    return tuple(parts)
+
+
+def _rewrite(loop: scf.ForOp, number: int, found: _Accumulation) -> None:
+    reduce, update = found.reduce, found.update
+    source = type_of(reduce.operands[0])
+    shape, axis = shape_of(source), reduce.axis.value.data
+    builder = Builder.before(reduce)
+    extents = tuple(extent for extent, _ in found.split)
+    new_shape = (*shape[:axis], *extents, *shape[axis + 1 :])
+    value = _reshaped(builder, reduce.operands[0], new_shape)
+    kept = len(found.split)
+    # A thread's own parts, last first, so that the others keep their places.
+    for position in reversed(range(len(found.split))):
+        if found.split[position][1]:
+            value = _reduced(builder, reduce, value, axis + position)
+            kept -= 1
+    type_ = type_of(value)
+    argument = loop.body.block.args[number + 1]
+    operands = [value if v is not argument else v for v in update.operands]
+    made = builder_after(update).create(update.__class__, operands, (type_,), dict(update.properties))
+    terminator_of(loop.body.block).operands[number] = made.results[0]
+    initial = loop.operands[3 + number]
+    loop.operands[3 + number] = Builder.before(loop).constant(NEUTRAL[update.__class__](bit_width(type_)), type_)
+    erase(update)
+    erase(reduce)
+    result = loop.results[number]
+    old_type = type_of(result)
+    set_type(argument, type_)
+    set_type(result, type_)
+    _finish(loop, number, found, initial, old_type, axis, kept, made.__class__, dict(made.properties))
+
+
+def _finish(
+    loop: scf.ForOp,
+    number: int,
+    found: _Accumulation,
+    initial: SSAValue,
+    old_type: Attribute,
+    axis: int,
+    kept: int,
+    combine: type[Operation],
+    properties: dict[str, Attribute],
+) -> None:
+    """Behind the loop: threads combined, the layout the old one, the initial value added."""
+    result = loop.results[number]
+    uses = list(result.uses)
+    builder = builder_after(loop)
+    value: SSAValue = result
+    for _ in range(kept):
+        value = _reduced(builder, found.reduce, value, axis)
+    if is_tensor(old_type) and type_of(value) != old_type:
+        value = builder.create(ConvertLayoutOp, (value,), (old_type,)).results[0]
+    total = builder.create(combine, (initial, value), (old_type,), properties).results[0]
+    for use in uses:
+        use.operation.operands[use.index] = total
+
+
+def builder_after(op: Operation) -> Builder:
+    """A builder that inserts behind an op."""
+    following = op.next_op
+    assert following is not None, "a terminator ends the block"
+    builder = Builder.before(following)
+    builder.location = op.location
+    return builder
+
+
+def _reshaped(builder: Builder, value: SSAValue, shape: Ints) -> SSAValue:
+    type_ = type_of(value)
+    if shape == shape_of(type_):
+        return value
+    encoding = infer.reshaped(_encoding(type_), shape_of(type_), shape)
+    result = tensor(element_type(type_), shape, attribute_of(encoding))
+    return builder.create(tile.ReshapeOp, (value,), (result,)).results[0]
+
+
+def _reduced(builder: Builder, like: tile.ReduceOp, value: SSAValue, axis: int) -> SSAValue:
+    """A reduction along one dim with the region of `like`."""
+    type_ = type_of(value)
+    shape = shape_of(type_)
+    rest = (*shape[:axis], *shape[axis + 1 :])
+    result: Attribute = element_type(type_)
+    if rest:
+        result = tensor(result, rest, attribute_of(infer.reduced(_encoding(type_), axis)))
+    region = clone_region(like.combineOp, {})
+    made = builder.create(tile.ReduceOp, (value,), (result,), {"axis": IntegerAttr(axis, i32)}, regions=(region,))
+    return made.results[0]
