@@ -16,7 +16,7 @@ from tritonx.conversion.tile_to_gpu.blocked import default_encoding
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import arith, math, tile
 from tritonx.ir.types import is_tensor, shape_of, type_of
-from tritonx.layouts import LayoutError, infer
+from tritonx.layouts import LayoutError, axis_bits, infer, linear_layout
 from tritonx.layouts.encodings import DistributedEncoding, Ints, SliceEncoding
 
 Encodings = list[DistributedEncoding | None]
@@ -46,6 +46,10 @@ class Relation:
             if encoding is not None and encoding not in found:
                 found.append(encoding)
         return found
+
+    def fits(self, op: Any, key: DistributedEncoding) -> bool:
+        """Whether the op can be emitted in this version."""
+        return True
 
     def default_key(self, op: Any, target: GpuTarget) -> DistributedEncoding:
         """The version for an op that nothing else decides about."""
@@ -173,8 +177,26 @@ class Reduce(Relation):
         axis = op.axis.value.data
         return wanted.parent if isinstance(wanted, SliceEncoding) and wanted.dim == axis else None
 
+    def fits(self, op: Any, key: DistributedEncoding) -> bool:
+        """The axis lies along bits of its own, inside a block."""
+        bits = axis_bits(linear_layout(key, shape_of(type_of(op.operands[0]))), op.axis.value.data)
+        return bits is not None and not bits.blocks
+
     def default_key(self, op: Any, target: GpuTarget) -> DistributedEncoding:
         return plain(shape_of(type_of(op.operands[0])), target)
+
+
+class Scan(Relation):
+    def fits(self, op: Any, key: DistributedEncoding) -> bool:
+        """Besides, warps step together and further than lanes: a warp's total is known before warps exchange
+        theirs.
+        """
+        bits = axis_bits(linear_layout(key, shape_of(type_of(op.operands[0]))), op.axis.value.data)
+        if bits is None or bits.blocks:
+            return False
+        warps = [step for _, step in bits.warps]
+        between = [step for _, step in (*bits.registers, *bits.lanes) if warps and min(warps) < step < max(warps)]
+        return not between and not any(warps and step > min(warps) for _, step in bits.lanes)
 
 
 class Gather(Relation):
@@ -213,6 +235,7 @@ RELATIONS: dict[type[Operation], Relation] = {
     tile.SplitOp: Split(),
     tile.CatOp: Cat(),
     tile.ReduceOp: Reduce(),
+    tile.ScanOp: Scan(),
     tile.GatherOp: Gather(),
     tile.HistogramOp: Anything(),
     tile.UnsplatOp: Anything(),

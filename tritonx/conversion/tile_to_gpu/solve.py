@@ -145,11 +145,7 @@ class _Solver:
         relation = relation_of(op)
         key = self.fixed.get(op)
         if key is None:
-            given = [self.native.get(v) if is_tensor(type_of(v)) else None for v in op.operands]
-            keys = [k for k in relation.keys_from_operands(op, given) if not isinstance(k, DotOperandEncoding)]
-            if len(keys) > 1:
-                keys.sort(key=lambda k: self._operands_cost(op, k, 0))
-            key = keys[0] if keys else None
+            key = self._key_from_operands(op)
         if key is None and (not self._may_repeat(op) or isinstance(op, NOT_ANY_LAYOUT)):
             key = relation.default_key(op, self.target)
         if key is None:
@@ -259,11 +255,7 @@ class _Solver:
     def _native_key(self, op: Operation) -> DistributedEncoding:
         key = self.fixed.get(op) or self.key.get(op)
         if key is None:
-            given = [self.native.get(v) if is_tensor(type_of(v)) else None for v in op.operands]
-            keys = [k for k in relation_of(op).keys_from_operands(op, given) if not isinstance(k, DotOperandEncoding)]
-            if len(keys) > 1:
-                keys.sort(key=lambda k: self._operands_cost(op, k, 0))
-            key = keys[0] if keys else relation_of(op).default_key(op, self.target)
+            key = self._key_from_operands(op) or relation_of(op).default_key(op, self.target)
             self.key[op] = key
         return key
 
