@@ -155,6 +155,16 @@ class _Solver:
             if encoding is not None:
                 self.native[result] = encoding
 
+    def _key_from_operands(self, op: Operation) -> DistributedEncoding | None:
+        """The version that its operands' native layouts suggest, the cheapest where they differ."""
+        relation = relation_of(op)
+        given = [self.native.get(v) if is_tensor(type_of(v)) else None for v in op.operands]
+        keys = relation.keys_from_operands(op, given)
+        keys = [k for k in keys if not isinstance(k, DotOperandEncoding) and relation.fits(op, k)]
+        if len(keys) > 1:
+            keys.sort(key=lambda k: self._operands_cost(op, k, 0))
+        return keys[0] if keys else None
+
     # --- costs
     # --------------------------------------------------------------------------------------------------------
 
