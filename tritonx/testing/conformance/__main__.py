@@ -1,0 +1,60 @@
+"""``python -m tritonx.testing.conformance [device] [-k TEXT] [--seed N]``: run the suite on a device and report."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+from tritonx.testing.conformance import isolated
+from tritonx.testing.conformance.case import Case
+from tritonx.testing.conformance.device import find, names
+from tritonx.testing.conformance.suite import cases
+
+
+def main() -> int:
+    """The exit code: 1 where a case failed."""
+    parser = argparse.ArgumentParser("python -m tritonx.testing.conformance", description=__doc__)
+    parser.add_argument("device", nargs="*", help="a backend, interpreter or python; all that are here without one")
+    parser.add_argument("-k", default="", metavar="TEXT", help="only cases whose name contains this")
+    parser.add_argument("--seed", type=int, default=None, help="of the random inputs; a fresh one unless given")
+    parser.add_argument("-v", action="store_true", help="print every case, and whole messages")
+    parser.add_argument("--in-process", action="store_true", help="run in this process, for a debugger")
+    parser.add_argument("-l", "--list", action="store_true", help="print the names of the cases and stop")
+    args = parser.parse_args()
+    chosen = [case for case in cases() if args.k in case.name]
+    if args.list:
+        print(*(case.name for case in chosen), sep="\n")
+        return 0
+    seed = secrets.randbelow(2**31) if args.seed is None else args.seed
+    failed = 0
+    for device in args.device or names():
+        failed += report(device, chosen, seed, verbose=args.v, in_process=args.in_process)
+    return 1 if failed else 0
+
+
+def report(device: str, chosen: Sequence[Case], seed: int, *, verbose: bool, in_process: bool) -> int:
+    """Run the cases on one device, print what fails, and count it."""
+    counts = {"passed": 0, "skipped": 0}
+    start = time.perf_counter()
+    results = _here(device, chosen, seed) if in_process else isolated.run(device, [c.name for c in chosen], seed)
+    for result in results:
+        counts[result.kind] = counts.get(result.kind, 0) + 1
+        if verbose or not result.good:
+            message = result.message if verbose else result.message[:500]
+            print(f"{result.kind.upper()} {result.name} on {device}: {message}", flush=True)
+    seconds = time.perf_counter() - start
+    print(f"{device}: {', '.join(f'{n} {kind}' for kind, n in counts.items())} in {seconds:.1f} s (seed {seed})")
+    return len(chosen) - counts["passed"] - counts["skipped"]
+
+
+def _here(device: str, chosen: Sequence[Case], seed: int) -> Iterator[isolated.Result]:
+    found = find(device)
+    for case in chosen:
+        yield isolated.Result(case.name, *isolated.outcome(case, found, seed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

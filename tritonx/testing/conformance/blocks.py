@@ -1,0 +1,72 @@
+"""Block pointers and tensor descriptors: bounds, padding, advancing, orders."""
+
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import tritonx
+import tritonx.language as tl
+from tritonx.testing.conformance.case import Case, Output, Trial, ceil_div
+from tritonx.testing.conformance.cover import Cover
+from tritonx.testing.conformance.values import DTYPES, distinct
+
+
+@tritonx.jit
+def block_kernel(x_ptr, out_ptr, rows, columns, M: tl.constexpr, N: tl.constexpr):
+    offsets = (tl.program_id(0) * M, tl.program_id(1) * N)
+    source = tl.make_block_ptr(x_ptr, (rows, columns), (columns, 1), offsets, (M, N), (1, 0))
+    target = tl.make_block_ptr(out_ptr, (rows, columns), (columns, 1), offsets, (M, N), (1, 0))
+    x = tl.load(source, boundary_check=(0, 1), padding_option="zero")
+    tl.store(target, x, boundary_check=(0, 1))
+
+
+@tritonx.jit
+def advance_kernel(x_ptr, out_ptr, columns, M: tl.constexpr, N: tl.constexpr):
+    block = tl.make_block_ptr(x_ptr, (M, columns), (1, M), (0, 0), (M, N), (0, 1))
+    total = tl.zeros((M, N), dtype=tl.float32)
+    for _ in range(0, columns, N):
+        total += tl.load(block, boundary_check=(1,), padding_option="zero").to(tl.float32)
+        block = tl.advance(block, (0, N))
+    tl.store(out_ptr + tl.arange(0, M), tl.sum(total, axis=1))
+
+
+@tritonx.jit
+def descriptor_kernel(x_ptr, out_ptr, rows, columns, M: tl.constexpr, N: tl.constexpr):
+    source = tl.make_tensor_descriptor(x_ptr, [rows, columns], [columns, 1], [M, N])
+    target = tl.make_tensor_descriptor(out_ptr, [rows, columns], [columns, 1], [M, N])
+    m = tl.program_id(0) * M
+    n = tl.program_id(1) * N
+    target.store([m, n], source.load([m, n]))
+
+
+def _copied(dtype: str, shape: tuple[int, int], tile: tuple[int, int]) -> Any:
+    def make(rng: np.random.Generator) -> Trial:
+        x = distinct(rng, dtype, shape[0] * shape[1]).reshape(shape)
+        grid = (ceil_div(shape[0], tile[0]), ceil_div(shape[1], tile[1]))
+        return Trial((x, Output.of(x), *shape), {"M": tile[0], "N": tile[1]}, grid)
+
+    return make
+
+
+def _sums(dtype: str, rows: int, columns: int, step: int) -> Any:
+    def make(rng: np.random.Generator) -> Trial:
+        x = rng.integers(-8, 9, (columns, rows)).astype(np.float32)
+        return Trial((x.astype(DTYPES[dtype]), Output.of(x.sum(axis=0)), columns), {"M": rows, "N": step})
+
+    return make
+
+
+def cases(cover: Cover) -> Iterator[Case]:
+    shapes = [((64, 64), (32, 32)), ((50, 72), (16, 64)), ((33, 128), (64, 32))]
+    for (shape, tile), dtype, warps in cover.zipped(shapes, ("fp32", "fp16", "int8"), (4, 1, 8)):
+        name = f"{dtype}-{shape[0]}x{shape[1]}-by-{tile[0]}x{tile[1]}-w{warps}"
+        yield Case(f"blocks/pointer-{name}", block_kernel, _copied(dtype, shape, tile), {"num_warps": warps})
+    for dtype, rows, columns, step in (("fp16", 32, 100, 32), ("fp32", 16, 64, 16)):
+        yield Case(f"blocks/advance-{dtype}-{rows}x{columns}", advance_kernel, _sums(dtype, rows, columns, step))
+    for shape, tile, dtype in (((64, 64), (32, 32), "fp32"), ((50, 72), (16, 64), "fp16")):
+        name = f"blocks/descriptor-{dtype}-{shape[0]}x{shape[1]}-by-{tile[0]}x{tile[1]}"
+        yield Case(name, descriptor_kernel, _copied(dtype, shape, tile))

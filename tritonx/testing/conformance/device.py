@@ -1,0 +1,152 @@
+"""Where cases run: the interpreter, or a backend with its driver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from tritonx.backends import registry
+from tritonx.backends.api import Backend, Options, Target
+from tritonx.runtime import driver
+from tritonx.testing.conformance.case import Array, Case, Output, Trial
+
+HOST = 1
+"""DLPack's number for the host's own memory."""
+
+
+class Device(Protocol):
+    """Runs trials; ``name`` is what ``find`` takes."""
+
+    name: str
+
+    def run(self, case: Case, trial: Trial) -> list[Array]:
+        """Launch, and the contents of the outputs afterwards, in order."""
+        ...
+
+    def unsupported(self, case: Case) -> str | None:
+        """Why the case does not apply here; None where it must pass."""
+        ...
+
+    def usable(self) -> bool:
+        """Whether the device still works, after something went wrong on it."""
+        ...
+
+
+def check(case: Case, device: Device, seed: int) -> None:
+    """Run ``case`` on ``device`` with fresh arguments. Raises ``Mismatch``, or whatever the compile or launch raises."""
+    trial = case.trial(seed)
+    buffers = device.run(case, trial)
+    outputs = [a for a in trial.args if isinstance(a, Output)]
+    for output, buffer in zip(outputs, buffers, strict=True):
+        output.check(buffer)
+
+
+def host_arguments(trial: Trial) -> list[Any]:
+    """The arguments with arrays on the host."""
+    return [a.buffer() if isinstance(a, Output) else a.copy() if isinstance(a, np.ndarray) else a for a in trial.args]
+
+
+def _outputs(trial: Trial, args: Sequence[Any]) -> list[Any]:
+    return [a for a, given in zip(args, trial.args, strict=True) if isinstance(given, Output)]
+
+
+class Interpreter:
+    """The IR that the front end makes, executed by the meanings of its ops."""
+
+    name = "interpreter"
+
+    def run(self, case: Case, trial: Trial) -> list[Array]:
+        from tritonx.interpreter.launch import launch
+
+        args = host_arguments(trial)
+        launch(case.kernel, trial.grid, *args, **trial.constants)
+        return _outputs(trial, args)
+
+    def unsupported(self, case: Case) -> str | None:
+        return None
+
+    def usable(self) -> bool:
+        return True
+
+
+class PythonLines:
+    """The kernel's own Python lines, as under ``TRITONX_INTERPRET=1``."""
+
+    name = "python"
+
+    def run(self, case: Case, trial: Trial) -> list[Array]:
+        from tritonx.interpreter.function import interpreted
+
+        args = host_arguments(trial)
+        interpreted(case.kernel)[trial.grid](*args, **trial.constants)
+        return _outputs(trial, args)
+
+    def unsupported(self, case: Case) -> str | None:
+        return None
+
+    def usable(self) -> bool:
+        return True
+
+
+class BackendDevice:
+    """The current device of a backend."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.name = backend.name
+        self.backend = backend
+        self.on_host = HOST in backend.dlpack_device_types
+        self.target = driver.driver_of(backend).current_target()
+
+    def run(self, case: Case, trial: Trial) -> list[Array]:
+        from tritonx.runtime.arrays import to_device
+
+        driver.set_active(self.backend)
+        try:
+            args = host_arguments(trial)
+            if not self.on_host:
+                args = [to_device(a, backend=self.name) if isinstance(a, np.ndarray) else a for a in args]
+            kernel: Any = case.kernel
+            kernel[trial.grid](*args, **trial.constants, **case.options)
+            return [a if self.on_host else a.numpy() for a in _outputs(trial, args)]
+        finally:
+            driver.reset_active()
+
+    def unsupported(self, case: Case) -> str | None:
+        return unsupported(case, self.backend, self.target)
+
+    def usable(self) -> bool:
+        from tritonx.runtime.arrays import to_device
+
+        try:
+            return self.on_host or bool(to_device(np.ones(1), backend=self.name).numpy()[0] == 1)
+        except Exception:
+            return False
+
+
+def options_for(case: Case, backend: Backend, target: Target) -> Options:
+    """The case's options as the backend understands them."""
+    return backend.parse_options(target, case.options)
+
+
+def unsupported(case: Case, backend: Backend, target: Target) -> str | None:
+    """Why a target's compile need not take the case; None where it must."""
+    missing = case.needs - set(options_for(case, backend, target).supported_fp8_dtypes)
+    return f"{target} has no {', '.join(sorted(missing))}" if missing else None
+
+
+def find(name: str) -> Device:
+    """The device of this name. Raises NoBackend for an unknown one and NoDevice where it does not start."""
+    if name in ("interpreter", "python"):
+        return Interpreter() if name == "interpreter" else PythonLines()
+    return BackendDevice(registry.get_backend(name))
+
+
+def names() -> list[str]:
+    """The interpreter, and every backend that has a device here."""
+    found = ["interpreter"]
+    for name, backend in registry.available().items():
+        if driver.ActiveDriver(backend).is_active():
+            found.append(name)
+    return found

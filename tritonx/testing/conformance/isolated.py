@@ -1,0 +1,133 @@
+"""Running cases in a process of their own, which may die: LLVM ends it on code that it cannot handle, and a fault on a
+device makes the device unusable until the process ends. The parent notes what happened and goes on in a new process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SECONDS = 120
+"""How long one case may take."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """``kind``: ``passed``, ``skipped``, ``wrong`` (a mismatch), ``error`` (an exception), ``died``, ``hung``."""
+
+    name: str
+    kind: str
+    message: str = ""
+
+    @property
+    def good(self) -> bool:
+        return self.kind in ("passed", "skipped")
+
+
+def run(device: str, names: Sequence[str], seed: int) -> Iterator[Result]:
+    """A result for each name, in order. Raises RuntimeError where no process comes up at all, as without a device."""
+    rest = list(names)
+    while rest:
+        done = 0
+        for result in _one_process(device, rest, seed):
+            done += 1
+            yield result
+        if done == 0:
+            raise RuntimeError(f"no process could start on {device}")
+        rest = rest[done:]
+
+
+def _one_process(device: str, names: Sequence[str], seed: int) -> Iterator[Result]:
+    reading, writing = os.pipe()
+    root = str(Path(__file__).parents[3])
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    errors = tempfile.TemporaryFile("w+", errors="replace")
+    start = "from tritonx.testing.conformance.isolated import serve; serve()"
+    command = [sys.executable, "-c", start, str(writing), device, str(seed)]
+    child = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors, pass_fds=(writing,),
+        env={**os.environ, "PYTHONPATH": path}, text=True,
+    )  # fmt: skip
+    os.close(writing)
+    assert child.stdin is not None
+    child.stdin.write("\n".join(names))
+    child.stdin.close()
+    done, stopped = 0, False
+    for line in _lines(reading):
+        if line is None:
+            child.kill()
+            yield Result(names[done], "hung", f"no result after {SECONDS} s")
+            stopped = True
+        elif line == "stop":
+            stopped = True
+        else:
+            done += 1
+            yield Result(*json.loads(line))
+    errors.seek(0)
+    said = errors.read()
+    errors.close()
+    if child.wait() and not stopped and done < len(names):
+        if done == 0 and "NoDevice" in said:
+            raise RuntimeError(said.strip().splitlines()[-1])
+        yield Result(names[done], "died", f"exit {child.returncode}: {said.strip()[-600:]}")
+
+
+def _lines(channel: int) -> Iterator[str | None]:
+    """The lines that arrive until the other end closes; None, and the end, where none does for too long."""
+    rest = b""
+    try:
+        while True:
+            if not select.select([channel], [], [], SECONDS)[0]:
+                yield None
+                return
+            data = os.read(channel, 1 << 16)
+            if not data:
+                return
+            *lines, rest = (rest + data).split(b"\n")
+            yield from (line.decode() for line in lines)
+    finally:
+        os.close(channel)
+
+
+def serve() -> None:
+    """In the child: run the cases named on standard input, a line of JSON for each."""
+    from tritonx.testing.conformance.device import find
+    from tritonx.testing.conformance.suite import cases
+
+    known = {case.name: case for case in cases()}
+    channel, seed = int(sys.argv[1]), int(sys.argv[3])
+    device = find(sys.argv[2])
+    with os.fdopen(channel, "w", buffering=1) as out:
+        for name in sys.stdin.read().splitlines():
+            kind, message = outcome(known[name], device, seed)
+            print(json.dumps((name, kind, message)), file=out)
+            if kind == "error" and not device.usable():
+                print("stop", file=out)
+                os._exit(0)
+        out.flush()
+        os._exit(0)  # whatever libraries do when they end is not what is tested
+
+
+def outcome(case: Any, device: Any, seed: int) -> tuple[str, str]:
+    """What running ``case`` in this process gives: (kind, message)."""
+    from tritonx.testing.conformance.case import Mismatch
+    from tritonx.testing.conformance.device import check
+
+    reason = device.unsupported(case)
+    if reason is not None:
+        return "skipped", reason
+    try:
+        check(case, device, seed)
+    except Mismatch as problem:
+        return "wrong", str(problem)
+    except Exception as problem:
+        return "error", f"{type(problem).__name__}: {problem}"
+    return "passed", ""

@@ -1,0 +1,26 @@
+"""The suite: all families, in order."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from tritonx.testing.conformance.case import Case
+from tritonx.testing.conformance.cover import Cover
+
+FAMILIES = (
+    "elementwise", "casts", "fp8", "functions", "memory", "blocks", "shape", "reduce", "scan", "dot", "atomic",
+    "control", "sorting", "random_numbers", "debug",
+)  # fmt: skip
+"""Modules of this package, one an op family, each with ``cases(cover)``."""
+
+
+def cases(cover: Cover | None = None) -> list[Case]:
+    """Every case; what the environment asks for unless ``cover`` is given. Names are unique."""
+    cover = Cover.from_environment() if cover is None else cover
+    found: dict[str, Case] = {}
+    for family in FAMILIES:
+        for case in import_module(f"tritonx.testing.conformance.{family}").cases(cover):
+            if case.name in found:
+                raise ValueError(f"two conformance cases are named {case.name}")
+            found[case.name] = case
+    return list(found.values())
