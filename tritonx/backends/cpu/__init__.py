@@ -50,7 +50,7 @@ class CpuBackend(Backend):
         return f"llvmlite {version('llvmlite')} {fingerprint()}"
 
     def extern_functions(self, target: Target) -> Mapping[str, Any]:
-        from tritonx.backends.cpu.libm import OVERLOADS
+        from tritonx.conversion.tile_to_loops.libdevice import OVERLOADS
 
         return OVERLOADS
 

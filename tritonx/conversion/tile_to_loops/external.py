@@ -6,53 +6,24 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
+from tritonx.conversion.tile_to_loops import libdevice
 from tritonx.conversion.tile_to_loops.control import emit_region
-from tritonx.conversion.tile_to_loops.elementwise import Rule
 from tritonx.conversion.tile_to_loops.emitter import Position, unsupported
-from tritonx.conversion.tile_to_loops.libm import LIBM, PREDICATES, VECTOR_FORMS
-from tritonx.conversion.tile_to_loops.mathlib import Code, emit_function, emit_scalar_calls
 from tritonx.conversion.tile_to_loops.tables import ElementwiseRule, StatementRule
-from tritonx.conversion.tile_to_loops.types import register_type, vector
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
-from tritonx.ir.types import element_type, f32, f64, shape_of
+from tritonx.ir.types import shape_of
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
 
 
 def _extern(e: Emitter, op: tile.ExternElementwiseOp, args: list[Lanes]) -> Lanes:
-    symbol = op.symbol.data
-    width = args[0].width
-    texts = [a.text for a in args]
-    if symbol in PREDICATES:
-        return _predicate(e, op, symbol, args[0])
-    if symbol in VECTOR_FORMS:
-        return Lanes(emit_function(e.writer, VECTOR_FORMS[symbol], texts, width, e.isa.function_attributes()), width)
-    if symbol not in LIBM:
-        raise unsupported(
-            op, f"no function {symbol!r} on this host", "tl.extra.libdevice lists the functions of the target"
-        )
-    types = [register_type(element_type(v.type)) for v in op.operands]
-    result = register_type(element_type(op.results[0].type))
-    return Lanes(emit_scalar_calls(e.writer, symbol, texts, width, types, result), width)
-
-
-def _predicate(e: Emitter, op: Operation, symbol: str, value: Lanes) -> Lanes:
-    """isnan and the like, as an i32 that is 0 or 1."""
-    element = element_type(op.operands[0].type)
-    assert element in (f32, f64)
-    code = Code(e.writer, value.width, double=element == f64)
-    name = symbol.removesuffix("f").removesuffix("d") if symbol not in ("isinf",) else symbol
-    if name == "isnan":
-        mask = code.compare("uno", value.text, value.text)
-    elif name == "isinf":
-        mask = code.compare("oeq", code.abs(value.text), code.const(float("inf")))
-    elif name == "signbit":
-        mask = code.int_compare("slt", code.bits(value.text), 0)
-    else:
-        mask = code.compare("olt", code.abs(value.text), code.const(float("inf")))
-    return Lanes(e.writer.let(f"zext {code.mask} {mask} to {vector('i32', value.width)}"), value.width)
+    result = libdevice.call(e, op, op.symbol.data, args)
+    if result is None:
+        hint = "tl.extra.libdevice lists the functions of the target"
+        raise unsupported(op, f"no function {op.symbol.data!r} on this host", hint)
+    return result
 
 
 def _inline_assembly(e: Emitter, op: tile.ElementwiseInlineAsmOp) -> None:
@@ -101,5 +72,3 @@ STATEMENTS: dict[type[Operation], StatementRule] = {
     tile.ElementwiseInlineAsmOp: _inline_assembly,
     tile.MapElementwiseOp: _map_elementwise,
 }
-
-__all__ = ["ELEMENTWISE", "STATEMENTS", "Rule"]

@@ -1,6 +1,4 @@
-"""The functions that ``tl.extra.libdevice`` names may stand for on a host: the C library's, and the vector forms of
-some.
-"""
+"""The functions of the C library that kernels may call, and which of them have a vector form in `mathlib`."""
 
 from __future__ import annotations
 
@@ -9,15 +7,29 @@ _ONE = (
     "log1p log2 logb nearbyint rint round sin sinh sqrt tan tanh tgamma trunc j0 j1 y0 y1"
 ).split()
 _TWO = "atan2 copysign fdim fmax fmin fmod hypot nextafter pow remainder".split()
-_THREE = ("fma",)
 
-SIGNATURES: dict[str, tuple[tuple[str, ...], str]] = {
-    symbol: ((kind,) * arity, kind)
-    for arity, names in ((1, _ONE), (2, _TWO), (3, _THREE))
-    for name in names
-    for symbol, kind in ((f"{name}f", "fp32"), (name, "fp64"))
+_SHAPES: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(_ONE, ("x", "x")),
+    **dict.fromkeys(_TWO, ("xx", "x")),
+    "fma": ("xxx", "x"),
+    "ldexp": ("xi", "x"),
+    "scalbn": ("xi", "x"),
+    "ilogb": ("x", "i"),
+    "llrint": ("x", "l"),
+    "llround": ("x", "l"),
+    "jn": ("ix", "x"),
+    "yn": ("ix", "x"),
 }
-"""C symbol → (argument types, result type)."""
+"""C name → (parameters, result); x is the float type that the name's suffix says."""
+
+_FIXED = {"i": "int32", "l": "int64"}
+
+SIGNATURES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    f"{name}{suffix}": (name, tuple(_FIXED.get(p, kind) for p in parameters), _FIXED.get(result, kind))
+    for name, (parameters, result) in _SHAPES.items()
+    for suffix, kind in (("f", "fp32"), ("", "fp64"))
+}
+"""C symbol → (name, argument types, result type)."""
 
 LIBM: frozenset[str] = frozenset(SIGNATURES)
 
@@ -26,5 +38,3 @@ VECTOR_FORMS: dict[str, str] = {
     for name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "tanh", "erf", "pow")
 }
 """Symbols of f32 functions that `mathlib` has in vector form."""
-
-PREDICATES: frozenset[str] = frozenset({"isnan", "isinf", "signbit", "finitef", "isfinited"})

@@ -179,3 +179,67 @@ def bits(x, out, N: tl.constexpr):
 
 def test_bits(compare: Any, rng: np.random.Generator) -> None:
     compare(bits, (1,), rng.standard_normal(64, dtype=np.float32), np.zeros(64, np.int32), N=64)
+
+
+def _overloads() -> list[tuple[str, tuple[str, ...], str]]:
+    from tritonx.conversion.tile_to_loops.libdevice import OVERLOADS
+    from tritonx.language.libdevice_table import names as libdevice_names
+
+    return [
+        (name, types, result)
+        for name, table in OVERLOADS.items()
+        for types, (_, result) in table.items()
+        if name in libdevice_names()
+    ]
+
+
+_DTYPES = {"fp32": np.float32, "fp64": np.float64, "int32": np.int32, "int64": np.int64, "uint32": np.uint32,
+           "uint64": np.uint64}  # fmt: skip
+
+
+_POSITIVE = frozenset(
+    "acosh log log2 log10 log1p sqrt rsqrt pow y0 y1 yn tgamma lgamma fast_powf fast_logf "
+    "fast_log2f fast_log10f".split()
+)
+"""Functions that are defined for positive arguments."""
+
+
+@tritonx.jit
+def one_argument(a, out, F: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out + i, getattr(tl.extra.libdevice, F)(tl.load(a + i)))
+
+
+@tritonx.jit
+def two_arguments(a, b, out, F: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out + i, getattr(tl.extra.libdevice, F)(tl.load(a + i), tl.load(b + i)))
+
+
+@tritonx.jit
+def three_arguments(a, b, c, out, F: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out + i, getattr(tl.extra.libdevice, F)(tl.load(a + i), tl.load(b + i), tl.load(c + i)))
+
+
+@pytest.mark.parametrize(("name", "types", "result"), [o for o in _overloads() if len(o[1]) < 4])
+def test_every_libdevice_function(
+    compare: Any, rng: np.random.Generator, name: str, types: tuple[str, ...], result: str
+) -> None:
+    from tritonx.interpreter.extern import EXTERN_FUNCTIONS
+
+    args = [
+        (rng.standard_normal(64) * 3).astype(_DTYPES[t]) if t[0] == "f" else rng.integers(0, 9, 64).astype(_DTYPES[t])
+        for t in types
+    ]
+    if name in _POSITIVE:
+        place = 1 if name == "yn" else 0
+        args[place] = np.abs(args[place]) + 1
+    kernel = (one_argument, two_arguments, three_arguments)[len(types) - 1]
+    out = np.full(64, 107, _DTYPES[result])
+    if name not in EXTERN_FUNCTIONS:
+        kernel[(1,)](*args, out, F=name, N=64)
+        assert np.any(out != 107)
+        return
+    close = (3e-6, 1e-6) if result == "fp32" else (1e-13, 1e-13)
+    compare(kernel, (1,), *args, out, F=name, N=64, close=close)
