@@ -8,7 +8,7 @@ from xdsl.dialects import math as base
 from xdsl.ir import Dialect
 from xdsl.irdl import IRDLOperation
 
-from tritonx.dialects.arith import check_float, check_integer
+from tritonx.dialects.arith.checks import check_float, check_integer
 from tritonx.ir.define import TypeRules, same
 from tritonx.ir.derive import derive
 

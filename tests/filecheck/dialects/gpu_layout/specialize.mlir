@@ -1,5 +1,9 @@
 // RUN: tritonx-opt %s | tritonx-opt | filecheck %s
 // RUN: tritonx-opt %s --print-op-generic | tritonx-opt | filecheck %s
+// RUN: tritonx-opt %s --print-op-generic | filecheck %s --check-prefix GENERIC
+
+// The partitions are the regions of an op of their own, which only the generic form shows.
+// GENERIC: "ttg.warp_specialize.partitions"
 
 // Warp specialisation, and what the pipeliner leaves in between.
 

@@ -9,7 +9,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   // Written, then read: one barrier. Read twice: none in between.
   // CHECK-LABEL: @once
   // CHECK: ttg.local_alloc
-  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: ttg.local_barrier
   // CHECK-NEXT: ttg.local_load
   // CHECK-NEXT: ttg.local_load
   // CHECK-NEXT: tt.return
@@ -23,9 +23,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   // Round a loop the store of the next iteration meets the load of this one.
   // CHECK-LABEL: @loop
   // CHECK: scf.for
-  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: ttg.local_barrier
   // CHECK-NEXT: ttg.local_store
-  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: ttg.local_barrier
   // CHECK-NEXT: ttg.local_load
   // CHECK-NEXT: arith.addf
   // CHECK-NEXT: scf.yield
@@ -45,7 +45,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   // A conversion synchronises inside itself; what uses its memory next waits for its reads.
   // CHECK-LABEL: @scratch
   // CHECK: ttg.convert_layout
-  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: ttg.local_barrier
   // CHECK-NEXT: ttg.convert_layout
   // CHECK-NEXT: tt.return
   tt.func public @scratch(%a: tensor<32x32xf32, #rows>) -> tensor<32x32xf32, #rows> {
@@ -57,7 +57,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   // What was copied asynchronously is there for all threads after a wait and a barrier; other slots of a buffer are not waited for.
   // CHECK-LABEL: @copies
   // CHECK: ttg.async_wait
-  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: ttg.local_barrier
   // CHECK-NEXT: ttg.local_load
   // CHECK-NEXT: ttg.local_store
   // CHECK-NEXT: tt.return
