@@ -16,6 +16,7 @@ from tritonx.layouts.lookup import linear_layout
 from tritonx.layouts.samples import random_distributed, random_shared
 from tritonx.layouts.text import encoding_text
 
+pytestmark = pytest.mark.peer
 if importlib.util.find_spec("triton") is None:
     pytest.skip("the Triton wheel is not installed", allow_module_level=True)
 

@@ -1,0 +1,58 @@
+"""Triton accepts the layouts that we assign to its own tile IR: it verifies them, and lowers some of them on."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline
+from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.ir.pipeline import pass_context
+from tritonx.ir.text import parse_module, print_module
+from tritonx.ir.verify import verify
+from tritonx.transforms.tile.pipeline import tile_pipeline
+
+pytestmark = pytest.mark.peer
+if importlib.util.find_spec("triton") is None:
+    pytest.skip("the Triton wheel is not installed", allow_module_level=True)
+
+ORACLE = Path(__file__).with_name("text_oracle.py")
+TARGETS = {
+    "cuda:80": GpuTarget("cuda:80", 32, 4, 1, "mma", 2, frozenset(("f16", "bf16", "f32", "i8")), True),
+    "hip:gfx1100": GpuTarget("hip:gfx1100", 32, 4, 1, "wmma", 1, frozenset(("f16", "bf16", "i8"))),
+    "hip:gfx942": GpuTarget("hip:gfx942", 64, 4, 1, "mfma", 3, frozenset(("f16", "bf16", "f32", "i8"))),
+}
+
+
+def oracle(*arguments: object) -> str:
+    command = [sys.executable, str(ORACLE), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ORACLE.parent)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_triton_accepts(name: str, tmp_path: Path) -> None:
+    dumped, written = tmp_path / "dumped", tmp_path / "written"
+    dumped.mkdir()
+    written.mkdir()
+    oracle("dump", name, dumped)
+    files = sorted(dumped.glob("*.ttir.mlir"))
+    assert len(files) > 30
+    for path in files:
+        module = parse_module(path.read_text(), path.name)
+        warps = module.attributes.get("ttg.num-warps")
+        assert warps is None
+        for one in (*tile_pipeline(descriptors_to_pointers=True), *layout_pipeline(TARGETS[name])):
+            one.apply(pass_context(), module)
+        verify(module)
+        kernel = path.name.split(".")[0]
+        (written / f"{kernel}.ttgir.mlir").write_text(print_module(module))
+    verdicts = json.loads(oracle("accept", name, written).splitlines()[-1])
+    assert len(verdicts) == len(files)
+    assert {k: v for k, v in verdicts.items() if v != "ok"} == {}
