@@ -136,7 +136,9 @@ def test_vendor_words_stay_in_their_backend(path: Path) -> None:
             assert not AMD_WORDS.search(word) or (own, word) in PUBLIC_NAMES, f"{path}:{line}: {word!r}"
 
 
-FORMAT_NAMES = re.compile(r"\bttg\.(nvidia_mma|amd_mfma|amd_wmma|amd_rotating_shared)\b|\bamdg\b|^tritonx\.dialects\.(nvidia|amd)$")
+FORMAT_NAMES = re.compile(
+    r"\bttg\.(nvidia_mma|amd_mfma|amd_wmma|amd_rotating_shared)\b|\bamdg\b|^tritonx\.dialects\.(nvidia|amd)$"
+)
 """Dialects and encodings as the text format spells them."""
 
 ANYWHERE = {"__cuda_array_interface__", "sm_clock_rate"}
@@ -147,6 +149,8 @@ PYTORCH_ON_ROCM = {("backends/amd", "cuda"), ("backends/amd", "_cuda_getCurrentR
 
 # Names of Triton's public interface, or of an array protocol, that cannot be spelled otherwise: (place, word).
 PUBLIC_NAMES: set[tuple[str, str]] = {
+    ("ir/context.py", "Nvidia"),  # the dialects' objects
+    ("ir/context.py", "Amd"),
     ("backends/cpu", "sm_clock_rate"),
     ("runtime/autotuner.py", "use_cuda_graph"),
     ("runtime/autotuner.py", "do_bench_cudagraph"),
