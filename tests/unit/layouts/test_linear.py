@@ -76,7 +76,10 @@ def test_direct_sum(a, b):
                 "lane": place["lane"],
                 "warp": other["warp"],
             }
-            low, high = dict(zip(a.out_dims, a.apply(**place), strict=True)), dict(zip(b.out_dims, b.apply(**other), strict=False))
+            low, high = (
+                dict(zip(a.out_dims, a.apply(**place), strict=True)),
+                dict(zip(b.out_dims, b.apply(**other), strict=False)),
+            )
             expected = {
                 "dim0": low["dim0"],
                 "dim1": low["dim1"] | high["dim1"] << a.out_bits("dim1"),

@@ -1,0 +1,74 @@
+"""The command tritonx-layout."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tritonx.tools.layout import main, parse_encoding, parse_shape
+
+BLOCKED = "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>"
+COLUMNS = "#ttg.blocked<{sizePerThread = [2, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 1], order = [0, 1]}>"
+SHARED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
+NESTED = f"#ttg.slice<{{dim = 0, parent = {BLOCKED}}}>"
+
+
+def test_text(capsys):
+    assert main([BLOCKED, "8x8"]) == 0
+    rows = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    assert len(rows) == 8
+    assert rows[0].split() == ["T0:0", "T0:1", "T1:0", "T1:1", "T2:0", "T2:1", "T3:0", "T3:1"]
+    assert rows[7].split()[-1] == "T31:1"
+
+
+def test_copies_are_counted(capsys):
+    assert main([NESTED, "8"]) == 0
+    assert "T0:0+7" in capsys.readouterr().out
+
+
+def test_shared_offsets(capsys):
+    assert main([SHARED, "4x4"]) == 0
+    rows = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    assert [row.split() for row in rows[:2]] == [["0", "1", "2", "3"], ["5", "4", "7", "6"]]
+
+
+def test_three_dims(capsys):
+    lists = "sizePerThread = [1, 1, 1], threadsPerWarp = [2, 4, 4], warpsPerCTA = [1, 1, 1], order = [2, 1, 0]"
+    assert main([f"#ttg.blocked<{{{lists}}}>", "2x4x4"]) == 0
+    assert "[1, :, :]" in capsys.readouterr().out
+
+
+def test_svg(tmp_path):
+    file = tmp_path / "layout.svg"
+    assert main([BLOCKED, "8x8", "--svg", str(file)]) == 0
+    root = ET.fromstring(file.read_text())
+    assert len(root.findall(".//{http://www.w3.org/2000/svg}rect")) == 64
+
+
+@pytest.mark.parametrize(
+    ("target", "bits", "words"),
+    [(BLOCKED, 32, "nothing moves"), (COLUMNS, 32, "shuffles"), (COLUMNS, 16, "shuffles")],
+)
+def test_plans(target, bits, words, capsys):
+    assert main([BLOCKED, "8x8", "--to", target, "--bits", str(bits)]) == 0
+    assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([BLOCKED, "8by8"], "written like 32x64"),
+        ([BLOCKED, "8"], "rank 2"),
+        (["#ttg.blocked<{sizePerThread = [3, 1]}>", "8x8"], "ttg.blocked"),
+        (["#ttg.shared_memory", "8x8"], "not an encoding"),
+    ],
+)
+def test_mistakes(arguments, message, capsys):
+    assert main(arguments) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_parsing():
+    assert parse_shape("32x64") == (32, 64)
+    assert parse_encoding(NESTED).rank == 1
