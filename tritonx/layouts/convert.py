@@ -84,6 +84,38 @@ def plan_conversion(
     Raises LayoutError when data would have to move between blocks of a cluster, or when the layouts are not of one
     shape.
     """
+    direct = _without_memory(source, target, bits, shuffles)
+    if isinstance(direct, _ThroughMemory):
+        return _exchange(source, target.order_outs(source.out_dims), bits, scratch_limit, direct.same_warp)
+    return direct
+
+
+@lru_cache(maxsize=4096)
+def conversion_cost(source: LinearLayout, target: LinearLayout, bits: int) -> int:
+    """The cost of the plan (`plan_cost`) without making it where it goes through memory: then an estimate without
+    conflicts.
+    """
+    direct = _without_memory(source, target, bits, True)
+    if isinstance(direct, _ThroughMemory):
+        return _exchange_estimate(source, target, bits)
+    return plan_cost(direct, bits)
+
+
+def goes_through_memory(source: LinearLayout, target: LinearLayout, bits: int) -> bool:
+    """Whether the plan is an `ExchangePlan`."""
+    return isinstance(_without_memory(source, target, bits, True), _ThroughMemory)
+
+
+@dataclass(frozen=True)
+class _ThroughMemory:
+    same_warp: bool
+
+
+@lru_cache(maxsize=4096)
+def _without_memory(
+    source: LinearLayout, target: LinearLayout, bits: int, shuffles: bool
+) -> NoMove | RegisterMove | ShufflePlan | _ThroughMemory:
+    """The plan, when it needs no memory."""
     target = target.order_outs(source.out_dims)
     if source.outs != target.outs:
         raise LayoutError(f"a conversion keeps the shape; it is {source.outs} here and {target.outs} there")
@@ -98,9 +130,9 @@ def plan_conversion(
     if shuffles and not warps:
         inside = moves.sublayout((REGISTER, LANE, WARP), (REGISTER, LANE, WARP))
         plan = shuffle_plan(inside, register_repeats(target), bits)
-        if plan is not None and (bits > 64 or _shuffle_cost(plan, bits) <= _exchange_cost(source, target, bits)):
+        if plan is not None and (bits > 64 or _shuffle_cost(plan, bits) <= _exchange_estimate(source, target, bits)):
             return plan
-    return _exchange(source, target, bits, scratch_limit, not warps)
+    return _ThroughMemory(not warps)
 
 
 def scratch_bytes(plan: ConversionPlan, bits: int) -> int:
@@ -194,13 +226,10 @@ def _shuffle_cost(plan: ShufflePlan, bits: int) -> int:
     return words * (2 * plan.shuffles + plan.selects // 2)
 
 
-def _exchange_cost(source: LinearLayout, target: LinearLayout, bits: int) -> int:
-    memory = exchange_memory(*_distinct(source, target), bits)
-    cost = EXCHANGE_OVERHEAD
-    for layout in (source, target):
-        access = shared_access(placement(layout, memory), bits)
-        cost += access.wavefronts * len(access.accesses)
-    return cost
+def _exchange_estimate(source: LinearLayout, target: LinearLayout, bits: int) -> int:
+    """One wavefront for each word that a thread writes, and for each that it reads."""
+    held = (1 << rank(layout.columns(REGISTER)) for layout in (source, target))
+    return EXCHANGE_OVERHEAD + sum(max(1, count * bits // 32) for count in held)
 
 
 def _distinct(source: LinearLayout, target: LinearLayout) -> tuple[LinearLayout, LinearLayout]:

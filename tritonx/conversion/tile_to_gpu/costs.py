@@ -2,7 +2,7 @@
 
 The unit is the issue of one simple instruction by a warp. An elementwise op costs one for each register that a
 thread holds, or eight where the hardware needs a sequence; a load four and one for each sector of memory that a warp
-touches; a conversion what its plan says (`tritonx.layouts.convert.plan_cost`). What stands in a loop counts four
+touches; a conversion what `tritonx.layouts.convert.conversion_cost` says. What stands in a loop counts four
 times for each level. These weights only have to rank alternatives: whether to move a value or to compute it again
 where it is wanted.
 """
@@ -18,7 +18,7 @@ from tritonx.conversion.tile_to_gpu.relations import HEAVY, RELATIONS, relation_
 from tritonx.dialects import scf, tile
 from tritonx.ir.types import bit_width, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, access_vectors, contiguous_elements, linear_layout
-from tritonx.layouts.convert import plan_conversion, plan_cost
+from tritonx.layouts.convert import conversion_cost as layout_conversion_cost
 from tritonx.layouts.dims import LANE, REGISTER
 from tritonx.layouts.encodings import DistributedEncoding, Ints
 from tritonx.layouts.gf2 import rank
@@ -47,10 +47,9 @@ def conversion_cost(source: DistributedEncoding, target: DistributedEncoding, sh
     if source == target:
         return 0
     try:
-        plan = plan_conversion(linear_layout(source, shape), linear_layout(target, shape), bits)
+        return layout_conversion_cost(linear_layout(source, shape), linear_layout(target, shape), bits)
     except LayoutError:
         return IMPOSSIBLE
-    return plan_cost(plan, bits)
 
 
 def element_bits(type_: Attribute) -> int:

@@ -51,7 +51,7 @@ class Pending:
 
 @dataclass(frozen=True)
 class InsertBarriers(ModulePass):
-    """Inserts `gpu.barrier` where accesses to shared memory could meet. Needs the offsets of
+    """Inserts `ttg.local_barrier` where accesses to shared memory could meet. Needs the offsets of
     `allocate-shared-memory`.
 
     Ops with scratch memory synchronise inside themselves, between their writes and their reads; around them they are
@@ -251,7 +251,7 @@ def _meets(intervals: Iterable[Interval], others: Iterable[Interval]) -> bool:
 def _barrier_before(op: Operation) -> None:
     block = op.parent
     assert block is not None
-    block.insert_op_before(gpu.BarrierOp.create(location=op.location), op)
+    block.insert_op_before(gpu_layout.LocalBarrierOp.create(location=op.location), op)
 
 
 def _functions_with_shared_memory(module: ModuleOp) -> frozenset[str]:

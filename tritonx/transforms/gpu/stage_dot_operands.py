@@ -20,7 +20,7 @@ from tritonx.dialects.gpu_layout import (
 from tritonx.ir.edit import replace
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, linear_layout
-from tritonx.layouts.convert import ExchangePlan, plan_conversion
+from tritonx.layouts.convert import goes_through_memory
 from tritonx.layouts.distributed import cga_of, layout_order
 from tritonx.layouts.encodings import (
     BlockedEncoding,
@@ -64,10 +64,9 @@ def _stage(op: ConvertLayoutOp) -> None:
         return
     shape, bits = shape_of(source), max(8, bit_width(element_type(source)))
     try:
-        plan = plan_conversion(linear_layout(given, shape), linear_layout(operand, shape), bits)
+        if not goes_through_memory(linear_layout(given, shape), linear_layout(operand, shape), bits):
+            return
     except LayoutError:
-        return
-    if not isinstance(plan, ExchangePlan):
         return
     order = memory_order(given, shape)
     shared = swizzled(operand, shape, order, bits)
