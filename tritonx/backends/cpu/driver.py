@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Target
-from tritonx.backends.cpu.host import available_threads, host_isa
+from tritonx.backends.cpu.host import available_threads, host_isa, isa_of
 from tritonx.backends.cpu.loader import CpuKernel, builtins_work, flat_arguments, parallel_function
+from tritonx.runtime.errors import NoDevice
 
 _FLUSH_BYTES = 32 << 20
 """More than the second-level caches hold; the third level is too large to be worth it, and shared."""
@@ -46,6 +47,9 @@ class CpuDriver(Driver):
         }
 
     def load(self, image: KernelImage, device: int) -> LoadedKernel:
+        wanted, here = isa_of(image.target), host_isa()
+        if wanted.triple.split("-")[0] != here.triple.split("-")[0] or wanted.vector_bytes > here.vector_bytes:
+            raise NoDevice(f"a kernel for {image.target} cannot run here: this machine is {here.cpu} ({here.triple})")
         return CpuKernel(image)
 
     def make_launcher(self, image: KernelImage, kernel: LoadedKernel) -> Callable[..., None]:

@@ -12,11 +12,13 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from tritonx.conversion.tile_to_loops.addresses import emit_polynomial
+from tritonx.conversion.tile_to_loops.constants import splat_constant
 from tritonx.conversion.tile_to_loops.emitter import unsupported
 from tritonx.conversion.tile_to_loops.flatten import flat_types
+from tritonx.conversion.tile_to_loops.groups import Group, Plan
 from tritonx.conversion.tile_to_loops.in_place import conflicting, prefer_accumulators, prefer_carried
 from tritonx.conversion.tile_to_loops.loops import emit_group
-from tritonx.conversion.tile_to_loops.plan import Group, Plan, Planner
+from tritonx.conversion.tile_to_loops.plan import Planner
 from tritonx.conversion.tile_to_loops.shape import copy_tile
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import register_type, type_bytes
@@ -169,8 +171,10 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
     w.branch_if(w.let(f"icmp {predicate} {bound} {counter}, {upper}"), inside, after)
     w.label_only(inside)
     e.fresh_chunk()
+    trips, w.trips = w.trips, w.trips * _trip_count(op)
     plan = emit_block(e, body, tiles, [y for y, k in zip(yielded, kinds, strict=True) if k == "tile"])
     _carry_tiles(e, plan, tiles, [y for y, k in zip(yielded, kinds, strict=True) if k == "tile"])
+    w.trips = trips
     following = [w.let(f"add {bound} {counter}, {step}")]
     for argument, value, kind in zip(arguments, yielded, kinds, strict=True):
         if kind == "scalar":
@@ -187,6 +191,17 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
             e.carried[result] = e.carried[argument]
         else:
             e.views[result] = e.views[argument]
+
+
+UNKNOWN_TRIPS = 64
+"""What a loop of unknown length is taken to run for in the estimate of a program's work."""
+
+
+def _trip_count(op: scf.ForOp) -> int:
+    lower, upper, step = (splat_constant(v.owner) for v in op.operands[:3])
+    if isinstance(lower, int) and isinstance(upper, int) and isinstance(step, int) and step > 0:
+        return max(0, -(-(upper - lower) // step))
+    return UNKNOWN_TRIPS
 
 
 def _kind(e: Emitter, argument: BlockArgument) -> str:
@@ -260,7 +275,9 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     w.branch_if(e.scalar(condition.operands[0]), inside, after)
     w.label_only(inside)
     e.fresh_chunk()
+    w.trips *= UNKNOWN_TRIPS
     plan = emit_block(e, second)
+    w.trips //= UNKNOWN_TRIPS
     yielded = list(_terminator(second).operands)
     targets = [a for a in first.args if is_tensor(a.type)]
     _carry_tiles(e, plan, targets, [v for v in yielded if is_tensor(v.type)])

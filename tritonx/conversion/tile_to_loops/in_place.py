@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tritonx.conversion.tile_to_loops.families import VIEW_SOURCES, is_inline
-from tritonx.conversion.tile_to_loops.plan import Group, Item, Materialise, Plan, nested_operands
+from tritonx.conversion.tile_to_loops.groups import Group, Item, Materialise, Plan, nested_operands
 from tritonx.conversion.tile_to_loops.types import is_narrow_float
 from tritonx.dialects import scf, tile
 from tritonx.ir.types import element_type, is_tensor

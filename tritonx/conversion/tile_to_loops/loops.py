@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from tritonx.conversion.tile_to_loops.emitter import Position
 from tritonx.conversion.tile_to_loops.families import LOADS, is_inline
-from tritonx.conversion.tile_to_loops.plan import Effect, Group, Materialise
+from tritonx.conversion.tile_to_loops.groups import Compute, Effect, Group, Materialise
 from tritonx.conversion.tile_to_loops.types import element_bytes, integer_bits
 from tritonx.dialects import arith, tile
 from tritonx.ir.types import PointerType, element_type, is_tensor, shape_of
@@ -84,6 +84,8 @@ def emit_anchors(e: Emitter, group: Group, position: Position) -> None:
                 e.evaluate(overwritten, position)
             lanes = e.evaluate(anchor.value, position)
             e.store_view(e.views[anchor.value], position, lanes)
+        elif isinstance(anchor, Compute):
+            e.evaluate(anchor.value, position)
         elif isinstance(anchor, Effect):
             e.tables.effects[type(anchor.op)](e, anchor.op, position)
 

@@ -26,8 +26,6 @@ overlap apart, used with equal strides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
@@ -41,63 +39,26 @@ from tritonx.conversion.tile_to_loops.families import (
     reads_memory,
     writes_memory,
 )
-from tritonx.conversion.tile_to_loops.index import Form, IndexAnalysis
+from tritonx.conversion.tile_to_loops.groups import (
+    Anchor,
+    Compute,
+    Effect,
+    Group,
+    Item,
+    Materialise,
+    Plan,
+    Reduction,
+    anchor_operands,
+    nested_operands,
+    opaque,
+    pointer_root,
+)
+from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.dialects import tile
 from tritonx.ir.types import PointerType, element_type, is_tensor, shape_of
 
 CHEAP_COST = 14
 """Most ops that a tile may take to recompute and still count as cheap."""
-
-
-@dataclass(frozen=True)
-class Materialise:
-    """Write a tile to its buffer."""
-
-    value: SSAValue
-
-
-@dataclass(frozen=True)
-class Effect:
-    """Perform a store or an assertion chunk by chunk."""
-
-    op: Operation
-
-
-@dataclass(frozen=True)
-class Reduction:
-    op: Operation
-
-
-Anchor = Materialise | Effect | Reduction
-
-
-@dataclass(eq=False)
-class Group:
-    """Anchors over the iteration space ``shape``; ``axis`` is the one that its reductions reduce."""
-
-    shape: tuple[int, ...]
-    axis: int | None = None
-    anchors: list[Anchor] = field(default_factory=list[Anchor])
-
-    def operands(self) -> list[SSAValue]:
-        return [v for a in self.anchors for v in anchor_operands(a)]
-
-
-def anchor_operands(anchor: Anchor) -> list[SSAValue]:
-    if isinstance(anchor, Materialise):
-        return [anchor.value]
-    return [v for v in anchor.op.operands if is_tensor(v.type)]
-
-
-Item = Group | Operation
-
-
-@dataclass
-class Plan:
-    """What to emit, in order, and where each tile is first written."""
-
-    items: list[Item]
-    buffered: set[SSAValue]
 
 
 class Planner:
@@ -137,6 +98,7 @@ class Planner:
                 self._opaque(op)
         self._flush()
         self._materialise_shared()
+        self._keep_in_registers()
         return Plan(self.items, self.buffered)
 
     # ---- facts about values
@@ -266,7 +228,7 @@ class Planner:
         for anchor in group.anchors:
             if isinstance(anchor, Materialise):
                 aligned.add(anchor.value)
-            else:
+            elif not isinstance(anchor, Compute):
                 finished.update(anchor.op.results)
         seen: set[tuple[SSAValue, bool]] = set()
 
@@ -378,7 +340,7 @@ class Planner:
             for anchor in group.anchors:
                 if isinstance(anchor, Materialise):
                     results.add(anchor.value)
-                else:
+                elif not isinstance(anchor, Compute):
                     results.update(anchor.op.results)
         tensors = any(is_tensor(v.type) for v in nested_operands(op)) or any(is_tensor(r.type) for r in op.results)
         stores = any(isinstance(a, Effect) for g in self.pending for a in g.anchors)
@@ -405,7 +367,7 @@ class Planner:
         self.items.extend(self.pending)
         for group in self.pending:
             for anchor in group.anchors:
-                if not isinstance(anchor, Materialise):
+                if not isinstance(anchor, Materialise | Compute):
                     self.buffered.update(r for r in anchor.op.results if is_tensor(r.type))
         self.pending = []
 
@@ -437,26 +399,38 @@ class Planner:
             if i not in sources:
                 self._visit_shared(operand, group, first, seen)
 
+    def _keep_in_registers(self) -> None:
+        """A tile that is only read in the loop that writes it, element by element, need not be written."""
+        groups: dict[Operation, Group] = {}
+        writers: dict[SSAValue, Group] = {}
+        for group in [item for item in self.items if isinstance(item, Group)]:
+            for anchor in group.anchors:
+                if isinstance(anchor, Effect | Reduction):
+                    groups[anchor.op] = group
+                elif isinstance(anchor, Materialise):
+                    writers[anchor.value] = group
+        for value, group in writers.items():
+            if not self._read_elsewhere(value, group, groups, writers):
+                at = group.anchors.index(Materialise(value))
+                group.anchors[at] = Compute(value)
+                self.buffered.discard(value)
 
-def nested_operands(op: Operation) -> list[SSAValue]:
-    """The operands of an op and of everything in its regions."""
-    if not op.regions:
-        return list(op.operands)
-    return [v for inner in op.walk() for v in inner.operands]
-
-
-def pointer_root(pointer: SSAValue | None) -> SSAValue | None:
-    """The pointer that scalar `addptr`s began with."""
-    while pointer is not None and isinstance(pointer.owner, tile.AddPtrOp):
-        pointer = pointer.owner.operands[0]
-    return pointer
-
-
-def opaque(form: Form, value: SSAValue) -> bool:
-    """Whether a form says no more than "the elements of `value`"."""
-    from tritonx.conversion.tile_to_loops.index import TensorAtom
-
-    return any(isinstance(a, TensorAtom) and a.value is value for a in form.offset.atoms())
+    def _read_elsewhere(
+        self, value: SSAValue, group: Group, groups: dict[Operation, Group], writers: dict[SSAValue, Group]
+    ) -> bool:
+        for use in value.uses:
+            user = use.operation
+            if groups.get(user) is group:
+                continue
+            if not is_inline(user) or user.parent is not self.block or use.index in VIEW_SOURCES.get(type(user), ()):
+                return True
+            for result in user.results:
+                if result in writers:
+                    if writers[result] is not group:
+                        return True
+                elif self._read_elsewhere(result, group, groups, writers):
+                    return True
+        return False
 
 
 def _indexlike(type_: Attribute) -> bool:

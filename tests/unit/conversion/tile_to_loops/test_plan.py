@@ -1,0 +1,158 @@
+"""The fusion plan: which loops are shared and which tiles lie in memory, for kernels whose best plan is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tritonx.conversion.tile_to_loops.groups import Compute, Effect, Group, Materialise, Plan, Reduction
+from tritonx.conversion.tile_to_loops.index import IndexAnalysis
+from tritonx.conversion.tile_to_loops.isa import AVX2, AVX512
+from tritonx.conversion.tile_to_loops.lower import lower_module
+from tritonx.conversion.tile_to_loops.plan import Planner
+from tritonx.dialects import scf, tile
+from tritonx.ir.text import parse_module
+
+
+def plan_of(module: ModuleOp) -> Plan:
+    function = next(op for op in module.ops if isinstance(op, tile.FuncOp))
+    return Planner(function.regions[0].block, IndexAnalysis(), set()).plan()
+
+
+def groups_of(plan: Plan) -> list[list[str]]:
+    names: dict[Any, Any] = {
+        Materialise: lambda a: f"write {a.value.owner.name}",
+        Compute: lambda a: f"evaluate {a.value.owner.name}",
+        Effect: lambda a: a.op.name,
+        Reduction: lambda a: a.op.name,
+    }
+    return [[names[type(a)](a) for a in item.anchors] for item in plan.items if isinstance(item, Group)]
+
+
+_SOFTMAX = """
+tt.func public @softmax(%out: !tt.ptr<f32>, %x: !tt.ptr<f32>, %stride: i32, %n: i32) {
+  %other = arith.constant dense<0xFF800000> : tensor<1024xf32>
+  %row = tt.get_program_id x : i32
+  %c = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+  %ns = tt.splat %n : i32 -> tensor<1024xi32>
+  %mask = arith.cmpi slt, %c, %ns : tensor<1024xi32>
+  %o = arith.muli %row, %stride : i32
+  %xr = tt.addptr %x, %o : !tt.ptr<f32>, i32
+  %xs = tt.splat %xr : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %c : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  %v = tt.load %xp, %mask, %other : tensor<1024x!tt.ptr<f32>>
+  %m = "tt.reduce"(%v) <{axis = 0 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %r = arith.maxnumf %a, %b : f32
+    tt.reduce.return %r : f32
+  }) : (tensor<1024xf32>) -> f32
+  %ms = tt.splat %m : f32 -> tensor<1024xf32>
+  %d = arith.subf %v, %ms : tensor<1024xf32>
+  %e = math.exp %d : tensor<1024xf32>
+  %or = tt.addptr %out, %o : !tt.ptr<f32>, i32
+  %os = tt.splat %or : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %op = tt.addptr %os, %c : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  %s = "tt.reduce"(%e) <{axis = 0 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %r = arith.addf %a, %b : f32
+    tt.reduce.return %r : f32
+  }) : (tensor<1024xf32>) -> f32
+  %ss = tt.splat %s : f32 -> tensor<1024xf32>
+  %q = arith.divf %e, %ss : tensor<1024xf32>
+  tt.store %op, %q, %mask : tensor<1024x!tt.ptr<f32>>
+  tt.return
+}
+"""
+
+
+def test_softmax_is_three_loops_and_two_tiles() -> None:
+    plan = plan_of(parse_module(_SOFTMAX))
+    assert groups_of(plan) == [["write tt.load", "tt.reduce"], ["write math.exp", "tt.reduce"], ["tt.store"]]
+
+
+def elementwise(body: str) -> ModuleOp:
+    return parse_module(f"""
+tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {{
+  %i = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
+  %last = arith.constant dense<63> : tensor<64xi32>
+  %j = arith.subi %last, %i : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %xi = tt.addptr %xs, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %xj = tt.addptr %xs, %j : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %yi = tt.addptr %ys, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %yj = tt.addptr %ys, %j : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  {body}
+  tt.return
+}}""")
+
+
+def test_a_chain_of_elementwise_ops_is_one_loop_without_tiles() -> None:
+    module = elementwise("""
+  %a = tt.load %xi : tensor<64x!tt.ptr<f32>>
+  %b = math.exp %a : tensor<64xf32>
+  %c = arith.mulf %b, %a : tensor<64xf32>
+  tt.store %yi, %c : tensor<64x!tt.ptr<f32>>
+  tt.store %xi, %b : tensor<64x!tt.ptr<f32>>""")
+    assert groups_of(plan_of(module)) == [["evaluate tt.load", "tt.store", "tt.store"]]
+
+
+def test_a_reversal_in_place_reads_everything_before_it_writes() -> None:
+    module = elementwise("""
+  %a = tt.load %xi : tensor<64x!tt.ptr<f32>>
+  tt.store %xj, %a : tensor<64x!tt.ptr<f32>>""")
+    assert groups_of(plan_of(module)) == [["write tt.load"], ["tt.store"]]
+
+
+def test_a_reversal_between_arguments_may_be_in_place_too() -> None:
+    module = elementwise("""
+  %a = tt.load %xi : tensor<64x!tt.ptr<f32>>
+  tt.store %yj, %a : tensor<64x!tt.ptr<f32>>""")
+    assert groups_of(plan_of(module)) == [["write tt.load"], ["tt.store"]]
+
+
+def test_a_load_stays_before_a_later_store() -> None:
+    module = elementwise("""
+  %a = tt.load %xi : tensor<64x!tt.ptr<f32>>
+  %b = tt.load %yi : tensor<64x!tt.ptr<f32>>
+  tt.store %xj, %b : tensor<64x!tt.ptr<f32>>
+  tt.store %yi, %a : tensor<64x!tt.ptr<f32>>""")
+    groups = groups_of(plan_of(module))
+    assert groups.index(["tt.store"]) > 0 and "write tt.load" in groups[0]
+
+
+_LOOP = """
+tt.func public @k(%x: !tt.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.000000e+00> : tensor<32x32xf32>
+  %half = arith.constant dense<5.000000e-01> : tensor<32x32xf32>
+  %m = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+  %me = tt.expand_dims %m {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %w = arith.constant dense<32> : tensor<32x1xi32>
+  %r = arith.muli %me, %w : tensor<32x1xi32>
+  %rb = tt.broadcast %r : tensor<32x1xi32> -> tensor<32x32xi32>
+  %k = tt.expand_dims %m {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %kb = tt.broadcast %k : tensor<1x32xi32> -> tensor<32x32xi32>
+  %o = arith.addi %rb, %kb : tensor<32x32xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+  %p = tt.addptr %xs, %o : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+  %res = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<32x32xf32>)  : i32 {
+    %a = tt.load %p : tensor<32x32x!tt.ptr<f32>>
+    %scaled = arith.mulf %acc, %half : tensor<32x32xf32>
+    %d = tt.dot %a, %a, %scaled, inputPrecision = ieee : tensor<32x32xf32> * tensor<32x32xf32> -> tensor<32x32xf32>
+    scf.yield %d : tensor<32x32xf32>
+  }
+  tt.store %p, %res : tensor<32x32x!tt.ptr<f32>>
+  tt.return
+}
+"""
+
+
+def test_an_accumulator_lives_in_one_buffer() -> None:
+    """The operand and the accumulator: two tiles of 4 kB, no copy of either."""
+    for isa in (AVX2, AVX512):
+        lowered = lower_module(parse_module(_LOOP), isa, data_layout="", fuse=True)
+        assert "ptr noalias align 64 %b1," in lowered.text and "%b2" not in lowered.text
+    assert any(isinstance(op, scf.ForOp) for op in parse_module(_LOOP).walk())
