@@ -23,10 +23,20 @@ from tritonx.layouts import AxisBits, LayoutError
 
 
 def combine_region(f: FunctionEmitter, region: Block, left: list[Tile], right: list[Tile]) -> list[Tile]:
-    """The combine function of ``region`` on two lists of tiles, element by element."""
+    """The combine function of ``region`` on two lists of tiles, element by element.
+
+    A function with control flow of its own is written once for every element, any other once for all.
+    """
+    n = left[0].n
+    if n > 1 and any(op.regions for op in region.ops):
+        columns = [[f.scalars(t) for t in side] for side in (left, right)]
+        done: list[list[str]] = []
+        for i in range(n):
+            one = [[Tile.of(t.elem, [c[i]]) for t, c in zip(left, side, strict=True)] for side in columns]
+            done.append([f.scalars(t)[0] for t in combine_region(f, region, *one)])
+        return [Tile.of(t.elem, list(names)) for t, names in zip(left, zip(*done, strict=True), strict=True)]
     bind(f, region.args, left + right)
     f.ops(region)
-    n = left[0].n
     return [t if t.n == n else Tile.splat(t.elem, n, f.scalars(t)[0]) for t in terminator_values(f, region)]
 
 
