@@ -43,6 +43,7 @@ FORMATS = {
     "f8E4M3B11FNUZ": Format(4, 3, 11, 0x7F, 0x80, unsigned_zero=True),
 }
 _LLVM = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
+_BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 
 
 class Bits:
@@ -98,7 +99,7 @@ def convert_any(f: FunctionEmitter, tile: Tile, source: str, target: str, roundi
         return truncate(f, tile, target)
     if rounding is None and source != "f32":
         return None
-    return convert_tile(f, "fptrunc" if tile.elem in ("float", "double") else "fpext", tile, _LLVM[target])
+    return convert_tile(f, "fpext" if _BITS[target] > _BITS[source] else "fptrunc", tile, _LLVM[target])
 
 
 def truncate(f: FunctionEmitter, tile: Tile, target: str) -> Tile:
