@@ -50,11 +50,13 @@ ROUNDS = 12
 DEPTH = 40
 """How far back recomputation is considered."""
 
-CONTROL = (scf.ForOp, scf.WhileOp, scf.IfOp, scf.ExecuteRegionOp, cf.BranchOp, cf.ConditionalBranchOp)
-NOT_REPEATED = (tile.ReduceOp, tile.ScanOp, tile.GatherOp, tile.HistogramOp, tile.DotOp, tile.DotScaledOp, tile.CatOp)
+CONTROL = frozenset((scf.ForOp, scf.WhileOp, scf.IfOp, scf.ExecuteRegionOp, cf.BranchOp, cf.ConditionalBranchOp))
+NOT_REPEATED = frozenset(
+    (tile.ReduceOp, tile.ScanOp, tile.GatherOp, tile.HistogramOp, tile.DotOp, tile.DotScaledOp, tile.CatOp)
+)
 """Ops that are worth a conversion to avoid a second version."""
 
-NOT_ANY_LAYOUT = (tile.JoinOp, tile.SplitOp)
+NOT_ANY_LAYOUT = frozenset((tile.JoinOp, tile.SplitOp))
 """Ops whose results cannot be given every layout, so that they are not left to what is wanted of them."""
 
 
@@ -100,7 +102,7 @@ class _Solver:
         self.costs: dict[tuple[SSAValue, DistributedEncoding], int] = {}
         self.versions: dict[Operation, list[DistributedEncoding]] = {}
         self.converted: dict[SSAValue, list[DistributedEncoding]] = {}
-        self.wanted: set[tuple[SSAValue, DistributedEncoding]] = set()
+        self.wanted: dict[SSAValue, list[DistributedEncoding]] = {}
         self.weights: dict[Operation, int] = {}
 
     def run(self) -> Assignment:
@@ -125,7 +127,7 @@ class _Solver:
             before = dict(self.native)
             self.costs.clear()
             for op in self.ops:
-                if any(is_tensor(type_of(r)) for r in op.results) and not isinstance(op, CONTROL):
+                if any(is_tensor(type_of(r)) for r in op.results) and op.__class__ not in CONTROL:
                     self._set_native(op)
             for group in self.groups:
                 # What comes back round a loop says more than what enters it.
@@ -146,7 +148,7 @@ class _Solver:
         key = self.fixed.get(op)
         if key is None:
             key = self._key_from_operands(op)
-        if key is None and (not self._may_repeat(op) or isinstance(op, NOT_ANY_LAYOUT)):
+        if key is None and (not self._may_repeat(op) or op.__class__ in NOT_ANY_LAYOUT):
             key = relation.default_key(op, self.target)
         if key is None:
             return
@@ -176,9 +178,9 @@ class _Solver:
 
     def _may_repeat(self, op: Operation) -> bool:
         """Whether an op may be written in another version than its native one."""
-        if isinstance(op, NOT_REPEATED + CONTROL) or isinstance(op, tile.CallOp):
+        if op.__class__ in NOT_REPEATED or op.__class__ in CONTROL or op.__class__ is tile.CallOp:
             return False
-        if isinstance(op, tile.LoadOp):
+        if op.__class__ is tile.LoadOp:
             return effects_of(op) == Effect.READ
         return effects_of(op) == Effect.NONE
 
@@ -245,8 +247,8 @@ class _Solver:
     # -------------------------------------------------------------------------------------
 
     def _is_root(self, op: Operation) -> bool:
-        if isinstance(op, CONTROL) or is_terminator(op):
-            return isinstance(op, tile.ReturnOp)
+        if op.__class__ in CONTROL or is_terminator(op):
+            return op.__class__ is tile.ReturnOp
         if not any(is_tensor(type_of(v)) for v in (*op.operands, *op.results)):
             return False
         # Effects, and scalars made of tensors, which have no layout that anyone could want.
@@ -284,13 +286,14 @@ class _Solver:
         """The value in whatever layout is at hand."""
         encoding = self.native.get(value)
         if encoding is None:
-            encoding = next((e for v, e in self.wanted if v is value), None)
+            encoding = next(iter(self.wanted.get(value, ())), None)
         self._want(value, encoding or plain(shape_of(type_of(value)), self.target))
 
     def _want(self, value: SSAValue, encoding: DistributedEncoding) -> None:
-        if (value, encoding) in self.wanted:
+        wanted = self.wanted.setdefault(value, [])
+        if encoding in wanted:
             return
-        self.wanted.add((value, encoding))
+        wanted.append(encoding)
         group = self.group_of.get(value)
         if group is not None:
             self._want_carried(group, value, encoding)
