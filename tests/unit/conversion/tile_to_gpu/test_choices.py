@@ -1,0 +1,138 @@
+"""Which layouts accesses and products get."""
+
+from __future__ import annotations
+
+import pytest
+
+from tritonx.analysis.axis_info import analyze_axes
+from tritonx.conversion.tile_to_gpu.blocked import blocked, default_encoding
+from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
+from tritonx.conversion.tile_to_gpu.costs import conversion_cost
+from tritonx.conversion.tile_to_gpu.dots import dot_layouts
+from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.ir.text import parse_module
+from tritonx.layouts.encodings import BlockedEncoding, NvidiaMmaEncoding
+
+PLAIN = GpuTarget("test")
+MMA = GpuTarget("test", matrix="mma", matrix_version=2, matrix_types=frozenset(("f16", "f32", "i8")))
+
+
+def access(element, name, width_of_row, order="row", divisibility=16, stride=16):
+    """Text of a 2-D access through `%name`; rows or columns contiguous."""
+    rows, columns = 64, width_of_row
+    inner, outer = ("j", "i") if order == "row" else ("i", "j")
+    shape = f"{rows}x{columns}"
+    return f"""
+  %{name}ri = tt.make_range {{end = {rows} : i32, start = 0 : i32}} : tensor<{rows}xi32>
+  %{name}rj = tt.make_range {{end = {columns} : i32, start = 0 : i32}} : tensor<{columns}xi32>
+  %{name}i0 = tt.expand_dims %{name}ri {{axis = 1 : i32}} : tensor<{rows}xi32> -> tensor<{rows}x1xi32>
+  %{name}j0 = tt.expand_dims %{name}rj {{axis = 0 : i32}} : tensor<{columns}xi32> -> tensor<1x{columns}xi32>
+  %{name}i = tt.broadcast %{name}i0 : tensor<{rows}x1xi32> -> tensor<{shape}xi32>
+  %{name}j = tt.broadcast %{name}j0 : tensor<1x{columns}xi32> -> tensor<{shape}xi32>
+  %{name}c = arith.constant dense<{stride}> : tensor<{shape}xi32>
+  %{name}o = arith.muli %{name}{outer}, %{name}c : tensor<{shape}xi32>
+  %{name}s = arith.addi %{name}o, %{name}{inner} : tensor<{shape}xi32>
+  %{name}b = tt.splat %{name} : !tt.ptr<{element}> -> tensor<{shape}x!tt.ptr<{element}>>
+  %{name}p = tt.addptr %{name}b, %{name}s : tensor<{shape}x!tt.ptr<{element}>>, tensor<{shape}xi32>
+"""
+
+
+def encodings(body, arguments):
+    module = parse_module(f"tt.func public @f({arguments}) {{{body}  tt.return\n}}\n")
+    found = coalesced_encodings(list(module.walk()), analyze_axes(module), PLAIN)
+    return [found[op] for op in module.walk() if op in found]
+
+
+def load(element, *more, **options):
+    text = access(element, "x", *more, **options)
+    rows, columns = 64, more[0]
+    text += f"  %v = tt.load %xp : tensor<{rows}x{columns}x!tt.ptr<{element}>>\n"
+    divisibility = options.get("divisibility", 16)
+    return encodings(text, f"%x: !tt.ptr<{element}> {{tt.divisibility = {divisibility} : i32}}")[0]
+
+
+@pytest.mark.parametrize(("element", "width"), [("f16", 8), ("f32", 4), ("f64", 2), ("i8", 16)])
+def test_sixteen_bytes_a_thread(element, width):
+    assert load(element, 64).size_per_thread == (1, width)
+    assert load(element, 64).order == (1, 0)
+
+
+def test_columns():
+    found = load("f16", 64, order="column")
+    assert found.order == (0, 1) and found.size_per_thread == (8, 1)
+
+
+def test_alignment_limits_the_width():
+    assert load("f16", 64, divisibility=4).size_per_thread == (1, 2)
+    assert load("f16", 64, stride=3).size_per_thread == (1, 1)
+
+
+def test_not_more_than_there_is_for_every_thread():
+    assert load("f16", 4).size_per_thread == (1, 2)
+
+
+def test_accesses_agree_and_a_store_sets_the_limit():
+    """Loads of f16 and stores of f32: four elements, so that nothing moves in between."""
+    text = access("f16", "x", 64) + access("f32", "y", 64)
+    text += """
+  %v = tt.load %xp : tensor<64x64x!tt.ptr<f16>>
+  %w = arith.extf %v : tensor<64x64xf16> to tensor<64x64xf32>
+  tt.store %yp, %w : tensor<64x64x!tt.ptr<f32>>
+"""
+    arguments = "%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}"
+    first, second = encodings(text, arguments)
+    assert first == second and first.size_per_thread == (1, 4)
+
+
+def test_blocked():
+    assert blocked((128, 64), (1, 8), (1, 0), 4, 32) == BlockedEncoding((1, 8), (4, 8), (4, 1), (1, 0))
+    assert blocked((16, 1024), (1, 4), (1, 0), 4, 32) == BlockedEncoding((1, 4), (1, 32), (1, 4), (1, 0))
+    assert default_encoding((128,), 4, 32) == BlockedEncoding((1,), (32,), (4,), (0,))
+    assert blocked((128, 64), (1, 8), (1, 0), 4, 32, num_ctas=2).cga == ((1, 0),)
+
+
+def dots(shape, element="f16", result="f32", precision="tf32", target=MMA, text=""):
+    m, n, k = shape
+    a, b, c = f"tensor<{m}x{k}x{element}>", f"tensor<{k}x{n}x{element}>", f"tensor<{m}x{n}x{result}>"
+    body = f"  %d = tt.dot %a, %b, %c, inputPrecision = {precision} : {a} * {b} -> {c}\n"
+    arguments = f"%a: {a}, %b: {b}, %c: {c}"
+    module = parse_module(f"tt.func public @f({arguments}) {{{body}{text}  tt.return\n}}\n")
+    return list(dot_layouts(list(module.walk()), target).values())
+
+
+def test_matrix_unit():
+    (layout,) = dots((64, 64, 32))
+    assert isinstance(layout.result, NvidiaMmaEncoding) and layout.result.instr_shape == (16, 8)
+    assert (layout.a.k_width, layout.b.k_width) == (2, 2)
+    assert dots((64, 64, 32), "i8", "i32")[0].a.k_width == 4
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"shape": (64, 64, 32), "element": "f32", "precision": "ieee"},
+        {"shape": (64, 64, 32), "element": "bf16"},  # this unit does not take it
+        {"shape": (64, 64, 32), "element": "f16", "result": "f16"},
+        {"shape": (64, 64, 8), "element": "f16"},  # too short for one instruction
+        {"shape": (8, 64, 32), "element": "f16"},
+        {"shape": (64, 64, 32), "target": PLAIN},
+    ],
+)
+def test_threads_multiply_themselves(options):
+    (layout,) = dots(**options)
+    assert isinstance(layout.result, BlockedEncoding) and layout.a.k_width == 0
+
+
+def test_chained_products_keep_rows_in_a_warp():
+    text = """
+  %h = arith.truncf %d : tensor<128x64xf32> to tensor<128x64xf16>
+  %e = tt.dot %h, %b, %c, inputPrecision = tf32 : tensor<128x64xf16> * tensor<64x64xf16> -> tensor<128x64xf32>
+"""
+    for layout in dots((128, 64, 64), text=text):
+        assert layout.result.warps_per_cta == (4, 1)
+
+
+def test_conversion_costs():
+    rows, columns = blocked((64, 64), (1, 4), (1, 0), 4, 32), blocked((64, 64), (4, 1), (0, 1), 4, 32)
+    assert conversion_cost(rows, rows, (64, 64), 32) == 0
+    assert conversion_cost(rows, columns, (64, 64), 32) > conversion_cost(rows, columns, (64, 64), 16) > 0
