@@ -279,7 +279,7 @@ EmissionTable = Mapping[type, Emitter]
 
 def run_stages(module: ModuleOp | Any, stages: Sequence[Stage], compilation: Compilation) -> dict[str, Any]:
     """Run ``stages`` in order from ``module``; the artifact of each by name. A failing pass raises ``PassFailure``."""
-    from tritonx.ir.pipeline import run_pass_stage
+    from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
 
     artifacts: dict[str, Any] = {}
     value: Any = module
@@ -287,7 +287,7 @@ def run_stages(module: ModuleOp | Any, stages: Sequence[Stage], compilation: Com
         if isinstance(stage, PassStage):
             run_pass_stage(value, stage, compilation)
         else:
-            value = stage.emit(value, compilation)
+            value = run_emit_stage(stage, value, compilation)
             if compilation.inspect is not None:
                 compilation.inspect(stage.name, value)
         artifacts[stage.name] = value

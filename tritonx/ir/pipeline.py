@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -26,7 +26,7 @@ from tritonx.ir.failure import PassError, PassFailure, failure_of
 from tritonx.runtime.errors import TritonError
 
 if TYPE_CHECKING:
-    from tritonx.backends.api import Compilation, PassStage
+    from tritonx.backends.api import Compilation, EmitStage, PassStage
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,15 @@ def run_pass_stage(module: ModuleOp, stage: PassStage, compilation: Compilation)
     run_passes(module, stage.passes, PassHooks(after=after, timing=timing, verify=careful, exact_reproducer=careful))
     if inspect is not None:
         inspect(stage.name, module)
+
+
+def run_emit_stage(stage: EmitStage, value: Any, compilation: Compilation) -> Any:
+    """What the stage makes of ``value``. An op that the target cannot do (``PassError``) raises ``PassFailure``, which
+    names the kernel's line."""
+    try:
+        return stage.emit(value, compilation)
+    except PassError as error:
+        raise failure_of(error, stage.name, "", "stage") from None
 
 
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass], hooks: PassHooks = PassHooks()) -> None:

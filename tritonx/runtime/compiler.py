@@ -247,16 +247,16 @@ class _Compile:
         return stages[names.index(self.source.ext) + 1 :]
 
     def _run_stage(self, stage: Stage, value: Any) -> Any:
+        from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
+
         if isinstance(stage, EmitStage):
-            made: Any = stage.emit(value, self.compilation)
+            made: Any = run_emit_stage(stage, value, self.compilation)
             if not isinstance(made, str | bytes):
                 raise BackendContractError(
                     f"stage {stage.name!r} of backend {self.backend.name!r} made a {type(made).__name__}, "
                     f"not text or bytes"
                 )
             return made
-        from tritonx.ir.pipeline import run_pass_stage
-
         run_pass_stage(value, stage, self.compilation)
         return value
 
