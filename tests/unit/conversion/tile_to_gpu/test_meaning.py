@@ -45,7 +45,7 @@ def take_layouts_off(module: Any) -> None:
             case _:
                 pass
     for op in list(module.walk()):
-        if isinstance(op, gpu_layout.LocalAllocOp | gpu.BarrierOp):
+        if isinstance(op, gpu_layout.LocalAllocOp | gpu_layout.LocalBarrierOp | gpu.BarrierOp):
             erase(op)
             continue
         arguments = [a for region in op.regions for block in region.blocks for a in block.args]
