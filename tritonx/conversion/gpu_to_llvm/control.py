@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.types import is_float, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.dialects import cf, gpu, llvm, scf, tile, ub
+from tritonx.dialects import cf, gpu, gpu_layout, llvm, scf, tile, ub
 from tritonx.ir.failure import PassError
 
 
@@ -222,6 +222,10 @@ def barrier(op: Operation, f: FunctionEmitter) -> None:
     f.machine.barrier(f)
 
 
+def local_barrier(op: Operation, f: FunctionEmitter) -> None:
+    f.machine.local_barrier(f)
+
+
 def poison(op: Any, f: FunctionEmitter) -> None:
     type_ = op.results[0].type
     f.result(op, Tile.splat(llvm_type(type_), f.registers(type_), "poison"))
@@ -242,6 +246,7 @@ TABLE: dict[type[Operation], Emit] = {
     tile.ScanReturnOp: nothing,
     llvm.AssumeOp: assume,
     gpu.BarrierOp: barrier,
+    gpu_layout.LocalBarrierOp: local_barrier,
     ub.PoisonOp: poison,
 }
 

@@ -134,9 +134,9 @@ def exchange(op: Any, f: FunctionEmitter, plan: ExchangePlan, value: Tile, count
     out: list[str] = ["poison"] * count
     for number, step in enumerate(plan.parts):
         if number:
-            f.machine.barrier(f)
+            f.machine.local_barrier(f)
         store_registers(f, base, value.elem, step.write, names)
-        f.machine.barrier(f)
+        f.machine.local_barrier(f)
         load_registers(f, base, value.elem, step.read, out)
     if value.prefers_vector and count > 1:
         return Tile.wide(value.elem, count, f.pack(value.elem, out))

@@ -88,7 +88,11 @@ class Machine(ABC):
 
     @abstractmethod
     def barrier(self, f: FunctionEmitter) -> None:
-        """All threads of the block; shared-memory accesses before it are visible after it."""
+        """All threads of the block; their accesses to memory before it are visible after it."""
+
+    def local_barrier(self, f: FunctionEmitter) -> None:
+        """As ``barrier``, but only accesses to shared memory need be visible."""
+        self.barrier(f)
 
     @abstractmethod
     def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int) -> str:
