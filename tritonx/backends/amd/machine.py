@@ -12,15 +12,16 @@ from tritonx.backends.amd import dot, math, memory
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm import fp8
 from tritonx.conversion.gpu_to_llvm.machine import Access, Machine
+from tritonx.ir.failure import PassError
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
     from tritonx.conversion.gpu_to_llvm.values import Tile
 
-# DPP controls (CDNA 3 ISA, section 3.10.2.1): permutations of neighbouring lanes that cost no LDS traffic.
-_QUAD_XOR = {1: 0xB1, 2: 0x4E}
-_ROW_ROTATE_8 = 0x128
-_ROW_XMASK = 0x160  # RDNA only
+# DPP controls (CDNA 3 ISA, section 3.10.2.1; RDNA 3 ISA, section 7.7): permutations inside a row of 16 lanes that cost
+# no LDS traffic. The key is what the lane's number is XORed with; quads, a rotation by half a row, and mirrors.
+_ROW_XOR = {1: 0xB1, 2: 0x4E, 3: 0x1B, 7: 0x141, 8: 0x128, 15: 0x140}
+_ROW_XMASK = 0x160  # RDNA has every mask as one control
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,11 @@ class AmdMachine(Machine):
         return out
 
     def module_tail(self) -> list[str]:
-        return ["!llvm.module.flags = !{!0}", '!0 = !{i32 1, !"amdhsa_code_object_version", i32 500}']
+        return [
+            "!llvm.module.flags = !{!0}",
+            '!0 = !{i32 1, !"amdhsa_code_object_version", i32 500}',
+            '!1 = !{!"amdgpu-synchronize-as", !"local"}',
+        ]
 
     def shared_memory(self, symbol: str, nbytes: int) -> str:
         return f"{symbol} = internal addrspace(3) global [{max(nbytes, 4)} x i8] poison, align 16"
@@ -93,6 +98,12 @@ class AmdMachine(Machine):
         f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.s.barrier', [])}()")
         f.line('fence syncscope("workgroup") acquire')
 
+    def local_barrier(self, f: FunctionEmitter) -> None:
+        """The fences name the LDS alone: accesses to global memory stay under way."""
+        f.line('fence syncscope("workgroup") release, !mmra !1')
+        f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.s.barrier', [])}()")
+        f.line('fence syncscope("workgroup") acquire, !mmra !1')
+
     def _permute(self, f: FunctionEmitter, value: str, lane: str) -> str:
         symbol = f.module.declare("i32", "@llvm.amdgcn.ds.bpermute", ["i32", "i32"])
         return f.inst(f"call i32 {symbol}(i32 {f.inst(f'shl i32 {lane}, 2')}, i32 {value})")
@@ -101,13 +112,27 @@ class AmdMachine(Machine):
         symbol = f.module.declare("i32", "@llvm.amdgcn.update.dpp.i32", ["i32", "i32", "i32", "i32", "i32", "i1"])
         return f.inst(f"call i32 {symbol}(i32 poison, i32 {value}, i32 {control}, i32 15, i32 15, i1 true)")
 
+    def _row_xor(self, f: FunctionEmitter, value: str, mask: int) -> str:
+        """The lane whose number differs in ``mask`` (below 16): one DPP, or two on CDNA."""
+        if mask == 0:
+            return value
+        if not self.is_cdna:
+            return self._dpp(f, value, _ROW_XOR.get(mask, _ROW_XMASK + mask))
+        for first, control in _ROW_XOR.items():
+            rest = mask ^ first
+            if rest == 0 or rest in _ROW_XOR:
+                moved = self._dpp(f, value, control)
+                return moved if rest == 0 else self._dpp(f, moved, _ROW_XOR[rest])
+        raise AssertionError("every mask of four bits is a product of two permutations")
+
     def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int) -> str:
-        if mask in _QUAD_XOR:
-            return self._dpp(f, value, _QUAD_XOR[mask])
-        if mask == 8 and self.is_cdna:
-            return self._dpp(f, value, _ROW_ROTATE_8)
-        if mask < 16 and not self.is_cdna:
-            return self._dpp(f, value, _ROW_XMASK + mask)
+        if mask < 16:
+            return self._row_xor(f, value, mask)
+        if not self.is_cdna:  # the other row of 16, each lane from its own place
+            symbol = f.module.declare("i32", "@llvm.amdgcn.permlanex16.i32", ["i32", "i32", "i32", "i32", "i1", "i1"])
+            places = f"i32 {0x76543210}, i32 {0xFEDCBA98 - (1 << 32)}"
+            other = f.inst(f"call i32 {symbol}(i32 poison, i32 {value}, {places}, i1 false, i1 false)")
+            return self._row_xor(f, other, mask & 15)
         return self._permute(f, value, f.inst(f"xor i32 {f.lane}, {mask}"))
 
     def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
@@ -156,7 +181,12 @@ class AmdMachine(Machine):
         return dot.matrix(f, self.processor, op)
 
     def print_line(self, f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]]) -> None:
-        raise NotImplementedError("device_print needs the host-call service of ROCm's runtime, which is not supported")
+        assert f.current is not None
+        raise PassError(
+            f.current,
+            "device_print needs the host-call service of ROCm's runtime, which is not supported",
+            "print in the interpreter (TRITONX_INTERPRET=1) or on the CPU",
+        )
 
     def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
         """The wave traps: ROCm reports the queue's failure without a message."""
