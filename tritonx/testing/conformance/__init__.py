@@ -2,6 +2,7 @@
 
     python -m tritonx.testing.conformance mychip            # every case on that backend's device
     python -m tritonx.testing.conformance mychip -k reduce  # those whose name contains a text
+    python -m tritonx.testing.conformance mychip:v2         # compile every case for that target; no device is needed
     TRITONX_CONFORMANCE=full ...                            # every combination, not the covering set
 
 A case is a kernel in the language with random arguments and NumPy's answer. Names are ``family/what-dtype-shape-warps``,

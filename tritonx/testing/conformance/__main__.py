@@ -17,7 +17,7 @@ from tritonx.testing.conformance.suite import cases
 def main() -> int:
     """The exit code: 1 where a case failed."""
     parser = argparse.ArgumentParser("python -m tritonx.testing.conformance", description=__doc__)
-    parser.add_argument("device", nargs="*", help="a backend, interpreter or python; all that are here without one")
+    parser.add_argument("device", nargs="*", help="a backend, interpreter, python, or a target to only compile for")
     parser.add_argument("-k", default="", metavar="TEXT", help="only cases whose name contains this")
     parser.add_argument("--seed", type=int, default=None, help="of the random inputs; a fresh one unless given")
     parser.add_argument("-v", action="store_true", help="print every case, and whole messages")

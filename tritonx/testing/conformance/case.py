@@ -177,14 +177,16 @@ class Trial:
 
 @dataclass(frozen=True)
 class Case:
-    """A named case. ``name`` is ``family/what-dtype-shape-warps``. ``needs`` names the fp8 types without which a
-    target skips it; ``options`` are compile options that every backend has."""
+    """A named case. ``name`` is ``family/what-dtype-shape-warps``; ``options`` are compile options that every backend
+    has. ``needs`` names the fp8 types without which a target skips it. A target may refuse an ``optional`` case with a
+    typed error: libraries of fp64 functions, tf32, printing from a device."""
 
     name: str
     kernel: JITFunction
     make: Callable[[np.random.Generator], Trial]
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     needs: frozenset[str] = frozenset()
+    optional: bool = False
 
     @property
     def family(self) -> str:

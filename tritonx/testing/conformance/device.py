@@ -1,4 +1,4 @@
-"""Where cases run: the interpreter, or a backend with its driver."""
+"""Where cases run: the interpreter, a backend with its driver, or, compiled only, a target without a device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tritonx.backends import registry
-from tritonx.backends.api import Backend, Options, Target
+from tritonx.backends.api import Backend, Compilation, Options, Target, run_stages
 from tritonx.runtime import driver
 from tritonx.testing.conformance.case import Array, Case, Output, Trial
 
@@ -37,6 +37,9 @@ class Device(Protocol):
 def check(case: Case, device: Device, seed: int) -> None:
     """Run ``case`` on ``device`` with fresh arguments. Raises ``Mismatch``, or whatever the compile or launch raises."""
     trial = case.trial(seed)
+    if isinstance(device, CompileOnly):
+        device.compile(case, trial)
+        return
     buffers = device.run(case, trial)
     outputs = [a for a in trial.args if isinstance(a, Output)]
     for output, buffer in zip(outputs, buffers, strict=True):
@@ -125,6 +128,33 @@ class BackendDevice:
             return False
 
 
+class CompileOnly:
+    """A target: cases are compiled up to the last stage that needs no device's tools, and nothing runs."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.backend, self.target = registry.parse_target(name)
+
+    def run(self, case: Case, trial: Trial) -> list[Array]:
+        raise NotImplementedError(f"{self.name} only compiles")
+
+    def compile(self, case: Case, trial: Trial) -> tuple[dict[str, Any], Compilation]:
+        """The artifact of each stage, by name. Raises what the compile raises."""
+        from tritonx.interpreter.launch import bind
+
+        options = options_for(case, self.backend, self.target)
+        module = bind(case.kernel, host_arguments(trial), dict(trial.constants), options, self.target).module
+        compilation = Compilation(self.target, options)
+        made = run_stages(module, self.backend.stages(self.target, options), compilation)
+        return made, compilation
+
+    def unsupported(self, case: Case) -> str | None:
+        return unsupported(case, self.backend, self.target)
+
+    def usable(self) -> bool:
+        return True
+
+
 def options_for(case: Case, backend: Backend, target: Target) -> Options:
     """The case's options as the backend understands them."""
     return backend.parse_options(target, case.options)
@@ -137,9 +167,11 @@ def unsupported(case: Case, backend: Backend, target: Target) -> str | None:
 
 
 def find(name: str) -> Device:
-    """The device of this name. Raises NoBackend for an unknown one and NoDevice where it does not start."""
+    """The device of this name; ``backend:arch`` only compiles for that target. Raises NoBackend for an unknown one and NoDevice where it does not start."""
     if name in ("interpreter", "python"):
         return Interpreter() if name == "interpreter" else PythonLines()
+    if ":" in name:
+        return CompileOnly(name)
     return BackendDevice(registry.get_backend(name))
 
 

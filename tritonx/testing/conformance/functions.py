@@ -185,10 +185,13 @@ def cases(cover: Cover) -> Iterator[Case]:
                 if (name, dtype) == ("sqrt_rn", "fp64"):
                     continue  # of fp32 only, as in Triton
                 make = _unary(function, name, dtype, count)
-                yield Case(f"functions/{name}-{dtype}-{count}-w{warps}", unary_kernel, make, options)
+                library = dtype == "fp64" and name not in ("sqrt", "rsqrt")
+                title = f"functions/{name}-{dtype}-{count}-w{warps}"
+                yield Case(title, unary_kernel, make, options, optional=library)
             for name, function in LIBRARY.items():
                 make = _unary(function, name, dtype, count)
-                yield Case(f"functions/libdevice.{name}-{dtype}-{count}-w{warps}", library_kernel, make, options)
+                title = f"functions/libdevice.{name}-{dtype}-{count}-w{warps}"
+                yield Case(title, library_kernel, make, options, optional=dtype == "fp64")
         for dtype in ("fp16", "bf16"):
             yield Case(f"functions/through-fp32-{dtype}-{count}-w{warps}", half_kernel, _halves(dtype, count), options)
     yield Case("functions/division-fp32", division_kernel, _division(512))

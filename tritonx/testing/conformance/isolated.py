@@ -129,5 +129,15 @@ def outcome(case: Any, device: Any, seed: int) -> tuple[str, str]:
     except Mismatch as problem:
         return "wrong", str(problem)
     except Exception as problem:
+        if case.optional and is_refusal(problem):
+            return "skipped", f"refused: {problem}"
         return "error", f"{type(problem).__name__}: {problem}"
     return "passed", ""
+
+
+def is_refusal(problem: Exception) -> bool:
+    """Whether the compiler says that the target cannot do this, rather than failing at it."""
+    from tritonx.frontend.errors import CompilationError
+    from tritonx.ir.failure import PassFailure
+
+    return isinstance(problem, CompilationError) or (isinstance(problem, PassFailure) and not problem.internal)

@@ -1,0 +1,35 @@
+"""The conformance suite compiled for every target of every GPU backend; no device is needed.
+
+Each case goes to one target, so that every target gets its share of each family; ``TRITONX_CONFORMANCE=full`` compiles
+every case for every target. A target compiles in a process of its own, which may die without ending the tests.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tritonx.backends.registry import available
+from tritonx.testing.conformance import cases, isolated
+from tritonx.testing.conformance.device import HOST
+
+TARGETS = [
+    str(target)
+    for backend in available().values()
+    if HOST not in backend.dlpack_device_types
+    for target in backend.known_targets()
+]
+SEED = int(os.environ.get("TRITONX_SEED") or 0)
+
+
+def share(number: int) -> list[str]:
+    names = [case.name for case in cases()]
+    return names if os.environ.get("TRITONX_CONFORMANCE") == "full" else names[number :: len(TARGETS)]
+
+
+@pytest.mark.parametrize("number", range(len(TARGETS)), ids=TARGETS)
+def test_compiles(number: int) -> None:
+    failures = [r for r in isolated.run(TARGETS[number], share(number), SEED) if not r.good]
+    shown = "\n".join(f"{r.kind} {r.name}: {r.message[:1000]}" for r in failures)
+    assert not failures, f"{len(failures)} cases do not compile for {TARGETS[number]} (seed {SEED})\n{shown}"
