@@ -38,6 +38,10 @@ _RMW = {
     RMWOp.XCHG: "xchg",
 }
 
+_OWN_MEMORY = ", !amdgpu.no.fine.grained.memory !{}, !amdgpu.no.remote.memory !{}"
+"""For scopes inside the device: what they order is the device's own memory, where the hardware has every operation.
+Without it LLVM assumes memory that is shared over the bus, and makes loops of compare-and-swap."""
+
 
 def guarded(f: FunctionEmitter, mask: str | None, type_: str, otherwise: str, make: Callable[[], str]) -> str:
     """``make()`` where ``mask`` holds, ``otherwise`` elsewhere."""
@@ -87,10 +91,14 @@ def atomic(
     f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
 ) -> str:
     operation, order, where = _RMW[RMWOp(kind)], _SEM[MemSemantic(sem)], _SCOPE[MemSyncScope(scope)]
+    place = _OWN_MEMORY if where else ""
+    if operation == "fadd":
+        place += ", !amdgpu.ignore.denormal.mode !{}"
+    alignment = f"align {bits(elem) // 8}"
 
     def make() -> str:
         return f.inst(
-            f"atomicrmw {operation} ptr addrspace(1) {pointer}, {elem} {value} {where}{order}, align {bits(elem) // 8}"
+            f"atomicrmw {operation} ptr addrspace(1) {pointer}, {elem} {value} {where}{order}, {alignment}{place}"
         )
 
     return guarded(f, mask, elem, "poison", make)
