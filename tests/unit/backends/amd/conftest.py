@@ -153,8 +153,9 @@ def _parameter(ir: str) -> str:
 
 
 def fill_gaps() -> None:
-    """What the emulator lacks and kernels need: RDNA's DPP control ROW_XMASK, and permutations of lanes in place (it
-    writes lane after lane, so that a later one reads what an earlier one wrote)."""
+    """What the emulator lacks and kernels need: RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3,
+    loads from the LDS of half a register, and permutations of lanes in place (it writes lane after lane, so that a later
+    one reads what an earlier one wrote)."""
     from test.mockgpu.amd import emu  # pyright: ignore[reportMissingImports]
     from tinygrad.dtype import dtypes  # pyright: ignore[reportMissingImports]
     from tinygrad.uop.ops import UOp  # pyright: ignore[reportMissingImports]
@@ -171,17 +172,29 @@ def fill_gaps() -> None:
     decode = emu._decode_at
 
     def decode_out_of_place(pc: int, arch: str) -> Any:
+        first, second, third = struct.unpack("<III", ctypes.string_at(pc, 12))
+        if first >> 26 in (0b110101, 0b110011) and second & 0x1FF == 250 and arch != "cdna":
+            # The second dword's first source is "a DPP dword follows": it becomes SPARE, which gets the permuted lanes.
+            ctypes.memmove(pc + 4, (second & ~0x1FF | 256 + SPARE).to_bytes(4, "little"), 4)
+            (program, runtime), inst = decode(pc, arch)
+            places = list(program.arg.globals)
+            return (program, PermutedSource(runtime.fxn, places.index(0), places.index(1), third)), inst
         (program, runtime), inst = decode(pc, arch)
         kind = type(inst).__name__
-        permutes = "DPP" in kind or "PERMLANE" in getattr(getattr(inst, "op", None), "name", "")
+        operation = getattr(getattr(inst, "op", None), "name", "")
+        places = list(program.arg.globals)
+        if operation.startswith(("DS_LOAD", "DS_READ")) and "D16" in operation:
+            ctypes.memmove(pc + 7, SPARE.to_bytes(1, "little"), 1)
+            upper = operation.endswith("HI")
+            return (program, HalfLoad(runtime.fxn, places.index(1), second >> 24, emu._wave_size(arch), upper)), inst
+        permutes = "DPP" in kind or "PERMLANE" in operation
         if not permutes or not hasattr(inst, "vdst"):
             return (program, runtime), inst
-        word = int.from_bytes(ctypes.string_at(pc, 4), "little")
         shift = 17 if kind.startswith(("VOP1", "VOP2")) else 0
-        register = word >> shift & 0xFF
+        register = first >> shift & 0xFF
         # The emulator reads the fields of an instruction where it lies, so that is where the register is changed.
-        ctypes.memmove(pc, (word & ~(0xFF << shift) | SPARE << shift).to_bytes(4, "little"), 4)
-        moves = OutOfPlace(runtime.fxn, list(program.arg.globals).index(1), register, emu._wave_size(arch))
+        ctypes.memmove(pc, (first & ~(0xFF << shift) | SPARE << shift).to_bytes(4, "little"), 4)
+        moves = OutOfPlace(runtime.fxn, places.index(1), register, emu._wave_size(arch))
         return (program, moves), inst
 
     emu._decode_at = decode_out_of_place
@@ -203,6 +216,48 @@ class OutOfPlace:
         ctypes.memmove(registers + self.spare, registers + self.own, self.size)
         self.inner(*buffers)
         ctypes.memmove(registers + self.own, registers + self.spare, self.size)
+
+
+class HalfLoad:
+    """A load of 16 bits, which went to ``SPARE``, put into one half of its register."""
+
+    def __init__(self, inner: Any, argument: int, register: int, lanes: int, upper: bool) -> None:
+        self.inner, self.argument, self.register, self.lanes, self.upper = inner, argument, register, lanes, upper
+
+    def fxn(self, *buffers: Any) -> None:
+        address, size = buffers[self.argument].value, self.lanes
+        own, spare = (
+            np.ctypeslib.as_array((ctypes.c_uint32 * size).from_address(address + 4 * size * r))
+            for r in (self.register, SPARE)
+        )
+        spare[:] = own >> 16 if self.upper else own & 0xFFFF
+        self.inner(*buffers)
+        own[:] = own & 0xFFFF | spare << 16 if self.upper else own & 0xFFFF0000 | spare & 0xFFFF
+
+
+class PermutedSource:
+    """A VOP3 instruction of RDNA whose first source is permuted by the DPP dword ``control`` (RDNA 3 ISA, 7.7)."""
+
+    def __init__(self, inner: Any, scalars: int, vectors: int, control: int) -> None:
+        self.inner, self.scalars, self.vectors = inner, scalars, vectors
+        self.register, code = control & 0xFF, control >> 8 & 0x1FF
+        assert control >> 24 == 0xFF, "all rows and banks"
+        lanes = np.arange(32)
+        if code < 0x100:
+            self.source = lanes & ~3 | code >> 2 * (lanes & 3) & 3
+        elif code in (0x128, 0x140, 0x141):
+            self.source = lanes ^ 8 if code == 0x128 else lanes ^ (15 if code == 0x140 else 7)
+        else:
+            assert 0x160 <= code < 0x170, f"DPP control {code:#x}"
+            self.source = lanes ^ code & 15
+
+    def fxn(self, *buffers: Any) -> None:
+        registers = np.ctypeslib.as_array((ctypes.c_uint32 * (256 * 32)).from_address(buffers[self.vectors].value))
+        registers = registers.reshape(256, 32)
+        registers[SPARE] = registers[self.register][self.source]
+        self.inner(*buffers)
+        counter = (ctypes.c_uint64).from_address(buffers[self.scalars].value + 4 * 256)  # PC_LO, PC_HI
+        counter.value += 4
 
 
 class Emulator:
