@@ -3,7 +3,7 @@
     python benchmarks/compile.py [repetitions]
 
 Both are asked for the same kernel source, types and options, with the caches off and everything imported; each
-repetition compiles with one and then with the other. """
+repetition compiles with one and then with the other."""
 
 from __future__ import annotations
 

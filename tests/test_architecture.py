@@ -29,13 +29,16 @@ ALLOWED: dict[str, set[str]] = {
     "transforms": {"ir", "dialects", "layouts", "analysis"},
     "conversion": {"backends.api", "ir", "dialects", "layouts", "analysis", "transforms"},
     "interpreter": {"ir", "dialects", "language", "frontend", "runtime", "backends.api"},
-    "backends": {"language", "backends", "ir", "dialects", "layouts", "analysis", "transforms", "conversion", "runtime"},
+    "backends": {
+        "language", "backends", "ir", "dialects", "layouts", "analysis", "transforms", "conversion", "runtime",
+    },
     "runtime": {
         "backends.api", "backends.registry", "frontend", "interpreter", "ir", "language", "testing",
         "tools.tensor_descriptor",
     },
     "testing": {
-        "runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry", "layouts",
+        "runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry",
+        "layouts",
     },
     "tools": {
         "backends.api", "backends.registry", "ir", "dialects", "transforms", "layouts", "runtime", "interpreter",

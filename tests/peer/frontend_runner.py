@@ -2,9 +2,8 @@
 
     python frontend_runner.py DIRECTORY        DIRECTORY holds what `text_oracle.py dump` wrote
 
-Both modules run in the interpreter on the same random inputs. Prints {kernel: "same" or what differs} as JSON. A process of its
-own, because here the name ``triton`` means tritonx.
-"""
+Both modules run in the interpreter on the same random inputs. Prints {kernel: "same" or what differs} as JSON. A
+process of its own, because here the name ``triton`` means tritonx."""
 
 import io
 import json
@@ -114,7 +113,8 @@ def verdict(case, theirs):
     for index, (a, b) in enumerate(zip(mine, peer, strict=True)):
         wrong = np.flatnonzero((a != b) & ~((a != a) & (b != b)))
         if len(wrong):
-            return f"array {index} differs in {len(wrong)} elements, first at {wrong[0]}: {a[wrong[0]]} against {b[wrong[0]]}"
+            first = f"first at {wrong[0]}: {a[wrong[0]]} against {b[wrong[0]]}"
+            return f"array {index} differs in {len(wrong)} elements, {first}"
     return "same"
 
 

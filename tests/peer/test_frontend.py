@@ -1,4 +1,6 @@
-"""Kernels compiled by our front end and by Triton's do the same: both run in the interpreter on the same random inputs."""
+"""Kernels compiled by our front end and by Triton's do the same: both run in the interpreter on the same random
+inputs.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ def slots_per_register(layout: LinearLayout, bits: AxisBits) -> int:
 
 
 def exchange_bytes(layout: LinearLayout, bits: AxisBits, values: int, element_bytes: Iterable[int]) -> int:
-    """Scratch bytes of one exchange between warps of ``values`` values a thread of each element size; 0 within a warp."""
+    """Scratch bytes of one exchange between warps of ``values`` values a thread of each element size; 0 within a
+    warp.
+    """
     if not bits.warps:
         return 0
     slots = slots_per_register(layout, bits)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from xdsl.ir import Attribute, Dialect, Operation
+from xdsl.ir import Attribute, Dialect
 
 DIALECT_PAGES: dict[str, str] = {
     "tt": "The Tile dialect: whole tiles and pointers, no hardware. Its text is that of Triton 3.6's `tt`.",
@@ -53,8 +53,8 @@ def fields(definition: Any) -> tuple[str, str, str, str]:
     return names(definition.operands), properties, names(definition.regions), names(definition.results)
 
 
-def op_row(op: type[Operation]) -> str:
-    definition = op.get_irdl_definition()  # pyright: ignore[reportAttributeAccessIssue]  # all of ours are IRDL ops
+def op_row(op: Any) -> str:
+    definition = op.get_irdl_definition()
     operands, properties, regions, results = fields(definition)
     family = op.__module__.rsplit(".", 1)[-1]
     body = operands if regions == "·" else f"{operands}; region {regions}"

@@ -1,7 +1,7 @@
 """The HIP driver, through hip-python. Nothing here runs before the first launch.
 
 hip-python imports on any machine and raises, or worse returns garbage, when a function of a missing library is
-called: so the library is looked for first. """
+called: so the library is looked for first."""
 
 from __future__ import annotations
 

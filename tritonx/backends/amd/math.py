@@ -59,8 +59,10 @@ _INLINE = {
     "__ocml_log1p_f32": "log1p", "__ocml_expm1_f32": "expm1", "__ocml_pow_f32": "pow", "__ocml_log10_f32": "log10",
     "__ocml_fmod_f32": "rem", "__ocml_sin_f32": "sin", "__ocml_cos_f32": "cos", "__ocml_tan_f32": "tan",
 }  # fmt: skip
-_DIRECT = {"__ocml_floor": "floor", "__ocml_ceil": "ceil", "__ocml_trunc": "trunc", "__ocml_rint": "rint",
-           "__ocml_fabs": "fabs", "__ocml_fma": "fma", "__ocml_copysign": "copysign", "__ocml_round": "round"}  # fmt: skip
+_DIRECT = {
+    "__ocml_floor": "floor", "__ocml_ceil": "ceil", "__ocml_trunc": "trunc", "__ocml_rint": "rint",
+    "__ocml_fabs": "fabs", "__ocml_fma": "fma", "__ocml_copysign": "copysign", "__ocml_round": "round",
+}  # fmt: skip
 
 
 def extern(f: FunctionEmitter, symbol: str, operands: list[Tile]) -> Tile | None:

@@ -3,7 +3,7 @@
 nvJitLink needs no subprocess, but it assembles for linking: with relocatable code the register allocator must keep
 the calling convention's registers, and a layer norm over 5000 columns takes 111 registers instead of 80 and runs at
 3400 GB/s instead of 4050 (H200, 13.0.88). So a ptxas is used where one is found, and nvJitLink where there is none,
-or where ``TRITONX_ASSEMBLER=nvjitlink`` asks for it. """
+or where ``TRITONX_ASSEMBLER=nvjitlink`` asks for it."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def divided_by_one(f: FunctionEmitter, x: Tile, y: str) -> Tile:
     """Every element of ``x`` over the same ``y``, to two units in the last place, as ``div.full`` is.
 
     x · rcp(y·s) · s with a power of two s that keeps y·s and its reciprocal in range: two products an element instead
-    of the eight instructions of ``div.full``. """
+    of the eight instructions of ``div.full``."""
     size = f.inst(f"call float {f.module.intrinsic('fabs', 'float', ['float'])}(float {y})")
     large = f.inst(f"fcmp ogt float {size}, {float_literal(2.0**100, 'float')}")
     small = f.inst(f"fcmp olt float {size}, {float_literal(2.0**-100, 'float')}")

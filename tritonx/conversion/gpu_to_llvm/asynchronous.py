@@ -2,7 +2,7 @@
 
 A thread copies the elements of its registers in the pointers' layout; one copy moves as many as are neighbours both
 in global and in shared memory. What the machine has no instruction for (other than 4, 8 or 16 bytes, a value for
-masked-off elements that is not zero) is copied through registers, which the waits then cover too. """
+masked-off elements that is not zero) is copied through registers, which the waits then cover too."""
 
 from __future__ import annotations
 

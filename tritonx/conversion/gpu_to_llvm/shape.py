@@ -65,7 +65,7 @@ def by_position(op: Any, f: FunctionEmitter, to_source: Callable[[Position], Pos
 
 
 def expand_dims(op: Any, f: FunctionEmitter) -> None:
-    axis = op.axis.value.data
+    axis: int = op.axis.value.data
     by_position(op, f, lambda p: p[:axis] + p[axis + 1 :])
 
 
@@ -75,7 +75,7 @@ def broadcast(op: Any, f: FunctionEmitter) -> None:
 
 
 def trans(op: Any, f: FunctionEmitter) -> None:
-    order = op.order.get_values()
+    order = [int(d) for d in op.order.get_values()]
     inverse = [order.index(d) for d in range(len(order))]
     by_position(op, f, lambda p: tuple(p[inverse[d]] for d in range(len(p))))
 
@@ -133,7 +133,7 @@ def cat(op: Any, f: FunctionEmitter) -> None:
 
 def fp4_to_fp(op: Any, f: FunctionEmitter) -> None:
     """Two e2m1 numbers a byte, the first in the low half, side by side along ``axis``."""
-    axis = op.axis.value.data
+    axis: int = op.axis.value.data
     source = f.get(op.src)
     four = Tile.splat("i8", source.n, "4")
     high = combine(f, "i8", [source, four], lambda s, x: f"lshr {of(s, 'i8')} {x[0]}, {x[1]}")

@@ -2,7 +2,7 @@
 
 x = m · 2^(e - 31) with a 32-bit m. In m · W, with W = ⌊2/π · 2^192⌋, the two bits left of the binary point of x · 2/π
 are the quadrant and the 62 behind them the position in it. The 224-bit product is LLVM's to expand. It becomes one
-function of the module, called on a path that hardly any lane takes. """
+function of the module, called on a path that hardly any lane takes."""
 
 from __future__ import annotations
 

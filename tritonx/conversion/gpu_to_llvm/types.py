@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from typing import cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -18,7 +19,7 @@ from xdsl.ir import Attribute
 from tritonx.dialects.gpu_layout import AsyncTokenType
 from tritonx.dialects.tile import PointerType, TensorDescType
 from tritonx.ir.fold.constants import FORMATS, round_to
-from tritonx.ir.types import element_type
+from tritonx.ir.types import bit_width, element_type
 
 _FLOATS: dict[type[Attribute], str] = {
     Float16Type: "half",
@@ -35,7 +36,7 @@ def llvm_type(attr: Attribute) -> str:
     """The LLVM type of a scalar, or of one element of a tensor. The fp8 formats are carried as ``i8``."""
     attr = element_type(attr)
     if isinstance(attr, IntegerType):
-        return f"i{attr.width.data}"
+        return f"i{bit_width(cast(Attribute, attr))}"
     if (name := _FLOATS.get(type(attr))) is not None:
         return name
     if isinstance(attr, PointerType):

@@ -5,10 +5,10 @@
     python -m tritonx.testing.conformance mychip:v2         # compile every case for that target; no device is needed
     TRITONX_CONFORMANCE=full ...                            # every combination, not the covering set
 
-A case is a kernel in the language with random arguments and NumPy's answer. Names are ``family/what-dtype-shape-warps``,
-families are those of the ops. Integers, bits, rounding to nearest, minima, sums of whole numbers and everything that
-only moves data are compared exactly; the tables in ``functions`` and ``dot`` bound the error of the rest. Outputs are
-poisoned before the launch and have a guard behind them.
+A case is a kernel in the language with random arguments and NumPy's answer. Names are
+``family/what-dtype-shape-warps``, families are those of the ops. Integers, bits, rounding to nearest, minima, sums of
+whole numbers and everything that only moves data are compared exactly; the tables in ``functions`` and ``dot`` bound
+the error of the rest. Outputs are poisoned before the launch and have a guard behind them.
 
 ``cases()`` lists the suite, ``find(device)`` gives something to run it on, ``check(case, device, seed)`` runs one.
 """

@@ -1,6 +1,7 @@
 """Block pointers and tensor descriptors: bounds, padding, advancing, orders."""
 
-# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false,
+# reportUnknownVariableType=false
 from __future__ import annotations
 
 from collections.abc import Iterator

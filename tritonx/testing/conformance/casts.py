@@ -1,6 +1,7 @@
 """Conversions between all integer and floating-point types: wrapping, round to nearest even, truncation, bits."""
 
-# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false,
+# reportUnknownVariableType=false
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -115,8 +116,8 @@ def cases(cover: Cover) -> Iterator[Case]:
         for source in TARGETS:
             yield Case(f"casts/{source}-{count}-w{warps}", cast_kernel, _cast(source, count), {"num_warps": warps})
     for source, target in (
-        ("fp32", "int32"), ("int32", "fp32"), ("fp16", "int16"), ("int16", "bf16"), ("fp64", "int64"), ("uint8", "int8"),
-        ("fp16", "bf16"), ("uint64", "fp64"),
+        ("fp32", "int32"), ("int32", "fp32"), ("fp16", "int16"), ("int16", "bf16"), ("fp64", "int64"),
+        ("uint8", "int8"), ("fp16", "bf16"), ("uint64", "fp64"),
     ):  # fmt: skip
         yield Case(f"casts/bits-{source}-{target}", bitcast_kernel, _bitcast(source, target, 256))
     for source, target in (("fp32", "fp16"), ("fp32", "bf16"), ("fp64", "fp32")):

@@ -1,6 +1,7 @@
 """Assertions that hold, printing, and hints: none of them may change a result."""
 
-# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false,
+# reportUnknownVariableType=false
 from __future__ import annotations
 
 from collections.abc import Iterator

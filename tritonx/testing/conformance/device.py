@@ -35,7 +35,9 @@ class Device(Protocol):
 
 
 def check(case: Case, device: Device, seed: int) -> None:
-    """Run ``case`` on ``device`` with fresh arguments. Raises ``Mismatch``, or whatever the compile or launch raises."""
+    """Run ``case`` on ``device`` with fresh arguments. Raises ``Mismatch``, or whatever the compile or launch
+    raises.
+    """
     trial = case.trial(seed)
     if isinstance(device, CompileOnly):
         device.compile(case, trial)
@@ -167,7 +169,9 @@ def unsupported(case: Case, backend: Backend, target: Target) -> str | None:
 
 
 def find(name: str) -> Device:
-    """The device of this name; ``backend:arch`` only compiles for that target. Raises NoBackend for an unknown one and NoDevice where it does not start."""
+    """The device of this name; ``backend:arch`` only compiles for that target. Raises NoBackend for an unknown one
+    and NoDevice where it does not start.
+    """
     if name in ("interpreter", "python"):
         return Interpreter() if name == "interpreter" else PythonLines()
     if ":" in name:

@@ -1,10 +1,11 @@
 """Matrix products: operand types and precisions, shapes and transposes, accumulators, batches, chains, microscaling.
 
-Integers are exact. Floating-point errors are bounded for each element by a fraction of Σ|a||b| over k: 2⁻²⁰ where products
-and sums are in fp32, 2⁻⁹ for operands that are first rounded to tf32, and one rounding of the result's own type.
-"""
+Integers are exact. Floating-point errors are bounded for each element by a fraction of Σ|a||b| over k: 2⁻²⁰ where
+products and sums are in fp32, 2⁻⁹ for operands that are first rounded to tf32, and one rounding of the result's own
+type."""
 
-# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false,
+# reportUnknownVariableType=false
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -185,8 +186,8 @@ def cases(cover: Cover) -> Iterator[Case]:
         make = _dot(small, 32, 64, 64, "ieee", (False, False), "fp32")
         yield Case(f"dot/{small}-32x64x64-w4", dot_kernel, make, {}, frozenset({small}))
     for dtype, shape, tile, w in (
-        ("fp16", (100, 130, 70), (32, 64, 32), 4), ("bf16", (64, 64, 256), (64, 64, 64), 8), ("fp32", (40, 33, 50), (16, 32, 16), 1),
-        ("fp16", (256, 128, 96), (128, 128, 32), 8),
+        ("fp16", (100, 130, 70), (32, 64, 32), 4), ("bf16", (64, 64, 256), (64, 64, 64), 8),
+        ("fp32", (40, 33, 50), (16, 32, 16), 1), ("fp16", (256, 128, 96), (128, 128, 32), 8),
     ):  # fmt: skip
         yield Case(
             f"dot/matmul-{dtype}-{'x'.join(map(str, shape))}-w{w}",

@@ -1,12 +1,12 @@
 """Mathematical functions, with the error that each may have.
 
-The bounds are what Triton's own code for a GPU reaches, not what a careful library does: ``exp`` multiplies by log2(e) in
-fp32 before the hardware's 2^x, so its error grows with |x|; the hardware's square roots and quotients are 1 to 2 ulps off.
-fp64 functions come from libraries and are good to 4 ulps. Errors are measured against NumPy in fp64, for fp64 in the
-platform's long double. fp16 and bf16 are computed in fp32 and rounded once more: 1 ulp.
-"""
+The bounds are what Triton's own code for a GPU reaches, not what a careful library does: ``exp`` multiplies by
+log2(e) in fp32 before the hardware's 2^x, so its error grows with |x|; the hardware's square roots and quotients are
+1 to 2 ulps off. fp64 functions come from libraries and are good to 4 ulps. Errors are measured against NumPy in fp64,
+for fp64 in the platform's long double. fp16 and bf16 are computed in fp32 and rounded once more: 1 ulp."""
 
-# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false,
+# reportUnknownVariableType=false
 from __future__ import annotations
 
 import math
@@ -171,8 +171,8 @@ def _special(rng: np.random.Generator) -> Trial:
     bound = Tolerance(ulps=40, absolute=2e-7)
     with np.errstate(all="ignore"):
         results = {
-            "exp": np.exp(wide), "exp2": np.exp2(wide), "log": np.log(wide), "log2": np.log2(wide), "sqrt": np.sqrt(wide),
-            "sin": np.sin(wide), "rsqrt": 1 / np.sqrt(wide),
+            "exp": np.exp(wide), "exp2": np.exp2(wide), "log": np.log(wide), "log2": np.log2(wide),
+            "sqrt": np.sqrt(wide), "sin": np.sin(wide), "rsqrt": 1 / np.sqrt(wide),
         }  # fmt: skip
     return Trial((x, Output(np.float32, tuple(Part(n, v, bound) for n, v in results.items()))), {"N": x.size})
 

@@ -3,7 +3,8 @@
 Sums are over small whole numbers and so are exact in any order.
 """
 
-# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false,
+# reportUnknownVariableType=false
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,6 +1,7 @@
 """Sorting, gathering, histograms."""
 
-# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false,
+# reportUnknownVariableType=false
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, math, tile
+from tritonx.dialects.gpu_layout.encodings import encoding_value
 from tritonx.ir.edit import clone
 from tritonx.ir.types import bit_width, is_float, is_tensor, shape_of, type_of
 from tritonx.layouts import linear_layout
@@ -118,7 +119,7 @@ def words_of(value: SSAValue) -> int:
     type_: Any = type_of(value)
     if not is_tensor(type_) or not is_float(type_):
         return 0
-    layout = linear_layout(type_.encoding.data, shape_of(type_))  # pyright: ignore[reportAttributeAccessIssue]
+    layout = linear_layout(encoding_value(type_.encoding), shape_of(type_))
     return (1 << layout.in_bits(REGISTER)) * bit_width(type_) // 32
 
 

@@ -80,9 +80,7 @@ class CodeObject:
                 owner, length, _ = struct.unpack_from("<III", binary, offset)
                 start = offset + 12 + (owner + 3 & ~3)
                 self.metadata = unpack_message(binary[start : start + length])[0]
-        self.kernel: dict[str, Any] = next(
-            k for k in self.metadata["amdhsa.kernels"] if k[".symbol"] == f"{name}.kd"
-        )
+        self.kernel: dict[str, Any] = next(k for k in self.metadata["amdhsa.kernels"] if k[".symbol"] == f"{name}.kd")
         self.size = max(address + size for _, address, _, size in self.segments)
         self.descriptor, self.relocations = self._tables(f"{name}.kd")
 
@@ -154,8 +152,8 @@ def _parameter(ir: str) -> str:
 
 def fill_gaps() -> None:
     """What the emulator lacks and kernels need: RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3,
-    loads from the LDS of half a register, and permutations of lanes in place (it writes lane after lane, so that a later
-    one reads what an earlier one wrote)."""
+    cache operations, loads from the LDS of half a register, and permutations of lanes in place (it writes lane after lane, so that a
+    later one reads what an earlier one wrote)."""
     from test.mockgpu.amd import emu  # pyright: ignore[reportMissingImports]
     from tinygrad.dtype import dtypes  # pyright: ignore[reportMissingImports]
     from tinygrad.uop.ops import UOp  # pyright: ignore[reportMissingImports]
@@ -172,6 +170,11 @@ def fill_gaps() -> None:
     decode = emu._decode_at
 
     def decode_out_of_place(pc: int, arch: str) -> Any:
+        if arch == "rdna3" and int.from_bytes(ctypes.string_at(pc + 2, 2), "little") in CACHE_INVALIDATIONS:
+            ctypes.memmove(pc, struct.pack("<II", S_NOP, S_NOP), 8)
+        inst = emu.decode_inst(ctypes.string_at(pc, 16), arch)
+        if getattr(getattr(inst, "op", None), "name", "") in CACHE_OPERATIONS:
+            ctypes.memmove(pc, struct.pack("<I", S_NOP) * (inst.size() // 4), inst.size())
         first, second, third = struct.unpack("<III", ctypes.string_at(pc, 12))
         if first >> 26 in (0b110101, 0b110011) and second & 0x1FF == 250 and arch != "cdna":
             # The second dword's first source is "a DPP dword follows": it becomes SPARE, which gets the permuted lanes.
@@ -199,6 +202,11 @@ def fill_gaps() -> None:
 
     emu._decode_at = decode_out_of_place
 
+
+CACHE_OPERATIONS = frozenset({"GLOBAL_INV", "GLOBAL_WB", "GLOBAL_WBINV", "BUFFER_INV", "BUFFER_WBL2"})
+CACHE_INVALIDATIONS = (0xE0AC, 0xE0B0)
+"""BUFFER_GL0_INV and BUFFER_GL1_INV of RDNA 3: the upper halves of their first dwords. They do nothing where every access is made in order."""
+S_NOP = 0xBF800000
 
 SPARE = 255
 """A vector register that no kernel here uses."""
