@@ -64,7 +64,10 @@ def _optimise(module: Any, machine: Any) -> None:
     inline.add_always_inliner_pass()
     inline.add_global_dead_code_eliminate_pass()
     inline.run(module, builder)
-    builder.getFunctionPassManager().run(module.get_function(PROGRAM), builder)
+    defined = [f for f in module.functions if not f.is_declaration]
+    simplify = builder.getFunctionPassManager()
+    for function in [f for f in defined if f.name == PROGRAM] or defined:
+        simplify.run(function, builder)
 
 
 def compile_object(text: str, isa: HostIsa) -> bytes:

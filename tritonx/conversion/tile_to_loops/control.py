@@ -158,6 +158,7 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
     header, inside, after = (w.fresh_label(s) for s in ("for", "body", "endfor"))
     before = w.block
     w.label(header)
+    begin = len(w.lines) - 1
     phis = _Phis(e, before)
     counter = phis.add(bound, lower)
     e.values[induction] = (counter,)
@@ -183,6 +184,7 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
             following.append(w.add(e.carried[argument], emit_polynomial(e, e.index.step(argument), ())))
     phis.close(following)
     w.branch(header)
+    w.loops.append((begin, len(w.lines)))
     w.label_only(after)
     for result, argument, kind in zip(op.results, arguments, kinds, strict=True):
         if kind == "scalar":
@@ -257,6 +259,7 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     header, inside, after = (w.fresh_label(s) for s in ("while", "do", "endwhile"))
     before = w.block
     w.label(header)
+    begin = len(w.lines) - 1
     phis = _Phis(e, before)
     for argument, initial in zip(first.args, op.operands, strict=True):
         if not is_tensor(argument.type):
@@ -283,6 +286,7 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     _carry_tiles(e, plan, targets, [v for v in yielded if is_tensor(v.type)])
     phis.close([text for v in yielded if not is_tensor(v.type) for text in e.values[v]])
     w.branch(header)
+    w.loops.append((begin, len(w.lines)))
     w.label_only(after)
 
 
@@ -304,6 +308,7 @@ class Body:
     def emit(self) -> None:
         e, w = self.e, self.e.writer
         outer, e.body = e.body, self
+        begin = len(w.lines)
         phis: list[tuple[int, Block, int, str, str]] = []
         for n, block in enumerate(reverse_postorder(self.region)):
             w.label(self.labels[block])
@@ -326,6 +331,8 @@ class Body:
         for at, block, position, name, ty in phis:
             sources = ", ".join(f"[ {values[position]}, %{label} ]" for label, values in self.incoming[block])
             w.lines[at] = f"  {name} = phi {ty} {sources}"
+        if len(self.labels) > 1:  # branches may go back: as good as a loop
+            w.loops.append((begin, len(w.lines)))
         e.body = outer
 
     def branch_values(self, block: Block, values: list[SSAValue]) -> list[str]:

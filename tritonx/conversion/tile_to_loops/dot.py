@@ -256,6 +256,7 @@ def _accumulate(
             at += 1
     after = w.fresh_label("k")
     w.branch_if(done, after, header)
+    w.loops.append((index_line - 1, len(w.lines)))
     w.label_only(after)
     return following
 

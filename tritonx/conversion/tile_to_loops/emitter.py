@@ -65,6 +65,12 @@ class View:
         return memory_type(f32 if self.widened else self.element)
 
 
+_SHUFFLED_STRIDES = (2, 4)
+"""Lanes this far apart are read with whole vectors and picked out; the last may reach past the buffer
+(`entry.OVERREAD`).
+"""
+
+
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     strides: list[int] = []
     step = 1
@@ -237,6 +243,11 @@ class Emitter:
         ty = vector(view.type, position.width)
         if stride == 1:
             return self._from_view(view, Lanes(w.let(f"load {ty}, ptr {address}, align {align}"), position.width))
+        if stride in _SHUFFLED_STRIDES and view.pointer.startswith("%b"):
+            every = position.width * stride
+            wide = w.let(f"load {vector(view.type, every)}, ptr {address}, align {align}")
+            value = w.shuffle(view.type, wide, "poison", every, list(range(0, every, stride)))
+            return self._from_view(view, Lanes(value, position.width))
         value = "poison"
         for lane in range(position.width):
             at = w.let(f"getelementptr inbounds {view.type}, ptr {address}, i64 {lane * stride}")

@@ -20,6 +20,9 @@ from dataclasses import dataclass
 
 from tritonx.conversion.tile_to_loops.isa import HostIsa
 
+OVERREAD = 64
+"""Bytes behind the last buffer that reading whole vectors may touch."""
+
 PROGRAM = "tx.program"
 """The function that is one program of the grid."""
 
@@ -79,7 +82,7 @@ def worker(parameters: list[Parameter], buffers: list[int], isa: HostIsa) -> str
         "  %nx64 = zext i32 %nx to i64",
         "  %ny64 = zext i32 %ny to i64",
     ]
-    size = sum(buffers)
+    size = sum(buffers) + OVERREAD if buffers else 0
     if size > STACK_LIMIT:
         lines.append(f"  %scratch = call ptr @aligned_alloc(i64 64, i64 {size})")
     elif size:

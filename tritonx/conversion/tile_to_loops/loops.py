@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
 
+from tritonx.conversion.tile_to_loops.collapse import collapsed_shape
 from tritonx.conversion.tile_to_loops.emitter import Position
 from tritonx.conversion.tile_to_loops.families import LOADS, is_inline
 from tritonx.conversion.tile_to_loops.groups import Compute, Effect, Group, Materialise
@@ -58,15 +59,16 @@ def emit_group(e: Emitter, group: Group) -> None:
     for value in written:
         e.buffer_of(value)
     e.writing = written
+    shape = collapsed_shape(e, group)
     if group.axis is None:
         alone = any(isinstance(a, Effect) and not isinstance(a.op, tile.StoreOp) for a in group.anchors)
-        lane, width = (-1, 0) if alone and not _vectorisable(group) else group_lanes(e, group)
-        for position in walk(e, group.shape, lane, width):
+        lane, width = (-1, 0) if alone and not _vectorisable(group) else group_lanes(e, group, shape)
+        for position in walk(e, shape, lane, width):
             emit_anchors(e, group, position)
     else:
         from tritonx.conversion.tile_to_loops.reduce import emit_reductions
 
-        emit_reductions(e, group)
+        emit_reductions(e, group, shape)
     e.writing = set()
     e.fresh_chunk()
 
@@ -90,26 +92,37 @@ def emit_anchors(e: Emitter, group: Group, position: Position) -> None:
             e.tables.effects[type(anchor.op)](e, anchor.op, position)
 
 
-def group_lanes(e: Emitter, group: Group) -> tuple[int, int]:
-    """(lane dimension, width) of a group: the dimension along which most of its memory accesses are consecutive."""
+NARROW = 4
+"""A last dimension of fewer elements leaves the lanes to a longer one."""
+
+
+def group_lanes(e: Emitter, group: Group, shape: tuple[int, ...]) -> tuple[int, int]:
+    """(lane dimension, width) of a group walked in `shape`.
+
+    The dimension along which most of its memory accesses are consecutive; failing that, the last one that is long
+    enough.
+    """
     values = inline_values(e, group)
-    lane = last_wide_dimension(group.shape)
+    lane = last_wide_dimension(shape)
     if lane < 0:
         return -1, 0
-    votes = [0] * len(group.shape)
+    longest = max(range(len(shape)), key=lambda d: (shape[d], d))
+    if shape[lane] < NARROW and shape[longest] >= 2 * NARROW:
+        lane = longest
+    votes = [0] * len(shape)
     for op in {v.owner for v in values if type(v.owner) in LOADS} | {
         a.op for a in group.anchors if isinstance(a, Effect)
     }:
         if isinstance(op, tile.LoadOp | tile.StoreOp) and is_tensor(op.ptr.type):
             form = e.index.form(op.ptr)
-            for d, extent in enumerate(group.shape):
+            for d, extent in enumerate(shape):
                 step = form.offset.stride(d) if form is not None and extent >= 4 else None
                 if step is not None and step.constant_value() == 1:
                     votes[d] += 1
     best = max(range(len(votes)), key=lambda d: (votes[d], d))
     if votes[best] > votes[lane]:
         lane = best
-    width = chunk_width(group.shape[lane], e.isa.lanes(_data_bytes(values, group)))
+    width = chunk_width(shape[lane], e.isa.lanes(_data_bytes(values, group)))
     return (lane, width) if width > 1 else (-1, 0)
 
 

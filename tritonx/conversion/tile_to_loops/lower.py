@@ -30,6 +30,7 @@ from tritonx.conversion.tile_to_loops.entry import PROGRAM, Parameter
 from tritonx.conversion.tile_to_loops.flatten import flat_types
 from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.conversion.tile_to_loops.isa import HostIsa
+from tritonx.conversion.tile_to_loops.storage import share
 from tritonx.conversion.tile_to_loops.tables import Tables
 from tritonx.conversion.tile_to_loops.writer import Module
 from tritonx.dialects import tile
@@ -139,6 +140,8 @@ def _program(e: Emitter, kernel: Operation) -> list[Parameter]:
     body.emit()
     e.writer.label_only("exit")
     e.writer.do("ret void")
+    storage = share(e.writer.lines, e.buffer_sizes, e.writer.loops)
+    e.writer.lines, e.buffer_sizes = storage.lines, storage.sizes
     arguments = [f"{p.llvm} %arg{i}" for i, p in enumerate(parameters)]
     arguments += [f"ptr noalias align 64 %b{i}" for i in range(len(e.buffer_sizes))]
     arguments += [f"i32 %{x}" for x in ("pid.x", "pid.y", "pid.z", "num.x", "num.y", "num.z")] + ["ptr %record"]

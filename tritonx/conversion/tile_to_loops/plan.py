@@ -57,6 +57,9 @@ from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.dialects import tile
 from tritonx.ir.types import PointerType, element_type, is_tensor, shape_of
 
+RECOMPUTE_COST = 3
+"""Most instructions that a tile needed by two loops may take to compute again rather than be written and read."""
+
 CHEAP_COST = 14
 """Most ops that a tile may take to recompute and still count as cheap."""
 
@@ -119,6 +122,8 @@ class Planner:
 
     def _compute_cost(self, value: SSAValue) -> int | None:
         op = value.owner
+        if isinstance(op, Operation) and not is_inline(op):
+            return 1  # its producer writes it to memory
         if isinstance(op, Block) or type(op) not in CHEAP:
             form = self.index.form(value) if _indexlike(value.type) else None
             return 1 if form is not None and not opaque(form, value) else None
@@ -175,10 +180,7 @@ class Planner:
         operands = anchor_operands(anchor)
         for value in operands:
             self._force_sources(value, set())
-        lower = 0
-        for i, group in enumerate(self.pending):
-            if self._depends(operands, group):
-                lower = i + 1
+        lower = self._first_after_sources(operands)
         alone = isinstance(anchor, Effect) and not isinstance(anchor.op, tile.StoreOp)
         if not alone:
             for i in range(len(self.pending) - 1, lower - 1, -1):
@@ -221,30 +223,41 @@ class Planner:
             else:
                 self._force_sources(operand, seen)
 
-    def _depends(self, operands: list[SSAValue], group: Group) -> bool:
-        """Whether `operands` need something that `group` has only when it is finished."""
-        finished: set[SSAValue] = set()
-        aligned: set[SSAValue] = set()
-        for anchor in group.anchors:
-            if isinstance(anchor, Materialise):
-                aligned.add(anchor.value)
-            elif not isinstance(anchor, Compute):
-                finished.update(anchor.op.results)
+    def _first_after_sources(self, operands: list[SSAValue]) -> int:
+        """The first pending group that comes after all those which make, and only at their end have, what is needed."""
+        finished: dict[SSAValue, int] = {}
+        aligned: dict[SSAValue, int] = {}
+        for i, group in enumerate(self.pending):
+            for anchor in group.anchors:
+                if isinstance(anchor, Materialise):
+                    aligned[anchor.value] = i
+                elif not isinstance(anchor, Compute):
+                    finished.update(dict.fromkeys(anchor.op.results, i))
         seen: set[tuple[SSAValue, bool]] = set()
+        lower = 0
 
-        def visit(value: SSAValue, in_order: bool) -> bool:
+        def visit(value: SSAValue, in_order: bool) -> None:
+            nonlocal lower
             if (value, in_order) in seen:
-                return False
+                return
             seen.add((value, in_order))
-            if value in finished or (value in aligned and not (in_order and shape_of(value.type) == group.shape)):
-                return True
+            made = finished.get(value)
+            if made is None and value in aligned:
+                made = aligned[value]
+                if in_order and shape_of(value.type) == self.pending[made].shape:
+                    return
+            if made is not None:
+                lower = max(lower, made + 1)
+                return
             op = value.owner
-            if value in aligned or not is_inline(op):
-                return False
-            sources = VIEW_SOURCES.get(type(op), ())
-            return any(visit(v, in_order and i not in sources) for i, v in enumerate(op.operands))
+            if is_inline(op) and op.parent is self.block:
+                sources = VIEW_SOURCES.get(type(op), ())
+                for i, v in enumerate(op.operands):
+                    visit(v, in_order and i not in sources)
 
-        return any(visit(v, True) for v in operands)
+        for operand in operands:
+            visit(operand, True)
+        return lower
 
     # ---- memory
 
@@ -379,6 +392,20 @@ class Planner:
             for value in group.operands():
                 self._visit_shared(value, group, first, seen)
 
+    def _recompute_cost(self, value: SSAValue) -> int:
+        """Instructions to compute a tile again from what is in memory; beyond the limit, some larger number."""
+        if not is_tensor(value.type) or value in self.buffered or self.cheap(value):
+            return 0
+        op = value.owner
+        if type(op) not in TRIVIAL or not is_inline(op):
+            return RECOMPUTE_COST + 1
+        total = 1
+        for operand in op.operands:
+            total += self._recompute_cost(operand)
+            if total > RECOMPUTE_COST:
+                break
+        return total
+
     def _visit_shared(self, value: SSAValue, group: Group, first: dict[SSAValue, Group], seen: set[SSAValue]) -> None:
         if value in seen or not is_tensor(value.type):
             return
@@ -390,7 +417,7 @@ class Planner:
         if not is_inline(op) or op.parent is not self.block:
             return
         owner = first.setdefault(value, group)
-        if owner is not group and not written_here and type(op) not in TRIVIAL:
+        if owner is not group and not written_here and self._recompute_cost(value) > RECOMPUTE_COST:
             owner.anchors.insert(0, Materialise(value))
             self.buffered.add(value)
             return

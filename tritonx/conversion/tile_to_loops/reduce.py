@@ -37,12 +37,13 @@ Parts = list[Lanes]
 """One value for each source of a reduction."""
 
 
-def emit_reductions(e: Emitter, group: Group) -> None:
-    lane, width = group_lanes(e, group)
+def emit_reductions(e: Emitter, group: Group, shape: tuple[int, ...]) -> None:
+    """Walk the group in `shape` (that of its tiles, or with dimensions merged)."""
+    lane, width = group_lanes(e, group, shape)
     if lane == group.axis:
-        _along_lanes(e, group, lane, width)
+        _along_lanes(e, group, shape, lane, width)
     else:
-        _across_lanes(e, group, lane, width)
+        _across_lanes(e, group, shape, lane, width)
 
 
 def reductions(group: Group) -> list[tile.ReduceOp]:
@@ -180,19 +181,19 @@ def _halve(
 # ---- along the lanes
 
 
-def _along_lanes(e: Emitter, group: Group, lane: int, width: int) -> None:
+def _along_lanes(e: Emitter, group: Group, shape: tuple[int, ...], lane: int, width: int) -> None:
     """Each row is reduced to scalars before the next row begins."""
-    extent = group.shape[lane]
+    extent = shape[lane]
     chunks = extent // max(width, 1)
     fan = fan_of(chunks)
     span = extent // fan
     ops = reductions(group)
     partials = [Partials(e, op, span // width if span > width else 0, width) for op in ops]
-    outer = [d for d in range(len(group.shape)) if d != lane]
-    index = ["0"] * len(group.shape)
+    outer = [d for d in range(len(shape)) if d != lane]
+    index = ["0"] * len(shape)
     with ExitStack() as stack:
         for d in outer:
-            index[d] = stack.enter_context(e.writer.loop("row", group.shape[d]))
+            index[d] = stack.enter_context(e.writer.loop("row", shape[d]))
         held: list[Parts] = []
         with e.writer.loop("reduce", span, width) as i:
             held = _combine_fan(e, group, ops, index, lane, width, i, [k * span for k in range(fan)])
@@ -257,18 +258,18 @@ def _finish(e: Emitter, op: tile.ReduceOp, parts: Parts, position: Position) -> 
 # ---- across the lanes
 
 
-def _across_lanes(e: Emitter, group: Group, lane: int, width: int) -> None:
+def _across_lanes(e: Emitter, group: Group, shape: tuple[int, ...], lane: int, width: int) -> None:
     """Rows of partial results, combined lane by lane once all rows are there."""
     axis = group.axis
     assert axis is not None
-    extent = group.shape[axis]
+    extent = shape[axis]
     fan = fan_of(extent)
     span = extent // fan
-    row = group.shape[lane] if lane >= 0 else 1
+    row = shape[lane] if lane >= 0 else 1
     ops = reductions(group)
     partials = [Partials(e, op, span if span > 1 else 0, row) for op in ops]
-    outer = [d for d in range(len(group.shape)) if d not in (axis, lane)]
-    index = ["0"] * len(group.shape)
+    outer = [d for d in range(len(shape)) if d not in (axis, lane)]
+    index = ["0"] * len(shape)
 
     def place(column: str) -> Position:
         here = [column if d == lane else index[d] for d in range(len(index))]
@@ -277,7 +278,7 @@ def _across_lanes(e: Emitter, group: Group, lane: int, width: int) -> None:
 
     with ExitStack() as stack:
         for d in outer:
-            index[d] = stack.enter_context(e.writer.loop("outer", group.shape[d]))
+            index[d] = stack.enter_context(e.writer.loop("outer", shape[d]))
         with e.writer.loop("reduce", span) as i, e.writer.loop("column", row, max(width, 1)) as column:
             if lane >= 0:
                 index[lane] = column

@@ -90,6 +90,7 @@ def _rest(e: Emitter, op: Operation, gathered: Parts, count: int, reverse: bool,
         w.lines[number_line + 1 + n] = f"  {phi.text} = phi {ty} [ {initial}, %{before} ], [ {new}, %{w.block} ]"
     after = w.fresh_label("scanned")
     w.branch_if(done, after, header)
+    w.loops.append((number_line - 1, len(w.lines)))
     w.label_only(after)
 
 

@@ -65,6 +65,8 @@ class Writer:
         self.cost = 0
         """Estimated instructions executed: lines, each times the trip counts of the loops around it."""
         self.trips = 1
+        self.loops: list[tuple[int, int]] = []
+        """The first and last lines of every loop."""
         self._count = 0
         self._prologue: list[str] = []
 
@@ -148,6 +150,7 @@ class Writer:
         done = self.let(f"icmp eq i64 {following}, {trips * step}")
         after = self.fresh_label(stem)
         self.branch_if(done, after, header)
+        self.loops.append((at - 1, len(self.lines)))
         self.label_only(after)
 
     def label_only(self, name: str) -> None:
