@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from xdsl.passes import ModulePass
 
+from tritonx.backends.amd.buffer_accesses import UseBufferAccesses
 from tritonx.backends.amd.matrix_instructions import MFMA_TYPES, WMMA_TYPES
 from tritonx.backends.amd.targets import processor
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.tile.dce import DeadCodeElimination
 from tritonx.transforms.tile.pipeline import tile_pipeline
 
 
@@ -32,4 +34,6 @@ def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 
 def gpu_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow(), *memory_pipeline())
+    """Buffer accesses are used on CDNA; RDNA keeps guarded accesses through pointers."""
+    buffers = (UseBufferAccesses(), DeadCodeElimination()) if target.warp_size == 64 else ()
+    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow(), *buffers, *memory_pipeline())

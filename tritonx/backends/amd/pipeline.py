@@ -24,6 +24,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
 def emit_llvm(module: Any, compilation: Compilation) -> str:
     """One thread's program as LLVM text."""
+    from tritonx.backends.amd import buffer
     from tritonx.backends.amd.codegen import data_layout
     from tritonx.backends.amd.machine import AmdMachine
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
@@ -32,7 +33,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     target, options = compilation.target, compilation.options
     chip = processor(target)
     machine = AmdMachine(chip, data_layout(chip.name, chip.wave), getattr(options, "waves_per_eu", 0))
-    emitter = ModuleEmitter(module, machine, options, TABLE)
+    emitter = ModuleEmitter(module, machine, options, {**TABLE, **buffer.TABLE})
     text = emitter.emit()
     if emitter.shared_bytes > chip.shared_bytes:
         from tritonx.runtime.errors import OutOfResources

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i32
 
 from tritonx.backends.amd import BACKEND
 from tritonx.backends.amd.parameters import layout_of, pack
 from tritonx.backends.api import Compilation, run_stages
+from tritonx.dialects.tile import PointerType
 from tritonx.interpreter.arguments import normalise_grid
 from tritonx.interpreter.launch import bind
 
@@ -138,10 +140,22 @@ def compile_for(arch: str, kernel: Any, args: Sequence[Any], kwargs: dict[str, A
     options = BACKEND.parse_options(target, given)
     bound = bind(kernel, args, kwargs, options, target)
     function = next(op for op in bound.module.body.block.ops if op.name == "tt.func")
+    mark_small_buffers(function)
     types = tuple(_parameter(str(t)) for t in function.properties["function_type"].inputs.data)  # type: ignore[attr-defined]
     compilation = Compilation(target, options)
     made = run_stages(bound.module, BACKEND.stages(target, options), compilation)
     return Compiled(dict(made), dict(compilation.metadata), types, tuple(bound.arguments))
+
+
+def mark_small_buffers(function: Any) -> None:
+    """What a launch with arrays of less than 2 GiB states about the pointers."""
+    arguments, known = function.body.blocks[0].args, function.properties["arg_attrs"].data
+    small = {"tt.pointer_range": IntegerAttr(32, i32)}
+    marked = [
+        {**attributes.data, **(small if isinstance(argument.type, PointerType) else {})}
+        for argument, attributes in zip(arguments, known, strict=True)
+    ]
+    function.properties["arg_attrs"] = ArrayAttr([DictionaryAttr(m) for m in marked])
 
 
 def _parameter(ir: str) -> str:
@@ -151,9 +165,11 @@ def _parameter(ir: str) -> str:
 
 
 def fill_gaps() -> None:
-    """What the emulator lacks and kernels need: RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3,
-    cache operations, loads from the LDS of half a register, and permutations of lanes in place (it writes lane after lane, so that a
-    later one reads what an earlier one wrote)."""
+    """What the emulator lacks and kernels need.
+
+    RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, cache operations, loads from the LDS of half a
+    register, and permutations of lanes in place (it writes lane after lane, so that a later one reads what an earlier
+    one wrote)."""
     from test.mockgpu.amd import emu  # pyright: ignore[reportMissingImports]
     from tinygrad.dtype import dtypes  # pyright: ignore[reportMissingImports]
     from tinygrad.uop.ops import UOp  # pyright: ignore[reportMissingImports]
@@ -205,7 +221,9 @@ def fill_gaps() -> None:
 
 CACHE_OPERATIONS = frozenset({"GLOBAL_INV", "GLOBAL_WB", "GLOBAL_WBINV", "BUFFER_INV", "BUFFER_WBL2"})
 CACHE_INVALIDATIONS = (0xE0AC, 0xE0B0)
-"""BUFFER_GL0_INV and BUFFER_GL1_INV of RDNA 3: the upper halves of their first dwords. They do nothing where every access is made in order."""
+"""BUFFER_GL0_INV and BUFFER_GL1_INV of RDNA 3: the upper halves of their first dwords. None of these operations does
+anything where every access is made in order.
+"""
 S_NOP = 0xBF800000
 
 SPARE = 255

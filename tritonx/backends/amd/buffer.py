@@ -1,0 +1,117 @@
+"""Buffer loads and stores (CDNA ISA, "vector memory buffer instructions"; LLVM's AMDGPU guide, "buffer resource").
+
+A lane whose offset is not below the buffer's size reads zero and writes nothing: that is how a mask is expressed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.machine import Access
+from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, part
+from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.dialects.amd import BufferLoadOp, BufferStoreOp
+from tritonx.layouts import access_vectors, memory_width
+
+_SIZE = (1 << 31) - 1
+_OUTSIDE = -(1 << 31)
+_FLAGS = 0x27000
+"""A raw buffer of 32-bit data (CDNA 3 ISA, table 40)."""
+
+
+def cut(f: FunctionEmitter, base: SSAValue, offsets: SSAValue, data: Any, mask: SSAValue | None) -> Cut:
+    """The vector accesses of a tile: registers that are neighbours in memory, aligned, under one value of the
+    mask.
+    """
+    elem = llvm_type(data)
+    size = bits(elem)
+    layout, info = f.layout(data), f.module.axis_info.of(offsets)
+    start = f.module.axis_info.of(base).divisibility[0]
+    divisibility = tuple(min(start, d * size // 8) for d in info.divisibility)
+    constancy = None if mask is None else f.module.axis_info.of(mask).constancy
+    dim, width = memory_width(layout, size, info.contiguity, divisibility, constancy)
+    vectors = access_vectors(layout, dim, width)
+    return Cut(Access(elem, vectors.width, vectors.width * size // 8), vectors.groups, vectors.repeats)
+
+
+class Buffer:
+    """The descriptor of an op's buffer, and the byte offsets of its accesses."""
+
+    def __init__(self, f: FunctionEmitter, op: Any, access: Access) -> None:
+        self.f = f
+        symbol = f.module.declare(
+            "ptr addrspace(8)",
+            "@llvm.amdgcn.make.buffer.rsrc.p8.p1",
+            ["ptr addrspace(1)", "i16", "i64", "i32"],
+        )
+        pointer = f.scalar(op.ptr)
+        self.descriptor = f.inst(
+            f"call ptr addrspace(8) {symbol}(ptr addrspace(1) {pointer}, i16 0, i64 {_SIZE}, i32 {_FLAGS})"
+        )
+        self.offsets = f.scalars(f.get(op.offsets))
+        self.scale = bits(access.elem) // 8
+        nbytes = access.width * self.scale
+        self.type = f"i{8 * nbytes}" if nbytes <= 4 else f"<{nbytes // 4} x i32>"
+        self.mangled = self.type if nbytes <= 4 else f"v{nbytes // 4}i32"
+        self.memory = access.type.replace("i1", "i8") if access.elem == "i1" else access.type
+
+    def offset(self, register: int, mask: str | None) -> str:
+        f = self.f
+        place = self.offsets[register]
+        if self.scale > 1:
+            place = f.inst(f"mul nuw i32 {place}, {self.scale}")
+        return place if mask is None else f.inst(f"select i1 {mask}, i32 {place}, i32 {_OUTSIDE}")
+
+
+def load(op: Any, f: FunctionEmitter) -> None:
+    plan = cut(f, op.ptr, op.offsets, op.result.type, op.mask)
+    access = plan.access
+    buffer = Buffer(f, op, access)
+    masks = None if op.mask is None else f.scalars(f.get(op.mask))
+    other = None if op.other is None else f.get(op.other)
+    name = f"@llvm.amdgcn.raw.ptr.buffer.load.{buffer.mangled}"
+    symbol = f.module.declare(buffer.type, name, ["ptr addrspace(8)", "i32", "i32", "i32"])
+    parts: list[str] = []
+    for group in plan.groups:
+        mask = None if masks is None or masks[group[0]] == "true" else masks[group[0]]
+        offset = buffer.offset(group[0], mask)
+        value = f.inst(
+            f"call {buffer.type} {symbol}(ptr addrspace(8) {buffer.descriptor}, i32 {offset}, i32 0, i32 0)"
+        )
+        if buffer.memory.startswith("ptr"):
+            value = f.inst(f"bitcast {buffer.type} {value} to i64")
+            value = f.inst(f"inttoptr i64 {value} to {access.type}")
+        elif buffer.memory != buffer.type:
+            value = f.inst(f"bitcast {buffer.type} {value} to {buffer.memory}")
+        if access.elem == "i1":
+            value = f.inst(f"trunc {buffer.memory} {value} to {access.type}")
+        if mask is not None and other is not None:
+            value = f.inst(f"select i1 {mask}, {access.type} {value}, {access.type} {part(f, other, group)}")
+        parts.append(value)
+    f.result(op, gather_parts(f, access, parts, plan))
+
+
+def store(op: Any, f: FunctionEmitter) -> None:
+    """Of threads that hold copies of an element one stores it; the others' offsets are out of range."""
+    plan = cut(f, op.ptr, op.offsets, op.value.type, op.mask)
+    access = plan.access
+    buffer = Buffer(f, op, access)
+    value = f.get(op.value)
+    masks = None if op.mask is None else f.scalars(f.get(op.mask))
+    guard = Guard(f, f.indices(f.layout(op.value.type)).owner)
+    name = f"@llvm.amdgcn.raw.ptr.buffer.store.{buffer.mangled}"
+    symbol = f.module.declare("void", name, [buffer.type, "ptr addrspace(8)", "i32", "i32", "i32"])
+    for group in plan.groups:
+        offset = buffer.offset(group[0], guard(None if masks is None else masks[group[0]]))
+        data = part(f, value, group)
+        if access.elem == "i1":
+            data = f.inst(f"zext {access.type} {data} to {buffer.memory}")
+        if buffer.memory != buffer.type:
+            data = f.inst(f"bitcast {buffer.memory} {data} to {buffer.type}")
+        operands = f"ptr addrspace(8) {buffer.descriptor}, i32 {offset}, i32 0, i32 0"
+        f.line(f"call void {symbol}({buffer.type} {data}, {operands})")
+
+
+TABLE: dict[type[Operation], Emit] = {BufferLoadOp: load, BufferStoreOp: store}

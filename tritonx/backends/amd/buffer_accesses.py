@@ -1,0 +1,166 @@
+"""Loads and stores through buffer descriptors instead of 64-bit pointers.
+
+A buffer instruction adds a 32-bit offset to a base in scalar registers and drops what lies beyond the buffer's end:
+addresses take half the registers, and a mask becomes an offset out of range instead of a branch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.analysis.axis_info import AxisFacts, analyze_axes
+from tritonx.dialects import arith, gpu_layout, tile
+from tritonx.dialects.amd import BufferLoadOp, BufferStoreOp
+from tritonx.dialects.tile.enums import CacheModifier
+from tritonx.ir.builder import Builder
+from tritonx.ir.edit import replace
+from tritonx.ir.types import element_type, i32, is_tensor, type_of, with_element
+
+
+@dataclass(frozen=True)
+class Part:
+    """A tile of i32 offsets, and the changes of shape that its sum with a pointer has gone through, in order."""
+
+    offset: SSAValue
+    changes: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Split:
+    """A tile of pointers as a scalar ``base`` and offsets, in elements, whose sum is added to it."""
+
+    base: SSAValue
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class UseBufferAccesses(ModulePass):
+    """Replaces `tt.load` and `tt.store` of tiles by `amdg.buffer_load` and `amdg.buffer_store` where the pointers are
+    an argument marked `tt.pointer_range = 32` (or a scalar offset from one), plus 32-bit offsets that are provably not
+    negative. The offsets' sum is taken not to wrap, as addresses in a buffer of less than 2 GiB do not. Volatile
+    accesses and those with a cache modifier stay."""
+
+    name = "use-buffer-accesses"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        facts = analyze_axes(op)
+        for inner in list(op.walk()):
+            if isinstance(inner, tile.LoadOp):
+                _load(inner, facts)
+            elif isinstance(inner, tile.StoreOp):
+                _store(inner, facts)
+
+
+def _load(op: Any, facts: AxisFacts) -> None:
+    if op.cache.value.data != CacheModifier.NONE or op.isVolatile.value.data:
+        return
+    if (found := _buffer(op, facts)) is None:
+        return
+    builder, base, offset = found
+    operands = (base, offset, None, op.mask, op.other if op.mask is not None else None)
+    made: Any = BufferLoadOp.create(
+        operands=[x for x in operands if x is not None],
+        result_types=[op.result.type],
+        properties={
+            "operandSegmentSizes": DenseArrayBase.from_list(i32, [int(x is not None) for x in operands]),
+            "cache": op.cache,
+        },
+        location=op.location,
+    )
+    builder.insert(made)
+    replace(op, (made.results[0],))
+
+
+def _store(op: Any, facts: AxisFacts) -> None:
+    if op.cache.value.data != CacheModifier.NONE:
+        return
+    if (found := _buffer(op, facts)) is None:
+        return
+    builder, base, offset = found
+    operands = (op.value, base, offset, None, op.mask)
+    made: Any = BufferStoreOp.create(
+        operands=[x for x in operands if x is not None],
+        result_types=[],
+        properties={
+            "operandSegmentSizes": DenseArrayBase.from_list(i32, [int(x is not None) for x in operands]),
+            "cache": op.cache,
+        },
+        location=op.location,
+    )
+    builder.insert(made)
+    replace(op, ())
+
+
+def _buffer(op: Any, facts: AxisFacts) -> tuple[Builder, SSAValue, SSAValue] | None:
+    """A builder in front of ``op``, the base and the offset of its pointers; None where they are not of that kind."""
+    if not is_tensor(type_of(op.ptr)):
+        return None
+    found = split(op.ptr)
+    if found is None or not found.parts or not is_small_buffer(found.base):
+        return None
+    if not all(facts.of(part.offset).non_negative for part in found.parts):
+        return None
+    builder = Builder.before(op)
+    total: SSAValue | None = None
+    for part in found.parts:
+        value = part.offset
+        for change in part.changes:
+            type_ = with_element(type_of(change.results[0]), i32)
+            cls: type[Operation] = change.__class__
+            value = builder.emit(cls, (value,), (type_,), change.properties)
+        total = value if total is None else builder.emit(arith.AddiOp, (total, value), (type_of(value),))
+    assert total is not None
+    return builder, found.base, total
+
+
+def split(pointers: SSAValue) -> Split | None:
+    """A tile of pointers taken apart; None where it is computed in another way than by adding 32-bit offsets to one
+    scalar.
+    """
+    op: Any = pointers.owner
+    match op:
+        case tile.SplatOp():
+            return Split(op.src, ())
+        case tile.AddPtrOp():
+            inner, offset = split(op.ptr), _narrow(op.offset)
+            if inner is None or offset is None:
+                return None
+            return Split(inner.base, (*inner.parts, Part(offset)))
+        case tile.BroadcastOp() | tile.ExpandDimsOp() | gpu_layout.ConvertLayoutOp():
+            inner = split(op.src)
+            if inner is None:
+                return None
+            return Split(inner.base, tuple(Part(p.offset, (*p.changes, op)) for p in inner.parts))
+        case _:
+            return None
+
+
+def _narrow(offset: SSAValue) -> SSAValue | None:
+    """The i32 tile that ``offset`` is, or was extended from."""
+    if element_type(type_of(offset)) == i32:
+        return offset
+    owner: Any = offset.owner
+    if isinstance(owner, arith.ExtSIOp) and element_type(type_of(owner.operands[0])) == i32:
+        return owner.operands[0]
+    return None
+
+
+def is_small_buffer(pointer: SSAValue) -> bool:
+    """Whether a scalar pointer lies in an argument that 32-bit offsets can address."""
+    while isinstance(pointer.owner, tile.AddPtrOp):
+        pointer = pointer.owner.operands[0]
+    if not isinstance(pointer, BlockArgument):
+        return False
+    function: Any = pointer.owner.parent_op()
+    if not isinstance(function, tile.FuncOp) or pointer.owner is not function.body.blocks.first:
+        return False
+    attributes: Any = function.arg_attrs
+    if attributes is None:
+        return False
+    stated = attributes.data[pointer.index].data.get("tt.pointer_range")
+    return stated is not None and stated.value.data == 32
