@@ -23,7 +23,7 @@ ELEMENTWISE: frozenset[type[Operation]] = frozenset(
         cls
         for module in (arith, math)
         for cls in vars(module).values()
-        if isinstance(cls, type) and issubclass(cls, Operation) and cls.__module__ == module.__name__
+        if isinstance(cls, type) and issubclass(cls, Operation) and cls.__module__.startswith(module.__name__)
     }
     - _NOT_ELEMENTWISE
     | {
