@@ -56,7 +56,8 @@ def fingerprint() -> str:
         key, _, value = line.partition(":")
         known[key.strip()] = value.strip()
     chosen = [known.get(key, "") for key in _IDENTIFYING]
-    return " ".join([platform.machine(), *chosen]) if any(chosen) else repr(host_isa())
+    forced = os.environ.get("TRITONX_CPU_ISA", "")
+    return " ".join([forced, platform.machine(), *chosen]) if any(chosen) else repr(host_isa())
 
 
 def isa_of(target: Target) -> HostIsa:

@@ -185,3 +185,25 @@ def test_importing_the_backend_imports_nothing_heavy() -> None:
     code = "import tritonx.backends.cpu.driver as d, sys; d.CpuDriver(); print('xdsl' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
+
+
+def test_a_kernel_from_the_disk_needs_no_llvm(tmp_path: Any) -> None:
+    code = """
+import sys
+import numpy as np
+sys.path.insert(0, {folder!r})
+import os
+os.environ["TRITONX_CACHE_DIR"] = {cache!r}
+from test_launch import scale
+x, out = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+scale[(2,)](x, out, 2.0, 100, BLOCK=64)
+assert np.array_equal(out, x * 2)
+print([m for m in ("xdsl", "llvmlite") if m in sys.modules])
+"""
+    command = [sys.executable, "-c", code.format(folder=os.path.dirname(__file__), cache=str(tmp_path))]
+    environment = {**os.environ, "TRITONX_CACHE_DIR": str(tmp_path)}
+    outputs = [
+        subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=60).stdout
+        for _ in range(2)
+    ]
+    assert outputs[0].strip() == "['xdsl', 'llvmlite']" and outputs[1].strip() == "[]"
