@@ -1,0 +1,126 @@
+"""What a code object says of its kernel, and what the assembly of every target is made of."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx as triton
+import tritonx.language as tl
+from tritonx.backends.amd.targets import PROCESSORS
+
+TARGETS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
+Compile = Callable[..., Any]
+
+
+@triton.jit
+def row_sums(x_ptr, out_ptr, n_cols, scale, BLOCK: tl.constexpr):
+    row = tl.program_id(0) + tl.num_programs(1)
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n_cols + cols, mask=cols < n_cols, other=0.0)
+    tl.store(out_ptr + row, tl.sum(x, axis=0) * scale)
+
+
+@triton.jit
+def matmul(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows, cols, ks = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])
+    b = tl.load(b_ptr + ks[:, None] * N + cols[None, :])
+    tl.store(c_ptr + rows[:, None] * N + cols[None, :], tl.dot(a, b))
+
+
+@triton.jit
+def sine(x_ptr, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    tl.store(x_ptr + cols, tl.sin(tl.load(x_ptr + cols)))
+
+
+@triton.jit
+def talk(x_ptr):
+    tl.device_print("x", tl.load(x_ptr))
+
+
+@pytest.mark.parametrize("num_warps", [1, 4])
+@pytest.mark.parametrize("target", TARGETS)
+def test_metadata(compiled: Compile, target: str, num_warps: int) -> None:
+    made = compiled(target, row_sums, [np.zeros(4096, np.float32), np.zeros(4, np.float32), 999, 0.5], {"BLOCK": 1024},
+                    num_warps=num_warps)  # fmt: skip
+    wave = PROCESSORS[target].wave
+    code = made.code_object
+    kernel = code.kernel
+    assert code.metadata["amdhsa.target"].removeprefix("amdgcn-amd-amdhsa--").split(":")[0].endswith(target)
+    assert kernel[".name"] == "row_sums"
+    assert kernel[".wavefront_size"] == wave
+    assert kernel[".max_flat_workgroup_size"] == num_warps * wave
+    explicit = [a for a in kernel[".args"] if not a[".value_kind"].startswith("hidden")]
+    assert [(a[".offset"], a[".size"]) for a in explicit] == [(0, 8), (8, 8), (16, 4), (20, 4)]
+    hidden = {a[".value_kind"]: a[".offset"] for a in kernel[".args"]}
+    assert hidden["hidden_block_count_y"] == hidden["hidden_block_count_x"] + 4 == 28
+    assert kernel[".kernarg_segment_size"] >= 36
+    assert kernel[".private_segment_fixed_size"] == 0
+    # Only waves that must meet use the LDS, one f32 each.
+    assert kernel[".group_segment_fixed_size"] == made.metadata["shared"]
+    assert (made.metadata["shared"] > 0) == (num_warps > 1)
+    descriptor = next(
+        offset + code.descriptor - address
+        for offset, address, size, _ in code.segments
+        if address <= code.descriptor < address + size
+    )
+    lds, private, kernarg, _ = struct.unpack_from("<IIII", code.binary, descriptor)
+    properties = struct.unpack_from("<H", code.binary, descriptor + 56)[0]
+    assert (lds, private, kernarg) == (made.metadata["shared"], 0, kernel[".kernarg_segment_size"])
+    assert bool(properties & 1 << 10) == (wave == 32), "ENABLE_WAVEFRONT_SIZE32"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_reduction_permutes_lanes_without_memory(compiled: Compile, target: str) -> None:
+    made = compiled(target, row_sums, [np.zeros(4096, np.float32), np.zeros(4, np.float32), 1024, 0.5],
+                    {"BLOCK": 1024}, num_warps=1)  # fmt: skip
+    text = made.stages["amdgcn"]
+    assert "_dpp" in text and "quad_perm" in text
+    assert not re.search(r"\b(s_barrier|scratch_load|scratch_store|ds_write|ds_store)", text)
+    # CDNA's rows of 16 lanes are joined through the LDS crossbar, RDNA's by v_permlanex16.
+    assert ("ds_bpermute_b32" in text) == (PROCESSORS[target].wave == 64)
+    assert ("v_permlanex16_b32" in text) == (PROCESSORS[target].wave == 32)
+    assert re.search(r"(buffer|global)_load_(dwordx4|b128)", text)
+
+
+MATRIX = [
+    ("gfx90a", np.float16, 64, "v_mfma_f32_32x32x8f16"),
+    ("gfx90a", np.int8, 64, "v_mfma_i32_32x32x8i8"),
+    ("gfx90a", np.float32, 64, "v_mfma_f32_32x32x2f32"),
+    ("gfx90a", np.float64, 16, "v_mfma_f64_16x16x4f64"),
+    ("gfx942", np.float16, 64, "v_mfma_f32_32x32x8_f16"),
+    ("gfx942", np.float16, 16, "v_mfma_f32_16x16x16_f16"),
+    ("gfx942", np.int8, 64, "v_mfma_i32_32x32x16_i8"),
+    ("gfx950", np.float16, 64, "v_mfma_f32_32x32x16_f16"),
+    ("gfx950", np.float16, 16, "v_mfma_f32_16x16x32_f16"),
+    ("gfx1100", np.float16, 64, "v_wmma_f32_16x16x16_f16"),
+    ("gfx1100", np.int8, 64, "v_wmma_i32_16x16x16_iu8"),
+    ("gfx1201", np.float16, 64, "v_wmma_f32_16x16x16_f16"),
+    ("gfx1201", np.int8, 64, "v_wmma_i32_16x16x16_iu8"),
+]
+
+
+@pytest.mark.parametrize("target, dtype, size, instruction", MATRIX)
+def test_matrix_instructions(compiled: Compile, target: str, dtype: Any, size: int, instruction: str) -> None:
+    result = {np.int8: np.int32, np.float64: np.float64}.get(dtype, np.float32)
+    arrays = [np.zeros((size, 64), dtype), np.zeros((64, size), dtype), np.zeros((size, size), result)]
+    made = compiled(target, matmul, arrays, {"M": size, "N": size, "K": 64}, num_warps=4 if size > 16 else 1)
+    text = made.stages["amdgcn"]
+    assert instruction in text
+    assert "v_fma_f32" not in text and "v_fma_f64" not in text
+    assert made.metadata["spills"] == 0
+
+
+@pytest.mark.parametrize("target", ["gfx942", "gfx1100"])
+def test_what_cannot_be_compiled_says_where(compiled: Compile, target: str) -> None:
+    with pytest.raises(Exception, match=r"test_code_object\.py:\d+:\d+: .*(math\.sin|f64|sin)"):
+        compiled(target, sine, [np.zeros(64, np.float64)], {"BLOCK": 64})
+    with pytest.raises(Exception, match=r"test_code_object\.py:\d+:\d+: .*print"):
+        compiled(target, talk, [np.zeros(1, np.float32)], {})
