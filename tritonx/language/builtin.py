@@ -27,6 +27,11 @@ def builtin(function: F) -> F:
     return cast(F, wrapper)
 
 
+def extern(function: F) -> F:
+    """Mark a function that calls ``extern_elementwise``, as wrappers of device libraries are."""
+    return builtin(function)
+
+
 def is_builtin(function: Any) -> bool:
     """Whether ``function`` is a builtin of the kernel language."""
     return bool(getattr(function, TRITON_BUILTIN, False))

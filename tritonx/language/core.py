@@ -17,7 +17,7 @@ from tritonx.language.atomic import (
     atomic_xor,
 )
 from tritonx.language.base import base_type, base_value
-from tritonx.language.builtin import TRITON_BUILTIN, builtin, is_builtin
+from tritonx.language.builtin import TRITON_BUILTIN, builtin, extern, is_builtin
 from tritonx.language.constexpr import constexpr, constexpr_type
 from tritonx.language.constexpr import unwrap as _unwrap_if_constexpr
 from tritonx.language.control import (
@@ -154,6 +154,7 @@ __all__ = [
     "dot_scaled",
     "dtype",
     "expand_dims",
+    "extern",
     "extern_elementwise",
     "float8e4b8",
     "float8e4b15",
