@@ -35,7 +35,6 @@ PASSES: dict[str, str] = {
     # tt -> ttg
     "assign-layouts": "tritonx.conversion.tile_to_gpu.convert:AssignLayouts",
     # ttg
-    "delay-reductions": "tritonx.transforms.gpu.delay_reductions:DelayReductions",
     "recompute-narrow": "tritonx.transforms.gpu.recompute_narrow:RecomputeNarrow",
     "accumulate-in-threads": "tritonx.transforms.gpu.accumulate_in_threads:AccumulateInThreads",
     "stage-dot-operands": "tritonx.transforms.gpu.stage_dot_operands:StageDotOperands",

@@ -7,7 +7,6 @@ from xdsl.passes import ModulePass
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
-from tritonx.transforms.gpu.delay_reductions import DelayReductions
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.tile.pipeline import tile_pipeline
 
@@ -36,9 +35,4 @@ def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 
 def gpu_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    return (
-        DelayReductions(threads=options.num_warps * target.warp_size),
-        *layout_pipeline(gpu_target(target, options)),
-        RecomputeNarrow(),
-        *memory_pipeline(),
-    )
+    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow(), *memory_pipeline())
