@@ -1,0 +1,142 @@
+"""What the device code of well-known kernels looks like: registers, spills, widths, shuffles, barriers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tritonx
+import tritonx.language as tl
+from tritonx.backends.nvidia.assemble import find_ptxas
+
+needs_assembler = pytest.mark.skipif(find_ptxas() is None, reason="no ptxas")
+
+
+@tritonx.jit
+def add(x_ptr, y_ptr, z_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < n
+    tl.store(z_ptr + i, tl.load(x_ptr + i, mask=mask) + tl.load(y_ptr + i, mask=mask), mask=mask)
+
+
+@tritonx.jit
+def softmax(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    start = tl.program_id(0) * columns
+    x = tl.load(x_ptr + start + i, mask=i < columns, other=-float("inf"))
+    e = tl.exp(x - tl.max(x, axis=0))
+    tl.store(out_ptr + start + i, e / tl.sum(e, axis=0), mask=i < columns)
+
+
+@tritonx.jit
+def transpose(x_ptr, y_ptr, rows, columns, M: tl.constexpr, N: tl.constexpr):
+    m = tl.program_id(0) * M + tl.arange(0, M)
+    n = tl.program_id(1) * N + tl.arange(0, N)
+    x = tl.load(x_ptr + m[:, None] * columns + n[None, :], mask=(m[:, None] < rows) & (n[None, :] < columns))
+    mask = (n[:, None] < columns) & (m[None, :] < rows)
+    tl.store(y_ptr + n[:, None] * rows + m[None, :], tl.trans(x), mask=mask)
+
+
+@tritonx.jit
+def matmul(a_ptr, b_ptr, c_ptr, K, stride_a, stride_b, stride_c, M: tl.constexpr, N: tl.constexpr, KB: tl.constexpr):
+    m = tl.program_id(0) * M + tl.arange(0, M)
+    n = tl.program_id(1) * N + tl.arange(0, N)
+    total = tl.zeros((M, N), dtype=tl.float32)
+    for start in range(0, K, KB):
+        k = start + tl.arange(0, KB)
+        a = tl.load(a_ptr + m[:, None] * stride_a + k[None, :])
+        b = tl.load(b_ptr + k[:, None] * stride_b + n[None, :])
+        total = tl.dot(a, b, total)
+    tl.store(c_ptr + m[:, None] * stride_c + n[None, :], total.to(c_ptr.dtype.element_ty))
+
+
+ADD = {"x_ptr": "*fp32", "y_ptr": "*fp32", "z_ptr": "*fp32", "n": "i32"}
+SOFTMAX = {"x_ptr": "*fp32", "out_ptr": "*fp32", "columns": "i32"}
+TRANSPOSE = {"x_ptr": "*fp16", "y_ptr": "*fp16", "rows": "i32", "columns": "i32"}
+MATMUL = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp16", "K": "i32", "stride_a": "i32", "stride_b": "i32", "stride_c": "i32"}  # fmt: skip
+
+
+def in_registers(made: Any, limit: int) -> None:
+    assert made.metadata["spills"] == 0
+    assert made.metadata["registers"] <= limit
+    assert ".local" not in made.ptx
+
+
+@needs_assembler
+@pytest.mark.parametrize("arch", ["75", "80", "90", "100", "120"])
+def test_add(compiler: Any, arch: str) -> None:
+    made = compiler(add, arch, ADD, {"BLOCK": 1024})
+    in_registers(made, 40)
+    assert (made.count("ld.global"), made.count("st.global")) == (4, 2)
+    assert made.count("ld.global.v4") == 4
+    assert made.metadata["shared"] == 0
+
+
+@pytest.mark.parametrize(("aligned", "loads"), [(16, 4), (8, 4), (4, 4), (1, 16)])
+def test_width_follows_the_divisibility(compiler: Any, aligned: int, loads: int) -> None:
+    """Sizes divisible by 8 and 4 still load in vectors of 4; the pointers are what their own alignment allows."""
+    signature = dict(ADD)
+    made = compiler(add, "90", signature, {"BLOCK": 1024}, aligned=16 if aligned == 16 else aligned, until="ptx")
+    widths = {16: "v4.b32", 8: "v2.b32", 4: "b32", 1: "b32"}
+    assert made.count(f"ld.global.{widths[aligned]}") > 0
+    assert loads <= made.count("ld.global") <= 16
+
+
+@needs_assembler
+@pytest.mark.parametrize("arch", ["80", "90"])
+def test_softmax(compiler: Any, arch: str) -> None:
+    made = compiler(softmax, arch, SOFTMAX, {"BLOCK": 8192}, num_warps=8)
+    in_registers(made, 128)
+    assert made.count("ld.global.v4") == 8
+    assert made.count("st.global.v4") == 8
+    assert made.count("shfl.sync.bfly") == 10  # five for the maximum, five for the sum
+    assert made.count("bar.sync") <= 3
+
+
+@needs_assembler
+def test_transpose(compiler: Any) -> None:
+    made = compiler(transpose, "90", TRANSPOSE, {"M": 64, "N": 64})
+    in_registers(made, 80)
+    assert made.count("ld.global.v4") == made.count("st.global.v4") == 4
+    assert made.count("bar.sync") == 1
+    assert made.metadata["shared"] >= 64 * 64 * 2
+
+
+@needs_assembler
+@pytest.mark.parametrize(
+    ("arch", "instruction"), [("75", "m16n8k8"), ("80", "m16n8k16"), ("90", ""), ("120", "m16n8k16")]
+)
+def test_matmul(compiler: Any, arch: str, instruction: str) -> None:
+    made = compiler(matmul, arch, MATMUL, {"M": 64, "N": 64, "KB": 32})
+    in_registers(made, 255)
+    assert made.count(f"mma.sync.aligned.{instruction}") + made.count("wgmma") > 0
+    assert made.count("fma.rn.f32") == 0
+
+
+@pytest.mark.parametrize("warps", [1, 2, 4, 8, 16, 32])
+def test_number_of_warps(compiler: Any, warps: int) -> None:
+    made = compiler(softmax, "90", SOFTMAX, {"BLOCK": 4096}, num_warps=warps, until="ptx")
+    assert f".reqntid {32 * warps}" in made.ptx
+    assert (made.count("bar.sync") == 0) == (warps == 1)
+
+
+@tritonx.jit
+def many_products(a_ptr, b_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m = tl.arange(0, M)[:, None]
+    n = tl.arange(0, N)[None, :]
+    a = tl.load(a_ptr + m + tl.arange(0, K)[None, :] * M)
+    b = tl.load(b_ptr + tl.arange(0, K)[:, None] * N + n)
+    tl.store(out_ptr + m * N + n, tl.dot(a, b, input_precision="ieee"))
+
+
+@needs_assembler
+def test_a_kernel_that_spills_gets_all_registers(compiler: Any) -> None:
+    signature = {"a_ptr": "*fp32", "b_ptr": "*fp32", "out_ptr": "*fp32"}
+    made = compiler(many_products, "90", signature, {"M": 64, "N": 16, "K": 128}, num_warps=8)
+    assert made.metadata["spills"] == 0 or made.metadata["registers"] == 255
+
+
+def test_registers_are_limited(compiler: Any) -> None:
+    made = compiler(softmax, "90", SOFTMAX, {"BLOCK": 4096}, maxnreg=64, until="ptx")
+    assert ".maxnreg 64" in made.ptx

@@ -1,0 +1,98 @@
+"""LLVM text of ops that are easy to get wrong: branches in combine functions, conversions, what a target refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+
+import tritonx
+import tritonx.language as tl
+from tritonx.backends import registry
+from tritonx.backends.api import Compilation, run_stages
+from tritonx.interpreter.launch import bind
+from tritonx.ir.failure import PassFailure
+
+TARGETS = [
+    str(target) for backend in registry.available().values() if backend.name != "cpu"
+    for target in backend.known_targets()[::2]
+]  # fmt: skip
+
+
+def emit(kernel: Any, target_name: str, *args: Any, **kwargs: Any) -> str:
+    """The LLVM text of the kernel, which LLVM has parsed and verified."""
+    backend, target = registry.parse_target(target_name)
+    options = backend.parse_options(target, {"num_warps": kwargs.pop("num_warps", 4)})
+    module = bind(kernel, args, kwargs, options, target).module
+    stages = backend.stages(target, options)
+    last = [s.name for s in stages].index("llir") + 1
+    text = run_stages(module, stages[:last], Compilation(target, options))["llir"]
+    llvm.parse_assembly(text).verify()
+    return text
+
+
+@tritonx.jit
+def with_branch(a, b):
+    if a > b:
+        r = a
+    else:
+        r = b * 2
+    return r
+
+
+@tritonx.jit
+def reduce_with_branch(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(x_ptr + m[:, None] * N + tl.arange(0, N)[None, :])
+    tl.store(out_ptr + m, tl.reduce(x, 1, with_branch))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_branches_of_a_combine_function_are_taken_for_each_element(dtype: Any) -> None:
+    """One warp and 64 columns of 8 rows: 8·64/32 elements a thread are combined pair by pair."""
+    x, out = np.zeros((8, 64), dtype), np.zeros(8, dtype)
+    text = emit(reduce_with_branch, "cuda:80", x, out, M=8, N=64, num_warps=1)
+    assert text.count("br i1") >= 8 * (64 // 32) - 8 + 5
+    assert f"phi <{2}" not in text
+
+
+@tritonx.jit
+def widen(x_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out_ptr + i, tl.load(x_ptr + i).to(out_ptr.dtype.element_ty))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("source", "result"), [(np.float32, np.float64), (np.float16, np.float64), (np.float64, np.float16)]
+)
+def test_floats_of_other_widths(target: str, source: Any, result: Any) -> None:
+    emit(widen, target, np.zeros(256, source), np.zeros(256, result), N=256)
+
+
+@tritonx.jit
+def double_exponential(x_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    tl.store(x_ptr + i, tl.exp(x))
+
+
+def test_a_refused_function_names_the_line_and_a_way_out() -> None:
+    with pytest.raises(PassFailure, match=r"math\.exp") as caught:
+        emit(double_exponential, "hip:gfx942", np.zeros(256), N=256)
+    assert not caught.value.internal
+    assert "test_emission.py" in str(caught.value)
+    assert "tl.exp(x)" in str(caught.value)
+
+
+@tritonx.jit
+def print_values(x_ptr, N: tl.constexpr):
+    tl.device_print("x", tl.load(x_ptr + tl.arange(0, N)))
+
+
+def test_printing_where_the_device_cannot() -> None:
+    with pytest.raises(PassFailure, match="device_print") as caught:
+        emit(print_values, "hip:gfx942", np.zeros(64, np.float32), N=64)
+    assert caught.value.hint
