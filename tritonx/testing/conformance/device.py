@@ -180,8 +180,8 @@ def find(name: str) -> Device:
 
 
 def names() -> list[str]:
-    """The interpreter, and every backend that has a device here."""
-    found = ["interpreter"]
+    """The interpreter in both its forms, and every backend that has a device here."""
+    found = ["interpreter", "python"]
     for name, backend in registry.available().items():
         if driver.ActiveDriver(backend).is_active():
             found.append(name)

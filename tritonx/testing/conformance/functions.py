@@ -75,13 +75,13 @@ HALF = Tolerance(ulps=1.01)
 @tritonx.jit
 def unary_kernel(x_ptr, out_ptr, N: tl.constexpr, FUNCTION: tl.constexpr):
     i = tl.arange(0, N)
-    tl.store(out_ptr + i, getattr(tl, FUNCTION)(tl.load(x_ptr + i)))
+    tl.store(out_ptr + i, getattr(tl, FUNCTION.value)(tl.load(x_ptr + i)))
 
 
 @tritonx.jit
 def library_kernel(x_ptr, out_ptr, N: tl.constexpr, FUNCTION: tl.constexpr):
     i = tl.arange(0, N)
-    tl.store(out_ptr + i, getattr(tl.extra.libdevice, FUNCTION)(tl.load(x_ptr + i)))
+    tl.store(out_ptr + i, getattr(tl.extra.libdevice, FUNCTION.value)(tl.load(x_ptr + i)))
 
 
 @tritonx.jit

@@ -23,7 +23,7 @@ def test_targets(arch: str) -> None:
 
 @pytest.mark.parametrize("arch", ["beans", "42", "999", "-1"])
 def test_unknown_targets_are_named_with_the_known_ones(arch: str) -> None:
-    with pytest.raises(ValueError, match="known are .*80"):
+    with pytest.raises(ValueError, match=r"known are .*80"):
         BACKEND.parse_target(arch)
 
 

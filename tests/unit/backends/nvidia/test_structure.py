@@ -54,7 +54,8 @@ def matmul(a_ptr, b_ptr, c_ptr, K, stride_a, stride_b, stride_c, M: tl.constexpr
 ADD = {"x_ptr": "*fp32", "y_ptr": "*fp32", "z_ptr": "*fp32", "n": "i32"}
 SOFTMAX = {"x_ptr": "*fp32", "out_ptr": "*fp32", "columns": "i32"}
 TRANSPOSE = {"x_ptr": "*fp16", "y_ptr": "*fp16", "rows": "i32", "columns": "i32"}
-MATMUL = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp16", "K": "i32", "stride_a": "i32", "stride_b": "i32", "stride_c": "i32"}  # fmt: skip
+MATMUL = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp16")
+MATMUL |= dict.fromkeys(("K", "stride_a", "stride_b", "stride_c"), "i32")
 
 
 def in_registers(made: Any, limit: int) -> None:
