@@ -1,4 +1,4 @@
-"""The conformance suite on the interpreter (IR and Python lines), the CPU, and every GPU backend that has a device here.
+"""The conformance suite on the interpreter (IR and Python lines), the CPU and every GPU backend that has a device here.
 
 The cases of a device run in a process of their own, which may die without ending the tests. ``TRITONX_SEED`` fixes the
 random inputs; ``TRITONX_CONFORMANCE=full`` runs every combination.

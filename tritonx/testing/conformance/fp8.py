@@ -93,6 +93,6 @@ def cases(cover: Cover) -> Iterator[Case]:
             yield Case(f"fp8/up-{small}-{wide}", convert_kernel, _up(small, wide), {"num_warps": 2}, needs)
             for count in cover.choose((512,), (1, 2, 64, 512, 4096)):
                 yield Case(f"fp8/down-{wide}-{small}-{count}", convert_kernel, _down(wide, small, count), {}, needs)
-        yield Case(f"fp8/down-fp32-{small}-1", convert_kernel, _down("fp32", small, 4), {"num_warps": 1}, needs)
+        yield Case(f"fp8/down-fp32-{small}-4-w1", convert_kernel, _down("fp32", small, 4), {"num_warps": 1}, needs)
         yield Case(f"fp8/sum-{small}-1024-w8", arithmetic_kernel, _sum(small, 1024), {"num_warps": 8}, needs)
     yield Case("fp8/toward-zero-fp32-fp8e5", toward_zero_kernel, _toward_zero(512), {}, frozenset({"fp8e5"}))
