@@ -31,6 +31,6 @@ class Cover:
         if self.full:
             from itertools import product
 
-            return list(product(*parameters))
+            return list(dict.fromkeys(product(*parameters)))
         longest = max(len(p) for p in parameters)
         return [tuple(p[i % len(p)] for p in parameters) for i in range(longest)]
