@@ -59,7 +59,7 @@ def _random(rng: np.random.Generator, target: str, count: int) -> Any:
 def _down(source: str, target: str, count: int) -> Any:
     def make(rng: np.random.Generator) -> Trial:
         x = _random(rng, target, count).astype(DTYPES[source])
-        x[:3] = np.array([0.0, np.nan, -0.0], DTYPES[source])
+        x[:3] = np.array([0.0, np.nan, -0.0], DTYPES[source])[:count]
         return Trial((x, Output.of(x.astype(np.float64), ROUNDED, dtype=DTYPES[target])), {"N": count})
 
     return make

@@ -34,7 +34,7 @@ def reduce_2d_kernel(x_ptr, out_ptr, index_ptr, M: tl.constexpr, N: tl.constexpr
 @tritonx.jit
 def reduce_1d_kernel(x_ptr, out_ptr, index_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, N))
-    tl.store(out_ptr, tl.sum(x, axis=0).to(out_ptr.dtype.element_ty))
+    tl.store(out_ptr, tl.sum(x.to(out_ptr.dtype.element_ty), axis=0).to(out_ptr.dtype.element_ty))
     tl.store(out_ptr + 1, tl.max(x, axis=0))
     tl.store(out_ptr + 2, tl.min(x))
     tl.store(index_ptr, tl.argmax(x, axis=0))
