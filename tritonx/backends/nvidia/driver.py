@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -134,7 +135,7 @@ class NvidiaKernel:
             check(cuda.cuFuncSetAttribute(function, _SET_CARVEOUT, 100), "cuFuncSetAttribute")
         if int(image.metadata.get("num_ctas", 1)) > 8:
             check(cuda.cuFuncSetAttribute(function, _SET_NON_PORTABLE_CLUSTER, 1), "cuFuncSetAttribute")
-        self.launcher = Launcher(cuda, image, self.function or 0, check)
+        self.launcher = Launcher(cuda, image, self.function or 0, check, lambda: driver.on(device))
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Any) -> None:
         self.launcher(*grid, stream, *args)
@@ -161,10 +162,12 @@ class NvidiaDriver(Driver):
         torch = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_initialized():
             return int(torch.cuda.current_device())
-        device = ctypes.c_int()
-        if library().cuCtxGetDevice(ctypes.byref(device)) == 0:
-            return device.value
-        return 0
+        cuda = library()
+        context, device = ctypes.c_void_p(), ctypes.c_int()
+        if cuda.cuCtxGetCurrent(ctypes.byref(context)) or not context:  # asking for its device would be an error
+            return 0
+        check(cuda.cuCtxGetDevice(ctypes.byref(device)), "cuCtxGetDevice")
+        return device.value
 
     def activate(self, device: int) -> None:
         """Make the primary context of ``device`` current in this thread."""
@@ -175,6 +178,18 @@ class NvidiaDriver(Driver):
             check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), handle), "cuDevicePrimaryCtxRetain")
             self._contexts[device] = context
         check(cuda.cuCtxSetCurrent(self._contexts[device]), "cuCtxSetCurrent")
+
+    @contextmanager
+    def on(self, device: int) -> Generator[None]:
+        """With the primary context of ``device`` current in this thread; then the one that was."""
+        cuda, before = library(), ctypes.c_void_p()
+        check(cuda.cuCtxGetCurrent(ctypes.byref(before)), "cuCtxGetCurrent")
+        self.activate(device)
+        try:
+            yield
+        finally:
+            if before:
+                check(cuda.cuCtxSetCurrent(before), "cuCtxSetCurrent")
 
     def current_stream(self, device: int) -> int:
         """PyTorch's current stream if PyTorch is in use, else the default stream."""

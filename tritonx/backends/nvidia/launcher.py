@@ -16,13 +16,18 @@ import struct
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from tritonx.backends.api import KernelImage
+from tritonx.runtime.errors import TritonError
 
 BUILTIN_AFTER = 32
 """Launches after which compiling the builtin has been worth it: 32 · 2.5 µs saved a launch is small against 8 ms, but
 such a kernel is in a loop."""
+
+_WRONG_CONTEXT = {201, 400}
+"""CUDA_ERROR_INVALID_CONTEXT, without one; CUDA_ERROR_INVALID_HANDLE, for a function of another one."""
 
 # type of a parameter → (struct letter of its 8-byte cell, kind for the builtin)
 _CELLS = {
@@ -65,15 +70,27 @@ def bfloat16_bits(value: float) -> int:
 
 
 class Launcher:
-    """Callable as ``(grid_x, grid_y, grid_z, stream, *args)``; one for each loaded kernel."""
+    """Callable as ``(grid_x, grid_y, grid_z, stream, *args)``; one for each loaded kernel.
 
-    def __init__(self, cuda: ctypes.CDLL, image: KernelImage, function: int, check: Callable[[int, str], None]) -> None:
+    ``check(code, call)`` raises an error with the ``code``. ``on_device()`` is entered where a launch fails because
+    this thread has no context, or another device's: a launch looks for that only then.
+    """
+
+    def __init__(
+        self,
+        cuda: ctypes.CDLL,
+        image: KernelImage,
+        function: int,
+        check: Callable[[int, str], None],
+        on_device: Callable[[], AbstractContextManager[None]],
+    ) -> None:
         self.types = [p.type for p in image.parameters]
         metadata = image.metadata
         self.function = function
         self.threads = int(metadata["num_warps"]) * 32
         self.shared = int(metadata["shared"])
         self.check = check
+        self.on_device = on_device
         self.cluster = int(metadata.get("num_ctas", 1))
         self.extended = bool(self.cluster > 1 or metadata.get("launch_pdl") or metadata.get("launch_cooperative_grid"))
         self.attributes = launch_attributes(metadata)
@@ -89,7 +106,12 @@ class Launcher:
 
     def __call__(self, x: int, y: int, z: int, stream: int, *args: Any) -> None:
         if self.builtin is not None:
-            self.builtin(x, y, z, stream, *args)
+            try:
+                self.builtin(x, y, z, stream, *args)
+            except TritonError as error:
+                if getattr(error, "code", 0) not in _WRONG_CONTEXT:
+                    raise
+                self.slow(x, y, z, stream, args)
             return
         self.count += 1
         if self.count == BUILTIN_AFTER and not self.extended and can_build():
@@ -110,14 +132,19 @@ class Launcher:
             block = (ctypes.c_void_p * max(len(self.types), 1))(*[base + 8 * i for i in range(len(self.types))])
             self.local.block = buffer, block
         self.packer.pack_into(buffer, 0, *values)
-        if self.extended:
-            self.check(self.launch_extended(x, y, z, stream, block), "cuLaunchKernelEx")
-            return
-        code = self.launch_kernel(
+        submit, call = (
+            (self.launch_extended, "cuLaunchKernelEx") if self.extended else (self.launch_plain, "cuLaunchKernel")
+        )
+        code = submit(x, y, z, stream, block)
+        if code in _WRONG_CONTEXT:
+            with self.on_device():
+                code = submit(x, y, z, stream, block)
+        self.check(code, call)
+
+    def launch_plain(self, x: int, y: int, z: int, stream: int, block: Any) -> int:
+        return self.launch_kernel(
             self.function, x, y, z, self.threads, 1, 1, self.shared, stream, ctypes.addressof(block), None
         )
-        if code:
-            self.check(code, "cuLaunchKernel")
 
     def launch_extended(self, x: int, y: int, z: int, stream: int, block: Any) -> int:
         config = LaunchConfig(

@@ -1,0 +1,103 @@
+"""Launching on a GPU: what a launch may not do, threads without a context, the compiled launcher, several devices."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx
+import tritonx.language as tl
+from tritonx.runtime import driver
+from tritonx.runtime.arrays import to_device
+from tritonx.runtime.errors import MixedDevices, OutOfResources, TritonError, UnsupportedArgument
+
+
+@tritonx.jit
+def scale(x, y, n, factor, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * factor, mask=at < n)
+
+
+@tritonx.jit
+def product(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    left = tl.load(a + m[:, None] * K + k[None, :])
+    right = tl.load(b + k[:, None] * N + n[None, :])
+    tl.store(c + m[:, None] * N + n[None, :], tl.dot(left, right))
+
+
+def numbers(n: int) -> tuple[np.ndarray, Any, Any]:
+    x = np.random.default_rng().standard_normal(n, dtype=np.float32)
+    return x, to_device(x), to_device(np.full(n, np.nan, np.float32))
+
+
+def test_more_launches_than_the_first_path_takes() -> None:
+    x, dx, dy = numbers(1000)
+    for i in range(100):
+        scale[(8,)](dx, dy, 1000, float(i), BLOCK=128)
+        if i in (0, 31, 32, 33, 99):
+            np.testing.assert_array_equal(dy.numpy(), x * np.float32(i))
+
+
+def test_a_thread_without_a_context() -> None:
+    x, dx, dy = numbers(1000)
+    for _ in range(40):
+        scale[(8,)](dx, dy, 1000, 2.0, BLOCK=128)
+    problems: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            scale[(8,)](dx, dy, 1000, 3.0, BLOCK=128)
+        except BaseException as problem:
+            problems.append(problem)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert not problems
+    np.testing.assert_array_equal(dy.numpy(), x * np.float32(3))
+
+
+def test_a_host_array_is_refused() -> None:
+    x, _, dy = numbers(64)
+    with pytest.raises(UnsupportedArgument, match="'x' lives in host memory"):
+        scale[(1,)](x, dy, 64, 2.0, BLOCK=64)
+
+
+def test_too_much_shared_memory_is_refused() -> None:
+    m, n, k = 16, 64, 2048
+    a, b, c = (to_device(np.zeros(s, np.float32)) for s in ((m, k), (k, n), (m, n)))
+    with pytest.raises(OutOfResources, match="shared memory"):
+        product[(1,)](a, b, c, M=m, N=n, K=k)
+
+
+def test_too_many_threads_are_refused() -> None:
+    _, dx, dy = numbers(64)
+    with pytest.raises((TritonError, ValueError), match="num_warps"):
+        scale[(1,)](dx, dy, 64, 2.0, BLOCK=64, num_warps=64)
+
+
+def test_a_grid_that_is_too_large_is_an_error_and_nothing_else() -> None:
+    x, dx, dy = numbers(64)
+    with pytest.raises((TritonError, ValueError)):
+        scale[(1, 1 << 20)](dx, dy, 64, 2.0, BLOCK=64)
+    scale[(1,)](dx, dy, 64, 2.0, BLOCK=64)
+    np.testing.assert_array_equal(dy.numpy(), x * 2)
+
+
+def test_arguments_decide_the_device() -> None:
+    own = driver.driver_of(driver.get_active().backend)
+    if own.device_count() < 2:
+        pytest.skip("one device")
+    x = np.random.default_rng().standard_normal(1000, dtype=np.float32)
+    for _ in range(40):
+        for device in (0, 1):
+            dx = to_device(x, device=device)
+            dy = to_device(np.full(1000, np.nan, np.float32), device=device)
+            scale[(8,)](dx, dy, 1000, 5.0, BLOCK=128)
+            np.testing.assert_array_equal(dy.numpy(), x * np.float32(5))
+    with pytest.raises(MixedDevices):
+        scale[(8,)](to_device(x, device=0), to_device(x, device=1), 1000, 5.0, BLOCK=128)
