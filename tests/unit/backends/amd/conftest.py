@@ -173,9 +173,9 @@ def _parameter(ir: str) -> str:
 def fill_gaps() -> None:
     """What the emulator lacks and kernels need.
 
-    RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, cache operations, loads from the LDS of half a
-    register, and permutations of lanes in place (it writes lane after lane, so that a later one reads what an earlier
-    one wrote)."""
+    RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16, cache
+    operations, loads from the LDS of half a register, and permutations of lanes in place (it writes lane after lane,
+    so that a later one reads what an earlier one wrote)."""
     from test.mockgpu.amd import emu  # pyright: ignore[reportMissingImports]
     from tinygrad.dtype import dtypes  # pyright: ignore[reportMissingImports]
     from tinygrad.uop.ops import UOp  # pyright: ignore[reportMissingImports]
@@ -223,6 +223,18 @@ def fill_gaps() -> None:
         return (program, moves), inst
 
     emu._decode_at = decode_out_of_place
+    context = emu._Ctx
+    compile_lane, read_source = context.compile_lane_pcode, context.rsrc_dyn
+
+    def compile_with_literal(self: Any, op: Any, inst: Any) -> Any:
+        literal = self.optional_field(inst, "literal")
+        context.rsrc_dyn = lambda self, offset, lane: read_source(self, offset, lane, 32, literal)
+        try:
+            return compile_lane(self, op, inst)
+        finally:
+            context.rsrc_dyn = read_source
+
+    context.compile_lane_pcode = compile_with_literal
 
 
 CACHE_OPERATIONS = frozenset({"GLOBAL_INV", "GLOBAL_WB", "GLOBAL_WBINV", "BUFFER_INV", "BUFFER_WBL2"})
