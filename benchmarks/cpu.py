@@ -56,18 +56,26 @@ def _clock() -> Callable[[], int]:
     return time.thread_time_ns if os.environ.get("TRITONX_CPU_THREADS") == "1" else time.perf_counter_ns
 
 
+TURN = 20
+"""Timed runs of one side before the other's."""
+
+
 def interleaved(ours: Callable[[], object], theirs: Callable[[], object], repeat: int) -> tuple[float, float]:
-    """Median milliseconds of each, run alternately."""
-    for _ in range(3):
-        ours()
-        theirs()
+    """Median milliseconds of each. They take turns of ``TURN`` runs.
+
+    Half as many runs before each turn do not count: the threads of BLAS and OpenMP wait for more work in a loop for a
+    while, which takes cores from the other side.
+    """
     times: tuple[list[float], list[float]] = ([], [])
     clock = _clock()
-    for _ in range(repeat):
+    for _ in range(max(repeat // TURN, 2)):
         for run, into in zip((ours, theirs), times, strict=True):
-            start = clock()
-            run()
-            into.append((clock() - start) / 1e6)
+            for _ in range(TURN // 2):
+                run()
+            for _ in range(TURN):
+                start = clock()
+                run()
+                into.append((clock() - start) / 1e6)
     return statistics.median(times[0]), statistics.median(times[1])
 
 
