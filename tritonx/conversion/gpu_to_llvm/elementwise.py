@@ -14,6 +14,7 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import register_constants
 from tritonx.conversion.gpu_to_llvm.types import float_literal, int_literal, is_float, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.llvm_text import FCMP_PREDICATES, ICMP_PREDICATES
 from tritonx.dialects import arith, math, tile
 from tritonx.ir.failure import PassError
 from tritonx.ir.fold.constants import scalar_of
@@ -80,27 +81,6 @@ def intrinsic(name: str, *, arity: int) -> Emit:
         f.result(op, combine(f, elem, operands, write))
 
     return emit
-
-
-_ICMP = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_FCMP = (
-    "false",
-    "oeq",
-    "ogt",
-    "oge",
-    "olt",
-    "ole",
-    "one",
-    "ord",
-    "ueq",
-    "ugt",
-    "uge",
-    "ult",
-    "ule",
-    "une",
-    "uno",
-    "true",
-)
 
 
 def compare(opcode: str, predicates: tuple[str, ...]) -> Emit:
@@ -336,8 +316,8 @@ TABLE: dict[type[Operation], Emit] = {
     arith.MinimumfOp: intrinsic("minimum", arity=2),
     arith.MaxnumfOp: intrinsic("maxnum", arity=2),
     arith.MinnumfOp: intrinsic("minnum", arity=2),
-    arith.CmpiOp: compare("icmp", _ICMP),
-    arith.CmpfOp: compare("fcmp", _FCMP),
+    arith.CmpiOp: compare("icmp", ICMP_PREDICATES),
+    arith.CmpfOp: compare("fcmp", FCMP_PREDICATES),
     arith.SelectOp: select,
     arith.ExtSIOp: cast("sext"),
     arith.ExtUIOp: cast("zext"),

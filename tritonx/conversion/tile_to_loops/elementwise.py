@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Attribute, Operation
 
+from tritonx.conversion.llvm_text import FCMP_PREDICATES, ICMP_PREDICATES
 from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.mathlib import Code, emit_function, emit_scalar_calls
 from tritonx.conversion.tile_to_loops.types import integer_bits, is_narrow_float, register_type, vector
@@ -138,30 +139,9 @@ def _rounded_division(*, up: bool, signed: bool) -> Rule:
     return rule
 
 
-_CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-_CMPF = (
-    "false",
-    "oeq",
-    "ogt",
-    "oge",
-    "olt",
-    "ole",
-    "one",
-    "ord",
-    "ueq",
-    "ugt",
-    "uge",
-    "ult",
-    "ule",
-    "une",
-    "uno",
-    "true",
-)
-
-
 def _cmpi(e: Emitter, op: arith.CmpiOp, args: list[Lanes]) -> Lanes:
     ty = vector(register_type(operand_element(op)), args[0].width)
-    predicate = _CMPI[op.predicate.value.data]
+    predicate = ICMP_PREDICATES[op.predicate.value.data]
     return Lanes(e.writer.let(f"icmp {predicate} {ty} {args[0].text}, {args[1].text}"), args[0].width)
 
 
@@ -169,7 +149,7 @@ def _cmpf(e: Emitter, op: arith.CmpfOp, args: list[Lanes]) -> Lanes:
     element = operand_element(op)
     a, b = (compute_form(e, x, element) for x in args)
     ty = vector(register_type(compute_type(element)), a.width)
-    return Lanes(e.writer.let(f"fcmp {_CMPF[op.predicate.value.data]} {ty} {a.text}, {b.text}"), a.width)
+    return Lanes(e.writer.let(f"fcmp {FCMP_PREDICATES[op.predicate.value.data]} {ty} {a.text}, {b.text}"), a.width)
 
 
 def _select(e: Emitter, op: Operation, args: list[Lanes]) -> Lanes:
