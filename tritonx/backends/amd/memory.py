@@ -9,33 +9,16 @@ from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.types import bits
-from tritonx.dialects.tile.enums import MemSemantic, MemSyncScope, RMWOp
+from tritonx.conversion.llvm_text import FAILURE_ORDERS, MEMORY_ORDERS, RMW_OPERATIONS
+from tritonx.dialects.tile.enums import MemSyncScope
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
-_SEM = {
-    MemSemantic.RELAXED: "monotonic",
-    MemSemantic.ACQUIRE: "acquire",
-    MemSemantic.RELEASE: "release",
-    MemSemantic.ACQUIRE_RELEASE: "acq_rel",
-}
 _SCOPE = {
     MemSyncScope.GPU: 'syncscope("agent") ',
     MemSyncScope.CTA: 'syncscope("workgroup") ',
     MemSyncScope.SYSTEM: "",
-}
-_RMW = {
-    RMWOp.AND: "and",
-    RMWOp.OR: "or",
-    RMWOp.XOR: "xor",
-    RMWOp.ADD: "add",
-    RMWOp.FADD: "fadd",
-    RMWOp.MAX: "max",
-    RMWOp.MIN: "min",
-    RMWOp.UMAX: "umax",
-    RMWOp.UMIN: "umin",
-    RMWOp.XCHG: "xchg",
 }
 
 _OWN_MEMORY = ", !amdgpu.no.fine.grained.memory !{}, !amdgpu.no.remote.memory !{}"
@@ -90,7 +73,7 @@ def store(f: FunctionEmitter, pointer: str, value: str, access: Access, mask: st
 def atomic(
     f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
 ) -> str:
-    operation, order, where = _RMW[RMWOp(kind)], _SEM[MemSemantic(sem)], _SCOPE[MemSyncScope(scope)]
+    operation, order, where = RMW_OPERATIONS[kind], MEMORY_ORDERS[sem], _SCOPE[MemSyncScope(scope)]
     place = _OWN_MEMORY if where else ""
     if operation == "fadd":
         place += ", !amdgpu.ignore.denormal.mode !{}"
@@ -107,8 +90,8 @@ def atomic(
 def compare_and_swap(
     f: FunctionEmitter, pointer: str, compare: str, value: str, elem: str, sem: int, scope: int, mask: str | None
 ) -> str:
-    order, where = _SEM[MemSemantic(sem)], _SCOPE[MemSyncScope(scope)]
-    failure = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
+    order, where = MEMORY_ORDERS[sem], _SCOPE[MemSyncScope(scope)]
+    failure = FAILURE_ORDERS[order]
     integer = elem if elem.startswith("i") else f"i{bits(elem)}"
 
     def make() -> str:

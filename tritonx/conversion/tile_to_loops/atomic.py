@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation
 
+from tritonx.conversion.llvm_text import FAILURE_ORDERS, MEMORY_ORDERS, RMW_OPERATIONS
 from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.constants import literal
 from tritonx.conversion.tile_to_loops.emitter import Position, unsupported
@@ -18,31 +19,11 @@ from tritonx.conversion.tile_to_loops.tables import EffectRule, StatementRule
 from tritonx.conversion.tile_to_loops.types import integer_bits, is_float, is_narrow_float, memory_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
-from tritonx.dialects.tile.enums import MemSemantic, RMWOp
+from tritonx.dialects.tile.enums import RMWOp
 from tritonx.ir.types import element_type
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
-
-_ORDER: dict[int, str] = {
-    MemSemantic.RELAXED: "monotonic",
-    MemSemantic.ACQUIRE: "acquire",
-    MemSemantic.RELEASE: "release",
-    MemSemantic.ACQUIRE_RELEASE: "acq_rel",
-}
-_FAILURE_ORDER = {"monotonic": "monotonic", "acquire": "acquire", "release": "monotonic", "acq_rel": "acquire"}
-_OPERATION: dict[int, str] = {
-    RMWOp.AND: "and",
-    RMWOp.OR: "or",
-    RMWOp.XOR: "xor",
-    RMWOp.ADD: "add",
-    RMWOp.FADD: "fadd",
-    RMWOp.MAX: "max",
-    RMWOp.MIN: "min",
-    RMWOp.UMAX: "umax",
-    RMWOp.UMIN: "umin",
-    RMWOp.XCHG: "xchg",
-}
 
 
 def _perform(e: Emitter, op: Operation, address: str, operands: list[str], element: Attribute) -> str:
@@ -50,16 +31,18 @@ def _perform(e: Emitter, op: Operation, address: str, operands: list[str], eleme
     if isinstance(op, tile.AtomicCASOp):
         return _compare_and_swap(e, op, address, operands, element)
     assert isinstance(op, tile.AtomicRMWOp)
-    kind, order = op.atomic_rmw_op.value.data, _ORDER[op.sem.value.data]
+    kind, order = op.atomic_rmw_op.value.data, MEMORY_ORDERS[op.sem.value.data]
     scalar = memory_type(element)
     if is_float(element) and kind not in (RMWOp.FADD, RMWOp.XCHG):
-        raise unsupported(op, f"{_OPERATION[kind]} of {element} is not an operation on bits")
+        raise unsupported(op, f"{RMW_OPERATIONS[kind]} of {element} is not an operation on bits")
     if is_narrow_float(element):
         return _narrow(e, address, operands[0], element, order, exchange=kind == RMWOp.XCHG)
     if integer_bits(element) == 1:
         raise unsupported(op, "atomics on i1 do not exist")
     align = type_bytes(scalar)
-    return e.writer.let(f"atomicrmw {_OPERATION[kind]} ptr {address}, {scalar} {operands[0]} {order}, align {align}")
+    return e.writer.let(
+        f"atomicrmw {RMW_OPERATIONS[kind]} ptr {address}, {scalar} {operands[0]} {order}, align {align}"
+    )
 
 
 def _bits_type(element: Attribute) -> str:
@@ -85,7 +68,7 @@ def _narrow(e: Emitter, address: str, value: str, element: Attribute, order: str
     total = w.let(f"fadd float {convert.to_f32(w, Lanes(old, 0), element).text}, {addend}")
     rounded = convert.from_f32(w, Lanes(total, 0), element).text
     new = w.let(f"bitcast {scalar} {rounded} to {bits}") if scalar != bits else rounded
-    failure = _FAILURE_ORDER[order]
+    failure = FAILURE_ORDERS[order]
     pair = w.let(f"cmpxchg weak ptr {address}, {bits} {seen}, {bits} {new} {order} {failure}, align {align}")
     found = w.let(f"extractvalue {{ {bits}, i1 }} {pair}, 0")
     done = w.let(f"extractvalue {{ {bits}, i1 }} {pair}, 1")
@@ -97,7 +80,7 @@ def _narrow(e: Emitter, address: str, value: str, element: Attribute, order: str
 
 def _compare_and_swap(e: Emitter, op: tile.AtomicCASOp, address: str, operands: list[str], element: Attribute) -> str:
     w = e.writer
-    order = _ORDER[op.sem.value.data]
+    order = MEMORY_ORDERS[op.sem.value.data]
     bits, scalar = _bits_type(element), memory_type(element)
 
     def as_bits(text: str) -> str:
@@ -106,7 +89,7 @@ def _compare_and_swap(e: Emitter, op: tile.AtomicCASOp, address: str, operands: 
         return w.let(f"{'ptrtoint' if scalar == 'ptr' else 'bitcast'} {scalar} {text} to {bits}")
 
     expected, new = (as_bits(x) for x in operands)
-    failure, align = _FAILURE_ORDER[order], type_bytes(scalar)
+    failure, align = FAILURE_ORDERS[order], type_bytes(scalar)
     pair = w.let(f"cmpxchg ptr {address}, {bits} {expected}, {bits} {new} {order} {failure}, align {align}")
     old = w.let(f"extractvalue {{ {bits}, i1 }} {pair}, 0")
     if scalar == bits:
