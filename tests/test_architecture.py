@@ -131,7 +131,7 @@ def test_vendor_words_stay_in_their_backend(path: Path) -> None:
             words.append((node.lineno, node.value))
     for line, name in words:
         word = FORMAT_NAMES.sub("", name)
-        if word in ANYWHERE or (own, word) in PYTORCH_ON_ROCM:
+        if word in ANYWHERE or (own, word) in PYTORCH:
             continue
         if own != "backends/nvidia":
             assert not NVIDIA_WORDS.search(word) or (own, word) in PUBLIC_NAMES, f"{path}:{line}: {word!r}"
@@ -147,7 +147,7 @@ FORMAT_NAMES = re.compile(
 ANYWHERE = {"__cuda_array_interface__", "sm_clock_rate"}
 """The array protocol, and a key of Triton's device properties, which every driver reports."""
 
-PYTORCH_ON_ROCM = {("backends/amd", "cuda"), ("backends/amd", "_cuda_getCurrentRawStream")}
+PYTORCH = {("runtime/pytorch.py", "cuda"), ("runtime/pytorch.py", "_cuda_getCurrentRawStream")}
 """PyTorch calls its GPU module ``cuda`` on every vendor's devices."""
 
 # Names of Triton's public interface, or of an array protocol, that cannot be spelled otherwise: (place, word).

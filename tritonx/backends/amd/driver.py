@@ -9,15 +9,15 @@ import ctypes
 import ctypes.util
 import importlib
 import struct
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from tritonx.backends.amd.parameters import layout_of, pack
 from tritonx.backends.amd.targets import parse
-from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Target
+from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.runtime.errors import NoDevice, OutOfResources, TritonError
+from tritonx.runtime.pytorch import PyTorchDriver
 
 
 class HipError(TritonError):
@@ -105,7 +105,7 @@ class AmdKernel:
             raise HipError("hipModuleLaunchKernel", str(status))
 
 
-class AmdDriver(Driver):
+class AmdDriver(PyTorchDriver):
     """Devices by their HIP index."""
 
     def __init__(self) -> None:
@@ -116,21 +116,12 @@ class AmdDriver(Driver):
     def device_count(self) -> int:
         return int(call("hipGetDeviceCount"))
 
-    def current_device(self) -> int:
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.cuda.is_initialized():
-            return int(torch.cuda.current_device())
+    def thread_device(self) -> int:
         return int(call("hipGetDevice"))
 
     def activate(self, device: int) -> None:
         """Make ``device`` the current one of this thread."""
         call("hipSetDevice", device)
-
-    def current_stream(self, device: int) -> int:
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.cuda.is_initialized():
-            return int(torch._C._cuda_getCurrentRawStream(device))
-        return 0
 
     def current_target(self, device: int | None = None) -> Target:
         index = self.current_device() if device is None else device

@@ -7,15 +7,15 @@ CuPy and JAX use too."""
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Target
+from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.backends.nvidia.launcher import Launcher
 from tritonx.runtime.errors import NoDevice, OutOfResources, TritonError
+from tritonx.runtime.pytorch import PyTorchDriver
 
 # CUdevice_attribute and CUfunction_attribute: cuda.h of CUDA 13.0
 _DEVICE_ATTRIBUTES = {
@@ -141,7 +141,7 @@ class NvidiaKernel:
         self.launcher(*grid, stream, *args)
 
 
-class NvidiaDriver(Driver):
+class NvidiaDriver(PyTorchDriver):
     """Devices by their index in the CUDA driver's order."""
 
     def __init__(self) -> None:
@@ -157,11 +157,8 @@ class NvidiaDriver(Driver):
         check(library().cuDeviceGetCount(ctypes.byref(count)), "cuDeviceGetCount")
         return count.value
 
-    def current_device(self) -> int:
-        """PyTorch's current device if PyTorch is in use, else the current context's, else 0."""
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.cuda.is_initialized():
-            return int(torch.cuda.current_device())
+    def thread_device(self) -> int:
+        """The current context's device, or 0 without one."""
         cuda = library()
         context, device = ctypes.c_void_p(), ctypes.c_int()
         if cuda.cuCtxGetCurrent(ctypes.byref(context)) or not context:  # asking for its device would be an error
@@ -190,13 +187,6 @@ class NvidiaDriver(Driver):
         finally:
             if before:
                 check(cuda.cuCtxSetCurrent(before), "cuCtxSetCurrent")
-
-    def current_stream(self, device: int) -> int:
-        """PyTorch's current stream if PyTorch is in use, else the default stream."""
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.cuda.is_initialized():
-            return int(torch._C._cuda_getCurrentRawStream(device))
-        return 0
 
     def current_target(self, device: int | None = None) -> Target:
         found = self.properties(self.current_device() if device is None else device)
