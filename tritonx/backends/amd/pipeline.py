@@ -23,7 +23,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
 
 def emit_llvm(module: Any, compilation: Compilation) -> str:
-    """One thread's program as LLVM text."""
+    """One thread's program as LLVM text; fills in what a launch must know."""
     from tritonx.backends.amd import buffer
     from tritonx.backends.amd.codegen import data_layout
     from tritonx.backends.amd.machine import AmdMachine
@@ -39,11 +39,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
         from tritonx.runtime.errors import OutOfResources
 
         raise OutOfResources(emitter.shared_bytes, chip.shared_bytes, "shared memory")
-    compilation.metadata["shared"] = emitter.shared_bytes
-    compilation.metadata["num_warps"] = emitter.num_warps
-    compilation.metadata["warp_size"] = target.warp_size
-    compilation.metadata["global_scratch_size"] = 0
-    compilation.metadata["global_scratch_align"] = 1
+    compilation.metadata.update(emitter.launch_metadata())
     return text
 
 

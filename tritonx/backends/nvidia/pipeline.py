@@ -22,7 +22,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
 
 def emit_llvm(module: Any, compilation: Compilation) -> str:
-    """One thread's program as LLVM text; fills in ``shared``, ``name`` and the number of warps."""
+    """One thread's program as LLVM text; fills in what a launch must know, and the libraries to link."""
     from tritonx.backends.nvidia.codegen import data_layout
     from tritonx.backends.nvidia.machine import NvidiaMachine
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
@@ -39,14 +39,9 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     )
     emitter = ModuleEmitter(module, machine, options, TABLE)
     text = emitter.emit()
-    compilation.metadata["shared"] = emitter.shared_bytes
+    compilation.metadata.update(emitter.launch_metadata(), libraries=tuple(sorted(emitter.libraries)))
     if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space
         compilation.metadata["shared_hint"] = f"The largest buffers are {largest_buffers(module)}."
-    compilation.metadata["num_warps"] = emitter.num_warps
-    compilation.metadata["warp_size"] = target.warp_size
-    compilation.metadata["libraries"] = tuple(sorted(emitter.libraries))
-    compilation.metadata["global_scratch_size"] = 0
-    compilation.metadata["global_scratch_align"] = 1
     return text
 
 

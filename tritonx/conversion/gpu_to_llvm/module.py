@@ -105,6 +105,16 @@ class ModuleEmitter:
         tail = [*self.declarations.values(), *groups, *machine.module_tail()]
         return "\n".join([*head, "", *bodies, *self.helpers.values(), *tail, ""])
 
+    def launch_metadata(self) -> dict[str, Any]:
+        """What a launch must know of the module: bytes of shared memory, warps and their size, no global scratch."""
+        return {
+            "shared": self.shared_bytes,
+            "num_warps": self.num_warps,
+            "warp_size": self.machine.warp_size,
+            "global_scratch_size": 0,
+            "global_scratch_align": 1,
+        }
+
     def function(self, op: Any) -> str:
         f = FunctionEmitter(self, self.num_warps)
         f.symbol = op.sym_name.data
