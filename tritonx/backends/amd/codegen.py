@@ -22,9 +22,17 @@ def _initialise() -> None:
 def target_machine(processor: str, wave: int) -> Any:
     """LLVM's target machine for a processor in waves of 32 or 64 lanes; made once."""
     _initialise()
-    features = f"+wavefrontsize{wave}" if processor.startswith("gfx1") else ""
     target = llvm.Target.from_triple(TRIPLE)
-    return target.create_target_machine(cpu=processor, features=features, opt=3, reloc="pic")
+    return target.create_target_machine(cpu=processor, features=features(processor, wave), opt=3, reloc="pic")
+
+
+def features(processor: str, wave: int) -> str:
+    """LLVM's subtarget features.
+
+    Halves of registers are not allocated on their own (``real-true16``, on by default for gfx11): LLVM 22's DPP
+    combiner folds a lane permutation into the arithmetic that reads it and drops its other use as half of a register,
+    so that a flip of 256 int16 in one wave stores elements of the wrong register. Triton turns it off on gfx11 too."""
+    return f"+wavefrontsize{wave},-real-true16" if processor.startswith("gfx1") else ""
 
 
 @lru_cache(maxsize=16)

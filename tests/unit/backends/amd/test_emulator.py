@@ -90,6 +90,12 @@ def matmul(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexp
     tl.store(c_ptr + rows[:, None] * N + cols[None, :], tl.dot(a, b, acc))
 
 
+@triton.jit
+def flip(x_ptr, y_ptr, N: tl.constexpr):
+    cols = tl.arange(0, N)
+    tl.store(y_ptr + cols, tl.flip(tl.load(x_ptr + cols), 0))
+
+
 def check(
     emulator: Any, kernel: Any, grid: Any, *args: Any, rtol: float = 0.0, atol: float = 0.0, num_warps: int = 2,
     **kwargs: Any,
@@ -137,6 +143,13 @@ def test_layer_norm(emulator: Any, dtype: Any) -> None:
 def test_transpose(emulator: Any, dtype: Any) -> None:
     x = (normal(64, 128) * 20).astype(dtype)
     check(emulator, transpose, (2, 2), x, np.zeros((128, 64), dtype), 64, 128, num_warps=4, BLOCK_M=32, BLOCK_N=64)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float16, np.int32])
+@pytest.mark.parametrize("n, num_warps", [(64, 1), (128, 1), (256, 1), (256, 2)])
+def test_flip(emulator: Any, dtype: Any, n: int, num_warps: int) -> None:
+    x = np.arange(-n // 2, n // 2).astype(dtype)
+    check(emulator, flip, (1,), x, np.zeros(n, dtype), num_warps=num_warps, N=n)
 
 
 @pytest.mark.parametrize("axis", [0, 1])
