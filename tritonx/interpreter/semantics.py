@@ -16,11 +16,13 @@ from xdsl.ir import Block, SSAValue
 
 from tritonx.backends.api import Options
 from tritonx.frontend.semantics import Semantics, ir_type
+from tritonx.frontend.semantics.reduce import packed_results
 from tritonx.interpreter.combine import TARGET, library_combine
 from tritonx.interpreter.eager import EagerBuilder, EagerValue
 from tritonx.interpreter.execution import Execution, LaneFunction
 from tritonx.interpreter.values import is_float
 from tritonx.language.base import base_type, base_value
+from tritonx.language.constexpr import unwrap
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as language_tuple
 
@@ -84,29 +86,15 @@ class EagerSemantics(Semantics):
 
     def map_elementwise(self, scalar_fn: Any, inputs: Sequence[Any], pack: Any) -> Any:
         """See `ReduceSemantics.map_elementwise`; the function runs before its op would exist, so there is no op."""
-        values = [self.to_tensor(v) for v in inputs]
-        count = int(getattr(pack, "value", pack))
-        if not values:
-            raise ValueError("map_elementwise must have at least 1 input tensor")
-        common = values[0]
-        for value in values[1:]:
-            _, common = self.binary_operands(value, common, lhs_pointer=True, rhs_pointer=True, promote=False)
-        values = [self.broadcast_to(v, common.type.shape) if common.type.is_block() else v for v in values]
+        values, count = self.map_operands(inputs), int(unwrap(pack))
         types = [v.dtype for v in values for _ in range(count)]
         lanes = [np.asarray(v.handle.data).reshape(-1)[i::count] for v in values for i in range(count)]
         single: list[bool] = []
         outputs = self.on_lanes(scalar_fn, types, lanes, single)
-        if len(outputs) % count:
-            raise ValueError(f"{len(outputs)} results are not a multiple of pack={count}")
         results: list[tensor] = []
-        for first in range(0, len(outputs), count):
-            group = outputs[first : first + count]
-            if any(o.type != group[0].type for o in group):
-                raise ValueError("type mismatch in unpacked results")
+        for group in packed_results(outputs, count):
             type_ = values[0].type.with_element_ty(group[0].type)
-            data = np.stack([o.handle.data for o in group], axis=-1).reshape(
-                common.type.shape if common.type.is_block() else ()
-            )
+            data = np.stack([o.handle.data for o in group], axis=-1).reshape(type_.shape)
             results.append(tensor(EagerValue(ir_type(type_), data[()]), type_))
         return results[0] if single[0] else language_tuple(results)
 

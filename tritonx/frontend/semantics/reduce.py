@@ -129,23 +129,13 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         It gets the ``pack`` elements of the first input, then those of the second, ...; it returns results grouped
         the same way.
         """
-        values, pack = [self.to_tensor(v) for v in inputs], unwrap(pack)
-        if not values:
-            raise ValueError("map_elementwise must have at least 1 input tensor")
-        common = values[0]
-        for value in values[1:]:
-            _, common = self.binary_operands(value, common, lhs_pointer=True, rhs_pointer=True, promote=False)
-        values = [self.broadcast_to(v, common.type.shape) if common.type.is_block() else v for v in values]
+        values, pack = self.map_operands(inputs), unwrap(pack)
         arguments = [v.dtype for v in values for _ in range(pack)]
         block = Block(arg_types=[ir_type(t) for t in arguments])
         returned = self._call_in(scalar_fn, arguments, block)
         single = isinstance(returned, tensor)
         outputs = [returned] if single else [*returned]
-        if len(outputs) % pack:
-            raise ValueError(f"{len(outputs)} results are not a multiple of pack={pack}")
-        groups = [outputs[i : i + pack] for i in range(0, len(outputs), pack)]
-        if any(o.type != group[0].type for group in groups for o in group):
-            raise ValueError("type mismatch in unpacked results")
+        groups = packed_results(outputs, pack)
         with self.builder.at(block):
             self.builder.create(MapElementwiseReturnOp, [o.handle for o in outputs])
         types = [values[0].type.with_element_ty(group[0].type) for group in groups]
@@ -158,6 +148,16 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         )
         results = [tensor(handle, type_) for handle, type_ in zip(op.results, types, strict=True)]
         return results[0] if single else language_tuple(results)
+
+    def map_operands(self, inputs: Sequence[Any]) -> list[tensor]:
+        """The inputs of ``map_elementwise``, broadcast to one shape."""
+        values = [self.to_tensor(v) for v in inputs]
+        if not values:
+            raise ValueError("map_elementwise must have at least 1 input tensor")
+        common = values[0]
+        for value in values[1:]:
+            _, common = self.binary_operands(value, common, lhs_pointer=True, rhs_pointer=True, promote=False)
+        return [self.broadcast_to(v, common.type.shape) if common.type.is_block() else v for v in values]
 
     def _call_in(self, fn: Any, arg_types: Sequence[dtype], block: Block) -> Any:
         """What ``fn`` returns when it is inlined into ``block``, as tensors of that block."""
@@ -185,6 +185,16 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
                 raise ValueError("Mask must have boolean scalar type")
             operands.append(self.broadcast_to(mask, value.type.shape))
         return self.emit(HistogramOp, operands, block_type(int32, (unwrap(num_bins),)))
+
+
+def packed_results(outputs: Sequence[tensor], pack: int) -> list[Sequence[tensor]]:
+    """What one call of the function of ``map_elementwise`` returned, ``pack`` values of one type for each result."""
+    if len(outputs) % pack:
+        raise ValueError(f"{len(outputs)} results are not a multiple of pack={pack}")
+    groups = [outputs[i : i + pack] for i in range(0, len(outputs), pack)]
+    if any(o.type != group[0].type for group in groups for o in group):
+        raise ValueError("type mismatch in unpacked results")
+    return groups
 
 
 def _numel(value: tensor) -> int:
