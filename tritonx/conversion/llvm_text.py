@@ -1,6 +1,8 @@
-"""LLVM's spelling of what an op holds as a number, for the emitters of GPUs and of hosts."""
+"""LLVM's spelling of types, constants and of what an op holds as a number, for the emitters of GPUs and of hosts."""
 
 from __future__ import annotations
+
+import struct
 
 from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
 
@@ -24,3 +26,18 @@ MEMORY_ORDERS: dict[int, str] = {
 
 FAILURE_ORDERS = {"monotonic": "monotonic", "acquire": "acquire", "release": "monotonic", "acq_rel": "acquire"}
 """The order of a ``cmpxchg`` that did not store, which may not release, from that of one that did."""
+
+
+def vector(llvm_type: str, width: int) -> str:
+    """`<16 x float>`; the type itself for width 0."""
+    return f"<{width} x {llvm_type}>" if width else llvm_type
+
+
+def float_constant(value: float, *, double: bool) -> str:
+    """LLVM's spelling: the bits of the double nearest to the constant, rounded to f32 first unless `double`."""
+    if not double:
+        try:
+            value = struct.unpack("<f", struct.pack("<f", value))[0]
+        except OverflowError:  # beyond f32: the infinity of that sign
+            value = float("inf") if value > 0 else float("-inf")
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"

@@ -1,15 +1,12 @@
-"""The vector functions of ``conversion.tile_to_loops.mathlib`` on tiles: f32 functions that no instruction computes
-well enough.
-"""
+"""The vector functions of ``conversion.mathlib`` on tiles: f32 functions that no instruction computes well enough."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm import trigonometry
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.tile_to_loops.mathlib import F32
-from tritonx.conversion.tile_to_loops.mathlib.code import Code
+from tritonx.conversion.mathlib import F32, Code
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -37,11 +34,6 @@ class TileWriter:
         symbol = self.f.module.declare(result_type, f"@{name}", [t for t, _ in arguments])
         return self.f.inst(f"call {result_type} {symbol}({', '.join(f'{t} {v}' for t, v in arguments)})")
 
-    def shuffle(self, llvm_type: str, a: str, b: str, source_width: int, lanes: list[int]) -> str:
-        v = f"<{source_width} x {llvm_type}>"
-        mask = ", ".join(f"i32 {lane}" for lane in lanes)
-        return self.f.inst(f"shufflevector {v} {a}, {v} {b}, <{len(lanes)} x i32> <{mask}>")
-
     def fresh_label(self, stem: str) -> str:
         return self.f.new_label(stem)
 
@@ -61,4 +53,4 @@ def polynomial(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile:
     function, _ = F32[name]
     n = operands[0].n
     width = n if n > 1 else 0
-    return Tile.wide("float", n, function(Code(cast(Any, TileWriter(f)), width), *(f.wide(t) for t in operands)))
+    return Tile.wide("float", n, function(Code(TileWriter(f), width), *(f.wide(t) for t in operands)))

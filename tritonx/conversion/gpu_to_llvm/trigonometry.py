@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.conversion.gpu_to_llvm.types import float_literal
-from tritonx.conversion.tile_to_loops.mathlib.code import Code
-from tritonx.conversion.tile_to_loops.mathlib.trigonometric import _sin_cos  # pyright: ignore[reportPrivateUsage]
+from tritonx.conversion.mathlib import Code
+from tritonx.conversion.mathlib.trigonometric import sin_cos
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -63,8 +63,8 @@ def _define(f: FunctionEmitter, symbol: str, kind: int) -> str:
     scale = float_literal(_HALF_PI_SCALED, "double")
     angle = b.let(f"sitofp i64 {rest} to double")
     r = b.let(f"fptrunc double {b.let(f'fmul double {angle}, {scale}')} to float")
-    code = Code(cast(Any, b), 0)
-    sine, cosine = _sin_cos(code, r)
+    code = Code(cast(Any, b), 0)  # straight-line code: no labels are asked for
+    sine, cosine = sin_cos(code, r)
     negative = b.let(f"icmp slt i32 {word}, 0")
     odd = b.let(f"icmp ne i32 {b.let(f'and i32 {quadrant}, 1')}, 0")
     if kind == 2:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation
 
-from tritonx.conversion.tile_to_loops.mathlib import float_constant
+from tritonx.conversion.llvm_text import float_constant
 from tritonx.conversion.tile_to_loops.types import integer_bits
 from tritonx.dialects import arith
 from tritonx.ir.fold.constants import scalar_of

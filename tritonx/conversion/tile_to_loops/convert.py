@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute
 
-from tritonx.conversion.tile_to_loops.mathlib import Code
-from tritonx.conversion.tile_to_loops.types import register_type, vector
+from tritonx.conversion.llvm_text import vector
+from tritonx.conversion.mathlib import Code
+from tritonx.conversion.tile_to_loops.types import register_type
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.ir.types import (
     bf16,

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tritonx.conversion.llvm_text import vector
+from tritonx.conversion.mathlib import Code
 from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.emitter import Position, View, row_major, unsupported
 from tritonx.conversion.tile_to_loops.loops import chunk_width, each_chunk
-from tritonx.conversion.tile_to_loops.mathlib import Code
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import (
     integer_bits,
@@ -30,7 +31,6 @@ from tritonx.conversion.tile_to_loops.types import (
     is_narrow_float,
     register_type,
     type_bytes,
-    vector,
 )
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.conversion.tile_to_loops.isa import HostIsa
 from tritonx.conversion.tile_to_loops.types import (
@@ -24,7 +25,6 @@ from tritonx.conversion.tile_to_loops.types import (
     memory_type,
     register_type,
     type_bytes,
-    vector,
 )
 from tritonx.conversion.tile_to_loops.writer import Lanes, Module, Writer
 from tritonx.ir.failure import PassError

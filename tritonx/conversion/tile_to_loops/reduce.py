@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.tile_to_loops.emitter import Position, View
 from tritonx.conversion.tile_to_loops.groups import Group, Reduction
 from tritonx.conversion.tile_to_loops.loops import emit_anchors, group_lanes
-from tritonx.conversion.tile_to_loops.types import element_bytes, register_type, vector
+from tritonx.conversion.tile_to_loops.types import element_bytes, register_type
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
 from tritonx.ir.types import element_type, is_tensor

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
 
+from tritonx.conversion.llvm_text import float_constant
+from tritonx.conversion.mathlib import Code
 from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.dot import product_of, with_columns_together
 from tritonx.conversion.tile_to_loops.emitter import Position, View, row_major
-from tritonx.conversion.tile_to_loops.mathlib import Code, float_constant
 from tritonx.conversion.tile_to_loops.types import is_float
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile

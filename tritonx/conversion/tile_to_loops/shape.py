@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
 
+from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.tile_to_loops.addresses import evaluate_form, lane_numbers
 from tritonx.conversion.tile_to_loops.constants import dense_elements, literal, splat_constant
 from tritonx.conversion.tile_to_loops.emitter import Position, View, row_major
 from tritonx.conversion.tile_to_loops.groups import opaque
 from tritonx.conversion.tile_to_loops.tables import EffectRule, InlineRule, StatementRule
-from tritonx.conversion.tile_to_loops.types import memory_type, register_type, type_bytes, vector
+from tritonx.conversion.tile_to_loops.types import memory_type, register_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import arith, tile, ub
 from tritonx.ir.types import element_type, i32, shape_of

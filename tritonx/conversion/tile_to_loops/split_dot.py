@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
 
+from tritonx.conversion.mathlib import Code
 from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.dot import each_product, operand_view, product_of, with_columns_together
 from tritonx.conversion.tile_to_loops.emitter import Position, View, row_major
 from tritonx.conversion.tile_to_loops.loops import each_chunk
-from tritonx.conversion.tile_to_loops.mathlib import Code
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import InputPrecision

@@ -74,11 +74,6 @@ def integer_bits(element: Attribute) -> int:
     return 64 if isinstance(element, IndexType) else 0
 
 
-def vector(llvm_type: str, width: int) -> str:
-    """`<16 x float>`; the type itself for width 0."""
-    return f"<{width} x {llvm_type}>" if width else llvm_type
-
-
 __all__ = [
     "UnsupportedElement",
     "bf16",
@@ -90,5 +85,4 @@ __all__ = [
     "memory_type",
     "register_type",
     "type_bytes",
-    "vector",
 ]

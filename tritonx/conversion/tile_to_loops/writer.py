@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from tritonx.conversion.tile_to_loops.types import vector
+from tritonx.conversion.llvm_text import vector
 
 
 class Lanes(NamedTuple):

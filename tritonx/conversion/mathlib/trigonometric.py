@@ -8,7 +8,7 @@ r³·S(r²), cos r = 1 - r²/2 + r⁴·C(r²); minimax fits, relative errors 3.4
 
 from __future__ import annotations
 
-from tritonx.conversion.tile_to_loops.mathlib.code import Code
+from tritonx.conversion.mathlib.code import Code
 
 _LIMIT = 48000.0
 _PIO2 = (1.5707963705062866, -4.371139000186241e-08, -1.7151245100058819e-15)
@@ -24,7 +24,8 @@ def _reduce(code: Code, x: str) -> tuple[str, str]:
     return r, quadrant
 
 
-def _sin_cos(code: Code, r: str) -> tuple[str, str]:
+def sin_cos(code: Code, r: str) -> tuple[str, str]:
+    """sin r and cos r for |r| ≤ π/4."""
     square = code.mul(r, r)
     sine = code.fma(code.mul(square, r), code.polynomial(square, _S), r)
     rest = code.fma(code.mul(square, square), code.polynomial(square, _C), code.mul(square, code.const(-0.5)))
@@ -36,7 +37,7 @@ def _quadrant(code: Code, x: str, shift: int) -> str:
     r, n = _reduce(code, x)
     if shift:
         n = code.int_op("add", n, shift)
-    sine, cosine = _sin_cos(code, r)
+    sine, cosine = sin_cos(code, r)
     odd = code.int_compare("ne", code.int_op("and", n, 1), 0)
     value = code.select(odd, cosine, sine)
     sign = code.int_op("shl", code.int_op("and", n, 2), 30)
@@ -76,7 +77,7 @@ def cos(code: Code, x: str) -> str:
 
 def tan(code: Code, x: str) -> str:
     r, n = _reduce(code, x)
-    sine, cosine = _sin_cos(code, r)
+    sine, cosine = sin_cos(code, r)
     odd = code.int_compare("ne", code.int_op("and", n, 1), 0)
     value = code.select(odd, code.div(code.neg(cosine), sine), code.div(sine, cosine))
     return _with_large(code, x, value, "tanf")

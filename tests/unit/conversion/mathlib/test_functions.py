@@ -16,8 +16,9 @@ import ctypes, json, math, sys
 import numpy as np
 import llvmlite.binding as llvm
 from tritonx.backends.cpu.codegen import compile_object, data_layout, target_machine
+from tritonx.conversion.mathlib import F32
+from tritonx.conversion.tile_to_loops.functions import emit_function
 from tritonx.conversion.tile_to_loops.isa import AVX2, AVX512
-from tritonx.conversion.tile_to_loops.mathlib import F32, emit_function
 from tritonx.conversion.tile_to_loops.writer import Module, Writer
 
 isa = {"AVX2": AVX2, "AVX512": AVX512}[sys.argv[1]]

@@ -8,25 +8,44 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import Protocol
 
-from tritonx.conversion.tile_to_loops.types import vector
-from tritonx.conversion.tile_to_loops.writer import Writer
+from tritonx.conversion.llvm_text import float_constant, vector
 
 
-def float_constant(value: float, *, double: bool) -> str:
-    """LLVM's spelling: the bits of the double nearest to the constant, rounded to f32 first unless `double`."""
-    if not double:
-        try:
-            value = struct.unpack("<f", struct.pack("<f", value))[0]
-        except OverflowError:  # beyond f32: the infinity of that sign
-            value = float("inf") if value > 0 else float("-inf")
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+class LineWriter(Protocol):
+    """What `Code` writes through: the instructions of one function, and its blocks."""
+
+    @property
+    def block(self) -> str:
+        """The label of the current block."""
+        ...
+
+    def let(self, expression: str) -> str:
+        """A new name for the value of `expression`."""
+        ...
+
+    def call(self, result_type: str, name: str, *arguments: tuple[str, str]) -> str:
+        """Call the function or intrinsic `name` with (type, value) arguments, declaring it."""
+        ...
+
+    def fresh_label(self, stem: str) -> str: ...
+
+    def branch_if(self, condition: str, then: str, otherwise: str) -> None: ...
+
+    def label_only(self, name: str) -> None:
+        """Start block `name` without a fall-through."""
+        ...
+
+    def label(self, name: str) -> None:
+        """Start block `name`, into which the current block falls through."""
+        ...
 
 
 class Code:
     """Arithmetic on floats (`double` or not) and on integers of the same width, at `width` lanes."""
 
-    def __init__(self, writer: Writer, width: int, *, double: bool = False) -> None:
+    def __init__(self, writer: LineWriter, width: int, *, double: bool = False) -> None:
         self.writer = writer
         self.width = width
         self.double = double
@@ -124,6 +143,13 @@ class Code:
 
     def to_float(self, x: str) -> str:
         return self.writer.let(f"sitofp {self.integer} {x} to {self.type}")
+
+    # ---- lanes
+
+    def lanes(self, a: str, b: str, lanes: Sequence[int]) -> str:
+        """The vector of these lanes of `a`, and from `width` on of `b`."""
+        mask = ", ".join(f"i32 {lane}" for lane in lanes)
+        return self.writer.let(f"shufflevector {self.type} {a}, {self.type} {b}, <{len(lanes)} x i32> <{mask}>")
 
     # ---- pieces shared by several functions
 

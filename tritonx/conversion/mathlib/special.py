@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tritonx.conversion.tile_to_loops.mathlib.code import Code
-from tritonx.conversion.tile_to_loops.mathlib.exponential import exp_f64, expm1
-from tritonx.conversion.tile_to_loops.mathlib.logarithm import log2_f64
+from tritonx.conversion.mathlib.code import Code
+from tritonx.conversion.mathlib.exponential import exp_f64, expm1
+from tritonx.conversion.mathlib.logarithm import log2_f64
 
 # erf(x)/x on 0 <= x² <= 15.6 in powers of (x² - 8)/8; minimax fit, relative error 2.2e-10.
 _ERF = (
@@ -41,10 +41,10 @@ def _in_double(code: Code, function: Callable[..., str], *args: str) -> str:
     parts: list[str] = []
     for start in (0, half):
         lanes = list(range(start, start + half))
-        pieces = [writer.shuffle("float", a, "poison", code.width, lanes) for a in args]
+        pieces = [code.lanes(a, "poison", lanes) for a in args]
         extended = [writer.let(f"fpext {narrow.type} {p} to {wide.type}") for p in pieces]
         parts.append(writer.let(f"fptrunc {wide.type} {function(wide, *extended)} to {narrow.type}"))
-    return writer.shuffle("float", parts[0], parts[1], half, list(range(code.width)))
+    return narrow.lanes(parts[0], parts[1], range(code.width))
 
 
 def _erf_f64(code: Code, x: str) -> str:

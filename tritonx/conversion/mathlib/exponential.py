@@ -7,7 +7,7 @@ of (exp(r) - 1 - r) / r²; the error of the f32 fit relative to exp is 1.2e-9, t
 
 from __future__ import annotations
 
-from tritonx.conversion.tile_to_loops.mathlib.code import Code
+from tritonx.conversion.mathlib.code import Code
 
 _LOG2_E = 1.4426950408889634
 _LN2_HI = 0.693145751953125  # 16 significant bits

@@ -6,7 +6,7 @@ series Σ (-1)^k f^k / (k + 3); the error relative to log is 5e-10 for f32 and 3
 
 from __future__ import annotations
 
-from tritonx.conversion.tile_to_loops.mathlib.code import Code
+from tritonx.conversion.mathlib.code import Code
 
 _P = (
     0.3333329856, -0.2500000894, 0.200028643, -0.1666853875, 0.1420692503, -0.1238945276, 0.1195595264, -0.1179148555,
