@@ -222,9 +222,9 @@ class LinearEncoding:
 
 
 @dataclass(frozen=True)
-class SwizzledSharedEncoding:
-    """`#ttg.swizzled_shared`: rows in `order`; groups of `vec` elements of a row are XORed with (row / per_phase) %
-    max_phase.
+class _PhasedSharedEncoding:
+    """Rows in `order`; groups of `vec` elements of a row are XORed with the row's phase, of which there are
+    `max_phase`.
     """
 
     vec: int
@@ -244,25 +244,15 @@ class SwizzledSharedEncoding:
 
 
 @dataclass(frozen=True)
-class RotatingSharedEncoding:
+class SwizzledSharedEncoding(_PhasedSharedEncoding):
+    """`#ttg.swizzled_shared`: the phase is (row / per_phase) % max_phase."""
+
+
+@dataclass(frozen=True)
+class RotatingSharedEncoding(_PhasedSharedEncoding):
     """`#ttg.amd_rotating_shared`: like swizzled_shared, and the phase is also XORed with the number of the block of
     rows.
     """
-
-    vec: int
-    per_phase: int
-    max_phase: int
-    order: Ints
-    cga: Bases = ()
-
-    def __post_init__(self) -> None:
-        _check_order(self.order)
-        _check_power_of_two((self.vec, self.per_phase, self.max_phase), "vec, perPhase and maxPhase")
-        _check_bases(self.rank, "CGALayout", self.cga)
-
-    @property
-    def rank(self) -> int:
-        return len(self.order)
 
 
 @dataclass(frozen=True)

@@ -286,13 +286,7 @@ class RotatingSharedEncodingAttr(EncodingAttr):
 
     name = "ttg.amd_rotating_shared"
     ENCODING: ClassVar = E.RotatingSharedEncoding
-    KEYS: ClassVar = (
-        ("vec", "vec", _never),
-        ("perPhase", "per_phase", _never),
-        ("maxPhase", "max_phase", _never),
-        ("order", "order", _never),
-        ("CGALayout", "cga", _is_false("cga")),
-    )
+    KEYS: ClassVar = SwizzledSharedEncodingAttr.KEYS
 
 
 @irdl_attr_definition
