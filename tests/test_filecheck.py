@@ -11,6 +11,7 @@ import contextlib
 import io
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import pytest
 
 ROOT = Path(__file__).parent / "filecheck"
 SUFFIXES = (".mlir", ".ttir", ".ttgir", ".test")
+FEATURES: frozenset[str] = runpy.run_path(str(ROOT / "features.py"))["FEATURES"]
 IN_PROCESS = {"tritonx-opt", "filecheck", "cat"}
 SHELL_ONLY = re.compile(r"[;<`$&()]|\|\||>(?!>?\s*\S)")
 OPERATORS = {"|", "&&", ">", "2>&1", "2>", "<"}
@@ -138,6 +140,9 @@ def test_filecheck(path: Path, tmp_path: Path) -> None:
     text = path.read_text()
     lines = directives(text, "RUN")
     assert lines, "no RUN line"
+    missing = {name.strip() for line in directives(text, "REQUIRES") for name in line.split(",")} - FEATURES
+    if missing:
+        pytest.skip(f"needs {', '.join(sorted(missing))}")
     expect_failure = bool(directives(text, "XFAIL"))
     good, log = True, ""
     for line in lines:

@@ -1,6 +1,7 @@
 """Configuration of `lit tests/filecheck`; pytest runs the same files, faster, through tests/test_filecheck.py."""
 
 import os
+import runpy
 import sys
 import tempfile
 
@@ -13,3 +14,4 @@ config.excludes = ["lit.cfg.py", "Inputs"]  # noqa: F821
 config.test_source_root = os.path.dirname(__file__)  # noqa: F821
 config.test_exec_root = os.path.join(tempfile.gettempdir(), f"tritonx-lit-{os.getuid()}")  # noqa: F821
 config.environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]  # noqa: F821
+config.available_features |= runpy.run_path(os.path.join(os.path.dirname(__file__), "features.py"))["FEATURES"]  # noqa: F821

@@ -220,6 +220,9 @@ class Backend(ABC):
     """Attributes by which other arrays are known to live there (``__array_interface__``,
     ``__cuda_array_interface__``)."""
 
+    disassemblies: ClassVar[tuple[str, ...]] = ()
+    """The names that ``disassemble`` knows (``sass``)."""
+
     @abstractmethod
     def parse_target(self, arch: str) -> Target:
         """The target for what stands after the colon; "" is the default one. Raises ``ValueError`` with the known
@@ -259,8 +262,8 @@ class Backend(ABC):
         return {}
 
     def disassemble(self, name: str, image: KernelImage) -> str | None:
-        """What a compiled kernel's ``asm[name]`` gives where no stage has that name (``sass``); None if nothing.
-        Optional."""
+        """What a compiled kernel's ``asm[name]`` gives, and ``tritonx-opt -t name`` prints, where no stage has that
+        name (``sass``); None if nothing. Raises a ``TritonError`` where it takes a tool that is missing. Optional."""
         return None
 
     @abstractmethod

@@ -5,6 +5,7 @@
     tritonx-opt kernel.ttgir --target cuda:90 --from llir --until ptx
     tritonx-opt kernel.ttir --pipeline cpu:ttir             one stage of a target
     tritonx-opt kernel.ttgir --target cuda:90 -t llir       only emission: IR at whatever level it is → text
+    tritonx-opt kernel.ttir --target cuda:90 --until sass   beyond the last stage: its output disassembled
 
 An error in the input is ``file:line:col: error: ...`` with the line and a caret; the exit code is then 1. With
 ``--verify-diagnostics`` errors are compared with ``// expected-error@+1 {{text}}`` comments instead.

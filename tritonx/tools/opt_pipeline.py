@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tritonx.backends.api import EmitStage, KernelImage
 from tritonx.tools.opt_diagnostics import Diagnostic, at_offset
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
-    from tritonx.backends.api import Compilation, EmitStage, Stage
+    from tritonx.backends.api import Backend, Compilation, Stage
 
 PIPELINE = "<pipeline>"
 TARGET = "<target>"
@@ -56,11 +58,12 @@ def _syntax_error(text: str, report: str) -> Diagnostic:
 class TargetStages:
     """A backend's stages for one target, with the compilation that they share."""
 
+    backend: Backend
     stages: tuple[Stage, ...]
     compilation: Compilation
 
     def names(self) -> str:
-        return ", ".join(stage.name for stage in self.stages)
+        return ", ".join((*(stage.name for stage in self.stages), *self.backend.disassemblies))
 
     def position(self, name: str) -> int:
         """Where the stage called ``name`` stands. Raises ``Diagnostic``."""
@@ -72,7 +75,10 @@ class TargetStages:
         )
 
     def between(self, first: str | None, last: str | None) -> tuple[Stage, ...]:
-        """The stages from ``first`` (by default the first one) to ``last`` (by default the last), both included."""
+        """The stages from ``first`` (by default the first one) to ``last`` (by default the last), both included;
+        ``last`` may also be a disassembly of the last one's output."""
+        if last in self.backend.disassemblies:
+            return (*self.between(first, None), EmitStage(last, partial(self.disassembly, last)))
         start = 0 if first is None else self.position(first)
         stop = len(self.stages) if last is None else self.position(last) + 1
         if stop <= start:
@@ -80,15 +86,27 @@ class TargetStages:
         return self.stages[start:stop]
 
     def emission(self, name: str) -> tuple[EmitStage, ...]:
-        """The emit stages from the end of the passes to ``name``. Raises ``Diagnostic`` where ``name`` is none."""
-        from tritonx.backends.api import EmitStage
-
+        """The emit stages from the end of the passes to ``name``, which may also be a disassembly of the last one's
+        output. Raises ``Diagnostic`` where ``name`` is neither."""
+        if name in self.backend.disassemblies:
+            return (*self.emission(self.stages[-1].name), EmitStage(name, partial(self.disassembly, name)))
         found = self.stages[: self.position(name) + 1]
         emits = tuple(stage for stage in found if isinstance(stage, EmitStage))
         if not emits or emits[-1].name != name:
-            names = ", ".join(stage.name for stage in self.stages if isinstance(stage, EmitStage))
-            raise Diagnostic(TARGET, 0, 0, f"stage '{name}' makes IR, not output; the outputs are mlir, {names}")
+            stages = (stage.name for stage in self.stages if isinstance(stage, EmitStage))
+            names = ", ".join(("mlir", *stages, *self.backend.disassemblies))
+            raise Diagnostic(TARGET, 0, 0, f"stage '{name}' makes IR, not output; the outputs are {names}")
         return emits
+
+    def disassembly(self, name: str, binary: bytes, compilation: Compilation) -> str:
+        """The backend's listing of what its last stage made."""
+        symbol = str(compilation.metadata.get("name", ""))
+        listing = self.backend.disassemble(
+            name, KernelImage(symbol, binary, (), compilation.metadata, compilation.target)
+        )
+        if listing is None:
+            raise Diagnostic(TARGET, 0, 0, f"{compilation.target} cannot be disassembled to {name}")
+        return listing
 
 
 def find_target(text: str, options: Sequence[str]) -> TargetStages:
@@ -103,7 +121,7 @@ def find_target(text: str, options: Sequence[str]) -> TargetStages:
         backend = get_backend(name)
         target = backend.parse_target(arch)
         parsed = backend.parse_options(target, given)
-        return TargetStages(tuple(backend.stages(target, parsed)), Compilation(target, parsed))
+        return TargetStages(backend, tuple(backend.stages(target, parsed)), Compilation(target, parsed))
     except (TritonError, ValueError, KeyError, TypeError, ImportError) as error:
         raise Diagnostic(TARGET, 0, 0, f"{text}: {str(error).strip(chr(34))}") from None
 

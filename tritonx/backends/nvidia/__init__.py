@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from tritonx.backends.api import Backend, Driver, Options, Stage, Target
+from tritonx.backends.api import Backend, Driver, KernelImage, Options, Stage, Target
 from tritonx.backends.nvidia.options import NvidiaOptions
 
 
@@ -18,6 +18,7 @@ class NvidiaBackend(Backend):
     dlpack_device_types = frozenset({2, 13})
     torch_device_types = frozenset({"cuda"})
     array_interfaces = ("__cuda_array_interface__",)
+    disassemblies = ("sass",)
     language_module: ClassVar[str] = "tritonx.backends.nvidia.language"
     """What ``tl.extra.cuda`` is."""
 
@@ -57,6 +58,13 @@ class NvidiaBackend(Backend):
         from tritonx.backends.nvidia.libdevice_names import FUNCTIONS
 
         return FUNCTIONS
+
+    def disassemble(self, name: str, image: KernelImage) -> str | None:
+        if name != "sass":
+            return None
+        from tritonx.backends.nvidia.disassemble import disassemble
+
+        return disassemble(image.binary)
 
     def driver(self) -> Driver:
         if NvidiaBackend._driver is None:
