@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, of
+from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, convert_tile, of
 from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
 from tritonx.conversion.gpu_to_llvm.types import float_literal
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
 _NATIVE = {"exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "sqrt": "sqrt", "precise_sqrt": "sqrt"}
-
-
-def intrinsic(f: FunctionEmitter, name: str, operands: list[Tile], flags: str = "") -> Tile:
-    elem = operands[0].elem
-
-    def write(shape: str, x: list[str]) -> str:
-        type_ = of(shape, elem)
-        symbol = f.module.intrinsic(name, type_, [type_] * len(operands))
-        return f"call {flags}{type_} {symbol}({', '.join(f'{type_} {v}' for v in x)})"
-
-    return combine(f, elem, operands, write)
 
 
 def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
@@ -39,17 +28,17 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
         made = function(f, name, [convert_tile(f, "fpext", t, "float") for t in operands])
         return None if made is None else convert_tile(f, "fptrunc", made, elem)
     if name in ("sqrt", "precise_sqrt"):
-        return intrinsic(f, "sqrt", operands)
+        return call_intrinsic(f, "sqrt", operands)
     if name == "rsqrt":
         one = Tile.splat(elem, operands[0].n, float_literal(1.0, elem))
-        root = intrinsic(f, "sqrt", operands)
+        root = call_intrinsic(f, "sqrt", operands)
         return combine(f, elem, [one, root], lambda s, x: f"fdiv {of(s, elem)} {x[0]}, {x[1]}")
     if name == "rem":
         return combine(f, elem, operands, lambda s, x: f"frem {of(s, elem)} {x[0]}, {x[1]}")
     if elem == "double":
         return None
     if name in _NATIVE:
-        return intrinsic(f, _NATIVE[name], operands)
+        return call_intrinsic(f, _NATIVE[name], operands)
     return polynomial(f, name, operands) if name in POLYNOMIALS else None
 
 
@@ -70,5 +59,5 @@ def extern(f: FunctionEmitter, symbol: str, operands: list[Tile]) -> Tile | None
     if (name := _INLINE.get(symbol)) is not None:
         return function(f, name, operands)
     if (name := _DIRECT.get(symbol.rsplit("_", 1)[0])) is not None:
-        return intrinsic(f, name, operands)
+        return call_intrinsic(f, name, operands)
     return None

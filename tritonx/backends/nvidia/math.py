@@ -10,7 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tritonx.backends.nvidia import device_library
-from tritonx.conversion.gpu_to_llvm.elementwise import LAZY_FROM, combine, convert_tile, of
+from tritonx.conversion.gpu_to_llvm.elementwise import (
+    LAZY_FROM,
+    call_intrinsic,
+    combine,
+    convert_tile,
+    of,
+    select_tile,
+)
 from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
 from tritonx.conversion.gpu_to_llvm.types import float_literal
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -128,24 +135,13 @@ def remainder(f: FunctionEmitter, operands: list[Tile]) -> Tile:
     type_ = x.elem
     quotient = combine(f, type_, [x, y], lambda s, v: f"fdiv {of(s, type_)} {v[0]}, {v[1]}")
 
-    def call(name: str, tiles: list[Tile]) -> Tile:
-        def write(shape: str, v: list[str]) -> str:
-            t = of(shape, type_)
-            symbol = f.module.intrinsic(name, t, [t] * len(tiles))
-            return f"call {t} {symbol}({', '.join(f'{t} {a}' for a in v)})"
-
-        return combine(f, type_, tiles, write)
-
-    whole = call("trunc", [quotient])
+    whole = call_intrinsic(f, "trunc", [quotient])
     negative = combine(f, type_, [whole], lambda s, v: f"fneg {of(s, type_)} {v[0]}")
-    rest = call("fma", [negative, y, x])
-    size = call("fabs", [y])
+    rest = call_intrinsic(f, "fma", [negative, y, x])
+    size = call_intrinsic(f, "fabs", [y])
     infinity = Tile.splat(type_, y.n, float_literal(float("inf"), type_))
     infinite = combine(f, "i1", [size, infinity], lambda s, v: f"fcmp oeq {of(s, type_)} {v[0]}, {v[1]}")
-    return combine(
-        f, type_, [infinite, x, rest],
-        lambda s, v: f"select {of(s, 'i1')} {v[0]}, {of(s, type_)} {v[1]}, {of(s, type_)} {v[2]}",
-    )  # fmt: skip
+    return select_tile(f, infinite, x, rest)
 
 
 def double_function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:

@@ -66,21 +66,21 @@ def binary(opcode: str, *, contract: bool = False) -> Emit:
     return emit
 
 
-def intrinsic(name: str, *, arity: int) -> Emit:
+def call_intrinsic(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile:
     """A call of the LLVM intrinsic ``llvm.<name>`` overloaded on its one type."""
+    elem = operands[0].elem
 
-    def emit(op: Operation, f: FunctionEmitter) -> None:
-        operands = [f.get(v) for v in op.operands]
-        elem = operands[0].elem
+    def write(shape: str, x: list[str]) -> str:
+        type_ = of(shape, elem)
+        function = f.module.intrinsic(name, type_, [type_] * len(operands))
+        return f"call {type_} {function}({', '.join(f'{type_} {v}' for v in x)})"
 
-        def write(shape: str, x: list[str]) -> str:
-            type_ = of(shape, elem)
-            function = f.module.intrinsic(name, type_, [type_] * arity)
-            return f"call {type_} {function}({', '.join(f'{type_} {v}' for v in x)})"
+    return combine(f, elem, operands, write)
 
-        f.result(op, combine(f, elem, operands, write))
 
-    return emit
+def intrinsic(name: str) -> Emit:
+    """An op that is a call of ``llvm.<name>``."""
+    return lambda op, f: f.result(op, call_intrinsic(f, name, [f.get(v) for v in op.operands]))
 
 
 def compare(opcode: str, predicates: tuple[str, ...]) -> Emit:
@@ -120,12 +120,14 @@ def run_starts(op: Any, f: FunctionEmitter) -> list[int] | None:
 
 def select(op: Any, f: FunctionEmitter) -> None:
     condition, a, b = (f.get(v) for v in op.operands)
-    f.result(
-        op,
-        combine(
-            f, a.elem, [condition, a, b],
-            lambda s, x: f"select {of(s, 'i1')} {x[0]}, {of(s, a.elem)} {x[1]}, {of(s, a.elem)} {x[2]}",
-        ),
+    f.result(op, select_tile(f, condition, a, b))
+
+
+def select_tile(f: FunctionEmitter, condition: Tile, a: Tile, b: Tile) -> Tile:
+    """``a`` where ``condition`` holds, ``b`` elsewhere."""
+    return combine(
+        f, a.elem, [condition, a, b],
+        lambda s, x: f"select {of(s, 'i1')} {x[0]}, {of(s, a.elem)} {x[1]}, {of(s, a.elem)} {x[2]}",
     )  # fmt: skip
 
 
@@ -284,7 +286,7 @@ def bitcast(op: Operation, f: FunctionEmitter) -> None:
 
 
 def _fused_multiply_add(op: Operation, f: FunctionEmitter) -> None:
-    intrinsic("fma", arity=3)(op, f)
+    intrinsic("fma")(op, f)
 
 
 TABLE: dict[type[Operation], Emit] = {
@@ -302,20 +304,20 @@ TABLE: dict[type[Operation], Emit] = {
     arith.ShLIOp: binary("shl"),
     arith.ShRSIOp: binary("ashr"),
     arith.ShRUIOp: binary("lshr"),
-    arith.MaxSIOp: intrinsic("smax", arity=2),
-    arith.MinSIOp: intrinsic("smin", arity=2),
-    arith.MaxUIOp: intrinsic("umax", arity=2),
-    arith.MinUIOp: intrinsic("umin", arity=2),
+    arith.MaxSIOp: intrinsic("smax"),
+    arith.MinSIOp: intrinsic("smin"),
+    arith.MaxUIOp: intrinsic("umax"),
+    arith.MinUIOp: intrinsic("umin"),
     arith.AddfOp: binary("fadd", contract=True),
     arith.SubfOp: binary("fsub", contract=True),
     arith.MulfOp: binary("fmul", contract=True),
     arith.DivfOp: math_function("div", binary("fdiv")),
     arith.RemFOp: math_function("rem", None),
     arith.NegfOp: negate,
-    arith.MaximumfOp: intrinsic("maximum", arity=2),
-    arith.MinimumfOp: intrinsic("minimum", arity=2),
-    arith.MaxnumfOp: intrinsic("maxnum", arity=2),
-    arith.MinnumfOp: intrinsic("minnum", arity=2),
+    arith.MaximumfOp: intrinsic("maximum"),
+    arith.MinimumfOp: intrinsic("minimum"),
+    arith.MaxnumfOp: intrinsic("maxnum"),
+    arith.MinnumfOp: intrinsic("minnum"),
     arith.CmpiOp: compare("icmp", ICMP_PREDICATES),
     arith.CmpfOp: compare("fcmp", FCMP_PREDICATES),
     arith.SelectOp: select,
@@ -330,11 +332,11 @@ TABLE: dict[type[Operation], Emit] = {
     arith.FPToUIOp: float_to_int("fptoui", "fptoui.sat"),
     arith.IndexCastOp: cast("sext"),
     arith.BitcastOp: bitcast,
-    math.AbsFOp: intrinsic("fabs", arity=1),
+    math.AbsFOp: intrinsic("fabs"),
     math.AbsIOp: absolute_int,
     math.FmaOp: _fused_multiply_add,
-    math.FloorOp: intrinsic("floor", arity=1),
-    math.CeilOp: intrinsic("ceil", arity=1),
+    math.FloorOp: intrinsic("floor"),
+    math.CeilOp: intrinsic("ceil"),
     **{
         op: math_function(name, None)
         for op, name in (
@@ -350,7 +352,7 @@ TABLE: dict[type[Operation], Emit] = {
             (math.TanhOp, "tanh"),
         )
     },
-    tile.PreciseSqrtOp: math_function("precise_sqrt", intrinsic("sqrt", arity=1)),
+    tile.PreciseSqrtOp: math_function("precise_sqrt", intrinsic("sqrt")),
     tile.PreciseDivFOp: math_function("precise_div", binary("fdiv")),
     tile.MulhiUIOp: multiply_high,
     tile.ClampFOp: clamp,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, of
+from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, of, select_tile
 from tritonx.conversion.gpu_to_llvm.types import float_literal
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.tile.enums import RoundingMode
@@ -62,10 +62,7 @@ class Bits:
 
     def select(self, c: Tile, a: Tile, b: Tile | int) -> Tile:
         right = self.const(b) if isinstance(b, int) else b
-        return combine(
-            self.f, a.elem, [c, a, right],
-            lambda s, x: f"select {of(s, 'i1')} {x[0]}, {of(s, a.elem)} {x[1]}, {of(s, a.elem)} {x[2]}",
-        )  # fmt: skip
+        return select_tile(self.f, c, a, right)
 
     def cast(self, a: Tile, elem: str, opcode: str = "bitcast") -> Tile:
         return convert_tile(self.f, opcode, a, elem)

@@ -14,7 +14,7 @@ from typing import Any
 from xdsl.ir import Block, Operation
 
 from tritonx.conversion.gpu_to_llvm.control import bind
-from tritonx.conversion.gpu_to_llvm.elementwise import combine, of
+from tritonx.conversion.gpu_to_llvm.elementwise import select_tile
 from tritonx.conversion.gpu_to_llvm.exchange import exchange, squeeze
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
@@ -62,13 +62,7 @@ class Scanner:
         return combine_region(self.f, self.region, left, right)
 
     def select(self, condition: str, a: list[Tile], b: list[Tile]) -> list[Tile]:
-        return [
-            combine(
-                self.f, x.elem, [Tile.splat("i1", x.n, condition), x, y],
-                lambda s, v, e=x.elem: f"select {of(s, 'i1')} {v[0]}, {of(s, e)} {v[1]}, {of(s, e)} {v[2]}",
-            )
-            for x, y in zip(a, b, strict=True)
-        ]  # fmt: skip
+        return [select_tile(self.f, Tile.splat("i1", x.n, condition), x, y) for x, y in zip(a, b, strict=True)]
 
     def put_before(self, run: Run, total: list[Tile], where: str | None) -> None:
         """``total`` precedes ``run`` in the threads where ``where`` holds (all of them if None)."""
