@@ -8,7 +8,7 @@ The way of a kernel through this package:
   overwritten in `in_place.py`;
 * `emitter.py` holds where every value is, and evaluates a tile at a position; `loops.py`, `reduce.py`, `control.py`
   write the loops; `elementwise.py`, `convert.py`, `memory.py`, `shape.py`, `scan.py`, `dot.py`, `atomic.py`,
-  `debug.py`, `external.py` write what stands in them, one op family each; `functions.py` puts the vector functions of
+  `debug.py`, `external.py` write what stands in them, one op family each; `vector_functions.py` puts those of
   `conversion/mathlib` into the module;
 * `writer.py` is LLVM's text, `types.py` the representation of element types, `isa.py` what is known of the host.
 

@@ -13,8 +13,8 @@ from xdsl.ir import Attribute, Operation
 from tritonx.conversion.llvm_text import FCMP_PREDICATES, ICMP_PREDICATES, vector
 from tritonx.conversion.mathlib import Code, emit_scalar_calls
 from tritonx.conversion.tile_to_loops import convert
-from tritonx.conversion.tile_to_loops.functions import emit_function
 from tritonx.conversion.tile_to_loops.types import integer_bits, is_narrow_float, register_type
+from tritonx.conversion.tile_to_loops.vector_functions import emit_function
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import arith, math, tile
 from tritonx.ir.types import PointerType, element_type, f32, f64, i64

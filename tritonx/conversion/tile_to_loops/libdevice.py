@@ -15,9 +15,9 @@ from xdsl.ir import Attribute, Operation
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.mathlib import Code, emit_scalar_calls
 from tritonx.conversion.tile_to_loops import convert
-from tritonx.conversion.tile_to_loops.functions import emit_function
 from tritonx.conversion.tile_to_loops.libm import LIBM, SIGNATURES, VECTOR_FORMS
 from tritonx.conversion.tile_to_loops.types import integer_bits, register_type
+from tritonx.conversion.tile_to_loops.vector_functions import emit_function
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.ir.types import element_type, f64
 

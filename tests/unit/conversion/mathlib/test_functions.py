@@ -17,7 +17,7 @@ import numpy as np
 import llvmlite.binding as llvm
 from tritonx.backends.cpu.codegen import compile_object, data_layout, target_machine
 from tritonx.conversion.mathlib import F32
-from tritonx.conversion.tile_to_loops.functions import emit_function
+from tritonx.conversion.tile_to_loops.vector_functions import emit_function
 from tritonx.conversion.tile_to_loops.isa import AVX2, AVX512
 from tritonx.conversion.tile_to_loops.writer import Module, Writer
 
