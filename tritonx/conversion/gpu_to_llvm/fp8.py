@@ -7,9 +7,9 @@ even and saturates at the largest finite value, keeping NaN."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonx.conversion.float8 import FLOAT8, Float8
 from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, of, select_tile
 from tritonx.conversion.gpu_to_llvm.types import float_literal
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -19,29 +19,6 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
 
-@dataclass(frozen=True)
-class Format:
-    """Exponent and mantissa bits, the bias, the largest finite pattern, the pattern of NaN.
-
-    ``unsigned_zero`` formats (FNUZ) have one zero, and NaN where the negative zero would be.
-    """
-
-    exponent: int
-    mantissa: int
-    bias: int
-    largest: int
-    nan: int
-    infinities: bool = False
-    unsigned_zero: bool = False
-
-
-FORMATS = {
-    "f8E4M3FN": Format(4, 3, 7, 0x7E, 0x7F),
-    "f8E5M2": Format(5, 2, 15, 0x7B, 0x7F, infinities=True),
-    "f8E4M3FNUZ": Format(4, 3, 8, 0x7F, 0x80, unsigned_zero=True),
-    "f8E5M2FNUZ": Format(5, 2, 16, 0x7F, 0x80, unsigned_zero=True),
-    "f8E4M3B11FNUZ": Format(4, 3, 11, 0x7F, 0x80, unsigned_zero=True),
-}
 _LLVM = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 _BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 
@@ -70,24 +47,24 @@ class Bits:
 
 def convert(f: FunctionEmitter, tile: Tile, source: str, target: str, *, toward_zero: bool) -> Tile | None:
     """fp8 to or from f16, bf16, f32 or f64, or between two fp8 formats; None for formats it does not know."""
-    if source in FORMATS:
-        wide = widen(f, tile, FORMATS[source])
-        if target in FORMATS:
-            return narrow(f, wide, FORMATS[target], toward_zero=toward_zero)
+    if source in FLOAT8:
+        wide = widen(f, tile, FLOAT8[source])
+        if target in FLOAT8:
+            return narrow(f, wide, FLOAT8[target], toward_zero=toward_zero)
         if target not in _LLVM:
             return None
         opcode = "fpext" if target == "f64" else "fptrunc"
         return convert_tile(f, opcode, wide, _LLVM[target])
-    if source in _LLVM and target in FORMATS:
+    if source in _LLVM and target in FLOAT8:
         opcode = "fptrunc" if source == "f64" else "fpext"
-        return narrow(f, convert_tile(f, opcode, tile, "float"), FORMATS[target], toward_zero=toward_zero)
+        return narrow(f, convert_tile(f, opcode, tile, "float"), FLOAT8[target], toward_zero=toward_zero)
     return None
 
 
 def convert_any(f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
     """Every conversion of the language without special instructions; None where LLVM's fpext or fptrunc will do."""
     toward_zero = rounding == RoundingMode.RTZ
-    if source in FORMATS or target in FORMATS:
+    if source in FLOAT8 or target in FLOAT8:
         return convert(f, tile, source, target, toward_zero=toward_zero)
     if {source, target} == {"f16", "bf16"}:
         tile = convert_tile(f, "fpext", tile, "float")
@@ -125,7 +102,7 @@ def truncate(f: FunctionEmitter, tile: Tile, target: str) -> Tile:
     return convert_tile(f, "fptrunc", b.cast(b.select(both, largest, special), "float"), "half")
 
 
-def widen(f: FunctionEmitter, tile: Tile, format_: Format) -> Tile:
+def widen(f: FunctionEmitter, tile: Tile, format_: Float8) -> Tile:
     """To f32, exactly."""
     b = Bits(f, tile.n)
     word = b.cast(tile, "i32", "zext")
@@ -145,7 +122,7 @@ def widen(f: FunctionEmitter, tile: Tile, format_: Format) -> Tile:
     return b.cast(b.op("or", value, sign), "float")
 
 
-def narrow(f: FunctionEmitter, tile: Tile, format_: Format, *, toward_zero: bool) -> Tile:
+def narrow(f: FunctionEmitter, tile: Tile, format_: Float8, *, toward_zero: bool) -> Tile:
     """From f32: round to nearest even (or toward zero), saturate, keep NaN."""
     b = Bits(f, tile.n)
     word = b.cast(tile, "i32")

@@ -8,55 +8,19 @@ last bit set if anything was lost), which makes the second rounding the only one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute
 
+from tritonx.conversion.float8 import FLOAT8, Float8
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.mathlib import Code
 from tritonx.conversion.tile_to_loops.types import register_type
 from tritonx.conversion.tile_to_loops.writer import Lanes
-from tritonx.ir.types import (
-    bf16,
-    f8E4M3B11FNUZ,
-    f8E4M3FN,
-    f8E4M3FNUZ,
-    f8E5M2,
-    f8E5M2FNUZ,
-    f16,
-    f32,
-    f64,
-)
+from tritonx.ir.types import bf16, f16, f32, f64
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.writer import Writer
-
-
-@dataclass(frozen=True)
-class SmallFloat:
-    """An 8-bit format: stored mantissa bits, exponent bias, codes of the largest finite value and of NaN."""
-
-    mantissa: int
-    bias: int
-    largest: int
-    nan: int
-    unsigned_zero: bool = False
-    """FNUZ: no -0, and the code of -0 is the NaN."""
-
-    @property
-    def least_normal(self) -> int:
-        """Exponent of the least normal number."""
-        return 1 - self.bias
-
-
-SMALL_FLOATS: dict[Attribute, SmallFloat] = {
-    f8E5M2: SmallFloat(2, 15, 0x7B, 0x7F),
-    f8E4M3FN: SmallFloat(3, 7, 0x7E, 0x7F),
-    f8E5M2FNUZ: SmallFloat(2, 16, 0x7F, 0x80, True),
-    f8E4M3FNUZ: SmallFloat(3, 8, 0x7F, 0x80, True),
-    f8E4M3B11FNUZ: SmallFloat(3, 11, 0x7F, 0x80, True),
-}
 
 
 def to_f32(writer: Writer, value: Lanes, element: Attribute) -> Lanes:
@@ -69,10 +33,10 @@ def to_f32(writer: Writer, value: Lanes, element: Attribute) -> Lanes:
     if element == bf16:
         bits = writer.let(f"zext {vector('i16', value.width)} {value.text} to {code.integer}")
         return Lanes(code.from_bits(code.int_op("shl", bits, 16)), value.width)
-    return Lanes(_small_to_f32(code, value.text, SMALL_FLOATS[element]), value.width)
+    return Lanes(_small_to_f32(code, value.text, FLOAT8[element.name]), value.width)
 
 
-def _small_to_f32(code: Code, value: str, form: SmallFloat) -> str:
+def _small_to_f32(code: Code, value: str, form: Float8) -> str:
     """Put the magnitude into f32's fields and multiply by 2^(127 - bias): exact, subnormal numbers included."""
     bits = code.writer.let(f"zext {vector('i8', code.width)} {value} to {code.integer}")
     magnitude = code.int_op("and", bits, 0x7F)
@@ -82,11 +46,11 @@ def _small_to_f32(code: Code, value: str, form: SmallFloat) -> str:
     result = code.from_bits(code.int_op("or", code.bits(result), sign))
     if form.unsigned_zero:
         return code.select(code.int_compare("eq", bits, 0x80), code.const(float("nan")), result)
-    if form.largest + 1 < form.nan:  # e5m2: an infinity lies between
+    if form.infinities:
         infinity = code.int_compare("eq", magnitude, form.largest + 1)
         infinite = code.intrinsic("copysign", code.const(float("inf")), result)
         result = code.select(infinity, infinite, result)
-    nan = code.int_compare("ugt", magnitude, form.largest + (form.largest + 1 < form.nan))
+    nan = code.int_compare("ugt", magnitude, form.largest + form.infinities)
     return code.select(nan, code.const(float("nan")), result)
 
 
@@ -102,7 +66,7 @@ def from_f32(writer: Writer, value: Lanes, element: Attribute, *, towards_zero: 
         return Lanes(writer.let(f"fptrunc {code.type} {text} to {vector('half', value.width)}"), value.width)
     if element == bf16:
         return Lanes(_to_bf16(code, value.text, towards_zero), value.width)
-    return Lanes(_to_small(code, value.text, SMALL_FLOATS[element], towards_zero), value.width)
+    return Lanes(_to_small(code, value.text, FLOAT8[element.name], towards_zero), value.width)
 
 
 def _to_bf16(code: Code, x: str, towards_zero: bool) -> str:
@@ -128,7 +92,7 @@ def _truncate_for_half(code: Code, x: str) -> str:
     return code.copysign(value, x)
 
 
-def _to_small(code: Code, x: str, form: SmallFloat, towards_zero: bool) -> str:
+def _to_small(code: Code, x: str, form: Float8, towards_zero: bool) -> str:
     """Round the mantissa in place for normal results; subnormal ones by adding (or truncating at) the format's unit."""
     sign = code.int_op("and", code.int_op("lshr", code.bits(x), 24), 0x80)
     magnitude = code.abs(x)
@@ -166,15 +130,19 @@ def _to_small(code: Code, x: str, form: SmallFloat, towards_zero: bool) -> str:
 def f64_to_f32_odd(writer: Writer, value: Lanes) -> Lanes:
     """f64 to f32 rounded to odd: an intermediate that loses no information which a later rounding needs."""
     code, wide = Code(writer, value.width), Code(writer, value.width, double=True)
-    nearest = writer.let(f"fptrunc {wide.type} {value.text} to {code.type}")
-    back = writer.let(f"fpext {code.type} {nearest} to {wide.type}")
-    # Step down to the truncated value where rounding went away from zero, then mark what is inexact.
-    away = wide.compare("ogt", wide.abs(back), wide.abs(value.text))
-    bits = code.bits(nearest)
-    truncated = code.int_select(away, code.int_op("sub", bits, 1), bits)
+    bits, back, truncated = _truncated_bits(code, wide, value.text)
     inexact = wide.compare("one", back, value.text)
     odd = code.int_op("or", truncated, 1)
     return Lanes(code.from_bits(code.int_select(inexact, odd, bits)), value.width)
+
+
+def _truncated_bits(code: Code, wide: Code, x: str) -> tuple[str, str, str]:
+    """(the bits of the f32 nearest to an f64, that f32 as f64, the bits of the f32 towards zero)."""
+    nearest = code.writer.let(f"fptrunc {wide.type} {x} to {code.type}")
+    back = code.writer.let(f"fpext {code.type} {nearest} to {wide.type}")
+    away = wide.compare("ogt", wide.abs(back), wide.abs(x))
+    bits = code.bits(nearest)
+    return bits, back, code.int_select(away, code.int_op("sub", bits, 1), bits)
 
 
 def convert_float(
@@ -200,11 +168,7 @@ def convert_float(
 
 def _f64_to_f32_truncated(writer: Writer, value: Lanes) -> Lanes:
     code, wide = Code(writer, value.width), Code(writer, value.width, double=True)
-    nearest = writer.let(f"fptrunc {wide.type} {value.text} to {code.type}")
-    back = writer.let(f"fpext {code.type} {nearest} to {wide.type}")
-    away = wide.compare("ogt", wide.abs(back), wide.abs(value.text))
-    bits = code.bits(nearest)
-    return Lanes(code.from_bits(code.int_select(away, code.int_op("sub", bits, 1), bits)), value.width)
+    return Lanes(code.from_bits(_truncated_bits(code, wide, value.text)[2]), value.width)
 
 
 def integer_to_float(writer: Writer, value: Lanes, bits: int, target: Attribute, *, signed: bool) -> Lanes:
