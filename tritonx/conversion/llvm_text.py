@@ -41,3 +41,10 @@ def float_constant(value: float, *, double: bool) -> str:
         except OverflowError:  # beyond f32: the infinity of that sign
             value = float("inf") if value > 0 else float("-inf")
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def string_constant(text: str) -> str:
+    """The type and value of a zero-terminated C string: `[3 x i8] c"hi\\00"`."""
+    data = text.encode() + b"\0"
+    characters = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data)
+    return f'[{len(data)} x i8] c"{characters}"'

@@ -16,6 +16,7 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.llvm_text import string_constant
 from tritonx.dialects import tile
 from tritonx.ir.failure import PassError
 
@@ -70,9 +71,7 @@ class ModuleEmitter:
 
     def string(self, text: str) -> str:
         """A constant C string, shared by equal texts; returns its symbol."""
-        data = text.encode() + b"\0"
-        literal = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data)
-        key = f'[{len(data)} x i8] c"{literal}"'
+        key = string_constant(text)
         for symbol, value in self.globals.items():
             if value.endswith(key):
                 return symbol

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import struct
 from typing import cast
 
@@ -16,6 +15,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from tritonx.conversion.llvm_text import float_constant
 from tritonx.dialects.gpu_layout import AsyncTokenType
 from tritonx.dialects.tile import PointerType, TensorDescType
 from tritonx.ir.fold.constants import FORMATS, round_to
@@ -69,12 +69,7 @@ def float_literal(value: float, llvm: str) -> str:
         rounded = round_to(value, FORMATS[Float16Type if llvm == "half" else BFloat16Type])
         pattern = struct.unpack("<H", struct.pack("<e", rounded))[0] if llvm == "half" else bits_of(rounded, "<f") >> 16
         return f"0x{'H' if llvm == 'half' else 'R'}{pattern:04X}"
-    if llvm == "float":
-        try:
-            value = struct.unpack("<f", struct.pack("<f", value))[0]
-        except OverflowError:  # beyond the format: the infinity of that sign
-            value = math.copysign(math.inf, value)
-    return f"0x{bits_of(value, '<d'):016X}"
+    return float_constant(value, double=llvm == "double")
 
 
 def bits_of(value: float, form: str) -> int:

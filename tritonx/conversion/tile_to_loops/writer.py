@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from tritonx.conversion.llvm_text import vector
+from tritonx.conversion.llvm_text import string_constant, vector
 
 
 class Lanes(NamedTuple):
@@ -41,10 +41,8 @@ class Module:
 
     def string(self, text: str) -> str:
         """A private zero-terminated constant; equal strings share one."""
-        data = text.encode() + b"\0"
-        escaped = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}" for b in data)
         name = f"@tx.str.{len(self._globals)}"
-        return self._globals.setdefault(f'private unnamed_addr constant [{len(data)} x i8] c"{escaped}"', name)
+        return self._globals.setdefault(f"private unnamed_addr constant {string_constant(text)}", name)
 
     def global_(self, name: str, text: str) -> None:
         self._globals[text] = name
