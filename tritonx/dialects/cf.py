@@ -1,15 +1,24 @@
-"""Unstructured control flow, `cf`, with fast creation. See `tritonx.ir.derive`."""
+"""Unstructured control flow, `cf`: blocks that branch to blocks."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects import cf as base
+from xdsl.dialects.builtin import StringAttr, i1
 from xdsl.ir import Attribute, Block, Dialect, SSAValue
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    operand_def,
+    prop_def,
+    successor_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.ir.derive import derive
+from tritonx.ir.define import define
 
 
 def _check_arguments(what: str, values: tuple[SSAValue, ...], block: Block) -> None:
@@ -21,42 +30,52 @@ def _check_arguments(what: str, values: tuple[SSAValue, ...], block: Block) -> N
         )
 
 
-def _check_branch(op: BranchOp) -> None:
-    _check_arguments("the branch", tuple(op.arguments), op.successor)
-
-
-def _check_conditional_branch(op: ConditionalBranchOp) -> None:
-    _check_arguments("the branch taken when true", tuple(op.then_arguments), op.then_block)
-    _check_arguments("the branch taken when false", tuple(op.else_arguments), op.else_block)
-
-
-@derive(check=_check_branch)
-class BranchOp(base.BranchOp):
+@define
+class BranchOp(IRDLOperation):
     """Goes to another block."""
 
+    name = "cf.br"
+    arguments = var_operand_def()
+    successor = successor_def()
+    traits = traits_def(IsTerminator())
     FORMAT: ClassVar[str] = "$successor (`(` $arguments^ `:` type($arguments) `)`)? attr-dict"
 
+    def verify_(self) -> None:
+        _check_arguments("the branch", tuple(self.arguments), self.successor)
 
-@derive(check=_check_conditional_branch, any_types=False)
-class ConditionalBranchOp(base.ConditionalBranchOp):
+
+@define
+class ConditionalBranchOp(IRDLOperation):
     """Goes to one of two blocks."""
 
+    name = "cf.cond_br"
+    cond = operand_def(i1)
+    then_arguments = var_operand_def()
+    else_arguments = var_operand_def()
+    then_block = successor_def()
+    else_block = successor_def()
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(IsTerminator())
     FORMAT: ClassVar[str] = (
         "$cond `,` $then_block (`(` $then_arguments^ `:` type($then_arguments) `)`)? `,`"
         " $else_block (`(` $else_arguments^ `:` type($else_arguments) `)`)? attr-dict"
     )
 
+    def verify_(self) -> None:
+        _check_arguments("the branch taken when true", tuple(self.then_arguments), self.then_block)
+        _check_arguments("the branch taken when false", tuple(self.else_arguments), self.else_block)
 
-@derive(any_types=False)
-class AssertOp(base.AssertOp):
+
+@define
+class AssertOp(IRDLOperation):
     """Stops with a message unless a condition holds."""
 
+    name = "cf.assert"
+    arg = operand_def(i1)
+    msg = prop_def(StringAttr)
     FORMAT: ClassVar[str] = "$arg `,` $msg attr-dict"
 
 
-_OPS: tuple[type[IRDLOperation], ...] = (BranchOp, ConditionalBranchOp, AssertOp)
-_REPLACED = {op.name for op in _OPS}
-
-Cf = Dialect("cf", [*_OPS, *(op for op in base.Cf.operations if op.name not in _REPLACED)], [])
+Cf = Dialect("cf", [BranchOp, ConditionalBranchOp, AssertOp], [])
 
 __all__ = ["AssertOp", "BranchOp", "Cf", "ConditionalBranchOp"]

@@ -1,226 +1,231 @@
-"""The mathematics dialect, `math`, with fast creation and MLIR's text. See `tritonx.ir.derive`."""
+"""The mathematics dialect, `math`: elementwise functions on scalars and tiles, in MLIR's text."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects import math as base
 from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
 
 from tritonx.dialects.arith.checks import check_float, check_integer
-from tritonx.ir.define import TypeRules, same
-from tritonx.ir.derive import derive
-
-UNARY = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
-FROM_RESULT: TypeRules = {"operand": ("result", same)}
+from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
+from tritonx.ir.define import TypeRules, define, same
 
 
-@derive(check=check_float)
-class AbsFOp(base.AbsFOp):
+class _FloatUnary(IRDLOperation):
+    """A function of a floating-point number."""
+
+    operand = operand_def()
+    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
+    result = result_def()
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+    TYPES: ClassVar[TypeRules] = {"operand": ("result", same)}
+
+    def verify_(self) -> None:
+        check_float(self)
+
+
+@define
+class AbsFOp(_FloatUnary):
     """Absolute value."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.absf"
 
 
-@derive(check=check_float)
-class CeilOp(base.CeilOp):
+@define
+class CeilOp(_FloatUnary):
     """Rounds up."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.ceil"
 
 
-@derive(check=check_float)
-class CosOp(base.CosOp):
+@define
+class CosOp(_FloatUnary):
     """Cosine."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.cos"
 
 
-@derive(check=check_float)
-class ErfOp(base.ErfOp):
+@define
+class ErfOp(_FloatUnary):
     """Error function."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.erf"
 
 
-@derive(check=check_float)
-class Exp2Op(base.Exp2Op):
+@define
+class Exp2Op(_FloatUnary):
     """Power of two."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.exp2"
 
 
-@derive(check=check_float)
-class ExpOp(base.ExpOp):
+@define
+class ExpOp(_FloatUnary):
     """Power of e."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.exp"
 
 
-@derive(check=check_float)
-class FloorOp(base.FloorOp):
+@define
+class FloorOp(_FloatUnary):
     """Rounds down."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.floor"
 
 
-@derive(check=check_float)
-class Log2Op(base.Log2Op):
+@define
+class Log2Op(_FloatUnary):
     """Logarithm to base 2."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.log2"
 
 
-@derive(check=check_float)
-class LogOp(base.LogOp):
+@define
+class LogOp(_FloatUnary):
     """Natural logarithm."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.log"
 
 
-@derive(check=check_float)
-class RsqrtOp(base.RsqrtOp):
+@define
+class RsqrtOp(_FloatUnary):
     """Reciprocal of the square root."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.rsqrt"
 
 
-@derive(check=check_float)
-class SinOp(base.SinOp):
+@define
+class SinOp(_FloatUnary):
     """Sine."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.sin"
 
 
-@derive(check=check_float)
-class SqrtOp(base.SqrtOp):
+@define
+class SqrtOp(_FloatUnary):
     """Square root."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.sqrt"
 
 
-@derive(check=check_float)
-class TanhOp(base.TanhOp):
+@define
+class TanhOp(_FloatUnary):
     """Hyperbolic tangent."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.tanh"
 
 
-@derive(check=check_float)
-class TanOp(base.TanOp):
+@define
+class TanOp(_FloatUnary):
     """Tangent."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.tan"
 
 
-@derive(check=check_float)
-class Log10Op(base.Log10Op):
+@define
+class Log10Op(_FloatUnary):
     """Logarithm to base 10."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.log10"
 
 
-@derive(check=check_float)
-class Log1pOp(base.Log1pOp):
+@define
+class Log1pOp(_FloatUnary):
     """log(1 + x)."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.log1p"
 
 
-@derive(check=check_float)
-class ExpM1Op(base.ExpM1Op):
+@define
+class ExpM1Op(_FloatUnary):
     """exp(x) - 1."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.expm1"
 
 
-@derive(check=check_float)
-class RoundOp(base.RoundOp):
+@define
+class RoundOp(_FloatUnary):
     """Rounds to nearest, ties away from zero."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.round"
 
 
-@derive(check=check_float)
-class RoundEvenOp(base.RoundEvenOp):
+@define
+class RoundEvenOp(_FloatUnary):
     """Rounds to nearest, ties to even."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.roundeven"
 
 
-@derive(check=check_float)
-class TruncOp(base.TruncOp):
+@define
+class TruncOp(_FloatUnary):
     """Rounds towards zero."""
 
-    FORMAT: ClassVar[str] = UNARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "math.trunc"
 
 
-@derive(check=check_integer)
-class AbsIOp(base.AbsIOp):
+@define
+class AbsIOp(IRDLOperation):
     """Absolute value of a signed integer."""
 
+    name = "math.absi"
+    operand = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
     FORMAT: ClassVar[str] = "$operand attr-dict `:` type($result)"
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    TYPES: ClassVar[TypeRules] = {"operand": ("result", same)}
+
+    def verify_(self) -> None:
+        check_integer(self)
 
 
-@derive(check=check_float)
-class FmaOp(base.FmaOp):
+@define
+class FmaOp(IRDLOperation):
     """a * b + c, rounded once."""
 
+    name = "math.fma"
+    a = operand_def()
+    b = operand_def()
+    c = operand_def()
+    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
+    result = result_def()
+    traits = traits_def(Pure())
     FORMAT: ClassVar[str] = "$a `,` $b `,` $c (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
     TYPES: ClassVar[TypeRules] = {"a": ("result", same), "b": ("result", same), "c": ("result", same)}
 
+    def verify_(self) -> None:
+        check_float(self)
 
-_OPS: tuple[type[IRDLOperation], ...] = (
-    AbsFOp,
-    AbsIOp,
-    CeilOp,
-    CosOp,
-    ErfOp,
-    Exp2Op,
-    ExpM1Op,
-    ExpOp,
-    FloorOp,
-    FmaOp,
-    Log10Op,
-    Log1pOp,
-    Log2Op,
-    LogOp,
-    RoundEvenOp,
-    RoundOp,
-    RsqrtOp,
-    SinOp,
-    SqrtOp,
-    TanOp,
-    TanhOp,
-    TruncOp,
-)
-
-_REPLACED = {op.name for op in _OPS}
 
 Math = Dialect(
-    "math", [*_OPS, *(op for op in base.Math.operations if op.name not in _REPLACED)], list(base.Math.attributes)
+    "math",
+    [
+        AbsFOp,
+        AbsIOp,
+        CeilOp,
+        CosOp,
+        ErfOp,
+        Exp2Op,
+        ExpM1Op,
+        ExpOp,
+        FloorOp,
+        FmaOp,
+        Log10Op,
+        Log1pOp,
+        Log2Op,
+        LogOp,
+        RoundEvenOp,
+        RoundOp,
+        RsqrtOp,
+        SinOp,
+        SqrtOp,
+        TanOp,
+        TanhOp,
+        TruncOp,
+    ],
 )
 
 __all__ = [

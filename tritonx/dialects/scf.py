@@ -1,21 +1,28 @@
-"""Structured control flow, `scf`: xDSL's ops with fast creation, MLIR's text, verifiers that look at terminators."""
+"""Structured control flow, `scf`: counted loops, conditional loops, branches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar, cast
 
-from xdsl.dialects import scf as base
-from xdsl.dialects.builtin import IndexType, IntegerType, UnitAttr
+from xdsl.dialects.builtin import IndexType, IntegerType, UnitAttr, i1
 from xdsl.ir import Attribute, Block, Dialect, Operation, Region
-from xdsl.irdl import EqAttrConstraint, IRDLOperation, OptPropertyDef
+from xdsl.irdl import (
+    IRDLOperation,
+    lazy_traits_def,
+    operand_def,
+    opt_prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator
+from xdsl.traits import HasParent, IsTerminator, Pure, RecursivelySpeculatable, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.ir.define import append
-from tritonx.ir.derive import derive
+from tritonx.ir.define import append, define
 
 
 def _names(types: Sequence[Attribute]) -> str:
@@ -89,17 +96,26 @@ def _check_execute_region(op: ExecuteRegionOp) -> None:
         raise VerifyException("the region is empty")
 
 
-@derive()
-class YieldOp(base.YieldOp):
+@define
+class YieldOp(IRDLOperation):
     """Ends a region of structured control flow."""
 
+    name = "scf.yield"
+    arguments = var_operand_def()
+    traits = lazy_traits_def(
+        lambda: (IsTerminator(), HasParent(ForOp, IfOp, ExecuteRegionOp, WhileOp), Pure())
+    )
     FORMAT: ClassVar[str] = "attr-dict ($arguments^ `:` type($arguments))?"
 
 
-@derive(any_types=False)
-class ConditionOp(base.ConditionOp):
+@define
+class ConditionOp(IRDLOperation):
     """Ends the condition of a `while`: whether to go on, and what the body (or the result) gets."""
 
+    name = "scf.condition"
+    condition = operand_def(i1)
+    args = var_operand_def()
+    traits = lazy_traits_def(lambda: (HasParent(WhileOp), IsTerminator(), Pure()))
     FORMAT: ClassVar[str] = "`(` $condition `)` attr-dict ($args^ `:` type($args))?"
 
 
@@ -139,9 +155,19 @@ def _print_iter_args(printer: Printer, arguments: Sequence[object], operands: Se
     printer.print_string(")")
 
 
-@derive(check=_check_if)
-class IfOp(base.IfOp):
+@define
+class IfOp(IRDLOperation):
     """Runs one of two regions, or one or none."""
+
+    name = "scf.if"
+    cond = operand_def(i1)
+    output = var_result_def()
+    true_region = region_def("single_block")
+    false_region = region_def()
+    traits = traits_def(RecursiveMemoryEffect(), RecursivelySpeculatable())
+
+    def verify_(self) -> None:
+        _check_if(self)
 
     @classmethod
     def parse(cls, parser: Parser) -> IfOp:
@@ -165,9 +191,22 @@ class IfOp(base.IfOp):
         printer.print_op_attributes(self.attributes)
 
 
-@derive(check=_check_for, properties={"unsignedCmp": OptPropertyDef(EqAttrConstraint(UnitAttr()))})
-class ForOp(base.ForOp):
+@define
+class ForOp(IRDLOperation):
     """A counted loop with values that go round; `unsignedCmp` compares the counter as an unsigned number."""
+
+    name = "scf.for"
+    lb = operand_def()
+    ub = operand_def()
+    step = operand_def()
+    iter_args = var_operand_def()
+    unsigned = opt_prop_def(UnitAttr, prop_name="unsignedCmp")
+    res = var_result_def()
+    body = region_def("single_block")
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def verify_(self) -> None:
+        _check_for(self)
 
     @classmethod
     def parse(cls, parser: Parser) -> ForOp:
@@ -231,9 +270,19 @@ def _parse_assignment(parser: Parser) -> tuple[Parser.UnresolvedArgument, object
     return argument, parser.parse_unresolved_operand()
 
 
-@derive(check=_check_while)
-class WhileOp(base.WhileOp):
+@define
+class WhileOp(IRDLOperation):
     """A loop with a condition in front: the first region decides and passes values on, the second is the body."""
+
+    name = "scf.while"
+    arguments = var_operand_def()
+    res = var_result_def()
+    before_region = region_def("single_block")
+    after_region = region_def("single_block")
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def verify_(self) -> None:
+        _check_while(self)
 
     @classmethod
     def parse(cls, parser: Parser) -> WhileOp:
@@ -269,9 +318,17 @@ class WhileOp(base.WhileOp):
         printer.print_op_attributes(self.attributes, print_keyword=True)
 
 
-@derive(check=_check_execute_region, properties={"no_inline": OptPropertyDef(EqAttrConstraint(UnitAttr()))})
-class ExecuteRegionOp(base.ExecuteRegionOp):
+@define
+class ExecuteRegionOp(IRDLOperation):
     """Runs a region of unstructured control flow once."""
+
+    name = "scf.execute_region"
+    no_inline = opt_prop_def(UnitAttr)
+    outs = var_result_def()
+    region = region_def()
+
+    def verify_(self) -> None:
+        _check_execute_region(self)
 
     @classmethod
     def parse(cls, parser: Parser) -> ExecuteRegionOp:
@@ -294,9 +351,6 @@ class ExecuteRegionOp(base.ExecuteRegionOp):
         printer.print_op_attributes(self.attributes)
 
 
-_OPS: tuple[type[IRDLOperation], ...] = (YieldOp, ConditionOp, IfOp, ForOp, WhileOp, ExecuteRegionOp)
-_REPLACED = {op.name for op in _OPS}
-
-Scf = Dialect("scf", [*_OPS, *(op for op in base.Scf.operations if op.name not in _REPLACED)], [])
+Scf = Dialect("scf", [YieldOp, ConditionOp, IfOp, ForOp, WhileOp, ExecuteRegionOp], [])
 
 __all__ = ["ConditionOp", "ExecuteRegionOp", "ForOp", "IfOp", "Scf", "WhileOp", "YieldOp"]

@@ -1,29 +1,43 @@
-"""Undefined behaviour, `ub`: the value nobody may depend on. See `tritonx.ir.derive`."""
+"""Undefined behaviour, `ub`: the value nobody may depend on."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects import ub as base
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, ParametrizedAttribute
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, prop_def, result_def, traits_def
+from xdsl.traits import ConstantLike, IsTerminator, Pure
 
-from tritonx.ir.derive import derive
+from tritonx.ir.define import define
 
 
-@derive()
-class PoisonOp(base.PoisonOp):
+@irdl_attr_definition
+class PoisonAttr(ParametrizedAttribute):
+    """All of the value is poison."""
+
+    name = "ub.poison"
+
+
+@define
+class PoisonOp(IRDLOperation):
     """A value that may be anything."""
 
+    name = "ub.poison"
+    value = prop_def(default_value=PoisonAttr())
+    result = result_def()
+    traits = traits_def(ConstantLike(), Pure())
     FORMAT: ClassVar[str] = "attr-dict (`<` $value^ `>`)? `:` type($result)"
 
 
-@derive()
-class UnreachableOp(base.UnreachableOp):
+@define
+class UnreachableOp(IRDLOperation):
     """A place that execution never reaches."""
 
+    name = "ub.unreachable"
+    traits = traits_def(IsTerminator())
     FORMAT: ClassVar[str] = "attr-dict"
 
 
-Ub = Dialect("ub", [PoisonOp, UnreachableOp], list(base.UB.attributes))
+Ub = Dialect("ub", [PoisonOp, UnreachableOp], [PoisonAttr])
 
-__all__ = ["PoisonOp", "Ub", "UnreachableOp"]
+__all__ = ["PoisonAttr", "PoisonOp", "Ub", "UnreachableOp"]

@@ -1,11 +1,7 @@
-"""The arithmetic dialect, `arith`: xDSL's ops on scalars and, as in MLIR, on tensors elementwise. See
-`tritonx.ir.derive`.
-"""
+"""The arithmetic dialect, `arith`: on scalars and, as in MLIR, on tensors elementwise."""
 
 from __future__ import annotations
 
-from xdsl.dialects import arith as base
-from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from xdsl.ir import Dialect
 from xdsl.irdl import IRDLOperation
 
@@ -25,6 +21,7 @@ from tritonx.dialects.arith.casts import (
 from tritonx.dialects.arith.checks import CmpfPredicate, CmpiPredicate, i1_like
 from tritonx.dialects.arith.compare import CmpfOp, CmpiOp, SelectOp
 from tritonx.dialects.arith.constant import ConstantOp
+from tritonx.dialects.arith.flags import FastMathFlagsAttr, IntegerOverflowAttr
 from tritonx.dialects.arith.floating import (
     AddfOp,
     DivfOp,
@@ -39,6 +36,7 @@ from tritonx.dialects.arith.floating import (
 )
 from tritonx.dialects.arith.integer import (
     AddiOp,
+    AddUIExtendedOp,
     AndIOp,
     CeilDivSIOp,
     CeilDivUIOp,
@@ -50,6 +48,8 @@ from tritonx.dialects.arith.integer import (
     MinSIOp,
     MinUIOp,
     MuliOp,
+    MulSIExtendedOp,
+    MulUIExtendedOp,
     OrIOp,
     RemSIOp,
     RemUIOp,
@@ -106,17 +106,15 @@ _OPS: tuple[type[IRDLOperation], ...] = (
     FPToUIOp,
     BitcastOp,
     IndexCastOp,
+    AddUIExtendedOp,
+    MulSIExtendedOp,
+    MulUIExtendedOp,
 )
 
-_REPLACED = {op.name for op in _OPS}
-
-Arith = Dialect(
-    "arith",
-    [*_OPS, *(op for op in base.Arith.operations if op.name not in _REPLACED)],
-    list(base.Arith.attributes),
-)
+Arith = Dialect("arith", list(_OPS), [FastMathFlagsAttr, IntegerOverflowAttr])
 
 __all__ = [
+    "AddUIExtendedOp",
     "AddfOp",
     "AddiOp",
     "AndIOp",
@@ -149,6 +147,8 @@ __all__ = [
     "MinUIOp",
     "MinimumfOp",
     "MinnumfOp",
+    "MulSIExtendedOp",
+    "MulUIExtendedOp",
     "MulfOp",
     "MuliOp",
     "NegfOp",

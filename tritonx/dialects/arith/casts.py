@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
-from xdsl.dialects import arith as base
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -19,81 +19,104 @@ from tritonx.dialects.arith.checks import (
     is_plain_integer,
     shape,
 )
-from tritonx.ir.derive import derive
+from tritonx.ir.define import define
 
 
 def _is_number(type_: Attribute) -> bool:
     return is_plain_integer(type_) or is_float_like(type_)
 
 
-@derive(check=check_cast(is_plain_integer, is_plain_integer, int.__lt__, "a wider integer type"), traits=(Pure(),))
-class ExtSIOp(base.ExtSIOp):
+class _Cast(IRDLOperation):
+    """From one type of number to another; `CHECK` raises where there is no such conversion."""
+
+    input = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = CAST
+    CHECK: ClassVar[Callable[[IRDLOperation], None]]
+
+    def verify_(self) -> None:
+        type(self).CHECK(self)
+
+
+@define
+class ExtSIOp(_Cast):
     """Widens an integer, copying the sign bit."""
 
-    FORMAT: ClassVar[str] = CAST
+    name = "arith.extsi"
+    CHECK = staticmethod(check_cast(is_plain_integer, is_plain_integer, int.__lt__, "a wider integer type"))
 
 
-@derive(check=check_cast(is_plain_integer, is_plain_integer, int.__lt__, "a wider integer type"), traits=(Pure(),))
-class ExtUIOp(base.ExtUIOp):
+@define
+class ExtUIOp(_Cast):
     """Widens an integer with zeros."""
 
-    FORMAT: ClassVar[str] = CAST
+    name = "arith.extui"
+    CHECK = staticmethod(check_cast(is_plain_integer, is_plain_integer, int.__lt__, "a wider integer type"))
 
 
-@derive(check=check_cast(is_plain_integer, is_plain_integer, int.__gt__, "a narrower integer type"), traits=(Pure(),))
-class TruncIOp(base.TruncIOp):
+@define
+class TruncIOp(_Cast):
     """Drops the upper bits of an integer."""
 
-    FORMAT: ClassVar[str] = CAST
+    name = "arith.trunci"
+    CHECK = staticmethod(check_cast(is_plain_integer, is_plain_integer, int.__gt__, "a narrower integer type"))
 
 
-@derive(check=check_cast(is_float_like, is_float_like, int.__lt__, "a wider floating-point type"), traits=(Pure(),))
-class ExtFOp(base.ExtFOp):
+@define
+class ExtFOp(_Cast):
     """Widens a floating-point number."""
 
-    FORMAT: ClassVar[str] = CAST
+    name = "arith.extf"
+    CHECK = staticmethod(check_cast(is_float_like, is_float_like, int.__lt__, "a wider floating-point type"))
 
 
-@derive(check=check_cast(is_float_like, is_float_like, int.__gt__, "a narrower floating-point type"), traits=(Pure(),))
-class TruncFOp(base.TruncFOp):
+@define
+class TruncFOp(_Cast):
     """Narrows a floating-point number, rounding to nearest even."""
 
-    FORMAT: ClassVar[str] = CAST
+    name = "arith.truncf"
+    CHECK = staticmethod(check_cast(is_float_like, is_float_like, int.__gt__, "a narrower floating-point type"))
 
 
-@derive(check=check_cast(is_plain_integer, is_float_like, None, "integer to floating point"), traits=(Pure(),))
-class SIToFPOp(base.SIToFPOp):
+@define
+class SIToFPOp(_Cast):
     """Signed integer to floating point."""
 
-    FORMAT: ClassVar[str] = CAST
+    name = "arith.sitofp"
+    CHECK = staticmethod(check_cast(is_plain_integer, is_float_like, None, "integer to floating point"))
 
 
-@derive(check=check_cast(is_plain_integer, is_float_like, None, "integer to floating point"), traits=(Pure(),))
-class UIToFPOp(base.UIToFPOp):
+@define
+class UIToFPOp(_Cast):
     """Unsigned integer to floating point."""
 
-    FORMAT: ClassVar[str] = CAST
+    name = "arith.uitofp"
+    CHECK = staticmethod(check_cast(is_plain_integer, is_float_like, None, "integer to floating point"))
 
 
-@derive(check=check_cast(is_float_like, is_plain_integer, None, "floating point to integer"), traits=(Pure(),))
-class FPToSIOp(base.FPToSIOp):
+@define
+class FPToSIOp(_Cast):
     """Floating point to signed integer, towards zero."""
 
-    FORMAT: ClassVar[str] = CAST
+    name = "arith.fptosi"
+    CHECK = staticmethod(check_cast(is_float_like, is_plain_integer, None, "floating point to integer"))
 
 
-@derive(check=check_cast(is_float_like, is_plain_integer, None, "floating point to integer"), traits=(Pure(),))
-class FPToUIOp(base.FPToUIOp):
+@define
+class FPToUIOp(_Cast):
     """Floating point to unsigned integer, towards zero."""
 
-    FORMAT: ClassVar[str] = CAST
+    name = "arith.fptoui"
+    CHECK = staticmethod(check_cast(is_float_like, is_plain_integer, None, "floating point to integer"))
 
 
-@derive(check=check_cast(_is_number, _is_number, int.__eq__, "types of one width"), traits=(Pure(),))
-class BitcastOp(base.BitcastOp):
+@define
+class BitcastOp(_Cast):
     """The same bits under another type of the same width."""
 
-    FORMAT: ClassVar[str] = CAST
+    name = "arith.bitcast"
+    CHECK = staticmethod(check_cast(_is_number, _is_number, int.__eq__, "types of one width"))
 
 
 def _check_index_cast(op: IRDLOperation) -> None:
@@ -106,8 +129,9 @@ def _check_index_cast(op: IRDLOperation) -> None:
         raise VerifyException(f"expected a conversion between index and an integer type, got {a} to {b}")
 
 
-@derive(check=_check_index_cast, traits=(Pure(),))
-class IndexCastOp(base.IndexCastOp):
+@define
+class IndexCastOp(_Cast):
     """Between `index` and an integer type."""
 
-    FORMAT: ClassVar[str] = CAST
+    name = "arith.index_cast"
+    CHECK = staticmethod(_check_index_cast)

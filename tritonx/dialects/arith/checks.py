@@ -84,37 +84,25 @@ def shape(type_: Attribute) -> tuple[object, ...]:
     return shape_of(type_)
 
 
-def check_same_type(op: IRDLOperation) -> Attribute:
-    type_ = op.results[0].type
-    for operand in op.operands:
-        if operand.type != type_:
-            raise VerifyException(f"operands and result must have one type, got {operand.type} and {type_}")
-    return type_
-
-
 def check_integer(op: IRDLOperation) -> None:
-    """Operands and result of one integer type."""
-    type_ = check_same_type(op)
+    """The first result, whose type the other ones share, is of an integer type."""
+    type_ = op.results[0].type
     if not is_integer_like(type_):
         raise VerifyException(f"expected an integer type, got {type_}")
 
 
 def check_float(op: IRDLOperation) -> None:
-    """Operands and result of one floating-point type."""
-    type_ = check_same_type(op)
+    """The first result, whose type the operands share, is of a floating-point type."""
+    type_ = op.results[0].type
     if not is_float_like(type_):
         raise VerifyException(f"expected a floating-point type, got {type_}")
 
 
-def check_compare(wanted: Callable[[Attribute], bool], kind: str) -> Callable[[IRDLOperation], None]:
-    def check(op: IRDLOperation) -> None:
-        a, b = (operand.type for operand in op.operands)
-        if a != b or not wanted(a):
-            raise VerifyException(f"operands must have one {kind} type, got {a} and {b}")
-        if op.results[0].type != i1_like(a):
-            raise VerifyException(f"the result must be {i1_like(a)}, got {op.results[0].type}")
-
-    return check
+def check_compare(op: IRDLOperation, wanted: Callable[[Attribute], bool], kind: str) -> None:
+    """The operands are of the wanted kind of type."""
+    type_ = op.operands[0].type
+    if not wanted(type_):
+        raise VerifyException(f"operands must have one {kind} type, got {type_}")
 
 
 def check_cast(

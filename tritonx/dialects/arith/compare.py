@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects import arith as base
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, PropertyDef
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.arith.checks import (
@@ -19,44 +19,64 @@ from tritonx.dialects.arith.checks import (
     is_float_like,
     is_integer_like,
 )
-from tritonx.ir.define import EnumConstraint, TypeRules, same
-from tritonx.ir.derive import derive
+from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
+from tritonx.ir.define import EnumConstraint, TypeRules, define, same
 from tritonx.ir.types import i1, i64
 
 
-@derive(
-    check=check_compare(is_integer_like, "integer"),
-    properties={"predicate": PropertyDef(EnumConstraint(CmpiPredicate, i64))},
-)
-class CmpiOp(base.CmpiOp):
+class _Compare(IRDLOperation):
+    """A comparison of two values of one type."""
+
+    lhs = operand_def()
+    rhs = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+    TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same), "result": ("lhs", i1_like)}
+
+
+@define
+class CmpiOp(_Compare):
     """Compares integers."""
 
+    name = "arith.cmpi"
+    predicate = prop_def(EnumConstraint(CmpiPredicate, i64))
     FORMAT: ClassVar[str] = "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)"
-    TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same), "result": ("lhs", i1_like)}
+
+    def verify_(self) -> None:
+        check_compare(self, is_integer_like, "integer")
 
 
-@derive(
-    check=check_compare(is_float_like, "floating-point"),
-    properties={"predicate": PropertyDef(EnumConstraint(CmpfPredicate, i64))},
-)
-class CmpfOp(base.CmpfOp):
+@define
+class CmpfOp(_Compare):
     """Compares floating-point numbers."""
 
+    name = "arith.cmpf"
+    predicate = prop_def(EnumConstraint(CmpfPredicate, i64))
+    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
     FORMAT: ClassVar[str] = "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)"
-    TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same), "result": ("lhs", i1_like)}
+
+    def verify_(self) -> None:
+        check_compare(self, is_float_like, "floating-point")
 
 
-def _check_select(op: IRDLOperation) -> None:
-    condition, a, b = (operand.type for operand in op.operands)
-    if not a == b == op.results[0].type:
-        raise VerifyException(f"both values and the result must have one type, got {a}, {b} and {op.results[0].type}")
-    if condition not in (i1, i1_like(a)):
-        raise VerifyException(f"the condition must be i1 or {i1_like(a)}, got {condition}")
-
-
-@derive(check=_check_select)
-class SelectOp(base.SelectOp):
+@define
+class SelectOp(IRDLOperation):
     """The first value where the condition is true, else the second; one condition for all elements or one for each."""
+
+    name = "arith.select"
+    cond = operand_def()
+    lhs = operand_def()
+    rhs = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    def verify_(self) -> None:
+        condition, a, b = (operand.type for operand in self.operands)
+        result = self.results[0].type
+        if not a == b == result:
+            raise VerifyException(f"both values and the result must have one type, got {a}, {b} and {result}")
+        if condition not in (i1, i1_like(a)):
+            raise VerifyException(f"the condition must be i1 or {i1_like(a)}, got {condition}")
 
     @classmethod
     def parse(cls, parser: Parser) -> SelectOp:

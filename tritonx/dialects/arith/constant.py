@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from xdsl.dialects import arith as base
 from xdsl.ir import Attribute
-from xdsl.irdl import AnyAttr, IRDLOperation, PropertyDef
+from xdsl.irdl import IRDLOperation, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.ir.derive import derive
+from tritonx.ir.define import define
 
 
-def _check_constant(op: IRDLOperation) -> None:
-    value = op.properties.get("value")
-    type_ = cast(Any, value).get_type() if hasattr(value, "get_type") else None
-    if type_ != op.results[0].type:
-        raise VerifyException(f"the value has type {type_}, the result {op.results[0].type}")
-
-
-@derive(check=_check_constant, properties={"value": PropertyDef(AnyAttr())})
-class ConstantOp(base.ConstantOp):
+@define
+class ConstantOp(IRDLOperation):
     """A constant; a tile's constant is a splat (`tritonx.ir.splat`) or lists its elements."""
+
+    name = "arith.constant"
+    value = prop_def()
+    result = result_def()
+    traits = traits_def(Pure(), ConstantLike())
+
+    def verify_(self) -> None:
+        value = cast(Any, self.value)
+        type_ = value.get_type() if hasattr(value, "get_type") else None
+        if type_ != self.results[0].type:
+            raise VerifyException(f"the value has type {type_}, the result {self.results[0].type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> ConstantOp:
@@ -38,4 +42,4 @@ class ConstantOp(base.ConstantOp):
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
         printer.print_string(" ")
-        printer.print_attribute(cast(Attribute, self.value))
+        printer.print_attribute(self.value)

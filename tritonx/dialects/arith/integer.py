@@ -4,169 +4,221 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects import arith as base
-from xdsl.traits import Pure
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Commutative, Pure
 
-from tritonx.dialects.arith.checks import FROM_RESULT, INTEGER_BINARY, OVERFLOW_BINARY, check_integer
-from tritonx.ir.define import TypeRules
-from tritonx.ir.derive import derive
+from tritonx.dialects.arith.checks import FROM_RESULT, INTEGER_BINARY, OVERFLOW_BINARY, check_integer, i1_like
+from tritonx.dialects.arith.flags import MAY_OVERFLOW, IntegerOverflowAttr
+from tritonx.ir.define import TypeRules, define, same
 
 
-@derive(check=check_integer)
-class AddiOp(base.AddiOp):
+class _IntegerBinary(IRDLOperation):
+    """Two operands and a result of one integer type."""
+
+    lhs = operand_def()
+    rhs = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = INTEGER_BINARY
+    TYPES: ClassVar[TypeRules] = FROM_RESULT
+
+    def verify_(self) -> None:
+        check_integer(self)
+
+
+class _OverflowingBinary(_IntegerBinary):
+    """One that can promise not to overflow."""
+
+    overflow_flags = prop_def(IntegerOverflowAttr, default_value=MAY_OVERFLOW, prop_name="overflowFlags")
+    FORMAT: ClassVar[str] = OVERFLOW_BINARY
+
+
+@define
+class AddiOp(_OverflowingBinary):
     """Sum, modulo 2^n."""
 
-    FORMAT: ClassVar[str] = OVERFLOW_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.addi"
+    traits = traits_def(Pure(), Commutative())
 
 
-@derive(check=check_integer)
-class SubiOp(base.SubiOp):
+@define
+class SubiOp(_OverflowingBinary):
     """Difference, modulo 2^n."""
 
-    FORMAT: ClassVar[str] = OVERFLOW_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.subi"
 
 
-@derive(check=check_integer)
-class MuliOp(base.MuliOp):
+@define
+class MuliOp(_OverflowingBinary):
     """Product, modulo 2^n."""
 
-    FORMAT: ClassVar[str] = OVERFLOW_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.muli"
+    traits = traits_def(Pure(), Commutative())
 
 
-@derive(check=check_integer)
-class ShLIOp(base.ShLIOp):
+@define
+class ShLIOp(_OverflowingBinary):
     """Shift left; shifting by the width or more is poison."""
 
-    FORMAT: ClassVar[str] = OVERFLOW_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.shli"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class DivSIOp(base.DivSIOp):
+@define
+class DivSIOp(_IntegerBinary):
     """Signed quotient, rounded towards zero."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.divsi"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class DivUIOp(base.DivUIOp):
+@define
+class DivUIOp(_IntegerBinary):
     """Unsigned quotient."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.divui"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class RemSIOp(base.RemSIOp):
+@define
+class RemSIOp(_IntegerBinary):
     """Remainder of the signed quotient; it has the sign of the dividend."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.remsi"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class RemUIOp(base.RemUIOp):
+@define
+class RemUIOp(_IntegerBinary):
     """Remainder of the unsigned quotient."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.remui"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class FloorDivSIOp(base.FloorDivSIOp):
+@define
+class FloorDivSIOp(_IntegerBinary):
     """Signed quotient, rounded down."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.floordivsi"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class CeilDivSIOp(base.CeilDivSIOp):
+@define
+class CeilDivSIOp(_IntegerBinary):
     """Signed quotient, rounded up."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.ceildivsi"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class CeilDivUIOp(base.CeilDivUIOp):
+@define
+class CeilDivUIOp(_IntegerBinary):
     """Unsigned quotient, rounded up."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.ceildivui"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class AndIOp(base.AndIOp):
+@define
+class AndIOp(_IntegerBinary):
     """Bitwise and."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.andi"
+    traits = traits_def(Pure(), Commutative())
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class OrIOp(base.OrIOp):
+@define
+class OrIOp(_IntegerBinary):
     """Bitwise or."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.ori"
+    traits = traits_def(Pure(), Commutative())
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class XOrIOp(base.XOrIOp):
+@define
+class XOrIOp(_IntegerBinary):
     """Bitwise exclusive or."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.xori"
+    traits = traits_def(Pure(), Commutative())
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class ShRSIOp(base.ShRSIOp):
+@define
+class ShRSIOp(_IntegerBinary):
     """Shift right that copies the sign bit."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.shrsi"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class ShRUIOp(base.ShRUIOp):
+@define
+class ShRUIOp(_IntegerBinary):
     """Shift right that shifts zeros in."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.shrui"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class MaxSIOp(base.MaxSIOp):
+@define
+class MaxSIOp(_IntegerBinary):
     """Signed maximum."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.maxsi"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class MinSIOp(base.MinSIOp):
+@define
+class MinSIOp(_IntegerBinary):
     """Signed minimum."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.minsi"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class MaxUIOp(base.MaxUIOp):
+@define
+class MaxUIOp(_IntegerBinary):
     """Unsigned maximum."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.maxui"
 
 
-@derive(check=check_integer, traits=(Pure(),))
-class MinUIOp(base.MinUIOp):
+@define
+class MinUIOp(_IntegerBinary):
     """Unsigned minimum."""
 
-    FORMAT: ClassVar[str] = INTEGER_BINARY
-    TYPES: ClassVar[TypeRules] = FROM_RESULT
+    name = "arith.minui"
+
+
+class _ExtendedBinary(IRDLOperation):
+    """A product of twice the width, as two numbers."""
+
+    lhs = operand_def()
+    rhs = operand_def()
+    low = result_def()
+    high = result_def()
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($lhs)"
+    TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same), "low": ("lhs", same), "high": ("lhs", same)}
+
+    def verify_(self) -> None:
+        check_integer(self)
+
+
+@define
+class MulSIExtendedOp(_ExtendedBinary):
+    """Signed product: its low and its high half."""
+
+    name = "arith.mulsi_extended"
+
+
+@define
+class MulUIExtendedOp(_ExtendedBinary):
+    """Unsigned product: its low and its high half."""
+
+    name = "arith.mului_extended"
+
+
+@define
+class AddUIExtendedOp(IRDLOperation):
+    """Unsigned sum modulo 2^n, and whether it overflowed."""
+
+    name = "arith.addui_extended"
+    lhs = operand_def()
+    rhs = operand_def()
+    sum = result_def()
+    overflow = result_def()
+    traits = traits_def(Pure(), Commutative())
+    FORMAT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)"
+    TYPES: ClassVar[TypeRules] = {"lhs": ("sum", same), "rhs": ("sum", same), "overflow": ("sum", i1_like)}
+
+    def verify_(self) -> None:
+        check_integer(self)
