@@ -98,3 +98,15 @@ def test_shared_layouts_equal():
     assert not answers.pop()
     for (e, shape, _), same in zip(cases, answers, strict=True):
         assert same, f"{e} on {shape}:\n{linear_layout(e, tuple(shape))}"
+
+
+def test_layouts_of_double_products_equal():
+    """The accumulator of f64 products, and their operands, whose words are single elements."""
+    queries, ours = [], []
+    for warps in ((1, 1), (2, 2), (4, 1), (1, 8)):
+        result = enc.NvidiaMmaEncoding(2, 0, warps, (16, 8))
+        for shape in ([16, 16], [64, 32], [128, 16]):
+            for e in (result, *(enc.DotOperandEncoding(side, result, 1) for side in (0, 1))):
+                queries.append([*query(e), shape])
+                ours.append({dim: lists(bases) for dim, bases in linear_layout(e, tuple(shape))})
+    assert ask(queries) == ours

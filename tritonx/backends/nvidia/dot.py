@@ -3,7 +3,10 @@
 
 One instruction computes a 16×8 tile of the result. Of the K elements that a thread holds of a row of A or a column of
 B it takes two 32-bit words (one on 7.5). Which k these are does not matter as long as A and B agree, so the words of
-a row are simply numbered in the order of the registers: any ``kWidth`` that the operands share is right."""
+a row are simply numbered in the order of the registers: any ``kWidth`` that the operands share is right.
+
+A word of f64 is one element. Compute capability 9.0 takes up to four of a row, 8.0 one, and there the upper and the
+lower half of the tile are two instructions; the layouts are the same."""
 
 from __future__ import annotations
 
@@ -25,14 +28,16 @@ _CONVERGENT = "#1"
 
 @dataclass(frozen=True)
 class Instruction:
-    """``shape`` and ``types`` of the mnemonic; ``words`` 32-bit words of K a row; ``packed`` f16 accumulators in
-    pairs.
+    """``shape`` and ``types`` of the mnemonic; ``words`` of K a row, each of ``width`` bits; ``packed`` f16
+    accumulators in pairs; ``rows`` of the result that it computes.
     """
 
     shape: str
     types: str
     words: int
     packed: bool = False
+    width: int = 32
+    rows: int = 16
 
     def mnemonic(self, suffix: str = "") -> str:
         return f"mma.sync.aligned.{self.shape}.row.col{suffix}.{self.types}"
@@ -41,8 +46,8 @@ class Instruction:
 _FP8 = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 
 
-def select(capability: int, a: str, b: str, c: str) -> Instruction | None:
-    """The instruction for element types by the IR's names, or None."""
+def select(capability: int, a: str, b: str, c: str, words: int) -> Instruction | None:
+    """The instruction for element types by the IR's names and the words that a thread holds of a row, or None."""
     if a == b == "f16" and c in ("f32", "f16"):
         acc = c
         if capability < 80:
@@ -58,6 +63,11 @@ def select(capability: int, a: str, b: str, c: str) -> Instruction | None:
         return Instruction("m16n8k32", "s32.s8.s8.s32", 2)
     if a in _FP8 and b in _FP8 and c == "f32" and capability >= 89:
         return Instruction("m16n8k32", f"f32.{_FP8[a]}.{_FP8[b]}.f32", 2)
+    if a == b == c == "f64":
+        if capability < 90:
+            return Instruction("m8n8k4", "f64.f64.f64.f64", 1, width=64, rows=8)
+        taken = next(n for n in (4, 2, 1) if words % n == 0)
+        return Instruction(f"m16n8k{4 * taken}", "f64.f64.f64.f64", taken, width=64)
     return None
 
 
@@ -74,13 +84,13 @@ def mma(f: FunctionEmitter, capability: int, op: Any) -> bool:
         else f"i{v.type.element_type.width.data}"
         for v in (op.a, op.b, op.c)
     ]
-    instruction = select(capability, *types)
+    a = rows_of_words(f, op, op.a, k_dim=-1)
+    b = rows_of_words(f, op, op.b, k_dim=-2)
+    instruction = select(capability, *types, words=len(next(iter(a.values()))))
     if instruction is None:
         raise PassError(
             op, f"compute capability {capability / 10} multiplies no {types[0]} by {types[1]} into {types[2]}"
         )
-    a = rows_of_words(f, op, op.a, k_dim=-1)
-    b = rows_of_words(f, op, op.b, k_dim=-2)
     c = f.get(op.c)
     out = list(f.scalars(c))
     where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.c.type)))))}
@@ -98,8 +108,13 @@ def mma(f: FunctionEmitter, capability: int, op: Any) -> bool:
             raise PassError(op, "the operands of the product are not laid out for its result")
         values = [out[r] for r in registers]
         for k in range(0, len(top), instruction.words):
-            left = [word for i in range(instruction.words) for word in (top[k + i], bottom[k + i])]
-            values = issue(f, instruction, left, right[k : k + instruction.words], values)
+            column_words = right[k : k + instruction.words]
+            if instruction.rows == 8:
+                halves = zip((top, bottom), (values[:2], values[2:]), strict=True)
+                values = [v for row, own in halves for v in issue(f, instruction, [row[k]], column_words, own)]
+            else:
+                left = [word for i in range(instruction.words) for word in (top[k + i], bottom[k + i])]
+                values = issue(f, instruction, left, column_words, values)
         for r, value in zip(registers, values, strict=True):
             out[r] = value
     first = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.c.type)))))}
@@ -109,9 +124,9 @@ def mma(f: FunctionEmitter, capability: int, op: Any) -> bool:
 
 
 def rows_of_words(f: FunctionEmitter, op: Any, operand: Any, k_dim: int) -> dict[tuple[int, ...], list[str]]:
-    """For every row (column, for B) of the thread, its K elements as 32-bit words in the order of k."""
+    """For every row (column, for B) of the thread, its K elements as words in the order of k: 32 bits, or one f64."""
     value = f.get(operand)
-    per = 32 // bits(value.elem)
+    per = max(1, 32 // bits(value.elem))
     rows: dict[tuple[int, ...], dict[int, int]] = {}
     for r, p in enumerate(positions(f.layout(operand.type))):
         k = p[k_dim]
@@ -128,7 +143,7 @@ def rows_of_words(f: FunctionEmitter, op: Any, operand: Any, k_dim: int) -> dict
 
 
 class WordView:
-    """Registers as 32-bit words: runs of neighbours are read off one bitcast of the whole vector."""
+    """Registers as words: runs of neighbours are read off one bitcast of the whole vector; an f64 stays what it is."""
 
     def __init__(self, f: FunctionEmitter, value: Tile, per: int) -> None:
         self.f = f
@@ -140,21 +155,28 @@ class WordView:
         f, per, n = self.f, self.per, self.value.n
         first = registers[0]
         neighbours = first % per == 0 and registers == list(range(first, first + per))
-        if self.value.prefers_vector and neighbours and n > per:
+        if self.value.prefers_vector and neighbours and n > per and self.value.elem != "double":
             if not self.cast:
                 self.cast = f.inst(f"bitcast {self.value.type} {f.wide(self.value)} to <{n // per} x i32>")
             return f.inst(f"extractelement <{n // per} x i32> {self.cast}, i32 {first // per}")
         names = f.scalars(self.value)
         vector = f.pack(self.value.elem, [names[r] for r in registers])
+        if self.value.elem == "double":
+            return vector
         if per == 1:
             return vector if self.value.elem == "i32" else f.inst(f"bitcast {self.value.elem} {vector} to i32")
         return f.inst(f"bitcast <{per} x {self.value.elem}> {vector} to i32")
 
 
+_ACCUMULATORS = {"f16": ("half", "r"), "s32": ("i32", "r"), "f32": ("float", "f"), "f64": ("double", "d")}
+"""First part of the types → LLVM's type of an accumulator and its register's letter."""
+
+
 def issue(f: FunctionEmitter, instruction: Instruction, a: list[str], b: list[str], c: list[str]) -> list[str]:
-    """One instruction; ``c`` and the result are the four accumulators (row, column), (row, +1), (row + 8, column), …"""
+    """One instruction; ``c`` and the result are the accumulators (row, column), (row, +1), (row + 8, column), …"""
     f.module.attributes[_CONVERGENT] = "convergent nounwind memory(none)"
-    elem, letter = {"f16": ("half", "r"), "s32": ("i32", "r")}.get(instruction.types[:3], ("float", "f"))
+    elem, letter = _ACCUMULATORS[instruction.types[:3]]
+    word, word_letter = ("double", "d") if instruction.width == 64 else ("i32", "r")
     if instruction.packed:
         c = [f.inst(f"bitcast <2 x half> {f.pack('half', c[i : i + 2])} to i32") for i in (0, 2)]
         elem = "i32"
@@ -164,8 +186,8 @@ def issue(f: FunctionEmitter, instruction: Instruction, a: list[str], b: list[st
     lists = ["{" + ", ".join(f"${next(names)}" for _ in part) + "}" for part in (c, a, b)]
     accumulators = lists[0]
     text = f"{instruction.mnemonic(suffix)} {accumulators}, {lists[1]}, {lists[2]}, {accumulators};"
-    constraints = ",".join([f"={letter}"] * n + ["r"] * (len(a) + len(b)) + [str(i) for i in range(n)])
-    operands = [f"i32 {x}" for x in (*a, *b)] + [f"{elem} {x}" for x in c]
+    constraints = ",".join([f"={letter}"] * n + [word_letter] * (len(a) + len(b)) + [str(i) for i in range(n)])
+    operands = [f"{word} {x}" for x in (*a, *b)] + [f"{elem} {x}" for x in c]
     struct = "{ " + ", ".join([elem] * n) + " }"
     called = f.inst(f'call {struct} asm "{text}", "{constraints}"({", ".join(operands)}) {_CONVERGENT}')
     out = [f.inst(f"extractvalue {struct} {called}, {i}") for i in range(n)]

@@ -10,7 +10,8 @@ from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.tile.pipeline import tile_pipeline
 
-_MATRIX_TYPES = {75: {"f16"}, 80: {"f16", "bf16", "f32", "i8"}, 89: {"f16", "bf16", "f32", "i8", "f8E4M3FN", "f8E5M2"}}
+_AMPERE = {"f16", "bf16", "f32", "i8", "f64"}
+_MATRIX_TYPES = {75: {"f16"}, 80: _AMPERE, 89: {*_AMPERE, "f8E4M3FN", "f8E5M2"}}
 """Operand types of mma.sync from each compute capability on; f32 is multiplied as tf32."""
 
 

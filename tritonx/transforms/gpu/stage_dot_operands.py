@@ -35,9 +35,9 @@ from tritonx.layouts.matrix_units import is_mma
 ROW_BYTES = 128
 """Bytes that all banks serve at once: rows shorter than this share one phase of the swizzle."""
 GROUP_BYTES = 16
-"""Bytes of a row that a matrix load or a vector access takes together."""
-PHASES = 8
-"""Rows of a matrix load: its eight groups must lie in different banks."""
+"""Bytes of a row that a matrix load, or four lanes side by side, take together: 32 where elements have 64 bits. The
+groups of as many rows as fill ``ROW_BYTES`` must lie in different banks.
+"""
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,14 @@ def memory_order(encoding: DistributedEncoding, shape: Ints) -> Ints:
 
 
 def swizzled(operand: DotOperandEncoding, shape: Ints, order: Ints, bits: int) -> SwizzledSharedEncoding:
-    """The shared layout of an operand that is written in `order`: groups of 16 bytes, a phase for as many rows as
-    fill all banks, eight phases (fewer where a row has fewer groups)."""
+    """The shared layout of an operand that is written in `order`: groups of 16 or 32 bytes, a phase for as many rows
+    as fill all banks, eight or four phases (fewer where a row has fewer groups)."""
+    group = GROUP_BYTES * max(1, bits // 32)
+    phases = ROW_BYTES // group
     row = shape[order[0]] * bits // 8
-    vec = max(1, min(GROUP_BYTES * 8 // bits, shape[order[0]]))
+    vec = max(1, min(group * 8 // bits, shape[order[0]]))
     per_phase = max(1, ROW_BYTES // max(1, row))
     groups = max(1, shape[order[0]] // vec)
-    max_phase = max(1, min(PHASES // per_phase, groups))
+    max_phase = max(1, min(phases // per_phase, groups))
     cga = () if isinstance(operand.parent, LinearEncoding) else cga_of(operand)
-    return SwizzledSharedEncoding(vec, min(per_phase, PHASES), max_phase, order, cga)
+    return SwizzledSharedEncoding(vec, min(per_phase, phases), max_phase, order, cga)
