@@ -183,10 +183,10 @@ def _tiles(cover: Cover) -> Iterator[Case]:
 def cases(cover: Cover) -> Iterator[Case]:
     yield from {case.name: case for case in _tiles(cover)}.values()
     for m, n, k, flips, w in (
-        (128, 64, 32, (True, False), 4), (64, 16, 128, (False, True), 8), (16, 16, 32, (False, False), 1),
+        (128, 64, 64, (True, False), 4), (64, 16, 128, (False, True), 8), (16, 16, 32, (False, False), 1),
     ):  # fmt: skip
-        make = _dot("fp64", m, n, k, "tf32", flips, "fp64")
-        yield Case(f"dot/fp64-whatever-precision-{m}x{n}x{k}-w{w}", dot_kernel, make, {"num_warps": w})
+        make = _dot("fp64", m, n, k, "ieee", flips, "fp64")
+        yield Case(f"dot/fp64-deep-{m}x{n}x{k}-w{w}", dot_kernel, make, {"num_warps": w})
     for small in FP8:
         make = _dot(small, 32, 64, 64, "ieee", (False, False), "fp32")
         yield Case(f"dot/{small}-32x64x64-w4", dot_kernel, make, {}, frozenset({small}))
