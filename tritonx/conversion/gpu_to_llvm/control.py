@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -9,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.types import is_float, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.dialects import cf, gpu, gpu_layout, llvm, scf, tile, ub
+from tritonx.dialects import cf, gpu, gpu_layout, llvm, scf, tile
 from tritonx.ir.failure import PassError
 
 
@@ -112,6 +113,15 @@ def edge_operands(f: FunctionEmitter, tiles: list[Tile], types: list[Attribute])
     return out
 
 
+def joined(f: FunctionEmitter, types: list[Attribute], edges: list[tuple[str, list[list[str]]]]) -> list[Tile]:
+    """Values of ``types`` where ``edges`` meet, each a block's label and its ``edge_operands``."""
+    phis = Phis(f, types)
+    for block, operands in edges:
+        phis.add(block, operands)
+    phis.close()
+    return phis.tiles
+
+
 def if_(op: Any, f: FunctionEmitter) -> None:
     condition = f.scalar(op.cond)
     has_else = bool(op.false_region.blocks)
@@ -124,16 +134,11 @@ def if_(op: Any, f: FunctionEmitter) -> None:
             continue
         f.label(label)
         f.ops(region.block)
-        edges.append((f.block, edge_operands(f, terminator_values(f, region.block), types) if types else []))
-        edges[-1] = (f.block, edges[-1][1])
+        operands = edge_operands(f, terminator_values(f, region.block), types) if types else []
+        edges.append((f.block, operands))
         f.branch(done)
     f.label(done)
-    if types:
-        phis = Phis(f, types)
-        for block, operands in edges:
-            phis.add(block, operands)
-        phis.close()
-        bind(f, op.results, phis.tiles)
+    bind(f, op.results, joined(f, types, edges))
 
 
 def while_(op: Any, f: FunctionEmitter) -> None:
@@ -174,6 +179,23 @@ def execute_region(op: Any, f: FunctionEmitter) -> None:
 
 # ---- unstructured control flow: every block has a label, block arguments are phis that are closed at the function's
 # end
+
+
+def emit_blocks(f: FunctionEmitter, blocks: Sequence[Block], ended: Callable[[Block], None] | None = None) -> None:
+    """Emit labelled blocks that branch to each other; the first one's arguments are bound already. ``ended`` is told
+    of each block behind its last op."""
+    phis: dict[Block, Phis] = {}
+    for block in blocks:
+        f.label(f.labels[block])
+        if block is not blocks[0]:
+            phis[block] = Phis(f, types_of(block.args))
+            bind(f, block.args, phis[block].tiles)
+        f.ops(block)
+        if ended is not None:
+            ended(block)
+    for block, phi in phis.items():
+        phi.incoming = f.edges.get(block, [])
+        phi.close()
 
 
 def branch(op: Any, f: FunctionEmitter) -> None:
@@ -226,11 +248,6 @@ def local_barrier(op: Operation, f: FunctionEmitter) -> None:
     f.machine.local_barrier(f)
 
 
-def poison(op: Any, f: FunctionEmitter) -> None:
-    type_ = op.results[0].type
-    f.result(op, Tile.splat(llvm_type(type_), f.registers(type_), "poison"))
-
-
 TABLE: dict[type[Operation], Emit] = {
     scf.ForOp: for_,
     scf.IfOp: if_,
@@ -247,7 +264,6 @@ TABLE: dict[type[Operation], Emit] = {
     llvm.AssumeOp: assume,
     gpu.BarrierOp: barrier,
     gpu_layout.LocalBarrierOp: local_barrier,
-    ub.PoisonOp: poison,
 }
 
-__all__ = ["TABLE", "Phis", "bind", "edge_operands", "types_of"]
+__all__ = ["TABLE", "bind", "edge_operands", "emit_blocks", "joined", "types_of"]

@@ -8,7 +8,14 @@ from typing import Any
 
 from xdsl.ir import Block, Operation, Region
 
-from tritonx.conversion.gpu_to_llvm.control import Phis, bind, edge_operands, terminator_values, types_of
+from tritonx.conversion.gpu_to_llvm.control import (
+    bind,
+    edge_operands,
+    emit_blocks,
+    joined,
+    terminator_values,
+    types_of,
+)
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -133,37 +140,25 @@ def inline_region(f: FunctionEmitter, region: Region, args: list[Tile]) -> list[
     labels, edges = f.labels, f.edges
     f.labels = {block: f.new_label("map") for block in region.blocks}
     f.edges = {}
-    entry, *rest = region.blocks
-    bind(f, entry.args, args)
-    phis: dict[Block, Phis] = {}
+    blocks = list(region.blocks)
+    bind(f, blocks[0].args, args)
     exits: list[tuple[str, list[list[str]]]] = []
     done = f.new_label("mapped")
     types: list[Any] = []
-    for block in (entry, *rest):
-        if block is entry:
-            f.branch(f.labels[entry])
-            f.label(f.labels[entry])
-        else:
-            f.label(f.labels[block])
-            phis[block] = Phis(f, types_of(block.args))
-            bind(f, block.args, phis[block].tiles)
-        f.ops(block)
+
+    def ended(block: Block) -> None:
         last = block.last_op
         if isinstance(last, tile.MapElementwiseReturnOp):
-            types = types_of(last.operands)
-            exits.append((f.block, edge_operands(f, terminator_values(f, block), types)))
-            exits[-1] = (f.block, exits[-1][1])
+            types[:] = types_of(last.operands)
+            operands = edge_operands(f, terminator_values(f, block), types)
+            exits.append((f.block, operands))
             f.branch(done)
-    for block, phi in phis.items():
-        phi.incoming = f.edges.get(block, [])
-        phi.close()
+
+    f.branch(f.labels[blocks[0]])
+    emit_blocks(f, blocks, ended)
     f.labels, f.edges = labels, edges
     f.label(done)
-    joined = Phis(f, types)
-    for block_name, operands in exits:
-        joined.add(block_name, operands)
-    joined.close()
-    return joined.tiles
+    return joined(f, types, exits)
 
 
 def nothing(op: Operation, f: FunctionEmitter) -> None:

@@ -15,7 +15,7 @@ from tritonx.conversion.gpu_to_llvm.indices import register_constants
 from tritonx.conversion.gpu_to_llvm.types import float_literal, int_literal, is_float, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.llvm_text import FCMP_PREDICATES, ICMP_PREDICATES
-from tritonx.dialects import arith, math, tile
+from tritonx.dialects import arith, math, tile, ub
 from tritonx.ir.failure import PassError
 from tritonx.ir.fold.constants import scalar_of
 from tritonx.ir.types import element_type, is_tensor, pointee_of
@@ -291,6 +291,7 @@ def _fused_multiply_add(op: Operation, f: FunctionEmitter) -> None:
 
 TABLE: dict[type[Operation], Emit] = {
     arith.ConstantOp: constant,
+    ub.PoisonOp: poison,
     arith.AddiOp: binary("add"),
     arith.SubiOp: binary("sub"),
     arith.MuliOp: binary("mul"),

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.backends.api import Options
-from tritonx.conversion.gpu_to_llvm.control import Phis, bind, types_of
+from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
@@ -122,18 +122,9 @@ class ModuleEmitter:
         if not blocks:
             raise PassError(op, f"function {f.symbol} has no body")
         parameters = self._parameters(op, f, is_kernel)
-        phis: dict[Any, Phis] = {}
         for number, block in enumerate(blocks):
             f.labels[block] = "body" if number == 0 else f.new_label("block")
-        for block in blocks:
-            f.label(f.labels[block])
-            if block is not blocks[0]:
-                phis[block] = Phis(f, types_of(block.args))
-                bind(f, block.args, phis[block].tiles)
-            f.ops(block)
-        for block, phi in phis.items():
-            phi.incoming = f.edges.get(block, [])
-            phi.close()
+        emit_blocks(f, blocks)
         attributes, convention, result = "", "internal", "void"
         if is_kernel:
             convention = self.machine.kernel_convention
