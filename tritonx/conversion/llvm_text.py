@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import struct
 
-from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
-
+from tritonx.dialects.arith import CmpfPredicate, CmpiPredicate
 from tritonx.dialects.tile.enums import MemSemantic, RMWOp
 
-ICMP_PREDICATES: tuple[str, ...] = tuple(CMPI_COMPARISON_OPERATIONS)
-"""The word after ``icmp`` for each predicate of ``arith.cmpi``: its text has LLVM's words."""
+ICMP_PREDICATES: dict[int, str] = {predicate: predicate.name.lower() for predicate in CmpiPredicate}
+"""The word after ``icmp`` for each predicate of ``arith.cmpi``: the enum has LLVM's names."""
 
-FCMP_PREDICATES: tuple[str, ...] = tuple(CMPF_COMPARISON_OPERATIONS)
-"""The word after ``fcmp`` for each predicate of ``arith.cmpf``."""
+FCMP_PREDICATES: dict[int, str] = {predicate: predicate.name.lower() for predicate in CmpfPredicate}
+"""The word after ``fcmp`` for each predicate of ``arith.cmpf``; likewise."""
 
 RMW_OPERATIONS: dict[int, str] = {operation: operation.name.lower() for operation in RMWOp}
-"""The word after ``atomicrmw`` for each operation of ``tt.atomic_rmw``: the enum has LLVM's names."""
+"""The word after ``atomicrmw`` for each operation of ``tt.atomic_rmw``; likewise."""
 
 MEMORY_ORDERS: dict[int, str] = {
     MemSemantic.RELAXED: "monotonic",

@@ -5,7 +5,7 @@ of operands; as soon as one operand is a vector the op is one line on vectors.""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.ir import Operation
@@ -83,7 +83,7 @@ def intrinsic(name: str) -> Emit:
     return lambda op, f: f.result(op, call_intrinsic(f, name, [f.get(v) for v in op.operands]))
 
 
-def compare(opcode: str, predicates: tuple[str, ...]) -> Emit:
+def compare(opcode: str, predicates: Mapping[int, str]) -> Emit:
     """A comparison; where the analysis knows runs of equal results, each run is compared once, at its first
     register.
     """
