@@ -20,7 +20,7 @@ def splat_constant(op: object) -> int | float | None:
     """The value of a constant, or of every element of a constant tile; None for other ops and for lists of elements."""
     if not isinstance(op, arith.ConstantOp):
         return None
-    value = cast(Attribute, op.value)
+    value = op.value
     return value.value if isinstance(value, SplatAttr) else scalar_of(value)
 
 
