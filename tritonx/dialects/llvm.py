@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, i1, i32
 from xdsl.ir import Data, Dialect
 from xdsl.irdl import IRDLOperation, irdl_attr_definition, operand_def, prop_def, traits_def
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.traits import MemoryWriteEffect
 
 from tritonx.ir.define import define
+
+if TYPE_CHECKING:
+    from xdsl.parser import AttrParser
+    from xdsl.printer import Printer
 
 
 @define

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from xdsl.dialects.builtin import IndexType, IntegerType, UnitAttr, i1
 from xdsl.ir import Attribute, Block, Dialect, Operation, Region
@@ -17,12 +17,14 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursivelySpeculatable, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.ir.define import append, define
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
 
 
 def _names(types: Sequence[Attribute]) -> str:
@@ -102,9 +104,7 @@ class YieldOp(IRDLOperation):
 
     name = "scf.yield"
     arguments = var_operand_def()
-    traits = lazy_traits_def(
-        lambda: (IsTerminator(), HasParent(ForOp, IfOp, ExecuteRegionOp, WhileOp), Pure())
-    )
+    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(ForOp, IfOp, ExecuteRegionOp, WhileOp), Pure()))
     FORMAT: ClassVar[str] = "attr-dict ($arguments^ `:` type($arguments))?"
 
 

@@ -89,7 +89,7 @@ def parse(text: str, name: str, *, allow_unregistered: bool) -> Parsed:
     from xdsl.utils.exceptions import ParseError
     from xdsl.utils.lexer import Span
 
-    from tritonx.ir.text import Parser
+    from tritonx.ir.text.parser import Parser
 
     offsets: dict[Operation, int] = {}
 

@@ -59,7 +59,7 @@ def test_defaults():
     op = arith.AddiOp.create()
     assert op.location is UNKNOWN_LOC
     assert op.parent is None and op.next_op is None and op.prev_op is None and not list(op.successors)
-    assert op.properties["overflowFlags"] == arith.IntegerOverflowAttr("none")
+    assert op.properties["overflowFlags"] == arith.IntegerOverflowAttr(frozenset())
 
 
 def test_uses_survive_replacement_and_erasure():

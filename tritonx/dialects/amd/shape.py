@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, IntegerType, i32
 from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def, var_operand_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -17,6 +15,10 @@ from tritonx.dialects.tile.enums import ScaleDotElemType
 from tritonx.dialects.tile.rules import check_axis, tensor_type
 from tritonx.ir.define import define, enum_prop
 from tritonx.ir.types import element_type, shape_of
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
 
 
 @define

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -22,6 +20,10 @@ from tritonx.dialects.arith.checks import (
 from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
 from tritonx.ir.define import EnumConstraint, TypeRules, define, same
 from tritonx.ir.types import i1, i64
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
 
 
 class _Compare(IRDLOperation):

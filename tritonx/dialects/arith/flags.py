@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
+from xdsl.utils.exceptions import VerifyException
 
 if TYPE_CHECKING:
     from xdsl.parser import AttrParser
@@ -19,13 +19,12 @@ class _FlagsAttr(Data[frozenset[str]]):
     words: ClassVar[tuple[str, ...]]
     every: ClassVar[str | None] = None
 
-    def __init__(self, flags: Iterable[str] | str = ()) -> None:
-        """Takes the words, or `"none"`, or the word for all of them; raises `ValueError` for an unknown one."""
-        chosen = self._expand(flags) if isinstance(flags, str) else frozenset(flags)
-        unknown = chosen - frozenset(self.words)
+    def verify(self) -> None:
+        unknown = self.data - frozenset(self.words)
         if unknown:
-            raise ValueError(f"{self.name} has no flag {', '.join(sorted(unknown))}; its flags are {self.words}")
-        super().__init__(chosen)
+            raise VerifyException(
+                f"{self.name} has no flag {', '.join(sorted(unknown))}; it has {', '.join(self.words)}"
+            )
 
     @classmethod
     def _expand(cls, word: str) -> frozenset[str]:
@@ -71,5 +70,5 @@ class IntegerOverflowAttr(_FlagsAttr):
     words = ("nsw", "nuw")
 
 
-NO_FAST_MATH = FastMathFlagsAttr("none")
-MAY_OVERFLOW = IntegerOverflowAttr("none")
+NO_FAST_MATH = FastMathFlagsAttr(frozenset())
+MAY_OVERFLOW = IntegerOverflowAttr(frozenset())

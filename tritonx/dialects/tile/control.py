@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -13,8 +13,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     i32,
 )
-from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
-from xdsl.ir import Operation, Region
+from xdsl.ir import Attribute, BlockArgument, Operation, Region
 from xdsl.irdl import (
     IRDLOperation,
     opt_prop_def,
@@ -25,8 +24,6 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import (
     CallableOpInterface,
     IsolatedFromAbove,
@@ -40,6 +37,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.tile.enums import ProgramIDDim
 from tritonx.ir.define import define, enum_prop
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
 
 
 class _FuncOpCallable(CallableOpInterface):
@@ -86,6 +87,8 @@ class FuncOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
+        from xdsl.dialects.utils import parse_func_op_like
+
         visibility = parser.parse_optional_visibility_keyword()
         name, inputs, outputs, region, extra, arg_attrs, res_attrs = parse_func_op_like(
             parser, reserved_attr_names=("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
@@ -106,17 +109,45 @@ class FuncOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         if self.sym_visibility is not None:
             printer.print_string(f" {self.sym_visibility.data}")
-        print_func_op_like(
-            printer,
-            self.sym_name,
-            self.function_type,
-            self.body,
-            self.attributes,
-            arg_attrs=self.arg_attrs,
-            res_attrs=self.res_attrs,
-            reserved_attr_names=(),
-            print_empty_outputs=False,
-        )
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        types, entry = self.function_type, self.body.blocks.first
+        with printer.in_parens():
+            for index, taken in enumerate(types.inputs.data if entry is None else entry.args):
+                if index:
+                    printer.print_string(", ")
+                if isinstance(taken, BlockArgument):
+                    printer.print_block_argument(taken, print_type=False)
+                    printer.print_string(": ")
+                    self._print_typed(printer, taken.type, self.arg_attrs, index)
+                    if printer.print_debuginfo:
+                        printer.print_string(" ")
+                        printer.print_attribute(taken.location)
+                else:
+                    self._print_typed(printer, taken, self.arg_attrs, index)
+        if types.outputs.data:
+            printer.print_string(" -> ")
+            if len(types.outputs.data) == 1 and self.res_attrs is None:
+                printer.print_attribute(types.outputs.data[0])
+            else:
+                with printer.in_parens():
+                    for index, type_ in enumerate(types.outputs.data):
+                        if index:
+                            printer.print_string(", ")
+                        self._print_typed(printer, type_, self.res_attrs, index)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        if entry is not None:
+            printer.print_string(" ")
+            printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+    @staticmethod
+    def _print_typed(
+        printer: Printer, type_: Attribute, attributes: ArrayAttr[DictionaryAttr] | None, index: int
+    ) -> None:
+        """A type of the signature and, behind it, the attributes that it has."""
+        printer.print_attribute(type_)
+        if attributes is not None and index < len(attributes.data) and attributes.data[index].data:
+            printer.print_op_attributes(attributes.data[index].data)
 
 
 @define

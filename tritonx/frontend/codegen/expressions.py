@@ -7,7 +7,6 @@ method.
 from __future__ import annotations
 
 import ast
-import difflib
 import operator
 import warnings
 from collections.abc import Callable, Mapping
@@ -293,7 +292,9 @@ def attribute(gen: FunctionGenerator, node: ast.Attribute) -> Any:
     except AttributeError as error:
         if gen.module.raw_errors:
             raise
-        names = difflib.get_close_matches(node.attr, dir(value), n=1, cutoff=0.75)
+        from difflib import get_close_matches  # only for a mistake: it takes longer to import than this file
+
+        names = get_close_matches(node.attr, dir(value), n=1, cutoff=0.75)
         hint = f"did you mean '{names[0]}'?" if names else None
         raise gen.error(errors.LanguageError, node, repr(error), hint=hint) from None
 

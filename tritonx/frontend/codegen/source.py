@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Iterable
 from typing import Any
 
@@ -42,5 +41,7 @@ class FunctionSource:
     def similar_name(self, name: str, scope: Iterable[str]) -> str | None:
         """A hint at the name that ``name`` is a misspelling of, if there is one."""
         candidates = [*scope, *self.closure, *self.globals, *BUILTINS]
-        found = difflib.get_close_matches(name, candidates, n=1, cutoff=0.75)
+        from difflib import get_close_matches  # only for a mistake: it takes longer to import than this file
+
+        found = get_close_matches(name, candidates, n=1, cutoff=0.75)
         return f"did you mean '{found[0]}'?" if found else None

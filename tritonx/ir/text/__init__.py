@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from typing import TYPE_CHECKING
 
-from tritonx.ir.text.parser import Parser
-from tritonx.ir.text.printer import Printer, print_op_text
+if TYPE_CHECKING:  # importing the parser takes longer than printing a module, and most compiles only print
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Operation
 
 
 def parse_module(text: str, name: str = "<input>", *, context: Context | None = None) -> ModuleOp:
@@ -19,6 +19,8 @@ def parse_module(text: str, name: str = "<input>", *, context: Context | None = 
 
     `name` stands for the input in error messages; `context` (with every dialect, if left out) says which ops there are.
     """
+    from tritonx.ir.text.parser import Parser
+
     if context is None:
         from tritonx.ir.context import new_context
 
@@ -28,7 +30,9 @@ def parse_module(text: str, name: str = "<input>", *, context: Context | None = 
 
 def print_module(op: Operation, *, debuginfo: bool = False, generic: bool = False) -> str:
     """A module (or any op) as text; with locations if `debuginfo`, every op in MLIR's generic form if `generic`."""
+    from tritonx.ir.text.printer import print_op_text
+
     return print_op_text(op, debuginfo=debuginfo, generic=generic)
 
 
-__all__ = ["Parser", "Printer", "parse_module", "print_module"]
+__all__ = ["parse_module", "print_module"]

@@ -23,17 +23,19 @@ compiled when its op is parsed or printed for the first time. Spacing follows th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.ir.define import SEGMENTS, TypeRules, sizes_of_segments
 from tritonx.ir.text.format_compiler import pieces_of
 from tritonx.ir.text.format_pieces import Piece, State, arity_of, fixed_type
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
 
 
 class Format:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import IntegerType, i32
 from xdsl.ir import Attribute, Block
 from xdsl.irdl import EqAttrConstraint, OptionalDef, VariadicDef
 from xdsl.irdl.constraints import RangeLengthConstraint, RangeOf
-from xdsl.parser import UnresolvedOperand
 from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+if TYPE_CHECKING:
+    from xdsl.parser import UnresolvedOperand
 
 
 class FormatError(Exception):
@@ -22,7 +24,7 @@ class FormatError(Exception):
 class State:
     """What has been read of an op so far."""
 
-    operands: dict[str, list[UnresolvedOperand]] = field(default_factory=dict[str, list[UnresolvedOperand]])
+    operands: dict[str, list[UnresolvedOperand]] = field(default_factory=dict[str, list["UnresolvedOperand"]])
     all_operands: list[UnresolvedOperand] | None = None
     types: dict[str, list[Attribute]] = field(default_factory=dict[str, list[Attribute]])
     properties: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
