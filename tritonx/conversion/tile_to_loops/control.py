@@ -1,32 +1,34 @@
-"""Control flow. Scalars become phi nodes; tiles that enter, leave or go round a region live in one buffer each.
+"""Structured control flow. Scalars become phi nodes; tiles that enter, leave or go round a region live in one buffer
+each.
 
 A tile of pointers or offsets that a loop advances by the same scalar everywhere is carried as that scalar (see
-index.py). Calls are emitted in place: `noinline` is a request that has no benefit here.
+index.py).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tritonx.conversion.tile_to_loops.addresses import emit_polynomial
 from tritonx.conversion.tile_to_loops.constants import splat_constant
-from tritonx.conversion.tile_to_loops.emitter import unsupported
+from tritonx.conversion.tile_to_loops.emitter import View, unsupported
 from tritonx.conversion.tile_to_loops.flatten import flat_types
 from tritonx.conversion.tile_to_loops.groups import Group, Plan
 from tritonx.conversion.tile_to_loops.in_place import conflicting, prefer_accumulators, prefer_carried
-from tritonx.conversion.tile_to_loops.loops import emit_group
+from tritonx.conversion.tile_to_loops.loops import each_chunk, emit_group
 from tritonx.conversion.tile_to_loops.plan import Planner
 from tritonx.conversion.tile_to_loops.shape import copy_tile
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import register_type, type_bytes
-from tritonx.dialects import cf, scf, tile, ub
+from tritonx.conversion.tile_to_loops.writer import Lanes
+from tritonx.dialects import scf, tile
 from tritonx.ir.types import is_tensor, shape_of
 
 if TYPE_CHECKING:
-    from tritonx.conversion.tile_to_loops.emitter import Emitter, View
+    from tritonx.conversion.tile_to_loops.emitter import Emitter
 
 TERMINATORS = (scf.YieldOp, scf.ConditionOp, tile.ReduceReturnOp, tile.ScanReturnOp, tile.MapElementwiseReturnOp)
 """Terminators that the enclosing op reads."""
@@ -61,8 +63,6 @@ def emit_statement(e: Emitter, op: Operation) -> None:
     elementwise = e.tables.elementwise.get(type(op))
     if elementwise is None:
         raise unsupported(op, "the CPU backend has no rule for this op")
-    from tritonx.conversion.tile_to_loops.writer import Lanes
-
     args = [Lanes(e.scalar(v), 0) for v in op.operands]
     e.values[op.results[0]] = (elementwise(e, op, args).text,)
 
@@ -70,21 +70,35 @@ def emit_statement(e: Emitter, op: Operation) -> None:
 def emit_region(e: Emitter, block: Block) -> list[tuple[str, ...]]:
     """Emit a region of scalars in place; the values of its terminator."""
     emit_block(e, block)
-    terminator = block.last_op
-    assert terminator is not None
-    return [e.values[v] for v in terminator.operands]
+    return [e.values[v] for v in terminator(block).operands]
 
 
-def _terminator(block: Block) -> Operation:
+def terminator(block: Block) -> Operation:
     op = block.last_op
     assert op is not None
     return op
 
 
-def _copy(e: Emitter, source: SSAValue, target: View) -> None:
+def copy_into(e: Emitter, source: SSAValue, target: View) -> None:
+    """Bring a tile into a buffer, unless it lies there."""
     view = e.views.get(source)
     if view is None or view.pointer != target.pointer:
         copy_tile(e, source, target)
+
+
+def enter_tile(e: Emitter, argument: SSAValue, value: SSAValue) -> None:
+    """`value` in the buffer of a region's or block's `argument`."""
+    e.buffered.add(argument)
+    copy_into(e, value, e.buffer_of(argument))
+
+
+def join_scalars(e: Emitter, result: SSAValue, incoming: list[tuple[str, tuple[str, ...]]]) -> None:
+    """`result` where blocks meet, each of which brings (its label, the values)."""
+    names: list[str] = []
+    for j, ty in enumerate(flat_types(result.type)):
+        sources = ", ".join(f"[ {values[j]}, %{label} ]" for label, values in incoming)
+        names.append(e.writer.let(f"phi {ty} {sources}"))
+    e.values[result] = tuple(names)
 
 
 # ---- scf.if
@@ -102,9 +116,9 @@ def _if(e: Emitter, op: scf.IfOp) -> None:
         if region.blocks.first is not None:
             block = region.block
             emit_block(e, block)
-            for result, value in zip(op.results, _terminator(block).operands, strict=True):
+            for result, value in zip(op.results, terminator(block).operands, strict=True):
                 if is_tensor(result.type):
-                    _copy(e, value, e.buffer_of(result))
+                    copy_into(e, value, e.buffer_of(result))
                 else:
                     values.append(e.values[value])
         incoming.append((w.block, values))
@@ -112,11 +126,7 @@ def _if(e: Emitter, op: scf.IfOp) -> None:
     w.label_only(done)
     scalars = [r for r in op.results if not is_tensor(r.type)]
     for k, result in enumerate(scalars):
-        names: list[str] = []
-        for j, ty in enumerate(flat_types(result.type)):
-            sources = ", ".join(f"[ {values[k][j]}, %{block} ]" for block, values in incoming)
-            names.append(w.let(f"phi {ty} {sources}"))
-        e.values[result] = tuple(names)
+        join_scalars(e, result, [(label, values[k]) for label, values in incoming])
 
 
 # ---- loops
@@ -136,6 +146,11 @@ class _Phis:
         self.lines.append((len(w.lines) - 1, name, ty, initial))
         return name
 
+    def carry(self, argument: SSAValue, initial: SSAValue) -> None:
+        """The scalars of a loop-carried `argument`."""
+        values = zip(flat_types(argument.type), self.e.values[initial], strict=True)
+        self.e.values[argument] = tuple(self.add(ty, value) for ty, value in values)
+
     def close(self, following: list[str]) -> None:
         w = self.e.writer
         for (at, name, ty, initial), value in zip(self.lines, following, strict=True):
@@ -147,13 +162,12 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
     induction, arguments = body.args[0], list(body.args[1:])
     bound = "i64" if isinstance(induction.type, IndexType) else register_type(induction.type)
     lower, upper, step = (e.scalar(v) for v in op.operands[:3])
-    yielded = list(_terminator(body).operands)
+    yielded = list(terminator(body).operands)
     kinds = [_kind(e, a) for a in arguments]
     tiles = [a for a, k in zip(arguments, kinds, strict=True) if k == "tile"]
     for argument, initial, kind in zip(arguments, op.operands[3:], kinds, strict=True):
         if kind == "tile":
-            e.buffered.add(argument)
-            _copy(e, initial, e.buffer_of(argument))
+            enter_tile(e, argument, initial)
     predicate = "ult" if op.properties.get("unsignedCmp") is not None else "slt"
     header, inside, after = (w.fresh_label(s) for s in ("for", "body", "endfor"))
     before = w.block
@@ -164,9 +178,7 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
     e.values[induction] = (counter,)
     for argument, initial, kind in zip(arguments, op.operands[3:], kinds, strict=True):
         if kind == "scalar":
-            e.values[argument] = tuple(
-                phis.add(t, v) for t, v in zip(flat_types(argument.type), e.values[initial], strict=True)
-            )
+            phis.carry(argument, initial)
         elif kind == "advance":
             e.carried[argument] = phis.add("i64", "0")
     w.branch_if(w.let(f"icmp {predicate} {bound} {counter}, {upper}"), inside, after)
@@ -222,25 +234,21 @@ def _carry_tiles(e: Emitter, plan: Plan, targets: list[BlockArgument], values: l
         if source is not None and source.pointer == place.pointer and value not in targets:
             continue
         if conflicting(plan, value, target, targets):
-            from tritonx.conversion.tile_to_loops.emitter import View as MakeView
-
             count = 1
             for extent in shape_of(target.type):
                 count *= extent
-            spare = MakeView(e.new_buffer(count * type_bytes(place.type)), place.element, place.strides, place.widened)
+            spare = View(e.new_buffer(count * type_bytes(place.type)), place.element, place.strides, place.widened)
             copy_tile(e, value, spare)
             staged.append((spare, place, shape_of(target.type)))
         else:
             direct.append((value, target))
     for value, target in direct:
-        _copy(e, value, e.views[target])
+        copy_into(e, value, e.views[target])
     for spare, place, shape in staged:
         copy_view(e, spare, place, shape)
 
 
 def copy_view(e: Emitter, source: View, target: View, shape: tuple[int, ...]) -> None:
-    from tritonx.conversion.tile_to_loops.loops import each_chunk
-
     for position in each_chunk(e, shape, type_bytes(target.type)):
         e.store_view(target, position, e.load_view(source, position))
 
@@ -250,8 +258,7 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     first, second = op.before_region.block, op.after_region.block
     for argument, initial in zip(first.args, op.operands, strict=True):
         if is_tensor(argument.type):
-            e.buffered.add(argument)
-            _copy(e, initial, e.buffer_of(argument))
+            enter_tile(e, argument, initial)
     for argument in second.args:
         if is_tensor(argument.type):
             e.buffered.add(argument)
@@ -263,15 +270,13 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     phis = _Phis(e, before)
     for argument, initial in zip(first.args, op.operands, strict=True):
         if not is_tensor(argument.type):
-            e.values[argument] = tuple(
-                phis.add(t, v) for t, v in zip(flat_types(argument.type), e.values[initial], strict=True)
-            )
+            phis.carry(argument, initial)
     e.fresh_chunk()
     emit_block(e, first)
-    condition = _terminator(first)
+    condition = terminator(first)
     for argument, result, value in zip(second.args, op.results, condition.operands[1:], strict=True):
         if is_tensor(argument.type):
-            _copy(e, value, e.views[argument])
+            copy_into(e, value, e.views[argument])
             e.views[result] = e.views[argument]
         else:
             e.values[argument] = e.values[result] = e.values[value]
@@ -281,7 +286,7 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     w.trips *= UNKNOWN_TRIPS
     plan = emit_block(e, second)
     w.trips //= UNKNOWN_TRIPS
-    yielded = list(_terminator(second).operands)
+    yielded = list(terminator(second).operands)
     targets = [a for a in first.args if is_tensor(a.type)]
     _carry_tiles(e, plan, targets, [v for v in yielded if is_tensor(v.type)])
     phis.close([text for v in yielded if not is_tensor(v.type) for text in e.values[v]])
@@ -290,154 +295,16 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     w.label_only(after)
 
 
-# ---- unstructured control flow, functions
-
-
-class Body:
-    """The blocks of a function (or of a call, emitted in place): labels, block arguments, where `return` goes."""
-
-    def __init__(self, e: Emitter, region: Region, exit_label: str) -> None:
-        self.e = e
-        self.exit = exit_label
-        self.returned: list[tuple[str, list[SSAValue]]] = []
-        self.result_views: dict[int, View] = {}
-        self.labels = {block: e.writer.fresh_label("bb") for block in region.blocks}
-        self.incoming: dict[Block, list[tuple[str, list[str]]]] = {block: [] for block in region.blocks}
-        self.region = region
-
-    def emit(self) -> None:
-        e, w = self.e, self.e.writer
-        outer, e.body = e.body, self
-        begin = len(w.lines)
-        phis: list[tuple[int, Block, int, str, str]] = []
-        for n, block in enumerate(reverse_postorder(self.region)):
-            w.label(self.labels[block])
-            if n:
-                position = 0
-                for argument in block.args:
-                    if is_tensor(argument.type):
-                        e.buffered.add(argument)
-                        e.buffer_of(argument)
-                        continue
-                    names: list[str] = []
-                    for ty in flat_types(argument.type):
-                        names.append(w.let(f"phi {ty}"))
-                        phis.append((len(w.lines) - 1, block, position, names[-1], ty))
-                        position += 1
-                    e.values[argument] = tuple(names)
-            e.fresh_chunk()
-            emit_block(e, block)
-            w.terminated = True
-        for at, block, position, name, ty in phis:
-            sources = ", ".join(f"[ {values[position]}, %{label} ]" for label, values in self.incoming[block])
-            w.lines[at] = f"  {name} = phi {ty} {sources}"
-        if len(self.labels) > 1:  # branches may go back: as good as a loop
-            w.loops.append((begin, len(w.lines)))
-        e.body = outer
-
-    def branch_values(self, block: Block, values: list[SSAValue]) -> list[str]:
-        """Copy tiles into the target's buffers; the scalars for its phi nodes."""
-        flat: list[str] = []
-        for argument, value in zip(block.args, values, strict=True):
-            if is_tensor(argument.type):
-                self.e.buffered.add(argument)
-                _copy(self.e, value, self.e.buffer_of(argument))
-            else:
-                flat.extend(self.e.values[value])
-        return flat
-
-
-def reverse_postorder(region: Region) -> list[Block]:
-    entry = region.blocks.first
-    assert entry is not None
-    order: list[Block] = []
-    seen: set[Block] = set()
-
-    def visit(block: Block) -> None:
-        seen.add(block)
-        for successor in reversed(_terminator(block).successors):
-            if successor not in seen:
-                visit(successor)
-        order.append(block)
-
-    visit(entry)
-    return order[::-1]
-
-
-def _branch(e: Emitter, op: cf.BranchOp) -> None:
-    body, target = e.body, op.successors[0]
-    assert body is not None
-    values = body.branch_values(target, list(op.operands))
-    body.incoming[target].append((e.writer.block, values))
-    e.writer.branch(body.labels[target])
-
-
-def _conditional_branch(e: Emitter, op: Any) -> None:
-    """Each edge gets a block of its own, for the copies of tiles that it may need."""
-    body, w = e.body, e.writer
-    assert body is not None
-    sides = ((op.then_block, list(op.then_arguments)), (op.else_block, list(op.else_arguments)))
-    edges = [w.fresh_label("edge") for _ in sides]
-    w.branch_if(e.scalar(op.cond), edges[0], edges[1])
-    for edge, (target, arguments) in zip(edges, sides, strict=True):
-        w.label_only(edge)
-        values = body.branch_values(target, arguments)
-        body.incoming[target].append((w.block, values))
-        w.branch(body.labels[target])
-
-
-def _return(e: Emitter, op: tile.ReturnOp) -> None:
-    body = e.body
-    assert body is not None
-    for k, value in enumerate(op.operands):
-        if is_tensor(value.type):
-            _copy(e, value, body.result_views[k])
-    body.returned.append((e.writer.block, list(op.operands)))
-    e.writer.branch(body.exit)
-
-
-def _call(e: Emitter, op: tile.CallOp) -> None:
-    """Emit a copy of the callee here."""
-    function = e.functions[op.callee.string_value()].clone()
-    w = e.writer
-    after = w.fresh_label("called")
-    region = function.regions[0]
-    body = Body(e, region, after)
-    entry = region.blocks.first
-    assert entry is not None
-    body.result_views = {k: e.buffer_of(r) for k, r in enumerate(op.results) if is_tensor(r.type)}
-    for parameter, value in zip(entry.args, op.operands, strict=True):
-        if is_tensor(parameter.type):
-            e.buffered.add(parameter)
-            _copy(e, value, e.buffer_of(parameter))
-        else:
-            e.values[parameter] = e.values[value]
-    body.emit()
-    w.label_only(after)
-    for k, result in enumerate(op.results):
-        if not is_tensor(result.type):
-            names: list[str] = []
-            for j, ty in enumerate(flat_types(result.type)):
-                sources = ", ".join(f"[ {e.values[values[k]][j]}, %{block} ]" for block, values in body.returned)
-                names.append(w.let(f"phi {ty} {sources}"))
-            e.values[result] = tuple(names)
-
-
 def _execute_region(e: Emitter, op: scf.ExecuteRegionOp) -> None:
     blocks = list(op.regions[0].blocks)
     if len(blocks) != 1:
         raise unsupported(op, "only a region of one block can be executed")
     emit_block(e, blocks[0])
-    for result, value in zip(op.results, _terminator(blocks[0]).operands, strict=True):
+    for result, value in zip(op.results, terminator(blocks[0]).operands, strict=True):
         if is_tensor(result.type):
-            _copy(e, value, e.buffer_of(result))
+            copy_into(e, value, e.buffer_of(result))
         else:
             e.values[result] = e.values[value]
-
-
-def _unreachable(e: Emitter, op: Operation) -> None:
-    assert e.body is not None
-    e.writer.branch(e.body.exit)
 
 
 STATEMENTS: dict[type[Operation], StatementRule] = {
@@ -445,9 +312,4 @@ STATEMENTS: dict[type[Operation], StatementRule] = {
     scf.ForOp: _for,
     scf.WhileOp: _while,
     scf.ExecuteRegionOp: _execute_region,
-    cf.BranchOp: _branch,
-    cf.ConditionalBranchOp: _conditional_branch,
-    tile.ReturnOp: _return,
-    tile.CallOp: _call,
-    ub.UnreachableOp: _unreachable,
 }

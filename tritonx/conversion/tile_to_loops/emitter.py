@@ -31,7 +31,7 @@ from tritonx.ir.failure import PassError
 from tritonx.ir.types import PointerType, element_type, f32, is_tensor, shape_of
 
 if TYPE_CHECKING:
-    from tritonx.conversion.tile_to_loops.control import Body
+    from tritonx.conversion.tile_to_loops.branches import Body
     from tritonx.conversion.tile_to_loops.tables import Tables
 
 

@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from tritonx.conversion.tile_to_loops import (
     atomic,
+    branches,
     control,
     debug,
     dot,
@@ -24,7 +25,7 @@ from tritonx.conversion.tile_to_loops import (
     scan,
     shape,
 )
-from tritonx.conversion.tile_to_loops.control import Body
+from tritonx.conversion.tile_to_loops.branches import Body
 from tritonx.conversion.tile_to_loops.emitter import Emitter, unsupported
 from tritonx.conversion.tile_to_loops.entry import PROGRAM, Parameter
 from tritonx.conversion.tile_to_loops.flatten import flat_types
@@ -50,6 +51,7 @@ TABLES = Tables(
         **debug.STATEMENTS,
         **external.STATEMENTS,
         **control.STATEMENTS,
+        **branches.STATEMENTS,
     },
 )
 
