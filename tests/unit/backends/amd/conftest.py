@@ -10,6 +10,7 @@ import struct
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,13 @@ from tritonx.dialects.tile import PointerType
 from tritonx.interpreter.arguments import normalise_grid
 from tritonx.interpreter.launch import bind
 
+sys.path.append(str(Path(__file__).parent))
+
 ARCHITECTURE = {"gfx1100": "rdna3", "gfx1201": "rdna4", "gfx950": "cdna", "gfx942": "cdna"}
 """What the emulator calls the instruction sets; gfx942 is read with the tables of its successor."""
+
+PROCESSOR = [""]
+"""The processor whose code the emulator runs."""
 
 
 def unpack_message(data: bytes, at: int = 0) -> tuple[Any, int]:
@@ -136,10 +142,16 @@ class Compiled:
 
 
 def compile_for(
-    arch: str, kernel: Any, args: Sequence[Any], kwargs: dict[str, Any], small: bool = True, **given: Any
+    arch: str,
+    kernel: Any,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    small: bool = True,
+    until: str = "",
+    **given: Any,
 ) -> Compiled:
-    """``kernel`` through all stages for ``arch``, specialised on the arguments, whose arrays are ``small``; ``given``
-    are compile options.
+    """``kernel`` through all stages for ``arch``, or those up to ``until``, specialised on the arguments, whose arrays
+    are ``small``; ``given`` are compile options.
     """
     target = BACKEND.parse_target(arch)
     options = BACKEND.parse_options(target, given)
@@ -149,7 +161,9 @@ def compile_for(
         mark_small_buffers(function)
     types = tuple(_parameter(str(t)) for t in function.properties["function_type"].inputs.data)  # type: ignore[attr-defined]
     compilation = Compilation(target, options)
-    made = run_stages(bound.module, BACKEND.stages(target, options), compilation)
+    stages = BACKEND.stages(target, options)
+    last = next((i for i, stage in enumerate(stages, 1) if stage.name == until), len(stages))
+    made = run_stages(bound.module, stages[:last], compilation)
     return Compiled(dict(made), dict(compilation.metadata), types, tuple(bound.arguments))
 
 
@@ -170,140 +184,6 @@ def _parameter(ir: str) -> str:
     return {"f16": "fp16", "f32": "fp32", "f64": "fp64"}.get(ir, ir)
 
 
-def fill_gaps() -> None:
-    """What the emulator lacks and kernels need.
-
-    RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16, cache
-    operations, loads from the LDS of half a register, and permutations of lanes in place (it writes lane after lane,
-    so that a later one reads what an earlier one wrote)."""
-    from test.mockgpu.amd import emu  # pyright: ignore[reportMissingImports]
-    from tinygrad.dtype import dtypes  # pyright: ignore[reportMissingImports]
-    from tinygrad.uop.ops import UOp  # pyright: ignore[reportMissingImports]
-
-    known = emu._dpp16_ctrl
-
-    def control(lane: Any, dpp: int, row_mask: int, bank_mask: int, wave_size: int) -> Any:
-        if 0x160 <= dpp < 0x170:
-            _, enabled, valid = known(lane, 0x140, row_mask, bank_mask, wave_size)
-            return lane.cast(dtypes.int) ^ UOp.const(dpp & 15, dtypes.int), enabled, valid
-        return known(lane, dpp, row_mask, bank_mask, wave_size)
-
-    emu._dpp16_ctrl = control
-    decode = emu._decode_at
-
-    def decode_out_of_place(pc: int, arch: str) -> Any:
-        if arch == "rdna3" and int.from_bytes(ctypes.string_at(pc + 2, 2), "little") in CACHE_INVALIDATIONS:
-            ctypes.memmove(pc, struct.pack("<II", S_NOP, S_NOP), 8)
-        inst = emu.decode_inst(ctypes.string_at(pc, 16), arch)
-        if getattr(getattr(inst, "op", None), "name", "") in CACHE_OPERATIONS:
-            ctypes.memmove(pc, struct.pack("<I", S_NOP) * (inst.size() // 4), inst.size())
-        first, second, third = struct.unpack("<III", ctypes.string_at(pc, 12))
-        if first >> 26 in (0b110101, 0b110011) and second & 0x1FF == 250 and arch != "cdna":
-            # The second dword's first source is "a DPP dword follows": it becomes SPARE, which gets the permuted lanes.
-            ctypes.memmove(pc + 4, (second & ~0x1FF | 256 + SPARE).to_bytes(4, "little"), 4)
-            (program, runtime), inst = decode(pc, arch)
-            places = list(program.arg.globals)
-            return (program, PermutedSource(runtime.fxn, places.index(0), places.index(1), third)), inst
-        (program, runtime), inst = decode(pc, arch)
-        kind = type(inst).__name__
-        operation = getattr(getattr(inst, "op", None), "name", "")
-        places = list(program.arg.globals)
-        if operation.startswith(("DS_LOAD", "DS_READ")) and "D16" in operation:
-            ctypes.memmove(pc + 7, SPARE.to_bytes(1, "little"), 1)
-            upper = operation.endswith("HI")
-            return (program, HalfLoad(runtime.fxn, places.index(1), second >> 24, emu._wave_size(arch), upper)), inst
-        permutes = "DPP" in kind or "PERMLANE" in operation
-        if not permutes or not hasattr(inst, "vdst"):
-            return (program, runtime), inst
-        shift = 17 if kind.startswith(("VOP1", "VOP2")) else 0
-        register = first >> shift & 0xFF
-        # The emulator reads the fields of an instruction where it lies, so that is where the register is changed.
-        ctypes.memmove(pc, (first & ~(0xFF << shift) | SPARE << shift).to_bytes(4, "little"), 4)
-        moves = OutOfPlace(runtime.fxn, places.index(1), register, emu._wave_size(arch))
-        return (program, moves), inst
-
-    emu._decode_at = decode_out_of_place
-    context = emu._Ctx
-    compile_lane, read_source = context.compile_lane_pcode, context.rsrc_dyn
-
-    def compile_with_literal(self: Any, op: Any, inst: Any) -> Any:
-        literal = self.optional_field(inst, "literal")
-        context.rsrc_dyn = lambda self, offset, lane: read_source(self, offset, lane, 32, literal)
-        try:
-            return compile_lane(self, op, inst)
-        finally:
-            context.rsrc_dyn = read_source
-
-    context.compile_lane_pcode = compile_with_literal
-
-
-CACHE_OPERATIONS = frozenset({"GLOBAL_INV", "GLOBAL_WB", "GLOBAL_WBINV", "BUFFER_INV", "BUFFER_WBL2"})
-CACHE_INVALIDATIONS = (0xE0AC, 0xE0B0)
-"""BUFFER_GL0_INV and BUFFER_GL1_INV of RDNA 3: the upper halves of their first dwords. None of these operations does
-anything where every access is made in order.
-"""
-S_NOP = 0xBF800000
-
-SPARE = 255
-"""A vector register that no kernel here uses."""
-
-
-class OutOfPlace:
-    """An instruction that writes ``SPARE``, with moves of what it overwrites before and after."""
-
-    def __init__(self, inner: Any, argument: int, register: int, lanes: int) -> None:
-        self.inner, self.argument = inner, argument
-        self.own, self.spare, self.size = 4 * lanes * register, 4 * lanes * SPARE, 4 * lanes
-
-    def fxn(self, *buffers: Any) -> None:
-        registers = buffers[self.argument].value
-        ctypes.memmove(registers + self.spare, registers + self.own, self.size)
-        self.inner(*buffers)
-        ctypes.memmove(registers + self.own, registers + self.spare, self.size)
-
-
-class HalfLoad:
-    """A load of 16 bits, which went to ``SPARE``, put into one half of its register."""
-
-    def __init__(self, inner: Any, argument: int, register: int, lanes: int, upper: bool) -> None:
-        self.inner, self.argument, self.register, self.lanes, self.upper = inner, argument, register, lanes, upper
-
-    def fxn(self, *buffers: Any) -> None:
-        address, size = buffers[self.argument].value, self.lanes
-        own, spare = (
-            np.ctypeslib.as_array((ctypes.c_uint32 * size).from_address(address + 4 * size * r))
-            for r in (self.register, SPARE)
-        )
-        spare[:] = own >> 16 if self.upper else own & 0xFFFF
-        self.inner(*buffers)
-        own[:] = own & 0xFFFF | spare << 16 if self.upper else own & 0xFFFF0000 | spare & 0xFFFF
-
-
-class PermutedSource:
-    """A VOP3 instruction of RDNA whose first source is permuted by the DPP dword ``control`` (RDNA 3 ISA, 7.7)."""
-
-    def __init__(self, inner: Any, scalars: int, vectors: int, control: int) -> None:
-        self.inner, self.scalars, self.vectors = inner, scalars, vectors
-        self.register, code = control & 0xFF, control >> 8 & 0x1FF
-        assert control >> 24 == 0xFF, "all rows and banks"
-        lanes = np.arange(32)
-        if code < 0x100:
-            self.source = lanes & ~3 | code >> 2 * (lanes & 3) & 3
-        elif code in (0x128, 0x140, 0x141):
-            self.source = lanes ^ 8 if code == 0x128 else lanes ^ (15 if code == 0x140 else 7)
-        else:
-            assert 0x160 <= code < 0x170, f"DPP control {code:#x}"
-            self.source = lanes ^ code & 15
-
-    def fxn(self, *buffers: Any) -> None:
-        registers = np.ctypeslib.as_array((ctypes.c_uint32 * (256 * 32)).from_address(buffers[self.vectors].value))
-        registers = registers.reshape(256, 32)
-        registers[SPARE] = registers[self.register][self.source]
-        self.inner(*buffers)
-        counter = (ctypes.c_uint64).from_address(buffers[self.scalars].value + 4 * 256)  # PC_LO, PC_HI
-        counter.value += 4
-
-
 class Emulator:
     """Runs kernels of one architecture on arrays in place."""
 
@@ -318,8 +198,6 @@ class Emulator:
             # The emulator takes every access through a buffer for one of whole words.
             compiled = compile_for(self.arch, kernel, args, kwargs or {}, small=False, **given)
         code = compiled.code_object
-        if code.kernel[".vgpr_count"] > SPARE:
-            pytest.skip("the kernel takes all registers, and the harness needs one")
         extents = normalise_grid(grid)
         threads = compiled.metadata["num_warps"] * compiled.metadata["warp_size"]
         arrays = iter([a for a in args if isinstance(a, np.ndarray)])
@@ -340,7 +218,8 @@ class Emulator:
     def _run(self, run_asm: Any, image: Any, base: int, code: CodeObject, grid: Any, threads: int, block: Any) -> None:
         """User registers in the hardware's order (AMDGPU usage, "initial kernel execution state")."""
         lds, private, _, _, entry = struct.unpack_from("<IIIIq", image, code.descriptor)
-        _, _, rsrc2, properties, preload = struct.unpack_from("<IIIHH", image, code.descriptor + 44)
+        _, rsrc1, rsrc2, properties, preload = struct.unpack_from("<IIIHH", image, code.descriptor + 44)
+        assert rsrc1 >> 16 & 0xF == 0xF, "FLOAT_DENORM_MODE: subnormal numbers are kept, as the harness has it"
         address = ctypes.addressof(block)
         user: list[int] = []
         for bit, words in enumerate(
@@ -362,7 +241,10 @@ def emulator(request: pytest.FixtureRequest) -> Emulator:
         pytest.skip("TINYGRAD names no checkout of tinygrad, whose emulator would run the kernel")
     if checkout not in sys.path:
         sys.path.insert(0, checkout)
-        fill_gaps()
+        from emulation import fill_gaps  # pyright: ignore[reportMissingImports]
+
+        fill_gaps(PROCESSOR)
+    PROCESSOR[0] = request.param
     return Emulator(request.param)
 
 

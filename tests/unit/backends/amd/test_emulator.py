@@ -174,16 +174,35 @@ def test_atomics(emulator: Any) -> None:
     check(emulator, atomics, (2,), x, *arrays, 200, BLOCK=128)
 
 
+def check_matmul(emulator: Any, dtype: Any, shape: tuple[int, int, int], num_warps: int, **options: Any) -> None:
+    """Small whole numbers, whose products and sums every format holds."""
+    m, n, k = shape
+    integers = np.random.default_rng(1).integers(-8, 8, m * k + k * n)
+    a, b = integers[: m * k].reshape(m, k).astype(dtype), integers[m * k :].reshape(k, n).astype(dtype)
+    c = np.arange(m * n).reshape(m, n).astype({np.int8: np.int32, np.float64: np.float64}.get(dtype, np.float32))
+    wide: Any = np.int64 if dtype is np.int8 else np.float64
+    expected = c + a.astype(wide) @ b.astype(wide)
+    emulator(matmul, (1,), a, b, c, kwargs={"M": m, "N": n, "K": k}, num_warps=num_warps, **options)
+    np.testing.assert_array_equal(c, expected)
+
+
 @pytest.mark.parametrize("num_warps", [1, 4])
 @pytest.mark.parametrize("shape", [(16, 16, 16), (32, 16, 32), (16, 32, 64), (64, 64, 32)])
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.int8, np.float32])
 def test_matmul(emulator: Any, dtype: Any, shape: tuple[int, int, int], num_warps: int) -> None:
-    m, n, k = shape
-    if emulator.arch == "gfx950" and min(m, n) >= 32:
-        pytest.skip("the emulator's 32x32 MFMA does not follow the instruction-set document")
-    if emulator.arch == "gfx950" and k >= 32 and dtype is np.int8:
-        pytest.skip("the emulator cannot compile the integer MFMA")
-    integers = np.random.default_rng(1).integers(-8, 8, m * k + k * n)
-    a, b = integers[: m * k].reshape(m, k).astype(dtype), integers[m * k :].reshape(k, n).astype(dtype)
-    c = np.arange(m * n).reshape(m, n).astype(np.int32 if dtype is np.int8 else np.float32)
-    check(emulator, matmul, (1,), a, b, c, num_warps=num_warps, M=m, N=n, K=k)
+    check_matmul(emulator, dtype, shape, num_warps)
+
+
+OCP = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
+FNUZ = (ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)
+OTHERS = [
+    *[("gfx942", t) for t in (np.float16, ml_dtypes.bfloat16, np.int8, np.float32, np.float64, *FNUZ)],
+    *[("gfx950", t) for t in (np.float64, *OCP)],
+    *[("gfx1201", t) for t in OCP],
+]
+
+
+@pytest.mark.parametrize("shape, num_warps", [((16, 16, 32), 1), ((64, 64, 32), 4)])
+@pytest.mark.parametrize("emulator, dtype", OTHERS, indirect=["emulator"])
+def test_matmul_of_other_types(emulator: Any, dtype: Any, shape: tuple[int, int, int], num_warps: int) -> None:
+    check_matmul(emulator, dtype, shape, num_warps)

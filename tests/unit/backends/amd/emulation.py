@@ -1,0 +1,266 @@
+"""What tinygrad's instruction emulator lacks and kernels need, put into it from outside.
+
+Each gap was found by reading the emulator against the instruction-set documents:
+
+* it flushes subnormal numbers on the host whatever the kernel's descriptor says (its ``_MXCSRContext``);
+* an atomic returns the old value where the field ``glc`` is set, which CDNA 3 and 4 call ``sc0`` and RDNA 4 ``th``;
+* MFMA in tiles of 32 by 32 puts the results of a lane in rows 0–15 and 16–31 instead of fours that are 8 apart, the
+  compile of integer MFMA fails, there is none in f64, and RDNA 4's WMMA on 8-bit floats reads them as f16: these are
+  done here as ``matrix_unit`` says;
+* a VOP1 or VOP2 instruction on 16 bits takes v128 and up for upper halves of v0 to v127 on CDNA too, where they are
+  registers of their own;
+* it lacks RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16,
+  cache operations, and loads from the LDS of half a register;
+* it permutes lanes in place, lane after lane, so that a later one reads what an earlier one wrote.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import re
+import struct
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from matrix_unit import Product  # pyright: ignore[reportMissingImports]
+
+SCALARS, VECTORS, ACCUMULATORS = 0, 1, 5
+"""Places of the register files among an instruction's buffers."""
+
+
+def fill_gaps(processor: list[str]) -> None:
+    """Change the emulator that is in ``sys.path``; once a process. ``processor`` is a list of one, which names the
+    processor whose code runs next: 8-bit floats are other formats on gfx942 than on gfx950.
+    """
+    from test.mockgpu.amd import emu  # pyright: ignore[reportMissingImports]
+    from tinygrad.dtype import dtypes  # pyright: ignore[reportMissingImports]
+    from tinygrad.uop.ops import UOp  # pyright: ignore[reportMissingImports]
+
+    emu._MXCSRContext = contextlib.nullcontext
+    attribute = emu._iattr
+
+    def attribute_by_any_name(inst: Any, name: str, default: int = 0) -> int:
+        if name == "glc" and not hasattr(inst, "glc"):
+            return attribute(inst, "sc0") or attribute(inst, "th") & 1
+        return attribute(inst, name, default)
+
+    emu._iattr = attribute_by_any_name
+    known = emu._dpp16_ctrl
+
+    def control(lane: Any, dpp: int, row_mask: int, bank_mask: int, wave_size: int) -> Any:
+        if 0x160 <= dpp < 0x170:
+            _, enabled, valid = known(lane, 0x140, row_mask, bank_mask, wave_size)
+            return lane.cast(dtypes.int) ^ UOp.const(dpp & 15, dtypes.int), enabled, valid
+        return known(lane, dpp, row_mask, bank_mask, wave_size)
+
+    emu._dpp16_ctrl = control
+    decode = emu._decode_at
+
+    def decode_out_of_place(pc: int, arch: str) -> Any:
+        if arch == "rdna3" and int.from_bytes(ctypes.string_at(pc + 2, 2), "little") in CACHE_INVALIDATIONS:
+            ctypes.memmove(pc, struct.pack("<II", S_NOP, S_NOP), 8)
+        inst = emu.decode_inst(ctypes.string_at(pc, 16), arch)
+        if getattr(getattr(inst, "op", None), "name", "") in CACHE_OPERATIONS:
+            ctypes.memmove(pc, struct.pack("<I", S_NOP) * (inst.size() // 4), inst.size())
+        operation = getattr(getattr(inst, "op", None), "name", "")
+        lanes = emu._wave_size(arch)
+        if re.match(r"V_MFMA|V_WMMA_F32_16X16X16_[FB][PF]8", operation):
+            program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, ACCUMULATORS)))
+            return (program, MatrixMultiply(Product.of(operation, processor[0]), ctypes.string_at(pc, 8))), inst
+        first, second, third = struct.unpack("<III", ctypes.string_at(pc, 12))
+        spare = unused_register(inst, third & 0xFF)
+        if first >> 26 in (0b110101, 0b110011) and second & 0x1FF == 250 and arch != "cdna":
+            # The second dword's first source is "a DPP dword follows": it becomes a register with the permuted lanes.
+            ctypes.memmove(pc + 4, (second & ~0x1FF | 256 + spare).to_bytes(4, "little"), 4)
+            (program, runtime), inst = decode(pc, arch)
+            places = list(program.arg.globals)
+            moves = PermutedSource(runtime.fxn, places.index(SCALARS), places.index(VECTORS), third, spare)
+            return (program, moves), inst
+        kind = type(inst).__name__
+        if arch == "cdna" and kind.startswith(("VOP1", "VOP2")) and "SDWA" not in kind:
+            if 16 in inst.canonical_op_bits.values() and (moved := upper_registers(inst, kind, first)):
+                word = first
+                for shift, _, low in moved:
+                    word = word & ~(0xFF << shift) | low << shift
+                ctypes.memmove(pc, word.to_bytes(4, "little"), 4)
+                (program, runtime), _ = decode_out_of_place(pc, arch)
+                return (program, LowRegisters(runtime.fxn, program.arg.globals.index(VECTORS), moved)), inst
+        (program, runtime), inst = decode(pc, arch)
+        places = list(program.arg.globals)
+        if operation.startswith(("DS_LOAD", "DS_READ")) and "D16" in operation:
+            ctypes.memmove(pc + 7, spare.to_bytes(1, "little"), 1)
+            upper = operation.endswith("HI")
+            return (program, HalfLoad(runtime.fxn, places.index(VECTORS), second >> 24, spare, lanes, upper)), inst
+        permutes = "DPP" in kind or "PERMLANE" in operation
+        if not permutes or not hasattr(inst, "vdst"):
+            return (program, runtime), inst
+        shift = 17 if kind.startswith(("VOP1", "VOP2")) else 0
+        register = first >> shift & 0xFF
+        # The emulator reads the fields of an instruction where it lies, so that is where the register is changed.
+        ctypes.memmove(pc, (first & ~(0xFF << shift) | spare << shift).to_bytes(4, "little"), 4)
+        return (program, OutOfPlace(runtime.fxn, places.index(VECTORS), register, spare, lanes)), inst
+
+    emu._decode_at = decode_out_of_place
+    context = emu._Ctx
+    compile_lane, read_source = context.compile_lane_pcode, context.rsrc_dyn
+
+    def compile_with_literal(self: Any, op: Any, inst: Any) -> Any:
+        literal = self.optional_field(inst, "literal")
+        context.rsrc_dyn = lambda self, offset, lane: read_source(self, offset, lane, 32, literal)
+        try:
+            return compile_lane(self, op, inst)
+        finally:
+            context.rsrc_dyn = read_source
+
+    context.compile_lane_pcode = compile_with_literal
+
+
+CACHE_OPERATIONS = frozenset({"GLOBAL_INV", "GLOBAL_WB", "GLOBAL_WBINV", "BUFFER_INV", "BUFFER_WBL2"})
+CACHE_INVALIDATIONS = (0xE0AC, 0xE0B0)
+"""BUFFER_GL0_INV and BUFFER_GL1_INV of RDNA 3: the upper halves of their first dwords. None of these operations does
+anything where every access is made in order.
+"""
+S_NOP = 0xBF800000
+
+
+def unused_register(inst: Any, other: int) -> int:
+    """A vector register that ``inst`` does not name, nor is ``other``. What it holds is kept for the kernel. It is
+    below 128: from there up a field of RDNA's 16-bit instructions names upper halves."""
+    used = {other}
+    for first, last in re.findall(r"v\[(\d+)(?::(\d+))?\]", repr(inst)):
+        used |= set(range(int(first), int(last or first) + 1))
+    return max(set(range(128)) - used)
+
+
+def upper_registers(inst: Any, kind: str, word: int) -> list[tuple[int, int, int]]:
+    """The registers from 128 up that the first dword of a VOP1 or VOP2 instruction names, as (place of the field,
+    register, a free register below)."""
+    fields = [17] if kind.startswith("VOP1") else [17, 9]
+    if "DPP" not in kind and word & 0x100:
+        fields.append(0)
+    used = {word >> shift & 0xFF for shift in fields}
+    for first, last in re.findall(r"v\[(\d+)(?::(\d+))?\]", repr(inst)):
+        used |= set(range(int(first), int(last or first) + 1))
+    free = iter(sorted(set(range(128)) - used, reverse=True))
+    low = {r: next(free) for r in sorted(used) if r >= 128}
+    return [(shift, r, low[r]) for shift in fields if (r := word >> shift & 0xFF) >= 128]
+
+
+def file_of(buffer: Any, lanes: int) -> Any:
+    """A register file as an array ``[register][lane]``."""
+    return np.ctypeslib.as_array((ctypes.c_uint32 * (256 * lanes)).from_address(buffer.value)).reshape(256, lanes)
+
+
+def step(buffer: Any, nbytes: int) -> None:
+    """Move the program counter on."""
+    (ctypes.c_uint64).from_address(buffer.value + 4 * 256).value += nbytes
+
+
+class OutOfPlace:
+    """An instruction that writes ``spare``, with moves of what it overwrites before and after."""
+
+    def __init__(self, inner: Any, argument: int, register: int, spare: int, lanes: int) -> None:
+        self.inner, self.argument, self.register, self.spare, self.lanes = inner, argument, register, spare, lanes
+
+    def fxn(self, *buffers: Any) -> None:
+        registers = file_of(buffers[self.argument], self.lanes)
+        kept = registers[self.spare].copy()
+        registers[self.spare] = registers[self.register]
+        self.inner(*buffers)
+        registers[self.register] = registers[self.spare]
+        registers[self.spare] = kept
+
+
+class LowRegisters:
+    """An instruction with other registers in the place of some, which get their contents before and after."""
+
+    def __init__(self, inner: Any, argument: int, moved: list[tuple[int, int, int]]) -> None:
+        self.inner, self.argument, self.moved = inner, argument, {register: low for _, register, low in moved}
+
+    def fxn(self, *buffers: Any) -> None:
+        registers = file_of(buffers[self.argument], 64)
+        kept = {low: registers[low].copy() for low in self.moved.values()}
+        for register, low in self.moved.items():
+            registers[low] = registers[register]
+        self.inner(*buffers)
+        for register, low in self.moved.items():
+            registers[register] = registers[low]
+        for low, value in kept.items():
+            registers[low] = value
+
+
+class HalfLoad:
+    """A load of 16 bits, which goes to ``spare``, put into one half of its register."""
+
+    def __init__(self, inner: Any, argument: int, register: int, spare: int, lanes: int, upper: bool) -> None:
+        self.inner, self.argument, self.register, self.spare = inner, argument, register, spare
+        self.lanes, self.upper = lanes, upper
+
+    def fxn(self, *buffers: Any) -> None:
+        registers = file_of(buffers[self.argument], self.lanes)
+        own, spare = registers[self.register], registers[self.spare]
+        kept = spare.copy()
+        spare[:] = own >> 16 if self.upper else own & 0xFFFF
+        self.inner(*buffers)
+        own[:] = own & 0xFFFF | spare << 16 if self.upper else own & 0xFFFF0000 | spare & 0xFFFF
+        spare[:] = kept
+
+
+class PermutedSource:
+    """A VOP3 instruction of RDNA whose first source is permuted by the DPP dword ``control`` (RDNA 3 ISA, 7.7)."""
+
+    def __init__(self, inner: Any, scalars: int, vectors: int, control: int, spare: int) -> None:
+        self.inner, self.scalars, self.vectors, self.spare = inner, scalars, vectors, spare
+        self.register, code = control & 0xFF, control >> 8 & 0x1FF
+        assert control >> 24 == 0xFF, "all rows and banks"
+        lanes = np.arange(32)
+        if code < 0x100:
+            self.source = lanes & ~3 | code >> 2 * (lanes & 3) & 3
+        elif code in (0x128, 0x140, 0x141):
+            self.source = lanes ^ 8 if code == 0x128 else lanes ^ (15 if code == 0x140 else 7)
+        else:
+            assert 0x160 <= code < 0x170, f"DPP control {code:#x}"
+            self.source = lanes ^ code & 15
+
+    def fxn(self, *buffers: Any) -> None:
+        registers = file_of(buffers[self.vectors], 32)
+        kept = registers[self.spare].copy()
+        registers[self.spare] = registers[self.register][self.source]
+        self.inner(*buffers)
+        registers[self.spare] = kept
+        step(buffers[self.scalars], 4)
+
+
+class MatrixMultiply:
+    """A matrix instruction, by the fields of VOP3P and VOP3P-MAI (CDNA 3 ISA, 13.3.8; RDNA 4 ISA, 15.3.7)."""
+
+    def __init__(self, product: Product, encoding: bytes) -> None:
+        self.product = product
+        word = int.from_bytes(encoding, "little")
+        assert word >> 8 & 7 == 0 and word >> 61 == 0, "no broadcast, no permutation; no negation"
+        self.target = word & 0xFF
+        self.sources = [word >> place & 0x1FF for place in (32, 41, 50)]
+        # MFMA reads and writes the accumulation registers where these bits are set.
+        mai = product.unit.lanes == 64
+        self.files = [mai and word >> place & 1 for place in (59, 60, 15)]
+
+    def read(self, files: tuple[Any, Any], number: int, count: int, dtype: Any) -> Any:
+        """``[element][lane]`` of an operand: consecutive registers, or zero as an inline constant."""
+        first, lanes = self.sources[number], self.product.unit.lanes
+        if first < 256:
+            assert first == 128, f"the constant {first}"
+            return np.zeros((count, lanes), dtype)
+        size = np.dtype(dtype).itemsize
+        registers = files[bool(self.files[number])][first - 256 : first - 256 + (count * size + 3) // 4]
+        return np.ascontiguousarray(registers.T).view(dtype).T[:count]
+
+    def fxn(self, scalars: Any, vectors: Any, accumulators: Any) -> None:
+        product, unit = self.product, self.product.unit
+        files = file_of(vectors, unit.lanes), file_of(accumulators, unit.lanes)
+        a, b = self.read(files, 0, unit.per_lane, product.a), self.read(files, 1, unit.per_lane, product.b)
+        result = product(a, b, self.read(files, 2, unit.results, product.result))
+        words = np.ascontiguousarray(result.T).view(np.uint32).T
+        files[bool(self.files[2])][self.target : self.target + len(words)] = words
+        step(scalars, 8)
