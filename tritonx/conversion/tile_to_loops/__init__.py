@@ -4,8 +4,8 @@ The way of a kernel through this package:
 
 * `lower.py` puts the op families' tables together, and the kernel's program between the entry points of `entry.py`;
 * `plan.py` (its words in `groups.py`) decides, for each block, which tiles become memory and which loops are shared
-  (read its essay first), with the ops' roles in `families.py`, the formulas of addresses in `index.py`, and what may be
-  overwritten in `in_place.py`;
+  (read its essay first), with the ops' roles in `families.py`, the formulas of addresses in `index.py`, which accesses
+  may share a loop in `accesses.py`, and what may be overwritten in `in_place.py`;
 * `emitter.py` holds where every value is, and evaluates a tile at a position; `loops.py`, `reduce.py` and `control.py`
   write the loops, `branches.py` the rest of the control flow; `elementwise.py`, `convert.py`, `memory.py`, `shape.py`,
   `scan.py`, `dot.py`, `atomic.py`, `debug.py`, `external.py` write what stands in them, one op family each;

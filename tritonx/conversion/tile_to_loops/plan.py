@@ -16,12 +16,7 @@ there would reorder conflicting memory accesses. A tile is materialised if it is
 transposed, reshaped, gathered from, a dot operand), if it enters or leaves a region or block, or if two groups need it
 and it is not trivial to recompute.
 
-Memory. A kernel loads a whole tile before it stores; in a fused loop the store of one chunk precedes the load of the
-next. That is the same program unless the tiles overlap at different positions. Two accesses may share a group if they
-have the same base pointer and equal offsets, or different base pointers and strides that agree (a stride known to be 1
-against one known to be -1 or unknown does not). So `store(out + i, load(x + i))` fuses, and in-place reversals and
-transpositions go through a buffer. What is excluded by assumption is two pointer *arguments* into one array, a partial
-overlap apart, used with equal strides.
+Whether accesses of memory conflict is what accesses.py decides.
 """
 
 from __future__ import annotations
@@ -29,6 +24,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
+from tritonx.conversion.tile_to_loops.accesses import Accesses
 from tritonx.conversion.tile_to_loops.families import (
     CHEAP,
     EFFECT_ANCHORS,
@@ -51,7 +47,6 @@ from tritonx.conversion.tile_to_loops.groups import (
     anchor_operands,
     nested_operands,
     opaque,
-    pointer_root,
 )
 from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.dialects import tile
@@ -71,6 +66,7 @@ class Planner:
         self.block = block
         self.index = index
         self.buffered = buffered
+        self.accesses = Accesses(block, index, buffered)
         self.items: list[Item] = []
         self.pending: list[Group] = []
         self._cost: dict[SSAValue, int | None] = {}
@@ -185,11 +181,11 @@ class Planner:
         if not alone:
             for i in range(len(self.pending) - 1, lower - 1, -1):
                 group = self.pending[i]
-                if self._compatible(group, shape, axis) and self._may_share(anchor, group):
+                if self._compatible(group, shape, axis) and self.accesses.may_share(anchor, group):
                     group.anchors.append(anchor)
                     group.axis = axis if group.axis is None else group.axis
                     return
-                if self._ordered(anchor, group):
+                if self.accesses.ordered(anchor, group):
                     lower = max(lower, i + 1)
                     break
         at = len(self.pending) if isinstance(anchor, Effect) else self._earliest(anchor, lower)
@@ -197,7 +193,7 @@ class Planner:
 
     def _earliest(self, anchor: Anchor, lower: int) -> int:
         for i in range(len(self.pending) - 1, lower - 1, -1):
-            if self._ordered(anchor, self.pending[i]):
+            if self.accesses.ordered(anchor, self.pending[i]):
                 return i + 1
         return lower
 
@@ -261,69 +257,6 @@ class Planner:
 
     # ---- memory
 
-    def _accesses(self, anchor: Anchor) -> tuple[list[Operation], list[Operation]]:
-        """(loads, stores) that an anchor performs when it runs."""
-        loads: list[Operation] = []
-        seen: set[SSAValue] = set()
-
-        def visit(value: SSAValue) -> None:
-            if value in seen or (
-                value in self.buffered and not (isinstance(anchor, Materialise) and value is anchor.value)
-            ):
-                return
-            seen.add(value)
-            op = value.owner
-            if is_inline(op) and op.parent is self.block:
-                if type(op) in LOADS:
-                    loads.append(op)
-                for v in op.operands:
-                    visit(v)
-
-        for v in anchor_operands(anchor):
-            visit(v)
-        return loads, [anchor.op] if isinstance(anchor, Effect) else []
-
-    def _may_share(self, anchor: Anchor, group: Group) -> bool:
-        loads, stores = self._accesses(anchor)
-        if stores and not all(self._agree(s, x) for s in stores for x in loads):
-            return False
-        for other in group.anchors:
-            other_loads, other_stores = self._accesses(other)
-            pairs = [(s, x) for s in stores for x in other_loads + other_stores]
-            pairs += [(s, x) for s in other_stores for x in loads]
-            if not all(self._agree(a, b) for a, b in pairs):
-                return False
-        return True
-
-    def _ordered(self, anchor: Anchor, group: Group) -> bool:
-        """Whether the anchor must stay behind `group` because of memory."""
-        loads, stores = self._accesses(anchor)
-        group_stores = any(isinstance(a, Effect) for a in group.anchors)
-        group_loads = any(self._accesses(a)[0] for a in group.anchors)
-        return bool((stores and (group_loads or group_stores)) or (loads and group_stores))
-
-    def _agree(self, a: Operation, b: Operation) -> bool:
-        if a is b:
-            return True
-        if not (isinstance(a, tile.LoadOp | tile.StoreOp) and isinstance(b, tile.LoadOp | tile.StoreOp)):
-            return False
-        if not (is_tensor(a.ptr.type) and is_tensor(b.ptr.type)):
-            return False
-        fa, fb = self.index.form(a.ptr), self.index.form(b.ptr)
-        if fa is None or fb is None or shape_of(a.ptr.type) != shape_of(b.ptr.type):
-            return False
-        if pointer_root(fa.base) is pointer_root(fb.base):
-            return fa == fb
-        for dim in range(len(shape_of(a.ptr.type))):
-            sa, sb = fa.offset.stride(dim), fb.offset.stride(dim)
-            if (
-                sa is None
-                or sb is None
-                or (sa != sb and not (sa.constant_value() is None and sb.constant_value() is None))
-            ):
-                return False
-        return True
-
     def _settle_loads(self, loads: list[Operation], effect: Operation) -> None:
         """Before a write: tiles loaded earlier and needed later must be read now; those this op uses, unless they may
         fuse.
@@ -333,7 +266,7 @@ class Planner:
         for load in loads:
             value = load.results[0]
             last = self._last_use.get(value, -1)
-            if last > at or (last == at and not (fusable and self._agree(effect, load))):
+            if last > at or (last == at and not (fusable and self.accesses.agree(effect, load))):
                 self.force(value)
         loads.clear()
 
