@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -127,7 +128,49 @@ def test_what_it_cannot_do_is_its_own_error(run: Run, tmp_path: Path) -> None:
         "kernel[(1,)](np.zeros(4, np.int32))\n"
     )
     done = run(str(program), TRITONX_BACKEND="toy")
-    assert "UnsupportedByToy: toy cannot run tt.atomic_rmw" in done.stderr
+    assert f"PassFailure: {program}:4:5: error: stage 'numpy': toy cannot run tt.atomic_rmw" in done.stderr
+
+
+def counts(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
+    """What the last line of a run of the conformance suite counts."""
+    last = done.stdout.splitlines()[-1] if done.stdout else ""
+    assert last.startswith("toy: "), done.stdout + done.stderr
+    return {kind: int(number) for number, kind in re.findall(r"(\d+) (passed|skipped|unsupported|failed)", last)}
+
+
+CONFORMANCE = ("-m", "tritonx.testing.conformance", "toy", "-k")
+
+
+@pytest.mark.parametrize("family", ["elementwise", "shape", "reduce", "scan", "control", "blocks"])
+def test_the_conformance_suite_passes(run: Run, family: str) -> None:
+    done = run(*CONFORMANCE, f"{family}/")
+    found = counts(done)
+    assert done.returncode == 0, done.stdout
+    assert found.pop("passed") >= 7
+    assert not any(found.values()), done.stdout
+
+
+def test_what_it_refuses_is_no_failure_of_the_conformance_suite(run: Run) -> None:
+    done = run(*CONFORMANCE, "atomic/add")
+    found = counts(done)
+    assert done.returncode == 0, done.stdout
+    assert found["unsupported"] > 0
+    assert found["passed"] == found["failed"] == 0
+    assert f"{found['unsupported']} cases: refused: toy cannot run tt.atomic_rmw" in done.stdout
+
+
+def test_what_it_does_wrong_is(run: Run, site: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "site"
+    shutil.copytree(site, copy)
+    emit = copy / "tritonx_toy" / "emit.py"
+    text = emit.read_text()
+    wrong = text.replace('arith.SubfOp: expression("{0} - {1}")', 'arith.SubfOp: expression("{1} - {0}")')
+    assert wrong != text
+    emit.write_text(wrong)
+    done = run(*CONFORMANCE, "elementwise/floats-fp32", PYTHONPATH=str(copy))
+    assert done.returncode == 1, done.stdout
+    assert counts(done)["failed"] > 0
+    assert "WRONG elementwise/floats-fp32-" in done.stdout
 
 
 def test_the_pass_is_listed_and_runs(run: Run) -> None:

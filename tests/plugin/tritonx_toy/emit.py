@@ -1,41 +1,38 @@
-"""``tt`` as the text of a Python program over NumPy: one table from op class to the function that writes it."""
+"""``tt`` as the text of a Python program over NumPy: one table from op class to the function that writes it.
+
+The table has the ops that every kernel uses, and those with regions. Any other op is called by its meaning
+(``meanings.py``), so that a new op of the language needs nothing here."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 from tritonx.backends.api import Compilation
 from tritonx.dialects import arith, math, scf, tile
+from tritonx.interpreter.errors import UnsupportedInInterpreter
+from tritonx.interpreter.values import dtype_of
+from tritonx.ir.failure import PassError
 from tritonx.ir.splat import SplatAttr
 from tritonx.ir.types import element_type, is_pointer, is_tensor, pointee_of, shape_of
-from tritonx.runtime.errors import TritonError
+from tritonx_toy import meanings
 
-DTYPES = {
-    "i1": "bool",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "f16": "float16",
-    "f32": "float32",
-}
-DTYPES["f64"] = "float64"
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+NATIVE = frozenset({"int8", "int16", "int32", "int64", "float32", "float64"})
+"""The dtypes on which NumPy's operators do what the ops mean; to bools and short floats they do something else."""
 
 
-class UnsupportedByToy(TritonError):
-    """The kernel uses an op or a type that this backend does not know."""
+def dtype(value: Any) -> str:
+    """The NumPy name of a value's elements; pointers are int64."""
+    try:
+        return dtype_of(value.type).name
+    except UnsupportedInInterpreter:
+        raise PassError(value.owner, f"toy has no {element_type(value.type)} values") from None
 
 
-def dtype(type: Any) -> str:
-    """The NumPy name of a type's elements; pointers are int64."""
-    element = element_type(type)
-    if is_pointer(element):
-        return "int64"
-    if str(element) not in DTYPES:
-        raise UnsupportedByToy(f"toy has no {element} values")
-    return DTYPES[str(element)]
+def is_native(op: Any) -> bool:
+    return all(dtype(value) in NATIVE for value in (*op.operands, *op.results))
 
 
 class Writer:
@@ -45,6 +42,9 @@ class Writer:
         self.lines: list[str] = []
         self.indent = 0
         self.names: dict[Any, str] = {}
+        self.meanings = meanings.Collector()
+        self.ends: list[list[str]] = []
+        """The names that the innermost region's last op assigns to; of a function's region, nothing: it returns."""
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.indent + text)
@@ -53,34 +53,77 @@ class Writer:
         return self.names.setdefault(value, f"v{len(self.names)}")
 
     def define(self, op: Any, expression: str) -> None:
-        self.line(f"{self.name(op.results[0])} = {expression}")
+        self.line(f"{', '.join(map(self.name, op.results))} = {expression}")
 
     def operands(self, op: Any) -> list[str]:
         return [self.names[operand] for operand in op.operands]
 
-    def block(self, block: Any) -> None:
+    def assign(self, names: list[str], values: list[str]) -> None:
+        if names:
+            self.line(f"{', '.join(names)}, = {', '.join(values)},")
+
+    def block(self, block: Any, ends: list[str]) -> None:
+        """The ops of a region's only block, one step to the right."""
+        self.indent += 1
+        self.ends.append(ends)
         for op in block.ops:
-            emit = TABLE.get(type(op))
-            if emit is None:
-                raise UnsupportedByToy(f"toy cannot run {op.name}")
-            emit(self, op)
+            self.op(op)
+        self.line("pass")
+        self.ends.pop()
+        self.indent -= 1
+
+    def op(self, op: Any) -> None:
+        emit = TABLE.get(type(op), by_meaning)
+        emit(self, op)
+
+    def function(self, name: str, region: Any, extra: str = "") -> None:
+        """A region as a Python function of its block's arguments."""
+        block = only_block(region)
+        self.line(f"def {name}({extra}{', '.join(map(self.name, block.args))}):")
+        self.block(block, [])
+
+
+def only_block(region: Any) -> Any:
+    first, *others = region.blocks
+    if others:
+        raise PassError(region.parent, "toy has no jumps between blocks")
+    return first
 
 
 Emit = Callable[[Writer, Any], None]
 
 
-def expression(template: str) -> Emit:
+def by_meaning(w: Writer, op: Any) -> None:
+    """A call of what the interpreter says that the op means."""
+    if not meanings.has(op):
+        raise PassError(op, f"toy cannot run {op.name}")
+    call = f"{w.meanings.add(op)}({', '.join(w.operands(op))})"
+    if op.results:
+        w.define(op, call)
+    else:
+        w.line(call)
+
+
+def expression(template: str, *, when: Callable[[Any], bool] = is_native) -> Emit:
     """An op with one result: ``template`` over its operands."""
-    return lambda w, op: w.define(op, template.format(*w.operands(op), dtype=dtype(op.results[0].type)))
+
+    def emit(w: Writer, op: Any) -> None:
+        if when(op):
+            w.define(op, template.format(*w.operands(op)))
+        else:
+            by_meaning(w, op)
+
+    return emit
 
 
 def constant(w: Writer, op: Any) -> None:
-    attribute = op.value
+    attribute, kind = op.value, dtype(op.results[0])
+    if kind not in NATIVE or (not isinstance(attribute, SplatAttr) and is_tensor(op.results[0].type)):
+        return by_meaning(w, op)
     number = attribute.value if isinstance(attribute, SplatAttr) else attribute.value.data
-    text = f"float('{number}')" if isinstance(number, float) else str(number)
-    type = op.results[0].type
-    scalar = f"np.{dtype(type)}({text})" if dtype(type) != "bool" else f"np.bool_({bool(number)})"
-    w.define(op, f"np.full({shape_of(type)}, {scalar})" if is_tensor(type) else scalar)
+    scalar = f"np.{kind}(float('{number}'))" if isinstance(number, float) else f"np.{kind}({number})"
+    shape = shape_of(op.results[0].type) if is_tensor(op.results[0].type) else None
+    w.define(op, scalar if shape is None else f"np.full({shape}, {scalar})")
 
 
 def shaped(function: str) -> Emit:
@@ -89,14 +132,18 @@ def shaped(function: str) -> Emit:
 
 def addptr(w: Writer, op: Any) -> None:
     pointer, offset = w.operands(op)
-    pointee = pointee_of(element_type(op.results[0].type))
-    w.define(op, f"{pointer} + np.int64({offset}) * np.dtype({dtype(pointee)!r}).itemsize")
+    if dtype(op.operands[1]) not in NATIVE:
+        return by_meaning(w, op)
+    size = dtype_of(pointee_of(element_type(op.results[0].type))).itemsize
+    w.define(op, f"{pointer} + {offset}.astype('int64') * {size}")
 
 
 def load(w: Writer, op: Any) -> None:
     pointer, *rest = w.operands(op)
     mask, other = (*rest, "None", "None")[:2]
-    w.define(op, f"memory.load({pointer}, {dtype(op.results[0].type)!r}, {mask}, {other})")
+    if not is_pointer(element_type(op.operands[0].type)):
+        raise PassError(op, "toy has no block pointers")
+    w.define(op, f"memory.load({pointer}, {dtype(op.results[0])!r}, {mask}, {other})")
 
 
 def store(w: Writer, op: Any) -> None:
@@ -105,45 +152,82 @@ def store(w: Writer, op: Any) -> None:
 
 def compare(w: Writer, op: Any) -> None:
     predicate = op.properties["predicate"].value.data
-    if predicate >= len(COMPARISONS):
-        raise UnsupportedByToy("toy compares signed integers only")
+    if predicate >= len(COMPARISONS) or dtype(op.operands[0]) not in NATIVE:
+        return by_meaning(w, op)
     left, right = w.operands(op)
     w.define(op, f"{left} {COMPARISONS[predicate]} {right}")
 
 
-def reduce(w: Writer, op: Any) -> None:
-    if len(op.operands) != 1:
-        raise UnsupportedByToy("toy reduces one tile at a time")
-    body = op.regions[0].blocks.first
+def combination(w: Writer, op: Any, call: str) -> None:
+    """A reduction or a scan: its region as a function of lanes."""
+    w.function(f"combine_{w.name(op.results[0])}", op.regions[0])
+    branches = any(inner.regions for inner in only_block(op.regions[0]).ops)
     combine = f"combine_{w.name(op.results[0])}"
-    w.line(f"def {combine}({', '.join(w.name(a) for a in body.args)}):")
-    w.indent += 1
-    w.block(body)
-    w.indent -= 1
+    if branches:
+        combine = f"tiles.lane_by_lane({combine})"
     axis = op.properties["axis"].value.data
-    w.define(op, f"functools.reduce({combine}, np.moveaxis({w.operands(op)[0]}, {axis}, 0))")
+    w.assign([w.name(r) for r in op.results], [f"*tiles.{call}({combine}, {axis}, {', '.join(w.operands(op))})"])
+
+
+def reduce(w: Writer, op: Any) -> None:
+    combination(w, op, "reduce")
+
+
+def scan(w: Writer, op: Any) -> None:
+    combination(w, op, "scan_back" if op.properties["reverse"].value.data else "scan")
 
 
 def loop(w: Writer, op: Any) -> None:
     lower, upper, step, *initial = w.operands(op)
-    body = op.regions[0].blocks.first
-    index, *carried = body.args
-    for argument, value in zip(carried, initial, strict=True):
-        w.line(f"{w.name(argument)} = {value}")
-    w.line(f"for {w.name(index)} in np.arange({lower}, {upper}, {step}):")
-    w.indent += 1
-    w.block(body)
-    w.indent -= 1
-    for result, argument in zip(op.results, carried, strict=True):
-        w.line(f"{w.name(result)} = {w.name(argument)}")
+    if "unsignedCmp" in op.properties:
+        raise PassError(op, "toy counts signed only")
+    body = only_block(op.regions[0])
+    index, *carried = map(w.name, body.args)
+    w.assign(carried, initial)
+    w.line(f"for {index} in np.arange({lower}, {upper}, {step}, dtype={dtype(body.args[0])!r}):")
+    w.block(body, carried)
+    w.assign([w.name(r) for r in op.results], carried)
 
 
-def end_of_loop(w: Writer, op: Any) -> None:
-    carried = [w.name(a) for a in op.parent.args[1:]]
-    if carried:
-        w.line(f"{', '.join(carried)}, = {', '.join(w.operands(op))},")
-    else:
-        w.line("pass")
+def conditional(w: Writer, op: Any) -> None:
+    results = [w.name(r) for r in op.results]
+    for keyword, region in zip((f"if {w.operands(op)[0]}:", "else:"), op.regions, strict=True):
+        if region.blocks:
+            w.line(keyword)
+            w.block(only_block(region), results)
+
+
+def loop_while(w: Writer, op: Any) -> None:
+    before, after = map(only_block, op.regions)
+    state, passed = [w.name(a) for a in before.args], [w.name(a) for a in after.args]
+    w.assign(state, w.operands(op))
+    w.line("while True:")
+    w.block(before, passed)
+    w.block(after, state)
+    w.assign([w.name(r) for r in op.results], passed)
+
+
+def end_of_region(w: Writer, op: Any) -> None:
+    w.assign(w.ends[-1], w.operands(op))
+
+
+def condition(w: Writer, op: Any) -> None:
+    proceed, *passed = w.operands(op)
+    w.assign(w.ends[-1], passed)
+    w.line(f"if not {proceed}: break")
+
+
+def end_of_function(w: Writer, op: Any) -> None:
+    w.line(f"return ({''.join(f'{name}, ' for name in w.operands(op))})")
+
+
+def call(w: Writer, op: Any) -> None:
+    text = f"{op.callee.root_reference.data}({', '.join(['program', 'grid', *w.operands(op)])})"
+    w.assign([w.name(r) for r in op.results] or ["_"], [f"*{text}" if op.results else text])
+
+
+def single_product(op: Any) -> bool:
+    return all(dtype(v) == "float32" for v in op.operands) and op.inputPrecision.value.data == tile.InputPrecision.IEEE
 
 
 TABLE: dict[type, Emit] = {
@@ -151,16 +235,15 @@ TABLE: dict[type, Emit] = {
     arith.AddiOp: expression("{0} + {1}"),
     arith.SubiOp: expression("{0} - {1}"),
     arith.MuliOp: expression("{0} * {1}"),
-    arith.AndIOp: expression("{0} & {1}"),
-    arith.OrIOp: expression("{0} | {1}"),
+    arith.AndIOp: expression("{0} & {1}", when=lambda op: True),
+    arith.OrIOp: expression("{0} | {1}", when=lambda op: True),
     arith.CmpiOp: compare,
     arith.AddfOp: expression("{0} + {1}"),
     arith.SubfOp: expression("{0} - {1}"),
     arith.MulfOp: expression("{0} * {1}"),
     arith.DivfOp: expression("{0} / {1}"),
     arith.MaxnumfOp: expression("np.fmax({0}, {1})"),
-    arith.SelectOp: expression("np.where({0}, {1}, {2})"),
-    arith.ExtSIOp: expression("{0}.astype('{dtype}')"),
+    arith.SelectOp: expression("np.where({0}, {1}, {2})", when=lambda op: True),
     math.ExpOp: expression("np.exp({0})"),
     tile.GetProgramIdOp: lambda w, op: w.define(op, f"np.int32(program[{op.properties['axis'].value.data}])"),
     tile.GetNumProgramsOp: lambda w, op: w.define(op, f"np.int32(grid[{op.properties['axis'].value.data}])"),
@@ -174,29 +257,39 @@ TABLE: dict[type, Emit] = {
     tile.AddPtrOp: addptr,
     tile.LoadOp: load,
     tile.StoreOp: store,
-    tile.DotOp: expression("{0} @ {1} + {2}"),
+    tile.DotOp: expression("{0} @ {1} + {2}", when=single_product),
     tile.ReduceOp: reduce,
-    tile.ReduceReturnOp: lambda w, op: w.line(f"return {w.operands(op)[0]}"),
-    tile.ReturnOp: lambda w, op: w.line("return"),
+    tile.ReduceReturnOp: end_of_function,
+    tile.ScanOp: scan,
+    tile.ScanReturnOp: end_of_function,
+    tile.CallOp: call,
+    tile.ReturnOp: end_of_function,
     scf.ForOp: loop,
-    scf.YieldOp: end_of_loop,
+    scf.IfOp: conditional,
+    scf.WhileOp: loop_while,
+    scf.ConditionOp: condition,
+    scf.YieldOp: end_of_region,
 }
 
 
 def emit_module(module: Any, compilation: Compilation) -> str:
     """The program: a function ``kernel(program, grid, *arguments)``."""
-    (function,) = [op for op in module.ops if isinstance(op, tile.FuncOp)]
-    body = function.body.blocks.first
+    functions = [op for op in module.ops if isinstance(op, tile.FuncOp)]
+    (kernel,) = [f for f in functions if f.sym_visibility is None or f.sym_visibility.data == "public"]
     w = Writer()
-    w.line(f"# {function.sym_name.data} for {compilation.target}")
-    w.line("import functools")
-    w.line("import numpy as np")
-    w.line("from tritonx_toy import memory")
-    w.line(f"def kernel(program, grid, {', '.join(w.name(a) for a in body.args)}):")
+    for function in functions:
+        w.function(function.sym_name.data, function.body, extra="program, grid, ")
+    parameters = only_block(kernel.body).args
+    names = [f"a{i}" for i in range(len(parameters))]
+    w.line(f"def kernel(program, grid, {', '.join(names)}):")
     w.indent = 1
-    for argument in body.args:
-        w.line(f"{w.name(argument)} = np.{dtype(argument.type).replace('bool', 'bool_')}({w.name(argument)})")
     if getattr(compilation.options, "trace", False):
         w.line("print(program)")
-    w.block(body)
-    return "\n".join(w.lines) + "\n"
+    values = [f"tiles.argument({name}, {dtype(p)!r})" for name, p in zip(names, parameters, strict=True)]
+    w.line(f"{kernel.sym_name.data}({', '.join(['program', 'grid', *values])})")
+    head = [
+        f"# {kernel.sym_name.data} for {compilation.target}",
+        "import numpy as np",
+        "from tritonx_toy import memory, tiles",
+    ]
+    return "\n".join(itertools.chain(head, w.meanings.lines(), w.lines)) + "\n"

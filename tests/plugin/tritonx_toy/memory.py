@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+import ml_dtypes  # noqa: F401  # the names of the short floats
 import numpy as np
 
 
@@ -12,7 +13,7 @@ def _window(addresses: Any, dtype: Any) -> tuple[Any, Any]:
     """A view of the memory from the lowest to the highest address, and each address's place in it."""
     low = int(addresses.min())
     nbytes = int(addresses.max()) - low + dtype.itemsize
-    view = np.frombuffer((ctypes.c_char * nbytes).from_address(low), dtype=dtype)
+    view = np.frombuffer((ctypes.c_char * nbytes).from_address(low), dtype=np.uint8).view(dtype)
     return view, (addresses - low) // dtype.itemsize
 
 

@@ -52,6 +52,8 @@ def emit_assembly(text: str, compilation: Compilation) -> str:
     written = assembly(module.clone(), chip.name, chip.wave)
     compilation.metadata["name"] = kernel_name(written)
     compilation.metadata["spills"] = sum(map(int, re.findall(r"\.[sv]gpr_spill_count:\s+(\d+)", written)))
+    frames = re.findall(r"\.private_segment_fixed_size:\s+(\d+)", written)
+    compilation.metadata["local"] = max(map(int, frames), default=0)
     compilation.metadata["registers"] = max(map(int, re.findall(r"\.vgpr_count:\s+(\d+)", written)), default=0)
     compilation.scratch["module"] = module
     return written

@@ -25,11 +25,13 @@ from tritonx.runtime.errors import PTXASError
 
 @dataclass(frozen=True)
 class Assembled:
-    """``registers`` and ``spills`` (bytes stored and loaded) of the kernel; ``log`` is all that the assembler said."""
+    """``registers``, ``spills`` (bytes stored and loaded) and ``local`` (bytes of a thread's own memory, what it spills
+    included) of the kernel; ``log`` is all that the assembler said."""
 
     cubin: bytes
     registers: int
     spills: int
+    local: int
     log: str
 
     @property
@@ -132,11 +134,13 @@ def _by_ptxas(ptxas: str, ptx: str, capability: Capability, options: str | None,
         return Assembled(result.read_bytes(), *resources(log), log)
 
 
-def resources(log: str) -> tuple[int, int]:
-    """(registers, spill bytes) out of the assembler's verbose log; the largest of all functions in it."""
+def resources(log: str) -> tuple[int, int, int]:
+    """(registers, spill bytes, bytes of local memory) out of the assembler's verbose log; the largest of all functions
+    in it."""
     registers = [int(x) for x in re.findall(r"Used (\d+) registers", log)]
+    frames = [int(x) for x in re.findall(r"(\d+) bytes stack frame", log)]
     spills = [int(a) + int(b) for a, b in re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", log)]
-    return max(registers, default=0), max(spills, default=0)
+    return max(registers, default=0), max(spills, default=0), max(frames, default=0)
 
 
 @lru_cache(maxsize=1)

@@ -66,5 +66,6 @@ def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
     made = assemble(ptx, capability(compilation.target), options=getattr(compilation.options, "ptx_options", None))
     compilation.metadata["registers"] = made.registers
     compilation.metadata["spills"] = made.spills
+    compilation.metadata["local"] = made.local
     compilation.metadata["assembler_log"] = made.log
     return made.cubin

@@ -1,4 +1,7 @@
-"""``python -m tritonx.testing.conformance [device] [-k TEXT] [--seed N]``: run the suite on a device and report."""
+"""``python -m tritonx.testing.conformance [device] [-k TEXT] [--seed N]``: run the suite on a device and report.
+
+The last line counts what passed, what was skipped (optional cases), what the backend refuses by a typed error
+(unsupported, with the reasons) and what failed. The exit code is 1 only where something failed."""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import argparse
 import secrets
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tritonx.testing.conformance import isolated
@@ -16,7 +20,9 @@ from tritonx.testing.conformance.suite import cases
 
 def main() -> int:
     """The exit code: 1 where a case failed."""
-    parser = argparse.ArgumentParser("python -m tritonx.testing.conformance", description=__doc__)
+    parser = argparse.ArgumentParser(
+        "python -m tritonx.testing.conformance", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("device", nargs="*", help="a backend, interpreter, python, or a target to only compile for")
     parser.add_argument("-k", default="", metavar="TEXT", help="only cases whose name contains this")
     parser.add_argument("--seed", type=int, default=None, help="of the random inputs; a fresh one unless given")
@@ -36,18 +42,24 @@ def main() -> int:
 
 
 def report(device: str, chosen: Sequence[Case], seed: int, *, verbose: bool, in_process: bool) -> int:
-    """Run the cases on one device, print what fails, and count it."""
-    counts = {"passed": 0, "skipped": 0}
+    """Run the cases on one device, print what fails and why others are refused, and count the failures."""
+    counts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
     start = time.perf_counter()
     results = _here(device, chosen, seed) if in_process else isolated.run(device, [c.name for c in chosen], seed)
     for result in results:
-        counts[result.kind] = counts.get(result.kind, 0) + 1
-        if verbose or not result.good:
+        counts["failed" if result.failed else result.kind] += 1
+        if result.kind == "unsupported":
+            reasons[result.message.splitlines()[0]] += 1
+        if verbose or result.failed:
             message = result.message if verbose else result.message[:500]
             print(f"{result.kind.upper()} {result.name} on {device}: {message}", flush=True)
+    for reason, number in reasons.most_common():
+        print(f"unsupported on {device}, {number} cases: {reason}")
     seconds = time.perf_counter() - start
-    print(f"{device}: {', '.join(f'{n} {kind}' for kind, n in counts.items())} in {seconds:.1f} s (seed {seed})")
-    return len(chosen) - counts["passed"] - counts["skipped"]
+    summary = ", ".join(f"{counts[kind]} {kind}" for kind in ("passed", "skipped", "unsupported", "failed"))
+    print(f"{device}: {summary} in {seconds:.1f} s (seed {seed})")
+    return len(chosen) - counts["passed"] - counts["skipped"] - counts["unsupported"]
 
 
 def _here(device: str, chosen: Sequence[Case], seed: int) -> Iterator[isolated.Result]:

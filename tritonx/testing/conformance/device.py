@@ -10,7 +10,7 @@ import numpy as np
 from tritonx.backends import registry
 from tritonx.backends.api import Backend, Compilation, Options, Target, run_stages
 from tritonx.runtime import driver
-from tritonx.testing.conformance.case import Array, Case, Output, Trial
+from tritonx.testing.conformance.case import Array, Case, Mismatch, Output, Trial
 
 HOST = 1
 """DLPack's number for the host's own memory."""
@@ -35,12 +35,16 @@ class Device(Protocol):
 
 
 def check(case: Case, device: Device, seed: int) -> None:
-    """Run ``case`` on ``device`` with fresh arguments. Raises ``Mismatch``, or whatever the compile or launch
-    raises.
+    """Run ``case`` on ``device`` with fresh arguments, or look at its code where nothing runs. Raises ``Mismatch``, or
+    whatever the compile or launch raises.
     """
     trial = case.trial(seed)
     if isinstance(device, CompileOnly):
-        device.compile(case, trial)
+        from tritonx.testing.conformance.structure import fault
+
+        wrong = fault(*device.compile(case, trial))
+        if wrong is not None:
+            raise Mismatch(wrong)
         return
     buffers = device.run(case, trial)
     outputs = [a for a in trial.args if isinstance(a, Output)]

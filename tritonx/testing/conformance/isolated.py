@@ -21,7 +21,9 @@ SECONDS = 120
 
 @dataclass(frozen=True)
 class Result:
-    """``kind``: ``passed``, ``skipped``, ``wrong`` (a mismatch), ``error`` (an exception), ``died``, ``hung``."""
+    """``kind``: ``passed``; ``skipped`` (an optional case, or one for types that the target says it lacks);
+    ``unsupported`` (a typed refusal of anything else); ``wrong`` (a mismatch), ``error`` (an exception), ``died``,
+    ``hung``."""
 
     name: str
     kind: str
@@ -29,7 +31,13 @@ class Result:
 
     @property
     def good(self) -> bool:
+        """Whether a backend that claims the whole language may have this result."""
         return self.kind in ("passed", "skipped")
+
+    @property
+    def failed(self) -> bool:
+        """Whether the backend does something wrong, rather than saying what it cannot do."""
+        return not self.good and self.kind != "unsupported"
 
 
 def run(device: str, names: Sequence[str], seed: int) -> Iterator[Result]:
@@ -129,8 +137,8 @@ def outcome(case: Any, device: Any, seed: int) -> tuple[str, str]:
     except Mismatch as problem:
         return "wrong", str(problem)
     except Exception as problem:
-        if case.optional and is_refusal(problem):
-            return "skipped", f"refused: {problem}"
+        if is_refusal(problem):
+            return "skipped" if case.optional else "unsupported", f"refused: {getattr(problem, 'reason', problem)}"
         return "error", f"{type(problem).__name__}: {problem}"
     return "passed", ""
 

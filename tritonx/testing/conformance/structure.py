@@ -1,0 +1,58 @@
+"""What compiled code must look like on a target that says what a thread uses: its values stay in registers.
+
+A backend says so by ``local`` in a compile's metadata: the bytes of a thread's own memory, what it spills included.
+Such memory is several hundred times slower than a register, and code gets it by accident: an index that is not a
+constant, a vector that is cut through memory, a chain that is kept too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation
+
+from tritonx.backends.api import Compilation
+from tritonx.dialects import math, tile
+from tritonx.dialects.gpu_layout import BlockedEncodingAttr
+from tritonx.ir.types import bit_width, encoding_of, is_tensor, shape_of, type_of
+
+REGISTERS = 256
+"""Words of 32 bits; no target has more for a thread's own use than one less."""
+
+
+def fault(made: Mapping[str, Any], compilation: Compilation) -> str | None:
+    """What is wrong with the code of a compile whose stages made ``made``; None if nothing, or if nothing is known."""
+    used = compilation.metadata.get("local")
+    if not used:
+        return None
+    modules = [artifact for artifact in made.values() if isinstance(artifact, ModuleOp)]
+    if any(True for op in modules[-1].walk() for _ in _excuses(op, compilation)):
+        return None
+    spills = compilation.metadata.get("spills", 0)
+    return (
+        f"a thread uses {used} bytes of its own memory and {spills} bytes of spills; its values must stay in registers"
+    )
+
+
+def _excuses(op: Operation, compilation: Compilation) -> Iterator[str]:
+    """Why the code of an op may use memory."""
+    if isinstance(op, math.SinOp | math.CosOp):
+        yield "the digits of 2/π that a large argument needs are a table"
+    if isinstance(op, tile.PrintOp):
+        yield "the values to print are handed over in memory"
+    if isinstance(op, tile.DotOp) and isinstance(encoding_of(type_of(op.results[0])), BlockedEncodingAttr):
+        yield "a product without the matrix unit keeps rows and columns in registers"
+    threads = compilation.options.num_warps * compilation.target.warp_size
+    if any(words(type_of(result)) >= REGISTERS * threads for result in op.results):
+        yield "a tile does not fit the registers"
+
+
+def words(type_: Attribute) -> int:
+    """Registers that hold a tile in all threads together, if each element is held once; 0 for a scalar."""
+    if not is_tensor(type_):
+        return 0
+    count = 1
+    for extent in shape_of(type_):
+        count *= extent
+    return count * max(bit_width(type_), 32) // 32
