@@ -159,6 +159,7 @@ PUBLIC_NAMES: set[tuple[str, str]] = {
     ("runtime/autotuner.py", "do_bench_cudagraph"),
     ("testing/bench.py", "do_bench_cudagraph"),
     ("testing/__init__.py", "do_bench_cudagraph"),
+    ("testing/smi.py", "nvidia-smi"),  # the program that nvsmi runs
 }
 
 
@@ -166,7 +167,9 @@ def pass_modules() -> list[Path]:
     return [
         p
         for p in sources()
-        if p.relative_to(PACKAGE).parts[0] == "transforms" and "ModulePass" in p.read_text() and p.name != "__init__.py"
+        if p.relative_to(PACKAGE).parts[0] in ("transforms", "backends")
+        and "(ModulePass)" in p.read_text()
+        and p.name != "__init__.py"
     ]
 
 

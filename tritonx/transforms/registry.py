@@ -1,8 +1,8 @@
 """Every pass by name, and where it lives.
 
-A literal table, so that naming a pass imports nothing and running one imports that one. A package of its own adds
-passes through the entry-point group ``tritonx.passes``, whose entries name a ``ModulePass`` subclass under the pass's
-name.
+A literal table, so that naming a pass imports nothing and running one imports that one. Backends, those here and those
+in packages of their own, add the passes that only they have through the entry-point group ``tritonx.passes``, whose
+entries name a ``ModulePass`` subclass under the pass's name.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _plugins() -> dict[str, EntryPoint]:
 
 
 def pass_names() -> tuple[str, ...]:
-    """The names of all passes, ours and plug-ins', sorted."""
+    """The names of all passes, the table's and those of backends and plug-ins, sorted."""
     return tuple(sorted({*PASSES, *_plugins()}))
 
 

@@ -1,4 +1,4 @@
-"""The table of passes names every pass there is, under its own name, and plug-ins add to it."""
+"""Every pass there is can be named, under its own name: by the table, or by an entry point where a backend has it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tritonx.transforms import registry
 ROOT = Path(tritonx.__file__).parent
 
 
-def declared() -> dict[str, str]:
-    """Name → module:class of every ModulePass under transforms/ and conversion/, read off the source."""
+def declared(*packages: str) -> dict[str, str]:
+    """Name → module:class of every ModulePass of ``packages``, read off the source."""
     found: dict[str, str] = {}
-    for path in [*(ROOT / "transforms").rglob("*.py"), *(ROOT / "conversion").rglob("*.py")]:
+    for path in [p for package in packages for p in (ROOT / package).rglob("*.py")]:
         module = "tritonx." + ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef) and any("ModulePass" in ast.unparse(b) for b in node.bases):
@@ -28,7 +28,15 @@ def declared() -> dict[str, str]:
 
 
 def test_every_pass_is_in_the_table() -> None:
-    assert declared().items() <= registry.PASSES.items()
+    assert declared("transforms", "conversion").items() <= registry.PASSES.items()
+
+
+def test_every_pass_of_a_backend_is_an_entry_point() -> None:
+    passes = declared("backends")
+    assert "use-buffer-accesses" in passes
+    for name, where in passes.items():
+        cls = registry.find_pass(name)
+        assert f"{cls.__module__}:{cls.__name__}" == where and cls.name == name and cls.__doc__
 
 
 @pytest.mark.parametrize("name", registry.PASSES)

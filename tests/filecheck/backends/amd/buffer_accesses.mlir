@@ -1,4 +1,5 @@
 // RUN: tritonx-opt %s --target hip:gfx942 --until ttgir | filecheck %s --check-prefix TTGIR
+// RUN: tritonx-opt %s -p use-buffer-accesses | filecheck %s --check-prefix ALONE
 // RUN: tritonx-opt %s --target hip:gfx942 --until amdgcn | filecheck %s --check-prefix CDNA
 // RUN: tritonx-opt %s --target hip:gfx90a --until amdgcn | filecheck %s --check-prefix CDNA
 // RUN: tritonx-opt %s --target hip:gfx950 --until amdgcn | filecheck %s --check-prefix CDNA
@@ -12,6 +13,12 @@
 // TTGIR: amdg.buffer_load %p[%{{.*}}], %{{.*}} : tensor<512xf32
 // TTGIR: tt.load %{{.*}} : tensor<512x!tt.ptr<f32>
 // TTGIR: amdg.buffer_store %{{.*}}, %r[%{{.*}}], %{{.*}} : tensor<512xf32
+
+// The pass by its name, on the kernel as it is written.
+// ALONE: tt.func public @copy
+// ALONE: amdg.buffer_load %p[%{{.*}}], %{{.*}} : tensor<512xf32>
+// ALONE: tt.load %{{.*}} : tensor<512x!tt.ptr<f32>>
+// ALONE: amdg.buffer_store %{{.*}}, %r[%{{.*}}], %{{.*}} : tensor<512xf32>
 
 // CDNA-LABEL: copy:
 // CDNA-NOT: s_cbranch
