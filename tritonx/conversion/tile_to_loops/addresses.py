@@ -4,6 +4,7 @@ values.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
@@ -15,6 +16,7 @@ from tritonx.conversion.tile_to_loops.index import (
     CarriedAtom,
     Form,
     IndexAtom,
+    Monomial,
     Polynomial,
     ScalarAtom,
     TensorAtom,
@@ -40,17 +42,38 @@ def lane_numbers(writer: Writer, scalar: str, first: str, step: str, width: int)
 
 
 def emit_polynomial(e: Emitter, polynomial: Polynomial, index: tuple[str, ...]) -> str:
-    """The i64 value of a polynomial at one index. Terms that vary in outer dimensions come first, so that they are
-    hoisted.
-    """
+    """The i64 value of a polynomial at one index."""
     total = "0"
-    terms = sorted(polynomial.terms, key=lambda term: (_depth(term[0]), len(term[0]), str(term[1])))
-    for monomial, coefficient in terms:
+    for monomial, coefficient in _in_order(e, polynomial.terms):
         product = str(coefficient)
-        for atom in sorted(monomial, key=_atom_depth):
+        for atom in monomial:
             product = e.writer.mul(product, _emit_atom(e, atom, index))
         total = e.writer.add(total, product)
     return total
+
+
+def _in_order(e: Emitter, terms: Iterable[tuple[Monomial, int]]) -> list[tuple[list[Atom], int]]:
+    """Terms, and the atoms of each, in the order in which they are written: what varies in outer dimensions comes
+    first, so that it is hoisted. The rest of the order is by names, since sets of values differ from run to run.
+    """
+
+    def key(atom: Atom) -> tuple[int, str]:
+        return _atom_depth(atom), _atom_name(e, atom)
+
+    made = [(sorted(monomial, key=key), coefficient) for monomial, coefficient in terms]
+    return sorted(made, key=lambda t: (_depth(t[0]), len(t[0]), str(t[1]), [_atom_name(e, a) for a in t[0]]))
+
+
+def _atom_name(e: Emitter, atom: Atom) -> str:
+    """What the atom's value is called in the text."""
+    if isinstance(atom, ScalarAtom):
+        return f"{e.scalar(atom.value)} {atom.signed}"
+    if isinstance(atom, CarriedAtom):
+        return e.carried[atom.value]
+    if isinstance(atom, IndexAtom):
+        return str(atom.dim)
+    view = e.views.get(atom.value)
+    return f"{view.pointer if view is not None else ''} {atom.dims}"
 
 
 def _atom_depth(atom: Atom) -> int:
@@ -61,7 +84,7 @@ def _atom_depth(atom: Atom) -> int:
     return 0
 
 
-def _depth(monomial: tuple[Atom, ...]) -> int:
+def _depth(monomial: Iterable[Atom]) -> int:
     return max((_atom_depth(a) for a in monomial), default=0)
 
 
@@ -108,7 +131,7 @@ def lanes_of(e: Emitter, polynomial: Polynomial, position: Position) -> str:
     fixed = Polynomial(frozenset((m, c) for m, c in polynomial.terms if not any(varies_along(a, lane) for a in m)))
     ty = vector("i64", width)
     total = w.splat("i64", emit_polynomial(e, fixed, position.index), width)
-    for monomial, coefficient in polynomial.terms - fixed.terms:
+    for monomial, coefficient in _in_order(e, polynomial.terms - fixed.terms):
         moving = [a for a in monomial if varies_along(a, lane)]
         rest = Polynomial.of({tuple(a for a in monomial if not varies_along(a, lane)): coefficient})
         factor = emit_polynomial(e, rest, position.index)
