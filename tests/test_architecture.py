@@ -160,6 +160,7 @@ PUBLIC_NAMES: set[tuple[str, str]] = {
     ("testing/bench.py", "do_bench_cudagraph"),
     ("testing/__init__.py", "do_bench_cudagraph"),
     ("testing/smi.py", "nvidia-smi"),  # the program that nvsmi runs
+    ("tools/disasm.py", "cubin_asm"),
 }
 
 

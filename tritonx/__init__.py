@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tritonx import compiler as compiler
+    from tritonx import errors as errors
     from tritonx import language as language
     from tritonx import runtime as runtime
     from tritonx import testing as testing
@@ -77,6 +78,7 @@ _NAMES = {
 _MODULES = {
     "backends": "backends",
     "compiler": "compiler",
+    "errors": "errors",
     "knobs": "runtime.knobs",
     "language": "language",
     "runtime": "runtime",

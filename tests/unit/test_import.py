@@ -48,7 +48,7 @@ def test_public_names() -> None:
         *("jit", "autotune", "heuristics", "Config", "cdiv", "next_power_of_2", "compile", "language", "testing"),
         *("runtime", "KernelInterface", "JITFunction", "CompilationError", "OutOfResources", "TritonError"),
         *("InterpreterError", "constexpr_function", "must_use_result", "set_allocator", "reinterpret", "TensorWrapper"),
-        *("MockTensor", "knobs", "tools", "AsyncCompileMode", "FutureKernel", "backends"),
+        *("MockTensor", "knobs", "tools", "AsyncCompileMode", "FutureKernel", "backends", "errors"),
     ):
         assert getattr(tritonx, name) is not None
         assert name in dir(tritonx)
@@ -71,6 +71,16 @@ from tritonx.compiler.compiler import make_backend, ASTSource, GPUTarget, triton
 from tritonx.compiler.errors import CompilationError
 from tritonx.backends.compiler import GPUTarget, BaseBackend
 from tritonx.tools.tensor_descriptor import TensorDescriptor
+from tritonx.tools.disasm import get_sass
+from tritonx.errors import TritonError
+from tritonx.runtime.autotuner import AutotunerError
+from tritonx.runtime.errors import AutotunerError as same_error
+from tritonx.runtime.interpreter import InterpretedFunction
+from tritonx.runtime.jit import TensorWrapper, reinterpret
+from tritonx.knobs import cache
+import tritonx.knobs
+assert tritonx.knobs.cache is cache is tritonx.runtime.knobs.cache and TritonError is tritonx.TritonError
+assert same_error is AutotunerError
 assert callable(tritonx.backends) and isinstance(tritonx.backends.backends, dict)
 import tritonx.compiler.compiler as c
 assert not hasattr(c, 'AttrsDescriptor')

@@ -16,10 +16,19 @@ from typing import Any
 
 from tritonx.runtime import knobs
 from tritonx.runtime.config import Config
-from tritonx.runtime.errors import OutOfResources, PTXASError
+from tritonx.runtime.errors import AutotunerError, OutOfResources, PTXASError
 from tritonx.runtime.jit import JITFunction, KernelInterface
 
-__all__ = ["Autotuner", "Config", "Heuristics", "OutOfResources", "PTXASError", "autotune", "heuristics"]
+__all__ = [
+    "Autotuner",
+    "AutotunerError",
+    "Config",
+    "Heuristics",
+    "OutOfResources",
+    "PTXASError",
+    "autotune",
+    "heuristics",
+]
 
 QUANTILES = (0.5, 0.2, 0.8)
 """Of a configuration's times, compared in this order."""
@@ -279,7 +288,7 @@ class Autotuner(KernelInterface[Any]):
         if self.early_config_prune is not None:
             pruned = list(self.early_config_prune(self.configs, named, **kwargs))
             if not pruned:
-                raise RuntimeError(
+                raise AutotunerError(
                     "No valid autotuner configs after pruning. `early_config_prune` should return at least one config."
                 )
         if self.perf_model is None:

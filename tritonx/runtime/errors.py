@@ -52,6 +52,10 @@ class PTXASError(TritonError):
         return f"PTXAS error: {self.error_message}"
 
 
+class AutotunerError(TritonError, RuntimeError):
+    """``early_config_prune`` left no configuration to measure."""
+
+
 class NoDevice(TritonError):
     """A backend was asked for its driver on a machine without its device or its vendor library; says which and why."""
 

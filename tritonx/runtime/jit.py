@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from tritonx.runtime import knobs
 from tritonx.runtime.params import KernelParam
 from tritonx.runtime.source import JITCallable
+from tritonx.runtime.tensor_wrapper import TensorWrapper as TensorWrapper
+from tritonx.runtime.tensor_wrapper import reinterpret as reinterpret
 
 if TYPE_CHECKING:
     from tritonx.runtime.launch import Launcher

@@ -9,11 +9,13 @@ from tritonx.testing.bench import (
 from tritonx.testing.compare import assert_close
 from tritonx.testing.limits import get_dram_gbps, get_max_simd_tflops, get_max_tensorcore_tflops
 from tritonx.testing.reports import Benchmark, Mark, perf_report
+from tritonx.testing.smi import NoManagementTool, nvsmi
 
 __all__ = [
     "Benchmark",
     "Mark",
     "NoGraphs",
+    "NoManagementTool",
     "_summarize_statistics",
     "assert_close",
     "do_bench",
@@ -21,5 +23,6 @@ __all__ = [
     "get_dram_gbps",
     "get_max_simd_tflops",
     "get_max_tensorcore_tflops",
+    "nvsmi",
     "perf_report",
 ]

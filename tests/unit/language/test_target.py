@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import pytest
@@ -102,3 +103,16 @@ def test_names_that_a_target_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
         call(sem, "sinh", ("fp32",))
     with pytest.raises(ValueError, match=r"input arg type does not match. Expect one of"):
         call(sem, "tanh", ("fp64",))
+
+
+def test_extra_of_a_vendor_can_be_imported_from() -> None:
+    from tritonx.language.extra.cuda import gdc_wait, libdevice
+    from tritonx.language.extra.cuda.libdevice import tanh
+    from tritonx.language.extra.hip import memrealtime
+
+    from tritonx.language.extra import libdevice as generic
+
+    assert gdc_wait is tl.extra.cuda.gdc_wait and memrealtime is tl.extra.hip.memrealtime
+    assert libdevice is generic and tanh is generic.tanh
+    with pytest.raises(ModuleNotFoundError, match="abacus"):
+        importlib.import_module("tritonx.language.extra.abacus")

@@ -13,7 +13,7 @@ import tritonx.language as tl
 from tritonx import Config
 from tritonx.runtime import knobs
 from tritonx.runtime.autotuner import Autotuner, Heuristics
-from tritonx.runtime.errors import OutOfResources
+from tritonx.runtime.errors import AutotunerError, OutOfResources
 
 
 def bench_by(times: dict[int, float]) -> Any:
@@ -144,7 +144,7 @@ def test_pruning(fake: Any) -> None:
     ranked[(1,)](np.zeros(3), 2, 7)
     assert ranked.best_config.kwargs == {"BLOCK": 64}
     nothing = make(fake, prune_configs_by={"early_config_prune": lambda configs, named, **_: []})
-    with pytest.raises(RuntimeError, match="No valid autotuner configs after pruning"):
+    with pytest.raises(AutotunerError, match="No valid autotuner configs after pruning"):
         nothing[(1,)](np.zeros(3), 2, 7)
 
 

@@ -1,12 +1,17 @@
 """``tl.extra``: ``libdevice``, and by a backend's name the functions that only its targets have.
 
 ``tl.extra.<name>`` is the module that the backend of that name gives as ``language_module``; it has a ``libdevice``
-of its own only by the table of that backend, so the generic stubs are the same functions.
+of its own only by the table of that backend, so the generic stubs are the same functions. Both forms of an import find
+it: ``tl.extra.<name>.f`` and ``from tritonx.language.extra.<name> import f``.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 
@@ -21,3 +26,28 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(
         f"module 'tritonx.language.extra' has no attribute {name!r}: no backend of that name is installed"
     )
+
+
+class _BackendModules(Loader):
+    """Finds the submodules of this package that are backends' names: a module with the names of the backend's own."""
+
+    @classmethod
+    def find_spec(cls, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        package, _, name = fullname.rpartition(".")
+        if package != __name__:
+            return None
+        from tritonx.runtime.targets import language_module
+
+        return None if language_module(name) is None else ModuleSpec(fullname, cls(), is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """The import system makes it."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        own = __getattr__(module.__name__.rpartition(".")[2])
+        module.__doc__ = own.__doc__
+        module.__dict__.update({name: getattr(own, name) for name in own.__all__})
+        sys.modules[f"{module.__name__}.libdevice"] = import_module("tritonx.language.extra.libdevice")
+
+
+sys.meta_path.append(_BackendModules)

@@ -11,6 +11,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.backends.nvidia.assemble import find_ptxas
 from tritonx.backends.nvidia.disassemble import DisassemblerError, NoDisassembler, disassemble, find_nvdisasm
+from tritonx.tools.disasm import get_sass
 
 needs_both = pytest.mark.skipif(find_ptxas() is None or find_nvdisasm() is None, reason="no ptxas or no nvdisasm")
 
@@ -42,6 +43,9 @@ def test_a_compiled_kernel_shows_its_instructions() -> None:
     assert not [line for line in lines if "/*" in line or ";" in line]
     with pytest.raises(KeyError):
         kernel.asm["beans"]
+    assert get_sass(kernel.asm["cubin"]) == get_sass(kernel.asm["cubin"], "copy") == kernel.asm["sass"]
+    with pytest.raises(ValueError, match="no function 'beans'; there are copy"):
+        get_sass(kernel.asm["cubin"], "beans")
 
 
 @needs_both

@@ -1,0 +1,25 @@
+"""Triton's module ``triton.tools.disasm``: device code as the machine's instructions."""
+
+from __future__ import annotations
+
+from tritonx.backends.api import KernelImage
+from tritonx.backends.registry import available
+
+LISTING = "sass"
+
+
+def get_sass(cubin_asm: bytes, fun: str | None = None) -> str:
+    """The instructions of a compiled kernel's device code, of the function ``fun`` only where it is given.
+
+    The same text as the kernel's ``asm["sass"]``; the scheduling codes that Triton writes before each instruction are
+    left out. Raises a ``TritonError`` where the vendor's tool is missing and ``ValueError`` for an unknown function.
+    """
+    backend = next(backend for backend in available().values() if LISTING in backend.disassemblies)
+    image = KernelImage("", cubin_asm, (), {}, backend.known_targets()[0])
+    listing = backend.disassemble(LISTING, image) or ""
+    if fun is None:
+        return listing
+    functions = {part.partition("\n")[0]: part for part in listing.split("Function:")[1:]}
+    if fun not in functions:
+        raise ValueError(f"no function {fun!r}; there are {', '.join(functions)}")
+    return f"Function:{functions[fun]}"
