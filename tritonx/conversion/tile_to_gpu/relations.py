@@ -8,6 +8,8 @@ result has a wanted encoding, `keys_from_operands` the keys that fit what operan
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import Operation
@@ -103,24 +105,41 @@ class Reshape(Relation):
         return [infer.reshaped(given[0], shape_of(type_of(op.operands[0])), shape_of(type_of(op.results[0])))]
 
 
-class Join(Relation):
+@dataclass(frozen=True)
+class Together(Relation):
+    """Two tiles of one layout become one. The key is the result's encoding; ``part`` finds the operands' from it, if
+    they have one, and ``whole`` the reverse; both take the shape of what they are given the encoding of.
+    """
+
+    part: Callable[[DistributedEncoding, Ints], DistributedEncoding | None]
+    whole: Callable[[DistributedEncoding, Ints], DistributedEncoding]
+    refusal: str
+
     def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
-        part = infer.split_from(key, shape_of(type_of(op.results[0])))
+        part = self.part(key, shape_of(type_of(op.results[0])))
         if part is None:
-            raise LayoutError("the pair is not in one thread's registers")
+            raise LayoutError(self.refusal)
         return [part, part]
 
     def key_of_result(self, op: Any, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
-        part = infer.split_from(wanted, shape_of(type_of(op.results[0])))
+        part = self.part(wanted, shape_of(type_of(op.results[0])))
         return None if part is None else wanted
 
     def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
         shape = shape_of(type_of(op.operands[0]))
-        return [infer.joined(encoding, shape) for encoding in dict.fromkeys(given) if encoding is not None]
+        return [self.whole(encoding, shape) for encoding in dict.fromkeys(given) if encoding is not None]
 
     def default_key(self, op: Any, target: GpuTarget) -> DistributedEncoding:
         shape = shape_of(type_of(op.operands[0]))
-        return infer.joined(plain(shape, target), shape)
+        return self.whole(plain(shape, target), shape)
+
+
+APART = "the pair is not in one thread's registers"
+JOIN = Together(infer.split_from, infer.joined, APART)
+CAT = Together(
+    infer.concatenated_source, infer.concatenated, "the result's registers are not those of the two operands"
+)
+"""Registers of both operands one after another, in no promised order: the result needs twice as many of them."""
 
 
 class Split(Relation):
@@ -129,7 +148,7 @@ class Split(Relation):
     def results(self, op: Any, key: DistributedEncoding) -> Encodings:
         part = infer.split_from(key, shape_of(type_of(op.operands[0])))
         if part is None:
-            raise LayoutError("the pair is not in one thread's registers")
+            raise LayoutError(APART)
         return [part, part]
 
     def key_of_result(self, op: Any, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
@@ -142,28 +161,6 @@ class Split(Relation):
     def default_key(self, op: Any, target: GpuTarget) -> DistributedEncoding:
         shape = shape_of(type_of(op.results[0]))
         return infer.joined(plain(shape, target), shape)
-
-
-class Cat(Relation):
-    """Registers of both operands one after another, in no promised order: the result needs twice as many of them."""
-
-    def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
-        part = infer.concatenated_source(key, shape_of(type_of(op.results[0])))
-        if part is None:
-            raise LayoutError("the result's registers are not those of the two operands")
-        return [part, part]
-
-    def key_of_result(self, op: Any, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
-        part = infer.concatenated_source(wanted, shape_of(type_of(op.results[0])))
-        return None if part is None else wanted
-
-    def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
-        shape = shape_of(type_of(op.operands[0]))
-        return [infer.concatenated(encoding, shape) for encoding in dict.fromkeys(given) if encoding is not None]
-
-    def default_key(self, op: Any, target: GpuTarget) -> DistributedEncoding:
-        shape = shape_of(type_of(op.operands[0]))
-        return infer.concatenated(plain(shape, target), shape)
 
 
 class Reduce(Relation):
@@ -231,9 +228,9 @@ RELATIONS: dict[type[Operation], Relation] = {
     tile.ExpandDimsOp: ExpandDims(),
     tile.TransOp: Trans(),
     tile.ReshapeOp: Reshape(),
-    tile.JoinOp: Join(),
+    tile.JoinOp: JOIN,
     tile.SplitOp: Split(),
-    tile.CatOp: Cat(),
+    tile.CatOp: CAT,
     tile.ReduceOp: Reduce(),
     tile.ScanOp: Scan(),
     tile.GatherOp: Gather(),
