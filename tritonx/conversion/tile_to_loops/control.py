@@ -23,7 +23,7 @@ from tritonx.conversion.tile_to_loops.plan import Planner
 from tritonx.conversion.tile_to_loops.shape import copy_tile
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import register_type, type_bytes
-from tritonx.conversion.tile_to_loops.writer import Lanes
+from tritonx.conversion.tile_to_loops.writer import Lanes, Phis
 from tritonx.dialects import scf, tile
 from tritonx.ir.types import is_tensor, shape_of
 
@@ -132,29 +132,10 @@ def _if(e: Emitter, op: scf.IfOp) -> None:
 # ---- loops
 
 
-class _Phis:
-    """Phi nodes of a loop header whose second value is known only when the body has been emitted."""
-
-    def __init__(self, e: Emitter, before: str) -> None:
-        self.e = e
-        self.before = before
-        self.lines: list[tuple[int, str, str, str]] = []
-
-    def add(self, ty: str, initial: str) -> str:
-        w = self.e.writer
-        name = w.let(f"phi {ty}")
-        self.lines.append((len(w.lines) - 1, name, ty, initial))
-        return name
-
-    def carry(self, argument: SSAValue, initial: SSAValue) -> None:
-        """The scalars of a loop-carried `argument`."""
-        values = zip(flat_types(argument.type), self.e.values[initial], strict=True)
-        self.e.values[argument] = tuple(self.add(ty, value) for ty, value in values)
-
-    def close(self, following: list[str]) -> None:
-        w = self.e.writer
-        for (at, name, ty, initial), value in zip(self.lines, following, strict=True):
-            w.lines[at] = f"  {name} = phi {ty} [ {initial}, %{self.before} ], [ {value}, %{w.block} ]"
+def _carry(e: Emitter, phis: Phis, argument: SSAValue, initial: SSAValue) -> None:
+    """The scalars of a loop-carried `argument`."""
+    values = zip(flat_types(argument.type), e.values[initial], strict=True)
+    e.values[argument] = tuple(phis.add(ty, value) for ty, value in values)
 
 
 def _for(e: Emitter, op: scf.ForOp) -> None:
@@ -173,12 +154,12 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
     before = w.block
     w.label(header)
     begin = len(w.lines) - 1
-    phis = _Phis(e, before)
+    phis = Phis(w, before)
     counter = phis.add(bound, lower)
     e.values[induction] = (counter,)
     for argument, initial, kind in zip(arguments, op.operands[3:], kinds, strict=True):
         if kind == "scalar":
-            phis.carry(argument, initial)
+            _carry(e, phis, argument, initial)
         elif kind == "advance":
             e.carried[argument] = phis.add("i64", "0")
     w.branch_if(w.let(f"icmp {predicate} {bound} {counter}, {upper}"), inside, after)
@@ -267,10 +248,10 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     before = w.block
     w.label(header)
     begin = len(w.lines) - 1
-    phis = _Phis(e, before)
+    phis = Phis(w, before)
     for argument, initial in zip(first.args, op.operands, strict=True):
         if not is_tensor(argument.type):
-            phis.carry(argument, initial)
+            _carry(e, phis, argument, initial)
     e.fresh_chunk()
     emit_block(e, first)
     condition = terminator(first)

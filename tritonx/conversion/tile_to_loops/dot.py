@@ -32,7 +32,7 @@ from tritonx.conversion.tile_to_loops.types import (
     register_type,
     type_bytes,
 )
-from tritonx.conversion.tile_to_loops.writer import Lanes
+from tritonx.conversion.tile_to_loops.writer import Lanes, Phis
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.types import element_type, f32, f64, i32, shape_of
@@ -237,26 +237,19 @@ def _accumulate(
         return _steps(e, a, b, tile_, row_of_a, column_of_b, "0", unroll, initial, element)
     before, header = w.block, w.fresh_label("k")
     w.label(header)
-    index = w.let("phi i64")
-    index_line = len(w.lines) - 1
-    phis: list[list[str]] = []
-    first_line = len(w.lines)
-    for _ in range(tile_.rows):
-        phis.append([w.let(f"phi {ty}") for _ in range(tile_.vectors)])
+    begin = len(w.lines) - 1
+    phis = Phis(w, before)
+    index = phis.add("i64", "0")
+    carried = [[phis.add(ty, value) for value in row] for row in initial]
     w.trips *= k // unroll
-    following = _steps(e, a, b, tile_, row_of_a, column_of_b, index, unroll, phis, element)
+    following = _steps(e, a, b, tile_, row_of_a, column_of_b, index, unroll, carried, element)
     step = w.let(f"add nuw nsw i64 {index}, {unroll}")
     done = w.let(f"icmp eq i64 {step}, {k}")
     w.trips //= k // unroll
-    w.lines[index_line] = f"  {index} = phi i64 [ 0, %{before} ], [ {step}, %{w.block} ]"
-    at = first_line
-    for r in range(tile_.rows):
-        for v in range(tile_.vectors):
-            w.lines[at] = f"  {phis[r][v]} = phi {ty} [ {initial[r][v]}, %{before} ], [ {following[r][v]}, %{w.block} ]"
-            at += 1
+    phis.close([step, *(value for row in following for value in row)])
     after = w.fresh_label("k")
     w.branch_if(done, after, header)
-    w.loops.append((index_line - 1, len(w.lines)))
+    w.loops.append((begin, len(w.lines)))
     w.label_only(after)
     return following
 

@@ -18,7 +18,7 @@ from tritonx.conversion.tile_to_loops.loops import chunk_width, last_wide_dimens
 from tritonx.conversion.tile_to_loops.reduce import Parts, combine
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import element_bytes, register_type
-from tritonx.conversion.tile_to_loops.writer import Lanes
+from tritonx.conversion.tile_to_loops.writer import Lanes, Phis
 from tritonx.dialects import tile
 from tritonx.ir.types import element_type, shape_of
 
@@ -74,24 +74,22 @@ def _rest(e: Emitter, op: Operation, gathered: Parts, count: int, reverse: bool,
     w = e.writer
     before, header = w.block, w.fresh_label("element")
     w.label(header)
-    number = w.let("phi i64")
-    number_line = len(w.lines) - 1
-    types = [vector(register_type(element_type(v.type)), gathered[0].width) for v in op.operands]
-    phis = [Lanes(w.let(f"phi {ty}"), gathered[0].width) for ty in types]
+    begin, width = len(w.lines) - 1, gathered[0].width
+    phis = Phis(w, before)
+    number = phis.add("i64", "1")
+    types = [vector(register_type(element_type(v.type)), width) for v in op.operands]
+    so_far = [Lanes(phis.add(ty, part.text), width) for ty, part in zip(types, gathered, strict=True)]
     w.trips *= count
     here = w.let(f"sub i64 {count - 1}, {number}") if reverse else number
-    result = combine(e, op, phis, at(here))
+    result = combine(e, op, so_far, at(here))
     keep(here, result)
     following = w.let(f"add nuw nsw i64 {number}, 1")
     done = w.let(f"icmp eq i64 {following}, {count}")
     w.trips //= count
-    w.lines[number_line] = f"  {number} = phi i64 [ 1, %{before} ], [ {following}, %{w.block} ]"
-    for n, (phi, ty) in enumerate(zip(phis, types, strict=True)):
-        initial, new = gathered[n].text, result[n].text
-        w.lines[number_line + 1 + n] = f"  {phi.text} = phi {ty} [ {initial}, %{before} ], [ {new}, %{w.block} ]"
+    phis.close([following, *(part.text for part in result)])
     after = w.fresh_label("scanned")
     w.branch_if(done, after, header)
-    w.loops.append((number_line - 1, len(w.lines)))
+    w.loops.append((begin, len(w.lines)))
     w.label_only(after)
 
 
