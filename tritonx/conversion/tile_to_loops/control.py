@@ -7,6 +7,7 @@ index.py).
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IndexType
@@ -215,9 +216,7 @@ def _carry_tiles(e: Emitter, plan: Plan, targets: list[BlockArgument], values: l
         if source is not None and source.pointer == place.pointer and value not in targets:
             continue
         if conflicting(plan, value, target, targets):
-            count = 1
-            for extent in shape_of(target.type):
-                count *= extent
+            count = prod(shape_of(target.type))
             spare = View(e.new_buffer(count * type_bytes(place.type)), place.element, place.strides, place.widened)
             copy_tile(e, value, spare)
             staged.append((spare, place, shape_of(target.type)))

@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.mathlib import Code
 from tritonx.conversion.tile_to_loops import convert
-from tritonx.conversion.tile_to_loops.emitter import Position, View, row_major, unsupported
+from tritonx.conversion.tile_to_loops.emitter import Position, View, unsupported
 from tritonx.conversion.tile_to_loops.loops import chunk_width, each_chunk
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import (
@@ -93,11 +93,8 @@ def operand_view(e: Emitter, value: SSAValue) -> View:
 def copy_as(e: Emitter, value: SSAValue, wanted: Attribute, transform: Callable[[Lanes], Lanes] | None = None) -> View:
     """A copy of a tile in another element type (f32 or i32), each chunk put through `transform`."""
     shape, element = shape_of(value.type), element_type(value.type)
-    count = 1
-    for extent in shape:
-        count *= extent
     ty = register_type(wanted)
-    target = View(e.new_buffer(count * type_bytes(ty)), wanted, row_major(shape))
+    target = e.new_view(shape, wanted)
     for position in each_chunk(e, shape, type_bytes(ty)):
         lanes = e.evaluate(value, position)
         if is_float(element):
@@ -113,10 +110,7 @@ def with_columns_together(e: Emitter, view: View, shape: tuple[int, ...]) -> Vie
     """The same matrix (or batch of them) with a last stride of 1."""
     if view.strides[-1] == 1 or shape[-1] == 1:
         return view
-    count = 1
-    for extent in shape:
-        count *= extent
-    target = View(e.new_buffer(count * type_bytes(view.type)), view.element, row_major(shape), view.widened)
+    target = e.new_view(shape, view.element, widened=view.widened)
     if len(shape) == 3:
         with e.writer.loop("batch", shape[0]) as b:
             transpose_copy(e, _slice(e, view, b), _slice(e, target, b), shape[1:])

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -127,6 +128,11 @@ class Emitter:
         self.buffer_sizes.append(-(-nbytes // 64) * 64)
         return f"%b{len(self.buffer_sizes) - 1}"
 
+    def new_view(self, shape: tuple[int, ...], element: Attribute, *, widened: bool = False) -> View:
+        """A tile in a buffer of its own, row-major."""
+        nbytes = prod(shape) * element_bytes(f32 if widened else element)
+        return View(self.new_buffer(nbytes), element, row_major(shape), widened)
+
     def buffer_of(self, value: SSAValue) -> View:
         """The buffer that a tile is to be written to, made on first use."""
         view = self.views.get(value)
@@ -140,12 +146,7 @@ class Emitter:
             if host.widened == widened and host.element == element:
                 view = View(host.pointer, element, row_major(shape), widened)
         if view is None:
-            count = 1
-            for extent in shape:
-                count *= extent
-            view = View(
-                self.new_buffer(count * (4 if widened else element_bytes(element))), element, row_major(shape), widened
-            )
+            view = self.new_view(shape, element, widened=widened)
         self.views[value] = view
         return view
 

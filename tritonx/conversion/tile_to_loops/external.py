@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
@@ -41,9 +42,7 @@ def _map_elementwise(e: Emitter, op: tile.MapElementwiseOp) -> None:
     views = [e.buffer_of(r) for r in op.results]
     block = op.regions[0].blocks.first
     assert block is not None
-    count = 1
-    for extent in shape:
-        count *= extent
+    count = prod(shape)
     with w.loop("map", count, pack) as i:
         places = [_unravel(e, w.add(i, str(n)), shape) for n in range(pack)]
         e.fresh_chunk()

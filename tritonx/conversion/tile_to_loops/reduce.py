@@ -23,7 +23,7 @@ from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.tile_to_loops.emitter import Position, View
 from tritonx.conversion.tile_to_loops.groups import Group, Reduction
 from tritonx.conversion.tile_to_loops.loops import emit_anchors, group_lanes
-from tritonx.conversion.tile_to_loops.types import element_bytes, register_type
+from tritonx.conversion.tile_to_loops.types import register_type
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
 from tritonx.ir.types import element_type, is_tensor
@@ -145,12 +145,7 @@ class Partials:
     def __init__(self, e: Emitter, op: tile.ReduceOp, count: int, row: int) -> None:
         self.e = e
         self.elements = [element_type(s.type) for s in op.srcs]
-        self.views = [
-            View(e.new_buffer(count * row * element_bytes(t)), t, (row, 1))
-            if count * row
-            else View("null", t, (row, 1))
-            for t in self.elements
-        ]
+        self.views = [e.new_view((count, row), t) if count * row else View("null", t, (row, 1)) for t in self.elements]
 
     def store(self, row: str, column: str, parts: Parts, width: int) -> None:
         position = Position((row, column), 1 if width else -1, width)

@@ -16,7 +16,7 @@ from tritonx.conversion.llvm_text import float_constant
 from tritonx.conversion.mathlib import Code
 from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.dot import product_of, with_columns_together
-from tritonx.conversion.tile_to_loops.emitter import Position, View, row_major
+from tritonx.conversion.tile_to_loops.emitter import Position, View
 from tritonx.conversion.tile_to_loops.types import is_float
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
@@ -60,10 +60,7 @@ def _operand(
 ) -> View:
     """The scaled operand as f32."""
     w = e.writer
-    size = 4
-    for extent in shape:
-        size *= extent
-    target = View(e.new_buffer(size), f32, row_major(shape))
+    target = e.new_view(shape, f32)
     index: list[str] = []
     with ExitStack() as stack:
         for extent in shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
@@ -160,9 +161,7 @@ def _join(e: Emitter, op: tile.JoinOp) -> None:
 def _cat(e: Emitter, op: tile.CatOp) -> None:
     view = e.buffer_of(op.results[0])
     shape = shape_of(op.lhs.type)
-    half = 1
-    for extent in shape:
-        half *= extent
+    half = prod(shape)
     for which, source in enumerate((op.lhs, op.rhs)):
         pointer = view.pointer
         if which:

@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from tritonx.conversion.mathlib import Code
 from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.dot import each_product, operand_view, product_of, with_columns_together
-from tritonx.conversion.tile_to_loops.emitter import Position, View, row_major
+from tritonx.conversion.tile_to_loops.emitter import Position, View
 from tritonx.conversion.tile_to_loops.loops import each_chunk
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
@@ -42,11 +42,8 @@ def _to_bf16(e: Emitter, lanes: Lanes) -> Lanes:
 def _parts(e: Emitter, value: SSAValue, count: int, *, tf32: bool) -> list[View]:
     """The operand as `count` short numbers, the largest first."""
     shape = shape_of(value.type)
-    size = 4
-    for extent in shape:
-        size *= extent
     source = operand_view(e, value)
-    views = [View(e.new_buffer(size), f32, row_major(shape)) for _ in range(count)]
+    views = [e.new_view(shape, f32) for _ in range(count)]
     for position in each_chunk(e, shape, 4):
         rest = e.load_view(source, position)
         for n, view in enumerate(views):
@@ -75,10 +72,7 @@ def dot_in_parts(e: Emitter, op: tile.DotOp) -> None:
 
 def _sum_of_products(e: Emitter, op: tile.DotOp, small: list[tuple[View, View]], large: tuple[View, View]) -> None:
     shape = shape_of(op.results[0].type)
-    size = 4
-    for extent in shape:
-        size *= extent
-    total = View(e.new_buffer(size), f32, row_major(shape))
+    total = e.new_view(shape, f32)
 
     def place(index: tuple[str, ...], width: int) -> Position:
         return Position(index, len(index) - 1, width)
