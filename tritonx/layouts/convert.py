@@ -135,6 +135,11 @@ def _without_memory(
     return _ThroughMemory(not warps)
 
 
+def exchange_layout(source: LinearLayout, target: LinearLayout, bits: int) -> LinearLayout:
+    """offset → index: how an exchange of elements of `bits` bits would lie in memory, whole."""
+    return exchange_memory(*_distinct(source, target.order_outs(source.out_dims)), bits)
+
+
 def scratch_bytes(plan: ConversionPlan, bits: int) -> int:
     """Shared memory that a plan needs; elements narrower than a byte take a byte."""
     return plan.elements * max(8, bits) // 8 if isinstance(plan, ExchangePlan) else 0

@@ -104,6 +104,16 @@ class AmdMachine(Machine):
         f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.s.barrier', [])}()")
         f.line('fence syncscope("workgroup") acquire, !mmra !1')
 
+    def warp_barrier(self, f: FunctionEmitter) -> None:
+        """The LDS serves a wave's accesses in order; the compiler must keep them so."""
+        f.line('fence syncscope("wavefront") release, !mmra !1')
+        f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.wave.barrier', [])}()")
+        f.line('fence syncscope("wavefront") acquire, !mmra !1')
+
+    def keep_order(self, f: FunctionEmitter) -> None:
+        """LLVM's scheduler would move all loads from the LDS in front of the first product that uses one."""
+        f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.sched.barrier', ['i32'])}(i32 0)")
+
     def _permute(self, f: FunctionEmitter, value: str, lane: str) -> str:
         symbol = f.module.declare("i32", "@llvm.amdgcn.ds.bpermute", ["i32", "i32"])
         return f.inst(f"call i32 {symbol}(i32 {f.inst(f'shl i32 {lane}, 2')}, i32 {value})")

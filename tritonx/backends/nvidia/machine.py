@@ -85,6 +85,11 @@ class NvidiaMachine(Machine):
         f.module.attributes["#0"] = "convergent nounwind"
         f.line(f"call void {symbol}(i32 0)")
 
+    def warp_barrier(self, f: FunctionEmitter) -> None:
+        symbol = f.module.declare("void", "@llvm.nvvm.bar.warp.sync", ["i32"], " #0")
+        f.module.attributes["#0"] = "convergent nounwind"
+        f.line(f"call void {symbol}(i32 {FULL_MASK})")
+
     def _shuffle(self, f: FunctionEmitter, mode: str, value: str, lane: str, clamp: int) -> str:
         symbol = f.module.declare("i32", f"@llvm.nvvm.shfl.sync.{mode}.i32", ["i32"] * 4)
         return f.inst(f"call i32 {symbol}(i32 {FULL_MASK}, i32 {value}, i32 {lane}, i32 {clamp})")

@@ -94,6 +94,16 @@ class Machine(ABC):
         """As ``barrier``, but only accesses to shared memory need be visible."""
         self.barrier(f)
 
+    def warp_barrier(self, f: FunctionEmitter) -> None:
+        """All lanes of the warp; their accesses to shared memory before it are visible to each other after it."""
+        self.local_barrier(f)
+
+    def keep_order(self, f: FunctionEmitter) -> None:
+        """The vendor's scheduler moves no instruction across this place; nothing where it keeps registers few by
+        itself.
+        """
+        return None
+
     @abstractmethod
     def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int) -> str:
         """``value`` (i32) of the lane whose number differs in ``mask``."""

@@ -8,15 +8,15 @@ from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
-from tritonx.conversion.gpu_to_llvm.transfer import Place, load_registers, store_registers
+from tritonx.conversion.gpu_to_llvm.transfer import Place, SharedRegisters, load_registers, store_registers
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.dialects import gpu_layout
+from tritonx.dialects import gpu_layout, tile
 from tritonx.layouts import LinearLayout
 from tritonx.layouts import access as layout_access
 from tritonx.layouts.access import shared_access
 from tritonx.layouts.dims import OFFSET
-from tritonx.layouts.encodings import PaddedSharedEncoding
+from tritonx.layouts.encodings import BlockedEncoding, DotOperandEncoding, PaddedSharedEncoding
 from tritonx.layouts.lookup import linear_layout
 
 
@@ -42,10 +42,10 @@ def place_of(f: FunctionEmitter, value: SSAValue) -> Place:
     return f.memory[value]
 
 
-def write(f: FunctionEmitter, tile: SSAValue, place: Place, memory: Any) -> None:
+def write(f: FunctionEmitter, source: SSAValue, place: Place, memory: Any) -> None:
     """Store a tile into a buffer."""
-    value = f.get(tile)
-    access = shared_access(placement(f, tile.type, memory), bits(value.elem))
+    value = f.get(source)
+    access = shared_access(placement(f, source.type, memory), bits(value.elem))
     store_registers(f, place, value.elem, access, f.scalars(value))
 
 
@@ -68,8 +68,29 @@ def local_load(op: Any, f: FunctionEmitter) -> None:
     elem = llvm_type(result.type)
     out = ["poison"] * f.registers(result.type)
     access = shared_access(placement(f, result.type, op.src.type), bits(elem))
+    if read_by_slices(op):
+        f.memory[result] = SharedRegisters(f, place_of(f, op.src), elem, access)
+        return
     load_registers(f, place_of(f, op.src), elem, access, out)
     f.set(result, Tile.of(elem, out) if len(out) == 1 else Tile.wide(elem, len(out), f.pack(elem, out)))
+
+
+def read_by_slices(op: Any) -> bool:
+    """Whether the one user is a product by multiply-adds that stands behind this load and loads only: it may read the
+    memory itself, when it needs what is there.
+    """
+    uses = list(op.results[0].uses)
+    encoding = encoding_of(op.results[0].type)
+    if (
+        len(uses) != 1
+        or not isinstance(encoding, DotOperandEncoding)
+        or not isinstance(encoding.parent, BlockedEncoding)
+    ):
+        return False
+    following = op.next_op
+    while isinstance(following, gpu_layout.LocalLoadOp):
+        following = following.next_op
+    return following is uses[0].operation and isinstance(following, tile.DotOp) and uses[0].index < 2
 
 
 def memdesc_index(op: Any, f: FunctionEmitter) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import add_constant, apply_layout
 from tritonx.conversion.gpu_to_llvm.types import bits
-from tritonx.layouts.access import SharedAccess
+from tritonx.layouts.access import SharedAccess, VectorAccess
 from tritonx.layouts.dims import OFFSET
 
 
@@ -89,15 +89,43 @@ def store_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedA
         f.line(f"store {type_} {f.pack(memory, own)}, ptr addrspace(3) {address}, align {align}")
 
 
-def load_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess, out: list[str]) -> None:
-    """Fill the registers of ``out`` that the access names, and those that repeat them."""
-    memory = memory_type(elem)
-    align = access.vec * bits(elem) // 8
-    type_ = memory if access.vec == 1 else f"<{access.vec} x {memory}>"
-    for one, address in zip(access.accesses, addresses(f, place, elem, access), strict=True):
+class SharedRegisters:
+    """A tile in shared memory whose registers are loaded where they are first asked for."""
+
+    def __init__(self, f: FunctionEmitter, place: Place, elem: str, access: SharedAccess) -> None:
+        self._f = f
+        self._vec = access.vec
+        self.elem = elem
+        self._memory = memory_type(elem)
+        self._repeats = access.repeats
+        self._loaded: dict[int, str] = {}
+        where = addresses(f, place, elem, access)
+        self._source = {
+            r: (one, address) for one, address in zip(access.accesses, where, strict=True) for r in one.registers
+        }
+
+    def __getitem__(self, register: int) -> str:
+        """The name of a register's value; loads it, and what comes with it, at the first time."""
+        register = self._repeats[register]
+        if register not in self._loaded:
+            self._load(*self._source[register])
+        return self._loaded[register]
+
+    def _load(self, one: VectorAccess, address: str) -> None:
+        f, memory, vec = self._f, self._memory, self._vec
+        type_ = memory if vec == 1 else f"<{vec} x {memory}>"
+        align = vec * bits(self.elem) // 8
         value = f.inst(f"load {type_}, ptr addrspace(3) {address}, align {align}")
         for i, r in enumerate(one.registers):
-            name = value if access.vec == 1 else f.inst(f"extractelement {type_} {value}, i32 {i}")
-            out[r] = f.inst(f"trunc i8 {name} to i1") if elem == "i1" else name
+            name = value if vec == 1 else f.inst(f"extractelement {type_} {value}, i32 {i}")
+            self._loaded[r] = f.inst(f"trunc i8 {name} to i1") if self.elem == "i1" else name
+
+
+def load_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess, out: list[str]) -> None:
+    """Fill the registers of ``out`` that the access names, and those that repeat them."""
+    tile = SharedRegisters(f, place, elem, access)
+    for one in access.accesses:
+        for r in one.registers:
+            out[r] = tile[r]
     for r, same in enumerate(access.repeats):
         out[r] = out[same]

@@ -1,4 +1,6 @@
-"""Operands of matrix products go through shared memory in the form that the matrix loads read fastest."""
+"""Operands of matrix products go through shared memory in the form that the matrix loads, or a thread's vector loads,
+read fastest.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
+from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import (
     ConvertLayoutOp,
     LocalAllocOp,
@@ -17,10 +20,11 @@ from tritonx.dialects.gpu_layout import (
     encoding_value,
     memdesc,
 )
-from tritonx.ir.edit import replace
+from tritonx.ir.edit import erase, replace
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
-from tritonx.layouts import LayoutError, linear_layout
-from tritonx.layouts.convert import goes_through_memory
+from tritonx.layouts import LayoutError, LinearLayout, linear_layout, storage_shape
+from tritonx.layouts.convert import exchange_layout, goes_through_memory
+from tritonx.layouts.dims import OFFSET
 from tritonx.layouts.distributed import cga_of, layout_order
 from tritonx.layouts.encodings import (
     BlockedEncoding,
@@ -28,6 +32,7 @@ from tritonx.layouts.encodings import (
     DotOperandEncoding,
     Ints,
     LinearEncoding,
+    SharedLinearEncoding,
     SwizzledSharedEncoding,
 )
 from tritonx.layouts.matrix_units import is_mma
@@ -40,18 +45,80 @@ groups of as many rows as fill ``ROW_BYTES`` must lie in different banks.
 """
 
 
+STAGED_BYTES = 48 * 1024
+"""What both operands of a product by multiply-adds may take together: every target gives a block that much."""
+
+
 @dataclass(frozen=True)
 class StageDotOperands(ModulePass):
-    """Replaces a `convert_layout` to a `dot_op` layout that would exchange data between warps by a store to swizzled
-    shared memory and a load from it, so that the load can be `ldmatrix`. Conversions inside a warp stay. The load is
-    put in front of its first use."""
+    """Replaces a `convert_layout` to a `dot_op` layout that would exchange data between warps by a store to shared
+    memory and a load from it. Conversions inside a warp stay. The load is put in front of its first use.
+
+    For the matrix unit the memory is swizzled so that the load can be `ldmatrix`. For a product by multiply-adds it
+    lies as an exchange would put it; the load stands directly in front of the product, which then reads a slice of K
+    at a time instead of keeping all of K in registers."""
 
     name = "stage-dot-operands"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):
-            if isinstance(inner, ConvertLayoutOp):
-                _stage(inner)
+            match inner:
+                case ConvertLayoutOp():
+                    _stage(inner)
+                case tile.DotOp():
+                    _stage_slices(inner)
+                case _:
+                    pass
+
+
+def _stage_slices(dot: tile.DotOp) -> None:
+    """Stage the operands of a product by multiply-adds, if both fit."""
+    staged: list[tuple[int, ConvertLayoutOp, LinearLayout]] = []
+    total = 0
+    for number, operand in enumerate((dot.a, dot.b)):
+        type_ = type_of(operand)
+        if not is_tensor(type_):
+            return
+        encoding = _encoding(type_)
+        if not isinstance(encoding, DotOperandEncoding) or not isinstance(encoding.parent, BlockedEncoding):
+            return
+        total += linear_size(shape_of(type_)) * max(8, bit_width(element_type(type_))) // 8
+        made = operand.owner
+        if isinstance(made, ConvertLayoutOp) and (memory := _exchanged(made, encoding)) is not None:
+            staged.append((number, made, memory))
+    if total > STAGED_BYTES:
+        return
+    for number, convert, memory in staged:
+        target = type_of(convert.result)
+        shared = SharedLinearEncoding(memory.bases(OFFSET))
+        descriptor = memdesc(shape_of(target), element_type(target), attribute_of(shared))
+        alloc = LocalAllocOp.create(operands=(convert.src,), result_types=(descriptor,), location=convert.location)
+        _before(convert, alloc)
+        load = LocalLoadOp.create(operands=alloc.results, result_types=(target,), location=convert.location)
+        dot.operands[number] = _before(dot, load).results[0]
+        if convert.result.first_use is None:
+            erase(convert)
+
+
+def _exchanged(convert: ConvertLayoutOp, operand: DotOperandEncoding) -> LinearLayout | None:
+    """How the operand would lie in memory; None where the conversion needs none, or blocks would have to share it."""
+    type_ = type_of(convert.src)
+    if not is_tensor(type_) or cga_of(operand):
+        return None
+    shape, bits = shape_of(type_), max(8, bit_width(element_type(type_)))
+    source, target = linear_layout(_encoding(type_), shape), linear_layout(operand, shape)
+    try:
+        return exchange_layout(source, target, bits) if goes_through_memory(source, target, bits) else None
+    except LayoutError:
+        return None
+
+
+def linear_size(shape: Ints) -> int:
+    """Elements of a tile in memory."""
+    count = 1
+    for size in storage_shape(shape):
+        count *= size
+    return count
 
 
 def _stage(op: ConvertLayoutOp) -> None:

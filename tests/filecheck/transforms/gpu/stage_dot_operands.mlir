@@ -1,4 +1,5 @@
-// RUN: tritonx-opt %s -p "stage-dot-operands" | filecheck %s
+// RUN: tritonx-opt %s --split-input-file -p "stage-dot-operands" | filecheck %s
+// RUN: tritonx-opt %s --split-input-file -p "stage-dot-operands" | filecheck %s --check-prefix SLICES
 
 #rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
@@ -30,5 +31,50 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   tt.func public @inside(%a: tensor<64x32xf16, #alone>) -> tensor<64x32xf16, #p> {
     %x = ttg.convert_layout %a : tensor<64x32xf16, #alone> -> tensor<64x32xf16, #p>
     tt.return %x : tensor<64x32xf16, #p>
+  }
+}
+
+// -----
+
+// A product by multiply-adds: both operands are stored, and loaded directly in front of the product, in the loop too,
+// where the first of them was converted outside.
+#rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#squares = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #squares}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #squares}>
+
+// SLICES: #shared = #ttg.shared_linear<{offset =
+// SLICES-LABEL: @sliced
+// SLICES: %[[A:.*]] = ttg.local_alloc %a
+// SLICES-NOT: ttg.local_load
+// SLICES: scf.for
+// SLICES: %[[B:.*]] = ttg.local_alloc
+// SLICES-NEXT: %[[X:.*]] = ttg.local_load %[[A]]
+// SLICES-NEXT: %[[Y:.*]] = ttg.local_load %[[B]]
+// SLICES-NEXT: tt.dot %[[X]], %[[Y]]
+// SLICES-NOT: ttg.convert_layout
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @sliced(%a: tensor<64x32xf32, #rows>, %p: tensor<32x64x!tt.ptr<f32>, #rows>, %c: tensor<64x64xf32, #squares>, %n: i32) -> tensor<64x64xf32, #squares> {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %x = ttg.convert_layout %a : tensor<64x32xf32, #rows> -> tensor<64x32xf32, #a>
+    %d = scf.for %i = %zero to %n step %one iter_args(%t = %c) -> (tensor<64x64xf32, #squares>) : i32 {
+      %b = tt.load %p : tensor<32x64x!tt.ptr<f32>, #rows>
+      %y = ttg.convert_layout %b : tensor<32x64xf32, #rows> -> tensor<32x64xf32, #b>
+      %next = tt.dot %x, %y, %t : tensor<64x32xf32, #a> * tensor<32x64xf32, #b> -> tensor<64x64xf32, #squares>
+      scf.yield %next : tensor<64x64xf32, #squares>
+    }
+    tt.return %d : tensor<64x64xf32, #squares>
+  }
+
+  // Operands that do not fit together stay with their conversions, which cut the exchange into parts.
+  // SLICES-LABEL: @large
+  // SLICES-NOT: local_alloc
+  // SLICES: ttg.convert_layout
+  tt.func public @large(%a: tensor<64x128xf32, #rows>, %b: tensor<128x64xf32, #rows>, %c: tensor<64x64xf32, #squares>) -> tensor<64x64xf32, #squares> {
+    %x = ttg.convert_layout %a : tensor<64x128xf32, #rows> -> tensor<64x128xf32, #a>
+    %y = ttg.convert_layout %b : tensor<128x64xf32, #rows> -> tensor<128x64xf32, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x128xf32, #a> * tensor<128x64xf32, #b> -> tensor<64x64xf32, #squares>
+    tt.return %d : tensor<64x64xf32, #squares>
   }
 }

@@ -131,6 +131,15 @@ def test_matrix_instructions(compiled: Compile, target: str, dtype: Any, size: i
     assert made.metadata["spills"] == 0
 
 
+@pytest.mark.parametrize("m, n, k, num_warps", [(64, 64, 32, 4), (128, 64, 64, 8)])
+def test_a_product_by_multiply_adds_holds_a_slice(compiled: Compile, m: int, n: int, k: int, num_warps: int) -> None:
+    """All of K would be 192 registers of operands and more; the loads must not move in front of the first product."""
+    arrays = [np.zeros(shape, np.float32) for shape in ((m, k), (k, n), (m, n))]
+    made = compiled("gfx1100", matmul, arrays, {"M": m, "N": n, "K": k}, num_warps=num_warps)
+    assert "v_wmma" not in made.stages["amdgcn"]
+    assert made.metadata["spills"] == 0
+
+
 @pytest.mark.parametrize("target", ["gfx942", "gfx1100"])
 def test_what_cannot_be_compiled_says_where(compiled: Compile, target: str) -> None:
     with pytest.raises(Exception, match=r"test_code_object\.py:\d+:\d+: .*(math\.sin|f64|sin)"):

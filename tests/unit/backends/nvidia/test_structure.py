@@ -131,11 +131,32 @@ def many_products(a_ptr, b_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl
     tl.store(out_ptr + m * N + n, tl.dot(a, b, input_precision="ieee"))
 
 
+PRODUCTS = {"a_ptr": "*fp32", "b_ptr": "*fp32", "out_ptr": "*fp32"}
+
+
 @needs_assembler
 def test_a_kernel_that_spills_gets_all_registers(compiler: Any) -> None:
-    signature = {"a_ptr": "*fp32", "b_ptr": "*fp32", "out_ptr": "*fp32"}
-    made = compiler(many_products, "90", signature, {"M": 64, "N": 16, "K": 128}, num_warps=8)
-    assert made.metadata["spills"] == 0 or made.metadata["registers"] == 255
+    """96 KB of operands are not staged in shared memory, and do not fit in registers either."""
+    made = compiler(many_products, "90", PRODUCTS, {"M": 128, "N": 64, "K": 128}, num_warps=8)
+    assert made.metadata["spills"] > 0
+    assert made.metadata["registers"] == 255
+
+
+@needs_assembler
+@pytest.mark.parametrize("arch", ["75", "80", "90"])
+@pytest.mark.parametrize(
+    ("shape", "warps", "registers"),
+    [((64, 64, 32), 4, 128), ((64, 64, 32), 8, 80), ((128, 128, 32), 8, 192), ((128, 64, 64), 8, 128)],
+)
+def test_a_product_by_multiply_adds_holds_a_slice(
+    compiler: Any, arch: str, shape: tuple[int, int, int], warps: int, registers: int
+) -> None:
+    """A thread's results, and four steps of K of its operands: not all of K."""
+    made = compiler(many_products, arch, PRODUCTS, dict(zip("MNK", shape, strict=True)), num_warps=warps)
+    in_registers(made, registers)
+    m, n, k = shape
+    assert made.count("fma.rn.f32") == m * n * k // (32 * warps)
+    assert made.count("bar.sync") <= 5
 
 
 def test_registers_are_limited(compiler: Any) -> None:
