@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -113,11 +113,16 @@ def _bits(array: Array) -> Array:
     return np.ascontiguousarray(array).view(np.uint8)
 
 
-def spacing(values: Array, dtype: Any) -> Array:
-    """The distance of neighbouring numbers of ``dtype`` around each value, as float64."""
+def format_of(dtype: Any) -> Any:
+    """The limits of a floating-point format (``ml_dtypes.finfo``)."""
     import ml_dtypes
 
-    info = ml_dtypes.finfo(dtype)
+    return cast(Any, ml_dtypes).finfo(dtype)
+
+
+def spacing(values: Array, dtype: Any) -> Array:
+    """The distance of neighbouring numbers of ``dtype`` around each value, as float64."""
+    info = format_of(dtype)
     size = np.maximum(np.abs(values), float(info.smallest_normal))
     with np.errstate(all="ignore"):
         return np.exp2(np.floor(np.log2(np.where(np.isfinite(size), size, 1.0))) - info.nmant)
@@ -160,9 +165,7 @@ def _outside(part: Part, got: Array, rounded: Array, dtype: Any) -> tuple[Array,
 
 
 def _smallest_normal(dtype: Any) -> float:
-    import ml_dtypes
-
-    return float(ml_dtypes.finfo(dtype).smallest_normal)
+    return float(format_of(dtype).smallest_normal)
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,9 @@ class BackendDevice:
         try:
             args = host_arguments(trial)
             if not self.on_host:
-                args = [to_device(a, backend=self.name) if isinstance(a, np.ndarray) else a for a in args]
+                places = [i for i, a in enumerate(args) if isinstance(a, np.ndarray)]
+                for place in places:
+                    args[place] = to_device(args[place], backend=self.name)
             kernel: Any = case.kernel
             kernel[trial.grid](*args, **trial.constants, **case.options)
             return [a if self.on_host else a.numpy() for a in _outputs(trial, args)]

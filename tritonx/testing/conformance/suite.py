@@ -11,7 +11,7 @@ FAMILIES = (
     "elementwise", "casts", "fp8", "functions", "memory", "blocks", "shape", "reduce", "scan", "dot", "atomic",
     "control", "sorting", "random_numbers", "debug",
 )  # fmt: skip
-"""Modules of this package, one an op family, each with ``cases(cover)``."""
+"""Modules of ``families``, one an op family, each with ``cases(cover)``."""
 
 
 def cases(cover: Cover | None = None) -> list[Case]:
@@ -19,7 +19,7 @@ def cases(cover: Cover | None = None) -> list[Case]:
     cover = Cover.from_environment() if cover is None else cover
     found: dict[str, Case] = {}
     for family in FAMILIES:
-        for case in import_module(f"tritonx.testing.conformance.{family}").cases(cover):
+        for case in import_module(f"tritonx.testing.conformance.families.{family}").cases(cover):
             if case.name in found:
                 raise ValueError(f"two conformance cases are named {case.name}")
             found[case.name] = case

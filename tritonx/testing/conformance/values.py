@@ -1,5 +1,8 @@
 """Dtypes by the language's names, and random values of them."""
 
+# NumPy's random numbers and selections are of no dtype that a checker knows.
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from typing import Any

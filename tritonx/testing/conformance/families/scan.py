@@ -13,7 +13,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.testing.conformance.case import Array, Case, Output, Part, Tolerance, Trial
 from tritonx.testing.conformance.cover import Cover
-from tritonx.testing.conformance.shape import grid_2d, grid_3d
+from tritonx.testing.conformance.families.shape import grid_2d, grid_3d
 from tritonx.testing.conformance.values import DTYPES, small_integers
 
 

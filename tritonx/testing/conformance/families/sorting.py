@@ -13,7 +13,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.testing.conformance.case import Case, Output, Part, Trial
 from tritonx.testing.conformance.cover import Cover
-from tritonx.testing.conformance.shape import grid_2d
+from tritonx.testing.conformance.families.shape import grid_2d
 from tritonx.testing.conformance.values import DTYPES, INTEGERS, integers, values
 
 

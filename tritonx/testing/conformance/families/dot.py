@@ -17,7 +17,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.testing.conformance.case import Array, Case, Output, Tolerance, Trial, ceil_div
 from tritonx.testing.conformance.cover import Cover
-from tritonx.testing.conformance.shape import grid_2d, grid_3d
+from tritonx.testing.conformance.families.shape import grid_2d, grid_3d
 from tritonx.testing.conformance.values import DTYPES, FP8, small_integers
 
 FRACTION = {"ieee": 2.0**-20, "tf32": 2.0**-9, "tf32x3": 2.0**-18}

@@ -16,7 +16,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.testing.conformance.case import Case, Output, Part, Tolerance, Trial
 from tritonx.testing.conformance.cover import Cover
-from tritonx.testing.conformance.shape import grid_2d, grid_3d
+from tritonx.testing.conformance.families.shape import grid_2d, grid_3d
 from tritonx.testing.conformance.values import FLOATS, INTEGERS, integers, small_integers
 
 
