@@ -7,7 +7,7 @@ something from outside keeps it alive to the end of the loop, since the next ite
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from tritonx.dialects import gpu_layout, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType, encoding_value
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
 from tritonx.layouts import LinearLayout, linear_layout, padded_size, plan_conversion, scratch_bytes, storage_shape
+from tritonx.layouts.convert import owners
 from tritonx.layouts.encodings import NvmmaSharedEncoding, PaddedSharedEncoding, SharedLinearEncoding
 
 DEFAULT_ALIGNMENT = 16
@@ -82,6 +83,19 @@ def scratch_size(op: Any) -> int:
             return scratch.table_bytes(_elements(shape_of(type_of(op.results[0]))), 4)
         case _:
             return 0
+
+
+def owned_by_warps(op: Operation) -> tuple[Hashable, ...] | None:
+    """Which warp owns which byte of an op's scratch memory; None where two warps access the same.
+
+    Ops with equal answers and equal scratch never meet between warps.
+    """
+    if not isinstance(op, gpu_layout.ConvertLayoutOp):
+        return None
+    source, target = tensor_layout(type_of(op.src)), tensor_layout(type_of(op.result))
+    size = stored_bytes(type_of(op.src))
+    owned = owners(plan_conversion(source, target, 8 * size))
+    return None if owned is None else (size, *owned)
 
 
 def _elements(shape: Iterable[int]) -> int:

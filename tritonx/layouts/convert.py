@@ -19,7 +19,7 @@ from typing import TypeAlias
 from tritonx.layouts.access import SharedAccess, VectorAccess, placement, shared_access
 from tritonx.layouts.dims import BLOCK, LANE, OFFSET, REGISTER, WARP
 from tritonx.layouts.errors import LayoutError
-from tritonx.layouts.gf2 import Echelon, rank
+from tritonx.layouts.gf2 import Echelon, echelon, rank
 from tritonx.layouts.index_math import all_xors
 from tritonx.layouts.linear import LinearLayout
 from tritonx.layouts.shuffle import ShufflePlan, shuffle_plan
@@ -59,7 +59,8 @@ class ExchangePart:
 @dataclass(frozen=True)
 class ExchangePlan:
     """Through `elements` elements of shared memory in one or more parts, with a barrier between a write and a read
-    and between parts. `same_warp` says that no data leaves its warp: a barrier of the warp is enough.
+    and between parts. `same_warp` says that no data leaves its warp and that a place belongs to one warp in all parts:
+    barriers of the warp are enough.
 
     `memory` is offset → index (with all parts' bits, the parts' highest). The registers named by a part's `write` are
     source registers, those of `read` destination registers; together the parts' reads fill every destination
@@ -143,6 +144,19 @@ def exchange_layout(source: LinearLayout, target: LinearLayout, bits: int) -> Li
 def scratch_bytes(plan: ConversionPlan, bits: int) -> int:
     """Shared memory that a plan needs; elements narrower than a byte take a byte."""
     return plan.elements * max(8, bits) // 8 if isinstance(plan, ExchangePlan) else 0
+
+
+def owners(plan: ConversionPlan) -> tuple[frozenset[int], tuple[int, ...]] | None:
+    """Which places of the scratch belong to which warp, in a form that is equal for equal ownership: the span of warp
+    0's places, and the step to those of each bit of the warp's number. None where warps take each other's places.
+    """
+    if not isinstance(plan, ExchangePlan) or not plan.same_warp:
+        return None
+    writes = [part.write for part in plan.parts]
+    threads = writes[0].threads
+    offsets = [one.offset for write in writes for one in write.accesses]
+    inside = echelon((*threads.columns(LANE), *offsets, *(1 << i for i in range(writes[0].vec.bit_length() - 1))))
+    return frozenset(inside.vectors), tuple(inside.reduce(step)[0] for step in threads.columns(WARP))
 
 
 def plan_cost(plan: ConversionPlan, bits: int) -> int:
@@ -266,14 +280,15 @@ def _exchange(
     parts = tuple(
         ExchangePart(_part(write, part, total - cuts), _part(read, part, total - cuts)) for part in range(1 << cuts)
     )
-    private = same_warp and not _shared_between_warps(source)
+    private = same_warp and not _shared_between_warps(write_places, total - cuts)
     return ExchangePlan(memory, 1 << (total - cuts), parts, private)
 
 
-def _shared_between_warps(layout: LinearLayout) -> bool:
-    """Whether two warps hold, and so write, the same element."""
-    inside = (*layout.columns(REGISTER), *layout.columns(LANE))
-    warps = layout.columns(WARP)
+def _shared_between_warps(places: LinearLayout, shift: int) -> bool:
+    """Whether two warps write the same place of the scratch, in one part or in two."""
+    low = (1 << shift) - 1
+    inside = [basis & low for basis in (*places.columns(REGISTER), *places.columns(LANE))]
+    warps = places.columns(WARP)
     return rank((*inside, *warps)) < rank(inside) + len(warps)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tritonx.layouts import LinearLayout, simulate
-from tritonx.layouts.convert import ExchangePlan, NoMove, RegisterMove, plan_conversion, scratch_bytes
+from tritonx.layouts.convert import ExchangePlan, NoMove, RegisterMove, owners, plan_conversion, scratch_bytes
 from tritonx.layouts.encodings import BlockedEncoding, DotOperandEncoding, NvidiaMmaEncoding, SliceEncoding
 from tritonx.layouts.lookup import linear_layout
 from tritonx.layouts.samples import random_distributed, split
@@ -122,3 +122,52 @@ def test_copies_in_other_warps_are_not_fetched():
     spread = LinearLayout([("register", []), ("lane", [1, 2, 4, 8, 16]), ("warp", [32, 64]), ("block", [])], outs)
     plan = check(everywhere, spread, 32)
     assert isinstance(plan, ShufflePlan) and plan.shuffles == 0 and plan.selects
+
+
+def places_of_warps(plan):
+    """For each warp, the places of the scratch that it touches in any part."""
+    found = {}
+    for part in plan.parts:
+        for access in (part.write, part.read):
+            for vector in access.accesses:
+                starts = simulate.addresses(access, vector.offset)
+                for warp, row in enumerate(starts):
+                    found.setdefault(warp, set()).update(int(start) + i for start in row for i in range(access.vec))
+    return [found[warp] for warp in sorted(found)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_warps_that_wait_for_themselves_keep_to_places_of_their_own(seed):
+    rng = random.Random(seed)
+    alone = 0
+    for _ in range(800):
+        source, target = random_pair(rng)
+        plan = plan_conversion(source, target, 32, scratch_limit=rng.choice([64, 256, 32768]), shuffles=False)
+        if not isinstance(plan, ExchangePlan) or not plan.same_warp:
+            continue
+        places = places_of_warps(plan)
+        assert sum(map(len, places)) == len(set().union(*places))
+        alone += len(places) > 1
+    assert alone
+
+
+def test_rows_of_products_stay_in_their_warps():
+    """The accumulator of a product whose warps lie along M, to a layout that gives each warp the same sixteen rows."""
+    mma = linear_layout(NvidiaMmaEncoding(2, 0, (4, 1), (16, 8)), (64, 64))
+    own = linear_layout(BlockedEncoding((4, 8), (4, 8), (4, 1), (1, 0)), (64, 64))
+    others = linear_layout(BlockedEncoding((1, 8), (4, 8), (4, 1), (1, 0)), (64, 64))
+    for target, inside in ((own, True), (others, False)):
+        plan = check(mma, target, 32, shuffles=False)
+        assert isinstance(plan, ExchangePlan) and plan.same_warp is inside
+        assert (owners(plan) is not None) is inside
+    back = plan_conversion(own, mma, 32, shuffles=False)
+    assert owners(plan_conversion(mma, own, 32, shuffles=False)) == owners(back)
+
+
+def test_warps_keep_to_their_places_in_all_parts():
+    mma = linear_layout(NvidiaMmaEncoding(2, 0, (4, 1), (16, 8)), (64, 256))
+    own = linear_layout(BlockedEncoding((4, 8), (4, 8), (4, 1), (1, 0)), (64, 256))
+    plan = check(mma, own, 32, scratch_limit=16384, shuffles=False)
+    assert isinstance(plan, ExchangePlan) and plan.same_warp and len(plan.parts) == 2
+    places = places_of_warps(plan)
+    assert len(places) == 4 and sum(map(len, places)) == len(set().union(*places)) == plan.elements

@@ -245,7 +245,7 @@ def barrier(op: Operation, f: FunctionEmitter) -> None:
 
 
 def local_barrier(op: Operation, f: FunctionEmitter) -> None:
-    f.machine.local_barrier(f)
+    f.local_barrier()
 
 
 TABLE: dict[type[Operation], Emit] = {

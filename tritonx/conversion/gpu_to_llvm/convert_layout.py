@@ -133,10 +133,15 @@ def exchange(op: Any, f: FunctionEmitter, plan: ExchangePlan, value: Tile, count
     names = f.scalars(value)
     out: list[str] = ["poison"] * count
     for number, step in enumerate(plan.parts):
-        if number:
-            f.machine.local_barrier(f)
+        if plan.same_warp:  # of a conversion before, or of the last iteration, the other lanes may still read
+            f.warp_barrier()
+        elif number:
+            f.local_barrier()
         store_registers(f, base, value.elem, step.write, names)
-        f.machine.local_barrier(f)
+        if plan.same_warp:
+            f.warp_barrier()
+        else:
+            f.local_barrier()
         load_registers(f, base, value.elem, step.read, out)
     if value.prefers_vector and count > 1:
         return Tile.wide(value.elem, count, f.pack(value.elem, out))

@@ -98,7 +98,7 @@ def exchange(f: FunctionEmitter, op: Any, layout: LinearLayout, axis: AxisBits, 
             f.line(f"store {memory} {stored}, ptr addrspace(3) {address}")
         f.branch(done)
         f.label(done)
-    f.machine.local_barrier(f)
+    f.local_barrier()
     out: list[list[Tile]] = []
     for value, area in zip(values, areas, strict=True):
         memory = "i8" if value.elem == "i1" else value.elem

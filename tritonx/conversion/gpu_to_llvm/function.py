@@ -119,6 +119,19 @@ class FunctionEmitter:
         """Make the lane and the warp, so that lines written to the prologue afterwards may use them."""
         _ = self.lane, self.warp
 
+    # ---- threads waiting for each other
+
+    def local_barrier(self) -> None:
+        """Accesses to shared memory of all threads before it are visible to all after it."""
+        if self.num_warps == 1:
+            self.machine.warp_barrier(self)
+        else:
+            self.machine.local_barrier(self)
+
+    def warp_barrier(self) -> None:
+        """As ``local_barrier`` among the threads of each warp."""
+        self.machine.warp_barrier(self)
+
     # ---- values
 
     def get(self, value: SSAValue) -> Tile:

@@ -39,7 +39,7 @@ def gather(op: Any, f: FunctionEmitter) -> None:
         made.add(slot)
         stored = f.inst(f"zext i1 {name} to i8") if elem == "i1" else name
         f.line(f"store {memory} {stored}, ptr addrspace(3) {f.shared_element(base, memory, slot, 0)}, align {align_}")
-    f.machine.local_barrier(f)
+    f.local_barrier()
     axis = op.axis.value.data
     layout = f.indices(f.layout(index))
     numbers = f.get(op.indices)
@@ -68,7 +68,7 @@ def histogram(op: Any, f: FunctionEmitter) -> None:
             guarded_store(f, inside, place)
         else:
             f.line(f"store i32 0, ptr addrspace(3) {place}, align 4")
-    f.machine.local_barrier(f)
+    f.local_barrier()
     layout = f.layout(op.src.type)
     skip, owner = layout.free_masks().get("register", 0), f.indices(layout).owner
     guard = Guard(f, owner)
@@ -89,7 +89,7 @@ def histogram(op: Any, f: FunctionEmitter) -> None:
         f.line(f"atomicrmw add ptr addrspace(3) {f.shared_element(base, 'i32', number, 0)}, i32 1 monotonic")
         f.branch(done)
         f.label(done)
-    f.machine.local_barrier(f)
+    f.local_barrier()
     names = [
         f.inst(f"load i32, ptr addrspace(3) {f.shared_element(base, 'i32', bin_, 0)}, align 4")
         for bin_ in f.indices(f.layout(result)).dim(0)

@@ -5,12 +5,15 @@ pending one of which one is a write needs a barrier before it, which settles eve
 again with what their end leaves, until nothing is added; where control flow joins, the pending sets unite. What has
 arrived by an asynchronous copy is seen by other threads only after a wait and a barrier, so a wait turns the copies
 into pending writes.
+
+A conversion in which every warp keeps to bytes of its own synchronises its warps each for itself. Such accesses pend
+apart, with what says which warp owns what: another access with the same owners does not meet them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.context import Context
@@ -18,7 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.buffers import VIEWS, aliases_of, allocation_size, scratch_size
+from tritonx.analysis.buffers import VIEWS, aliases_of, allocation_size, owned_by_warps, scratch_size
 from tritonx.dialects import gpu, gpu_layout, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.fold.constants import constant_of
@@ -35,14 +38,33 @@ _NO_ACCESS = (*VIEWS, gpu_layout.LocalDeallocOp, gpu_layout.AsyncCommitGroupOp, 
 
 @dataclass(frozen=True)
 class Pending:
-    """Accesses since the last barrier; `copies` are asynchronous writes that no wait has covered."""
+    """Accesses since the last barrier; `copies` are asynchronous writes that no wait has covered, `owned` reads and
+    writes of warps in bytes of their own, with what says which these are.
+    """
 
     reads: frozenset[Interval] = frozenset()
     writes: frozenset[Interval] = frozenset()
     copies: frozenset[Interval] = frozenset()
+    owned: frozenset[tuple[Interval, Hashable]] = frozenset()
 
     def joined(self, other: Pending) -> Pending:
-        return Pending(self.reads | other.reads, self.writes | other.writes, self.copies | other.copies)
+        return Pending(
+            self.reads | other.reads,
+            self.writes | other.writes,
+            self.copies | other.copies,
+            self.owned | other.owned,
+        )
+
+    def of_others(self, scratch: Interval, owners: Hashable) -> list[Interval]:
+        """What an access by these owners of this scratch may meet."""
+        apart = [interval for interval, key in self.owned if (interval, key) != (scratch, owners)]
+        return [*self.reads, *self.writes, *self.copies, *apart]
+
+    def written(self) -> list[Interval]:
+        return [*self.writes, *(interval for interval, _ in self.owned)]
+
+    def touched(self) -> list[Interval]:
+        return [*self.reads, *self.written()]
 
     def settled(self) -> Pending:
         """After a barrier."""
@@ -55,7 +77,7 @@ class InsertBarriers(ModulePass):
     `allocate-shared-memory`.
 
     Ops with scratch memory synchronise inside themselves, between their writes and their reads; around them they are
-    treated as a write before and a read after.
+    treated as a write before and a read after. Of a conversion inside warps only other owners of its bytes must wait.
     """
 
     name = "insert-barriers"
@@ -141,7 +163,7 @@ class _Inserter:
             case gpu.BarrierOp() | gpu_layout.LocalBarrierOp():
                 return pending.settled()
             case gpu_layout.AsyncWaitOp():
-                return Pending(pending.reads, pending.writes | pending.copies)
+                return Pending(pending.reads, pending.writes | pending.copies, owned=pending.owned)
             case tile.CallOp():
                 return self._call(op, pending)
             case _:
@@ -178,16 +200,17 @@ class _Inserter:
     def _access(self, op: Operation, pending: Pending) -> Pending:
         if OFFSET in op.attributes and not isinstance(op, gpu_layout.LocalAllocOp):
             scratch = offset_of(op), offset_of(op) + scratch_size(op)
-            if _meets([scratch], pending.reads | pending.writes | pending.copies):
+            owners = owned_by_warps(op)
+            if _meets([scratch], pending.of_others(scratch, owners)):
                 _barrier_before(op)
                 pending = pending.settled()
+            if owners is not None:
+                return replace(pending, owned=pending.owned | {(scratch, owners)})
             # Its own barrier, between writing and reading the scratch, settles what came before.
             return Pending(frozenset({scratch}), frozenset(), pending.copies)
         reads, writes, copies = self._effects(op)
         settled = (
-            _meets(reads, pending.writes)
-            or _meets(writes, pending.reads | pending.writes)
-            or _meets(copies, pending.reads | pending.writes)
+            _meets(reads, pending.written()) or _meets(writes, pending.touched()) or _meets(copies, pending.touched())
         )
         if settled:
             _barrier_before(op)
@@ -195,7 +218,10 @@ class _Inserter:
         if not (reads or writes or copies):
             return pending
         return Pending(
-            pending.reads | frozenset(reads), pending.writes | frozenset(writes), pending.copies | frozenset(copies)
+            pending.reads | frozenset(reads),
+            pending.writes | frozenset(writes),
+            pending.copies | frozenset(copies),
+            pending.owned,
         )
 
     def _effects(self, op: Any) -> tuple[list[Interval], list[Interval], list[Interval]]:

@@ -2,6 +2,8 @@
 
 #rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #columns = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#own = #ttg.blocked<{sizePerThread = [4, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 #smem = #ttg.shared_memory
 
@@ -73,5 +75,32 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     %x = ttg.local_load %m0 : !ttg.memdesc<32x32xf32, #shared, #smem, mutable> -> tensor<32x32xf32, #rows>
     ttg.local_store %a, %m1 : tensor<32x32xf32, #rows> -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable>
     tt.return %x : tensor<32x32xf32, #rows>
+  }
+
+  // Conversions in which every warp keeps to its rows do not wait for other warps, not even round a loop; a conversion
+  // that other warps take part in does, before and inside.
+  // CHECK-LABEL: @warps
+  // CHECK: scf.for
+  // CHECK-NOT: ttg.local_barrier
+  // CHECK: ttg.convert_layout
+  // CHECK-NOT: ttg.local_barrier
+  // CHECK: scf.yield
+  // CHECK: ttg.local_barrier
+  // CHECK-NEXT: ttg.convert_layout
+  // CHECK-NEXT: ttg.local_barrier
+  // CHECK-NEXT: ttg.convert_layout
+  // CHECK-NEXT: tt.return
+  tt.func public @warps(%a: tensor<64x64xf32, #mma>, %n: i32) -> (tensor<64x64xf32, #rows>, tensor<64x64xf32, #own>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %a) -> (tensor<64x64xf32, #mma>) : i32 {
+      %x = ttg.convert_layout %s : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #own>
+      %y = arith.addf %x, %x : tensor<64x64xf32, #own>
+      %z = ttg.convert_layout %y : tensor<64x64xf32, #own> -> tensor<64x64xf32, #mma>
+      scf.yield %z : tensor<64x64xf32, #mma>
+    }
+    %r = ttg.convert_layout %sum : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #rows>
+    %o = ttg.convert_layout %sum : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #own>
+    tt.return %r, %o : tensor<64x64xf32, #rows>, tensor<64x64xf32, #own>
   }
 }
