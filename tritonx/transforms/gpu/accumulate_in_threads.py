@@ -8,7 +8,7 @@
 
 What stays in the loop touches only a thread's registers; the shuffles and barriers of a reduction over lanes and
 warps are done once. The tile is reshaped so that the bits of the axis that a thread holds itself are dims of their
-own; no element moves.
+own; no element moves. In an unrolled loop several reductions are added one after another; each becomes a thread's own.
 """
 
 from __future__ import annotations
@@ -72,32 +72,59 @@ class AccumulateInThreads(ModulePass):
 
 @dataclass(frozen=True)
 class _Accumulation:
-    """`update = combine(acc, reduce)` in a loop, where nothing else uses any of them."""
+    """`acc = combine(… combine(combine(acc, reduce), reduce) …)` in a loop, where nothing else uses any of them."""
 
-    reduce: tile.ReduceOp
-    update: Operation
+    steps: tuple[tuple[tile.ReduceOp, Operation], ...]
+    """Each reduction and the op that adds it, in the order in which they are added: several in an unrolled loop."""
     split: tuple[tuple[int, bool], ...]
     """The axis as (extent, whether a thread holds all of it) of its parts, slowest first."""
 
 
 def _find(loop: scf.ForOp, number: int) -> _Accumulation | None:
-    end = terminator_of(loop.body.block)
-    update = end.operands[number].owner
     argument = loop.body.block.args[number + 1]
+    if not _used_once(argument):
+        return None
+    value: SSAValue = terminator_of(loop.body.block).operands[number]
+    steps: list[tuple[tile.ReduceOp, Operation]] = []
+    while value is not argument:
+        step = _step(loop, value)
+        if step is None:
+            return None
+        reduce, update = step
+        steps.insert(0, step)
+        value = next(v for v in update.operands if v is not reduce.results[0])
+    if not steps:
+        return None
+    first, combine = steps[0][0], steps[0][1].__class__
+    if any(u.__class__ is not combine or not _alike(r, first) for r, u in steps):
+        return None
+    split = _own_parts(first)
+    return None if split is None else _Accumulation(tuple(steps), split)
+
+
+def _step(loop: scf.ForOp, value: SSAValue) -> tuple[tile.ReduceOp, Operation] | None:
+    """The op that makes `value` by adding a reduction, and that reduction."""
+    update = value.owner
     if not isinstance(update, Operation) or update.__class__ not in NEUTRAL or update.parent is not loop.body.block:
         return None
-    if not _used_once(update.results[0]) or not _used_once(argument):
+    if not _used_once(value) or update.operands[0] is update.operands[1]:
         return None
-    others = [v for v in update.operands if v is not argument]
-    if len(others) != 1 or not isinstance(others[0].owner, tile.ReduceOp):
-        return None
-    reduce = others[0].owner
-    if len(reduce.operands) != 1 or not _used_once(others[0]) or reduce.parent is not loop.body.block:
-        return None
-    if _combiner(reduce) is not update.__class__:
-        return None
-    split = _own_parts(reduce)
-    return None if split is None else _Accumulation(reduce, update, split)
+    for reduced in update.operands:
+        reduce = reduced.owner
+        if (
+            isinstance(reduce, tile.ReduceOp)
+            and reduce.parent is loop.body.block
+            and len(reduce.operands) == 1
+            and _used_once(reduced)
+            and _combiner(reduce) is update.__class__
+        ):
+            return reduce, update
+    return None
+
+
+def _alike(one: tile.ReduceOp, other: tile.ReduceOp) -> bool:
+    """Whether two reductions take tiles of one type along one axis."""
+    return one.operands[0].type == other.operands[0].type and one.axis == other.axis
 
 
 def _used_once(value: SSAValue) -> bool:
@@ -146,58 +173,55 @@ def _own_parts(op: tile.ReduceOp) -> tuple[tuple[int, bool], ...] | None:
 
 
 def _rewrite(loop: scf.ForOp, number: int, found: _Accumulation) -> None:
-    reduce, update = found.reduce, found.update
-    source = type_of(reduce.operands[0])
-    shape, axis = shape_of(source), reduce.axis.value.data
-    builder = Builder.before(reduce)
-    extents = tuple(extent for extent, _ in found.split)
-    new_shape = (*shape[:axis], *extents, *shape[axis + 1 :])
-    value = _reshaped(builder, reduce.operands[0], new_shape)
-    kept = len(found.split)
-    # A thread's own parts, last first, so that the others keep their places.
-    for position in reversed(range(len(found.split))):
-        if found.split[position][1]:
-            value = _reduced(builder, reduce, value, axis + position)
-            kept -= 1
-    type_ = type_of(value)
     argument = loop.body.block.args[number + 1]
-    operands = [value if v is not argument else v for v in update.operands]
-    made = builder_after(update).create(update.__class__, operands, (type_,), dict(update.properties))
-    terminator_of(loop.body.block).operands[number] = made.results[0]
-    initial = loop.operands[3 + number]
-    loop.operands[3 + number] = Builder.before(loop).constant(NEUTRAL[update.__class__](bit_width(type_)), type_)
-    erase(update)
-    erase(reduce)
-    result = loop.results[number]
+    initial, result = loop.operands[3 + number], loop.results[number]
     old_type = type_of(result)
+    kept = 0
+    carried: SSAValue = argument
+    last = found.steps[-1][1]
+    combine, properties = last.__class__, dict(last.properties)
+    for reduce, update in found.steps:
+        value, kept = _own_part(reduce, found.split)
+        type_ = type_of(value)
+        operands = [value if v is reduce.results[0] else carried for v in update.operands]
+        made = builder_after(update).create(update.__class__, operands, (type_,), dict(update.properties))
+        carried = made.results[0]
+    terminator_of(loop.body.block).operands[number] = carried
+    type_ = type_of(carried)
+    loop.operands[3 + number] = Builder.before(loop).constant(NEUTRAL[combine](bit_width(type_)), type_)
+    for reduce, update in reversed(found.steps):
+        erase(update)
+        erase(reduce)
     set_type(argument, type_)
     set_type(result, type_)
-    _finish(loop, number, found, initial, old_type, axis, kept, made.__class__, dict(made.properties))
-
-
-def _finish(
-    loop: scf.ForOp,
-    number: int,
-    found: _Accumulation,
-    initial: SSAValue,
-    old_type: Attribute,
-    axis: int,
-    kept: int,
-    combine: type[Operation],
-    properties: dict[str, Attribute],
-) -> None:
-    """Behind the loop: threads combined, the layout the old one, the initial value added."""
-    result = loop.results[number]
     uses = list(result.uses)
     builder = builder_after(loop)
+    # Behind the loop: threads combined, the layout the old one, the initial value added.
     value: SSAValue = result
+    like = found.steps[0][0]
     for _ in range(kept):
-        value = _reduced(builder, found.reduce, value, axis)
+        value = _reduced(builder, like, value, like.axis.value.data)
     if is_tensor(old_type) and type_of(value) != old_type:
         value = builder.create(ConvertLayoutOp, (value,), (old_type,)).results[0]
     total = builder.create(combine, (initial, value), (old_type,), properties).results[0]
     for use in uses:
         use.operation.operands[use.index] = total
+
+
+def _own_part(reduce: tile.ReduceOp, split: tuple[tuple[int, bool], ...]) -> tuple[SSAValue, int]:
+    """What one thread's elements give, in front of `reduce`; and how many dims stand for its axis then."""
+    axis = reduce.axis.value.data
+    shape = shape_of(type_of(reduce.operands[0]))
+    builder = Builder.before(reduce)
+    new_shape = (*shape[:axis], *(extent for extent, _ in split), *shape[axis + 1 :])
+    value = _reshaped(builder, reduce.operands[0], new_shape)
+    kept = len(split)
+    # A thread's own parts, last first, so that the others keep their places.
+    for position in reversed(range(len(split))):
+        if split[position][1]:
+            value = _reduced(builder, reduce, value, axis + position)
+            kept -= 1
+    return value, kept
 
 
 def builder_after(op: Operation) -> Builder:

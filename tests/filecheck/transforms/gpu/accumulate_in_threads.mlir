@@ -71,4 +71,60 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     }
     tt.return %max : f32
   }
+
+  // An unrolled loop adds twice: both reductions are a thread's own, and one crosses threads after the loop.
+  // CHECK-LABEL: @unrolled
+  // CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (tensor<4x128xf32
+  // CHECK: %[[X:.*]] = "tt.reduce"({{.*}}) <{axis = 0 : i32}>
+  // CHECK: %[[B:.*]] = arith.addf %[[A]], %[[X]]
+  // CHECK: %[[Y:.*]] = "tt.reduce"({{.*}}) <{axis = 0 : i32}>
+  // CHECK: %[[C:.*]] = arith.addf %[[Y]], %[[B]]
+  // CHECK-NEXT: scf.yield %[[C]]
+  // CHECK: "tt.reduce"({{.*}}) <{axis = 0 : i32}>
+  // CHECK-NOT: "tt.reduce"
+  tt.func public @unrolled(%x: tensor<32x128xf32, #rows>, %y: tensor<32x128xf32, #rows>, %init: tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>, %n: i32) -> tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>) : i32 {
+      %s = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.addf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<32x128xf32, #rows>) -> tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>
+      %b = arith.addf %a, %s : tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>
+      %u = "tt.reduce"(%y) <{axis = 0 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.addf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<32x128xf32, #rows>) -> tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>
+      %c = arith.addf %u, %b : tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>
+      scf.yield %c : tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>
+    }
+    tt.return %sum : tensor<128xf32, #ttg.slice<{dim = 0, parent = #rows}>>
+  }
+
+  // One of the two takes a maximum: nothing is moved.
+  // CHECK-LABEL: @mixed
+  // CHECK: scf.for {{.*}} -> (f32)
+  // CHECK-NOT: tt.reshape
+  tt.func public @mixed(%x: tensor<1024xf32, #line>, %y: tensor<1024xf32, #line>, %init: f32, %n: i32) -> f32 {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %max = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (f32) : i32 {
+      %s = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.maxnumf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<1024xf32, #line>) -> f32
+      %b = arith.maxnumf %a, %s : f32
+      %u = "tt.reduce"(%y) <{axis = 0 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.addf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<1024xf32, #line>) -> f32
+      %c = arith.addf %b, %u : f32
+      scf.yield %c : f32
+    }
+    tt.return %max : f32
+  }
 }
