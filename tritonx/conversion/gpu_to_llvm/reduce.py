@@ -40,17 +40,6 @@ def combine_region(f: FunctionEmitter, region: Block, left: list[Tile], right: l
     return [t if t.n == n else Tile.splat(t.elem, n, f.scalars(t)[0]) for t in terminator_values(f, region)]
 
 
-def one_by_one(f: FunctionEmitter, region: Block, left: list[Tile], right: list[Tile]) -> list[Tile]:
-    """The same for a region with branches or calls, which only a scalar can take."""
-    operands = [list(f.scalars(t)) for t in left + right]
-    results: list[list[Tile]] = []
-    for element in zip(*operands, strict=True):
-        bind(f, region.args, [Tile.of(t.elem, [name]) for t, name in zip(left + right, element, strict=True)])
-        f.ops(region)
-        results.append(terminator_values(f, region))
-    return [Tile.of(column[0].elem, [f.scalars(t)[0] for t in column]) for column in zip(*results, strict=True)]
-
-
 def axis_bits(op: Any, f: FunctionEmitter) -> AxisBits:
     try:
         return bits_along(f.layout(op.srcs[0].type), op.axis.value.data)
