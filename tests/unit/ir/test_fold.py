@@ -320,6 +320,57 @@ def test_float_comparisons(x: float, y: float, predicate: int) -> None:
     assert bool(number(folded, i1, values)) == bool(expected)
 
 
+def negated(op: Any, predicate: int, type: Any, made: Any, swap: bool) -> tuple[Any, tuple[SSAValue, ...]]:
+    """What ``not (x <predicate> y)`` folds to, and the unknowns x and y."""
+    values = Values()
+    x, y = values.unknown(type), values.unknown(type)
+    comparison = op.create(operands=(x, y), result_types=(made,), properties={"predicate": IntegerAttr(predicate, i64)})
+    values.block.add_op(comparison)
+    operands = (comparison.results[0], values.constant(-1, made))
+    return fold(arith.XOrIOp, operands[::-1] if swap else operands, made, {}), (x, y)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize("predicate", range(10))
+def test_negated_comparisons_over_all_i8(predicate: int, swap: bool) -> None:
+    folded, unknowns = negated(arith.CmpiOp, predicate, i8, i1, swap)
+    assert isinstance(folded, Replacement) and folded.op is arith.CmpiOp and folded.operands == unknowns
+    every = np.arange(-128, 128).astype(np.int8)
+    a, b = every[:, None], every[None, :]
+
+    def holds(number: int) -> Any:
+        view = unsigned if number >= 6 else lambda x: x
+        return PREDICATES[number if number < 6 else number - 4](view(a), view(b))
+
+    assert (holds(folded.properties["predicate"].value.data) == ~holds(predicate)).all()
+
+
+@given(st.floats(width=32), st.floats(width=32), st.integers(0, 15), st.sampled_from([i1, tensor(i1, (4, 8))]))
+@settings(max_examples=500, deadline=None)
+def test_negated_comparisons_of_floats(x: float, y: float, predicate: int, made: Any) -> None:
+    of = f32 if made is i1 else tensor(f32, (4, 8))
+    folded, unknowns = negated(arith.CmpfOp, predicate, of, made, False)
+    assert isinstance(folded, Replacement) and folded.op is arith.CmpfOp and folded.operands == unknowns
+    values = Values()
+    numbers = (values.constant(x, of), values.constant(y, of))
+    before = fold(arith.CmpfOp, numbers, made, {"predicate": IntegerAttr(predicate, i64)})
+    after = fold(arith.CmpfOp, numbers, made, folded.properties)
+    assert bool(number(after, made, values)) is not bool(number(before, made, values))
+
+
+@given(st.integers(-128, 127), st.integers(-128, 127), st.booleans(), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_negating_twice(first: int, second: int, swap: bool, swap_inner: bool) -> None:
+    values = Values()
+    x, inner = values.unknown(i8), values.constant(first, i8)
+    operands = (inner, x) if swap_inner else (x, inner)
+    once = arith.XOrIOp.create(operands=operands, result_types=(i8,))
+    values.block.add_op(once)
+    twice = (once.results[0], values.constant(second, i8))
+    folded = fold(arith.XOrIOp, twice[::-1] if swap else twice, i8, {})
+    assert folded is (once.results[0] if second == 0 else x if first == second else None)
+
+
 CASTS = [
     (arith.ExtSIOp, i8, i32, lambda x: x.astype(np.int32)),
     (arith.ExtUIOp, i8, i32, lambda x: unsigned(x).astype(np.int32)),

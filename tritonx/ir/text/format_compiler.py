@@ -228,7 +228,7 @@ class Compiler(Directives):
                 printer.print_string(before + spelled[op.properties[name].value.data])
 
             return Piece(parse_enum, print_enum, lambda parser: parser._current_token.text in words, present)
-        if hasattr(default, "separator_value"):  # a bit enum: its parameter alone, `<fast>`, without its name
+        if isinstance(getattr(default, "data", None), frozenset):  # flags: `<fast>`, without a name
             kind = cast(Any, type(default))
 
             def parse_flags(parser: Any, state: State) -> None:

@@ -152,3 +152,36 @@ tt.func public @split_of_join(%a: tensor<8xf32>, %b: tensor<8xf32>, %p: tensor<8
   tt.store %p, %l : tensor<8x!tt.ptr<f32>>
   tt.return
 }
+
+// A negated comparison is the opposite one, of floats with the answer on NaN turned around; a negation of one is gone.
+// CHECK-LABEL: @negations
+tt.func public @negations(%x: i32, %y: i32, %a: tensor<64xf32>, %b: tensor<64xf32>, %p: !tt.ptr<i1>, %q: tensor<64x!tt.ptr<i1>>) {
+  // CHECK-NEXT: %[[GE:.*]] = arith.cmpi sge, %x, %y : i32
+  // CHECK-NEXT: tt.store %p, %[[GE]]
+  // CHECK-NEXT: %[[LT:.*]] = arith.cmpi ult, %x, %y : i32
+  // CHECK-NEXT: tt.store %p, %[[LT]]
+  // CHECK-NEXT: %[[UGE:.*]] = arith.cmpf uge, %a, %b : tensor<64xf32>
+  // CHECK-NEXT: tt.store %q, %[[UGE]]
+  // CHECK-NEXT: %[[UNE:.*]] = arith.cmpf une, %a, %b fastmath<nnan> : tensor<64xf32>
+  // CHECK-NEXT: tt.store %q, %[[UNE]]
+  // CHECK-NEXT: %[[UNE:.*]] = arith.cmpf olt, %a, %b : tensor<64xf32>
+  // CHECK-NEXT: tt.store %q, %[[UNE]]
+  // CHECK-NEXT: tt.return
+  %true = arith.constant true
+  %all = arith.constant dense<true> : tensor<64xi1>
+  %lt = arith.cmpi slt, %x, %y : i32
+  %ge = arith.xori %lt, %true : i1
+  tt.store %p, %ge : !tt.ptr<i1>
+  %uge = arith.cmpi uge, %x, %y : i32
+  %ult = arith.xori %true, %uge : i1
+  tt.store %p, %ult : !tt.ptr<i1>
+  %olt = arith.cmpf olt, %a, %b : tensor<64xf32>
+  %not = arith.xori %olt, %all : tensor<64xi1>
+  tt.store %q, %not : tensor<64x!tt.ptr<i1>>
+  %oeq = arith.cmpf oeq, %a, %b fastmath<nnan> : tensor<64xf32>
+  %une = arith.xori %oeq, %all : tensor<64xi1>
+  tt.store %q, %une : tensor<64x!tt.ptr<i1>>
+  %again = arith.xori %not, %all : tensor<64xi1>
+  tt.store %q, %again : tensor<64x!tt.ptr<i1>>
+  tt.return
+}
