@@ -2,7 +2,7 @@
 
 module {
   tt.func @f(%a: i32, %b: i64) {
-    // expected-error@+1 {{operands and result must have one type, got i64 and i32}}
+    // expected-error@+1 {{the type of 'rhs' must be i32, because that of 'result' is i32; it is i64}}
     %0 = "arith.addi"(%a, %b) : (i32, i64) -> i32
     tt.return
   }
@@ -32,7 +32,7 @@ module {
 
 module {
   tt.func @f(%a: tensor<4xi32>) {
-    // expected-error@+1 {{the result must be tensor<4xi1>, got i1}}
+    // expected-error@+1 {{the type of 'result' must be tensor<4xi1>, because that of 'lhs' is tensor<4xi32>; it is i1}}
     %0 = "arith.cmpi"(%a, %a) <{predicate = 2 : i64}> : (tensor<4xi32>, tensor<4xi32>) -> i1
     tt.return
   }
