@@ -38,6 +38,7 @@ PASSES: dict[str, str] = {
     "recompute-narrow": "tritonx.transforms.gpu.recompute_narrow:RecomputeNarrow",
     "accumulate-in-threads": "tritonx.transforms.gpu.accumulate_in_threads:AccumulateInThreads",
     "stage-dot-operands": "tritonx.transforms.gpu.stage_dot_operands:StageDotOperands",
+    "share-barriers": "tritonx.transforms.gpu.share_barriers:ShareBarriers",
     "allocate-shared-memory": "tritonx.transforms.gpu.allocate_shared_memory:AllocateSharedMemory",
     "insert-barriers": "tritonx.transforms.gpu.insert_barriers:InsertBarriers",
 }

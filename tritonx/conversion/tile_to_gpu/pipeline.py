@@ -10,6 +10,7 @@ from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
+from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
@@ -29,4 +30,4 @@ def layout_pipeline(target: GpuTarget) -> tuple[ModulePass, ...]:
 
 def memory_pipeline() -> tuple[ModulePass, ...]:
     """What any `ttg`, ours or a file's, needs before emission: offsets in shared memory and barriers."""
-    return (AllocateSharedMemory(), InsertBarriers())
+    return (ShareBarriers(), AllocateSharedMemory(), InsertBarriers())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -18,15 +18,25 @@ from tritonx.ir.types import i32
 OFFSET = "allocation.offset"
 """Attribute of an op: the byte offset of its buffer."""
 
+SMALL = 512
+"""Bytes up to which a buffer is worth less than a barrier: what the warps of a reduction tell each other."""
+
+SMALL_TOGETHER = 4096
+"""Bytes that small buffers may take at the same time: a 50th of what a processor has."""
+
+ROOMY = 48 * 1024
+"""Bytes of a function above which memory is worth more than barriers; every target gives a block that much."""
+
 
 @dataclass(frozen=True)
 class AllocateSharedMemory(ModulePass):
     """Gives every op that needs shared memory its byte offset (`allocation.offset`), and the module the total
     (`ttg.shared`).
 
-    Buffers that are alive at the same time do not overlap; the largest are placed first, each at the lowest gap. A
-    function that is called has its buffers above those of all its callers. With a `limit` (bytes of a block on the
-    target) a program that needs more is refused, with the source lines of the largest buffers.
+    Buffers that are alive at the same time do not overlap; the largest are placed first, each at the lowest gap. Small
+    ones overlap with none, so that the next one need not wait until the last one has been read. A function that is
+    called has its buffers above those of all its callers. With a `limit` (bytes of a block on the target) a program
+    that needs more is refused, with the source lines of the largest buffers.
     """
 
     name = "allocate-shared-memory"
@@ -39,15 +49,32 @@ class AllocateSharedMemory(ModulePass):
         total = 0
         for function in callers_first(functions):
             name = function.sym_name.data
-            placed = place(buffers_of(function), base[name])
+            buffers = buffers_of(function)
+            placed = place(apart(buffers), base[name])
+            if _top(placed, base[name]) > ROOMY:
+                placed = place(buffers, base[name])
             for buffer, offset in placed:
                 buffer.op.attributes[OFFSET] = IntegerAttr(offset, i32)
-            top = max((offset + buffer.size for buffer, offset in placed), default=base[name])
+            top = _top(placed, base[name])
             total = max(total, top)
             for callee in calls_of(function):
                 if callee in base:
                     base[callee] = max(base[callee], align(top, 128))
         op.attributes["ttg.shared"] = IntegerAttr(total, i32)
+
+
+def _top(placed: Sequence[tuple[Buffer, int]], base: int) -> int:
+    """The first byte above all buffers."""
+    return max((offset + buffer.size for buffer, offset in placed), default=base)
+
+
+def apart(buffers: Sequence[Buffer]) -> list[Buffer]:
+    """The buffers, small ones alive all the time, unless they are many."""
+    end = max((buffer.last for buffer in buffers), default=0)
+    small = [buffer for buffer in buffers if buffer.size <= SMALL]
+    if sum(buffer.size for buffer in small) > SMALL_TOGETHER:
+        return list(buffers)
+    return [replace(buffer, first=0, last=end) if buffer.size <= SMALL else buffer for buffer in buffers]
 
 
 def place(buffers: Sequence[Buffer], base: int = 0) -> list[tuple[Buffer, int]]:
