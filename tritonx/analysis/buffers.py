@@ -16,9 +16,18 @@ from xdsl.ir import Operation, SSAValue
 from tritonx.analysis import scratch
 from tritonx.dialects import gpu_layout, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType, encoding_value
+from tritonx.ir.failure import PassError
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
-from tritonx.layouts import LinearLayout, linear_layout, padded_size, plan_conversion, scratch_bytes, storage_shape
-from tritonx.layouts.convert import owners
+from tritonx.layouts import (
+    LayoutError,
+    LinearLayout,
+    linear_layout,
+    padded_size,
+    plan_conversion,
+    scratch_bytes,
+    storage_shape,
+)
+from tritonx.layouts.convert import ConversionPlan, owners
 from tritonx.layouts.encodings import NvmmaSharedEncoding, PaddedSharedEncoding, SharedLinearEncoding
 
 DEFAULT_ALIGNMENT = 16
@@ -26,6 +35,9 @@ DEFAULT_ALIGNMENT = 16
 
 SWIZZLE_ALIGNMENT = {128: 1024, 64: 512, 32: 256, 0: 128}
 """Of buffers that a tensor-memory unit swizzles: eight rows of the swizzle width (PTX ISA, "Swizzling modes")."""
+
+ONE_BLOCK = "with num_ctas=1 every tile lies in one block"
+"""What to do about a tile that is spread over a cluster."""
 
 VIEWS = (
     gpu_layout.MemDescIndexOp,
@@ -61,12 +73,29 @@ def stored_bytes(type_: Any) -> int:
 
 
 def scratch_size(op: Any) -> int:
-    """Bytes of scratch memory that an op needs while it is executed; 0 for most."""
+    """Bytes of scratch memory that an op needs while it is executed; 0 for most.
+
+    Raises PassError where threads of several blocks would have to exchange data.
+    """
+    try:
+        return _scratch_size(op)
+    except LayoutError as error:
+        raise PassError(op, str(error), ONE_BLOCK) from error
+
+
+def conversion_plan(op: gpu_layout.ConvertLayoutOp) -> ConversionPlan:
+    """How a conversion moves its data; raises PassError where it would have to leave the block."""
+    source, target = type_of(op.src), type_of(op.result)
+    try:
+        return plan_conversion(tensor_layout(source), tensor_layout(target), 8 * stored_bytes(source))
+    except LayoutError as error:
+        raise PassError(op, str(error), ONE_BLOCK) from error
+
+
+def _scratch_size(op: Any) -> int:
     match op:
         case gpu_layout.ConvertLayoutOp():
-            source, target = type_of(op.src), type_of(op.result)
-            bits = 8 * stored_bytes(source)
-            return scratch_bytes(plan_conversion(tensor_layout(source), tensor_layout(target), bits), bits)
+            return scratch_bytes(conversion_plan(op), 8 * stored_bytes(type_of(op.src)))
         case tile.ReduceOp() | tile.ScanOp():
             size = scratch.reduce_bytes if isinstance(op, tile.ReduceOp) else scratch.scan_bytes
             elements = [stored_bytes(type_of(v)) for v in op.operands]
@@ -92,10 +121,8 @@ def owned_by_warps(op: Operation) -> tuple[Hashable, ...] | None:
     """
     if not isinstance(op, gpu_layout.ConvertLayoutOp):
         return None
-    source, target = tensor_layout(type_of(op.src)), tensor_layout(type_of(op.result))
-    size = stored_bytes(type_of(op.src))
-    owned = owners(plan_conversion(source, target, 8 * size))
-    return None if owned is None else (size, *owned)
+    owned = owners(conversion_plan(op))
+    return None if owned is None else (stored_bytes(type_of(op.src)), *owned)
 
 
 def _elements(shape: Iterable[int]) -> int:

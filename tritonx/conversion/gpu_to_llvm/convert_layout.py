@@ -6,6 +6,7 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from tritonx.analysis.buffers import conversion_plan
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_layout, thread_coordinate
 from tritonx.conversion.gpu_to_llvm.transfer import Place, load_registers, memory_type, store_registers
@@ -13,24 +14,22 @@ from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.gpu_to_llvm.words import through_words
 from tritonx.dialects import gpu_layout
-from tritonx.layouts.convert import ExchangePlan, NoMove, RegisterMove, plan_conversion
+from tritonx.layouts.convert import ExchangePlan, NoMove, RegisterMove
 from tritonx.layouts.dims import LANE, WARP
 from tritonx.layouts.shuffle import SelectStage, ShufflePlan
 
 
 def convert(op: Any, f: FunctionEmitter) -> None:
-    source, target = f.layout(op.src.type), f.layout(op.results[0].type)
     value = f.get(op.src)
-    plan = plan_conversion(source, target, bits(value.elem))
-    match plan:
+    match conversion_plan(op):
         case NoMove():
             f.result(op, value)
         case RegisterMove(sources):
             f.result(op, f.permute(value, list(sources)))
-        case ShufflePlan():
+        case ShufflePlan() as plan:
             f.result(op, shuffle(f, plan, value))
-        case ExchangePlan():
-            f.result(op, exchange(op, f, plan, value, 1 << target.in_bits("register")))
+        case ExchangePlan() as plan:
+            f.result(op, exchange(op, f, plan, value, f.registers(op.results[0].type)))
 
 
 # ---- inside a warp

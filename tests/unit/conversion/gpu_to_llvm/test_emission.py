@@ -14,6 +14,7 @@ from tritonx.backends import registry
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.interpreter.launch import bind
 from tritonx.ir.failure import PassFailure
+from tritonx.ir.places import excerpt
 
 TARGETS = [
     str(target) for backend in registry.available().values() if backend.name != "cpu"
@@ -24,7 +25,8 @@ TARGETS = [
 def emit(kernel: Any, target_name: str, *args: Any, **kwargs: Any) -> str:
     """The LLVM text of the kernel, which LLVM has parsed and verified."""
     backend, target = registry.parse_target(target_name)
-    options = backend.parse_options(target, {"num_warps": kwargs.pop("num_warps", 4)})
+    given = {"num_warps": kwargs.pop("num_warps", 4), "num_ctas": kwargs.pop("num_ctas", 1)}
+    options = backend.parse_options(target, given)
     module = bind(kernel, args, kwargs, options, target).module
     stages = backend.stages(target, options)
     last = [s.name for s in stages].index("llir") + 1
@@ -96,3 +98,20 @@ def test_printing_where_the_device_cannot() -> None:
     with pytest.raises(PassFailure, match="device_print") as caught:
         emit(print_values, "hip:gfx942", np.zeros(64, np.float32), N=64)
     assert caught.value.hint
+
+
+@tritonx.jit
+def column_sums(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :])
+    total = tl.sum(x, axis=0)
+    tl.store(out_ptr + tl.arange(0, N), total)
+
+
+def test_clusters_are_refused_with_the_line() -> None:
+    """Columns that are spread over two blocks cannot be summed: an error about the program, not a defect."""
+    x, out = np.zeros((64, 64), np.float32), np.zeros(64, np.float32)
+    with pytest.raises(PassFailure, match="spread over the blocks of a cluster") as caught:
+        emit(column_sums, "cuda:90", x, out, M=64, N=64, num_ctas=2)
+    assert not caught.value.internal
+    assert "num_ctas=1" in caught.value.hint
+    assert any("total = tl.sum(x, axis=0)" in excerpt(place) for place in caught.value.places)
