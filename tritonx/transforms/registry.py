@@ -37,6 +37,7 @@ PASSES: dict[str, str] = {
     # ttg
     "recompute-narrow": "tritonx.transforms.gpu.recompute_narrow:RecomputeNarrow",
     "accumulate-in-threads": "tritonx.transforms.gpu.accumulate_in_threads:AccumulateInThreads",
+    "unroll-loads": "tritonx.transforms.gpu.unroll_loads:UnrollLoads",
     "stage-dot-operands": "tritonx.transforms.gpu.stage_dot_operands:StageDotOperands",
     "share-barriers": "tritonx.transforms.gpu.share_barriers:ShareBarriers",
     "allocate-shared-memory": "tritonx.transforms.gpu.allocate_shared_memory:AllocateSharedMemory",

@@ -12,6 +12,7 @@ from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
+from tritonx.transforms.gpu.unroll_loads import UnrollLoads
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
 
@@ -22,6 +23,7 @@ def layout_pipeline(target: GpuTarget) -> tuple[ModulePass, ...]:
         DecomposeDots(matrix_types=" ".join(sorted(target.matrix_types))),
         AssignLayouts.of(target),
         AccumulateInThreads(),
+        UnrollLoads(),
         StageDotOperands(),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),

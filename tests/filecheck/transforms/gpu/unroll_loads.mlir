@@ -1,0 +1,97 @@
+// RUN: tritonx-opt %s -p "unroll-loads" | filecheck %s
+
+#line = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Sixteen bytes a thread and iteration: four at a time, each at its own address, and the rest one by one.
+  // CHECK-LABEL: @sum
+  // CHECK: scf.for
+  // CHECK-COUNT-4: tt.load
+  // CHECK-NOT: tt.load
+  // CHECK: scf.yield
+  // CHECK: scf.for
+  // CHECK: tt.load
+  // CHECK-NOT: tt.load
+  tt.func public @sum(%p: tensor<512x!tt.ptr<f32>, #line>, %step: tensor<512xi32, #line>, %init: tensor<512xf32, #line>, %n: i32) -> tensor<512xf32, #line> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum, %end = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init, %q = %p) -> (tensor<512xf32, #line>, tensor<512x!tt.ptr<f32>, #line>) : i32 {
+      %x = tt.load %q : tensor<512x!tt.ptr<f32>, #line>
+      %b = arith.addf %a, %x : tensor<512xf32, #line>
+      %r = tt.addptr %q, %step : tensor<512x!tt.ptr<f32>, #line>, tensor<512xi32, #line>
+      scf.yield %b, %r : tensor<512xf32, #line>, tensor<512x!tt.ptr<f32>, #line>
+    }
+    tt.return %sum : tensor<512xf32, #line>
+  }
+
+  // Three iterations: two at a time and one.
+  // CHECK-LABEL: @three
+  // CHECK: scf.for
+  // CHECK-COUNT-2: tt.load
+  // CHECK: scf.yield
+  // CHECK: scf.for
+  // CHECK: tt.load
+  // CHECK-NOT: tt.load
+  tt.func public @three(%p: tensor<512x!tt.ptr<f32>, #line>, %step: tensor<512xi32, #line>, %init: tensor<512xf32, #line>) -> tensor<512xf32, #line> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c3 = arith.constant 3 : i32
+    %sum, %end = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %init, %q = %p) -> (tensor<512xf32, #line>, tensor<512x!tt.ptr<f32>, #line>) : i32 {
+      %x = tt.load %q : tensor<512x!tt.ptr<f32>, #line>
+      %b = arith.addf %a, %x : tensor<512xf32, #line>
+      %r = tt.addptr %q, %step : tensor<512x!tt.ptr<f32>, #line>, tensor<512xi32, #line>
+      scf.yield %b, %r : tensor<512xf32, #line>, tensor<512x!tt.ptr<f32>, #line>
+    }
+    tt.return %sum : tensor<512xf32, #line>
+  }
+
+  // The address is what the iteration before loaded: more loads at once are not possible.
+  // CHECK-LABEL: @chase
+  // CHECK: tt.load
+  // CHECK-NOT: tt.load
+  tt.func public @chase(%p: tensor<512x!tt.ptr<i32>, #line>, %init: tensor<512xi32, #line>, %n: i32) -> tensor<512xi32, #line> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %last = scf.for %i = %c0 to %n step %c1 iter_args(%at = %init) -> (tensor<512xi32, #line>) : i32 {
+      %q = tt.addptr %p, %at : tensor<512x!tt.ptr<i32>, #line>, tensor<512xi32, #line>
+      %x = tt.load %q : tensor<512x!tt.ptr<i32>, #line>
+      scf.yield %x : tensor<512xi32, #line>
+    }
+    tt.return %last : tensor<512xi32, #line>
+  }
+
+  // A store in the loop orders the loads.
+  // CHECK-LABEL: @stores
+  // CHECK: tt.load
+  // CHECK-NOT: tt.load
+  tt.func public @stores(%p: tensor<512x!tt.ptr<f32>, #line>, %o: tensor<512x!tt.ptr<f32>, #line>, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      %x = tt.load %p : tensor<512x!tt.ptr<f32>, #line>
+      tt.store %o, %x : tensor<512x!tt.ptr<f32>, #line>
+    }
+    tt.return
+  }
+
+  // Lanes meet in every iteration.
+  // CHECK-LABEL: @shuffles
+  // CHECK: tt.load
+  // CHECK-NOT: tt.load
+  tt.func public @shuffles(%p: tensor<512x!tt.ptr<f32>, #line>, %step: tensor<512xi32, #line>, %n: i32) -> f32 {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant 0.0 : f32
+    %last, %end = scf.for %i = %c0 to %n step %c1 iter_args(%a = %zero, %q = %p) -> (f32, tensor<512x!tt.ptr<f32>, #line>) : i32 {
+      %x = tt.load %q : tensor<512x!tt.ptr<f32>, #line>
+      %s = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+      ^bb0(%l: f32, %m: f32):
+        %t = arith.addf %l, %m : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<512xf32, #line>) -> f32
+      %r = tt.addptr %q, %step : tensor<512x!tt.ptr<f32>, #line>, tensor<512xi32, #line>
+      scf.yield %s, %r : f32, tensor<512x!tt.ptr<f32>, #line>
+    }
+    tt.return %last : f32
+  }
+}

@@ -1,0 +1,107 @@
+"""Small loops that load and only compute in a thread are unrolled, so that more bytes are under way at once.
+
+The loads of one iteration wait for those before it to arrive: a thread that loads 64 bytes, adds them up and goes round
+keeps too little of the memory's latency busy. With four iterations in one body the code generator puts their loads
+first (16384² f16 column sum on an H200, 128×64 tiles: 3840 GB/s as it is, 3974 unrolled by four; 32×64 tiles: 1849 and
+2882).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.analysis.buffers import scratch_size, tensor_layout
+from tritonx.dialects import scf, tile
+from tritonx.ir.edit import only_block
+from tritonx.ir.effects import Effect, effects_of
+from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, type_of
+from tritonx.layouts import axis_bits
+from tritonx.layouts.dims import REGISTER
+from tritonx.transforms.tile.control_flow import trip_count
+from tritonx.transforms.tile.unroll import unroll
+
+
+@dataclass(frozen=True)
+class UnrollLoads(ModulePass):
+    """Unrolls innermost ``scf.for`` loops by ``factor``, or less where a thread then has ``bytes`` under way.
+
+    Only loops of at most ``work`` elements computed a thread, that write nothing, exchange nothing between threads,
+    multiply no matrices, and whose addresses do not come out of what they load. With ``factor`` 1 it does nothing.
+    """
+
+    name = "unroll-loads"
+
+    factor: int = 4
+    bytes: int = 256
+    work: int = 256
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for loop in [inner for inner in op.walk() if isinstance(inner, scf.ForOp)]:
+            factor = self._factor(loop)
+            if factor > 1:
+                unroll(loop, factor)
+
+    def _factor(self, loop: scf.ForOp) -> int:
+        body = only_block(loop.body)
+        if body is None or effects_of(loop) & Effect.WRITE or not all(_is_simple(op) for op in body.ops):
+            return 1
+        loads = [op for op in body.ops if isinstance(op, tile.LoadOp) and is_tensor(op.results[0].type)]
+        if not loads or sum(_elements(op) for op in body.ops) > self.work or _chases(body, loads):
+            return 1
+        loaded = sum(_elements(load) * bit_width(element_type(type_of(load.results[0]))) // 8 for load in loads)
+        count = trip_count(loop)
+        factor = 1
+        while factor < self.factor and 2 * factor * loaded <= self.bytes and (count is None or 2 * factor <= count):
+            factor *= 2
+        return factor
+
+
+def _is_simple(op: Operation) -> bool:
+    """Whether each thread does the op by itself, and does little."""
+    if isinstance(op, tile.DotOp | tile.DotScaledOp | tile.CallOp):
+        return False
+    if op.regions and not isinstance(op, tile.ReduceOp | tile.MapElementwiseOp):
+        return False
+    return not scratch_size(op) and not (isinstance(op, tile.ReduceOp) and _crosses_lanes(op))
+
+
+def _crosses_lanes(op: tile.ReduceOp) -> bool:
+    bits = axis_bits(tensor_layout(type_of(op.operands[0])), op.axis.value.data)
+    return bits is None or bool(bits.lanes)
+
+
+def _elements(op: Operation) -> int:
+    """Elements that a thread holds of an op's results."""
+    return sum(
+        tensor_layout(type_of(result)).in_size(REGISTER)
+        for result in op.results
+        if is_tensor(result.type) and encoding_of(result.type) is not None
+    )
+
+
+def _chases(body: Block, loads: list[Any]) -> bool:
+    """Whether an address or mask comes out of a load, of this iteration or an earlier one."""
+    needed: list[SSAValue] = [operand for load in loads for operand in load.operands]
+    seen: set[SSAValue] = set()
+    end = body.last_op
+    while needed:
+        value = needed.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        made = value.owner
+        if isinstance(made, Block):
+            index = body.args.index(value) if made is body else 0
+            if index and end is not None:
+                needed.append(end.operands[index - 1])
+        elif made.parent is body:
+            if isinstance(made, tile.LoadOp):
+                return True
+            needed.extend(made.operands)
+    return False
