@@ -2,30 +2,23 @@
 
 Start with the essay in `tritonx.layouts.linear`. The rest by question:
 
-=================================================
-==================================================================== what an encoding of a type says
-  `encodings` (values), `text` (as written in a `.ttgir`) the layout of an encoding on a shape
-  `linear_layout(encoding, shape)`; (register, lane, warp, block) or
-                                                   (offset, block) → (dim0, dim1, ...)
-the encoding of a layout                           `linear_encoding`, `encoding_of` (blocked where possible)
-layouts through trans, reshape, join, reduce, ...  `infer`
-convert_layout                                     `plan_conversion(source, target, bits)` → `NoMove` |
-`RegisterMove` |
-                                                   `ShufflePlan` | `ExchangePlan`; `scratch_bytes(plan, bits)`;
-                                                   `simulate.run` executes any plan on NumPy
-indices of a thread's elements                     `index_plan(layout, "dim0")` for lane, warp, block;
-                                                   `register_indices(layout, "dim0")` for the constants
-loads and stores of global memory                  `memory_width` (dim, width), `access_vectors` (groups of registers)
-which thread stores a copy                         `redundancy(layout)`: masks that must be zero
-loads and stores of shared memory                  `placement(registers, memory)` then `shared_access(places, bits)`,
-or
-                                                   `matrix_access(places, bits, transposed=...)` for ldmatrix/stmatrix
-padding of `padded_shared`                         `padded_offset`, `padded_size`: applied to the linear offset
-wgmma operands                                     `matrix_descriptor(memory, "dim0", "dim1", rows, bits)`
-reductions and scans along a dim                   `axis_bits(layout, axis)`: which register, lane and warp bits
-drawing                                            `draw`
-=================================================
-====================================================================
+- What does an encoding of a type say? `encodings` has the values, `text` how they are written in a `.ttgir`.
+- The layout of an encoding on a shape: `linear_layout(encoding, shape)`, from (register, lane, warp, block) or
+  (offset, block) to (dim0, dim1, ...).
+- The encoding of a layout: `linear_encoding`, `encoding_of` (blocked where possible).
+- Layouts through trans, reshape, join, reduce, ...: `infer`.
+- convert_layout: `plan_conversion(source, target, bits)` is a `NoMove`, `RegisterMove`, `ShufflePlan` or `ExchangePlan`;
+  `scratch_bytes(plan, bits)`; `simulate.run` executes any plan on NumPy.
+- Indices of a thread's elements: `index_plan(layout, "dim0")` for lane, warp, block; `register_indices(layout, "dim0")`
+  for the constants.
+- Loads and stores of global memory: `memory_width` (dim, width), `access_vectors` (groups of registers).
+- Which thread stores a copy: `redundancy(layout)`, masks that must be zero.
+- Loads and stores of shared memory: `placement(registers, memory)`, then `shared_access(places, bits)`, or
+  `matrix_access(places, bits, transposed=...)` for ldmatrix and stmatrix.
+- Padding of `padded_shared`: `padded_offset`, `padded_size`, applied to the linear offset.
+- wgmma operands: `matrix_descriptor(memory, "dim0", "dim1", rows, bits)`.
+- Reductions and scans along a dim: `axis_bits(layout, axis)`, which register, lane and warp bits.
+- Drawing: `draw`.
 
 Register r of a thread is element r of the thread's vector. Everything is memoised: ask again rather than keep.
 """
