@@ -7,8 +7,8 @@ Start with the essay in `tritonx.layouts.linear`. The rest by question:
   (offset, block) to (dim0, dim1, ...).
 - The encoding of a layout: `linear_encoding`, `encoding_of` (blocked where possible).
 - Layouts through trans, reshape, join, reduce, ...: `infer`.
-- convert_layout: `plan_conversion(source, target, bits)` is a `NoMove`, `RegisterMove`, `ShufflePlan` or `ExchangePlan`;
-  `scratch_bytes(plan, bits)`; `simulate.run` executes any plan on NumPy.
+- convert_layout: `plan_conversion(source, target, bits)` is a `NoMove`, `RegisterMove`, `ShufflePlan` or
+  `ExchangePlan`; `scratch_bytes(plan, bits)`; `simulate.run` executes any plan on NumPy.
 - Indices of a thread's elements: `index_plan(layout, "dim0")` for lane, warp, block; `register_indices(layout, "dim0")`
   for the constants.
 - Loads and stores of global memory: `memory_width` (dim, width), `access_vectors` (groups of registers).
