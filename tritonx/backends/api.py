@@ -132,6 +132,8 @@ class LoadedKernel(Protocol):
 
     n_regs: int
     n_spills: int
+    # ``written: Sequence[int]``, positions of the parameters that the kernel may store through, where the driver tells:
+    # a launch then refuses arrays that say they are read-only.
     n_max_threads: int
     function: Any
 

@@ -19,6 +19,7 @@ import ctypes
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from tritonx.runtime.errors import UnsupportedArgument
@@ -45,7 +46,11 @@ class ArraySource:
     """Every array of the class has ``dtype``, ``device`` and ``data_ptr()``, as torch's."""
 
     memory: Any = None
-    """All of memory as 8-byte words, where the arrays are on the host and hold their address after ``HEAD_BYTES``."""
+    """The words of memory from ``HEAD_BYTES`` on, where the arrays are on the host and hold their address there: the
+    address in ``array`` is ``memory[id(array) >> 3]``."""
+
+    read_only: Callable[[Any], bool] | None = None
+    """Whether an array may not be written to; None where the protocol does not tell."""
 
 
 def array_source(kind: type) -> ArraySource | None:
@@ -61,7 +66,7 @@ def array_source(kind: type) -> ArraySource | None:
     if interfaces:
         return _interface_source(interfaces, dlpack)
     if dlpack:
-        return ArraySource(_dlpack_facts, _dlpack_location)
+        return ArraySource(_dlpack_facts, _dlpack_location, read_only=_is_read_only_dlpack)
     return None
 
 
@@ -84,6 +89,23 @@ def describe_location(location: Location | None) -> str:
 HEAD_BYTES = 16
 """PyObject_HEAD, a reference count and a type, which the address follows."""
 
+FLAGS_BYTE = HEAD_BYTES + 48 + 1
+"""Where the second byte of the array's flags is, behind its address, number of dimensions, two pointers, base and
+dtype."""
+
+WRITEABLE = 0x4
+"""``NPY_ARRAY_WRITEABLE``, in that byte."""
+
+
+@cache
+def flag_bytes() -> Any:
+    """The bytes of memory from ``FLAGS_BYTE`` on: those flags of ``array`` are ``flag_bytes()[id(array)]``."""
+    return (ctypes.c_uint8 * (1 << 62)).from_address(FLAGS_BYTE)
+
+
+def _is_read_only_numpy(array: Any) -> bool:
+    return not array.flags.writeable
+
 
 def _public_facts(array: Any) -> Facts:
     return array.dtype, 1, array.__array_interface__["data"][0]
@@ -95,19 +117,24 @@ def _numpy_source() -> ArraySource:
 
     memory = _words_of_memory()
     if memory is None:
-        return ArraySource(_public_facts, location)
-    return ArraySource(lambda a: (a.dtype, 1, memory[(id(a) + HEAD_BYTES) >> 3]), location, memory=memory)
+        return ArraySource(_public_facts, location, read_only=_is_read_only_numpy)
+    facts: Callable[[Any], Facts] = lambda a: (a.dtype, 1, memory[id(a) >> 3])  # noqa: E731
+    return ArraySource(facts, location, memory=memory, read_only=_is_read_only_numpy)
 
 
 def _words_of_memory() -> Any:
-    """All of memory as words, indexing which is one C call; None where NumPy's arrays are not laid out as expected."""
+    """``ArraySource.memory``, indexing which is one C call; None where NumPy's arrays are not laid out as expected."""
     if sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return None
     import numpy
 
-    memory: Any = (ctypes.c_uint64 * (1 << 59)).from_address(0)
-    for sample in (numpy.zeros(3), numpy.zeros(64, numpy.int8)[5:], numpy.zeros((4, 4))[1:, 1:], numpy.zeros(0)):
-        if memory[(id(sample) + HEAD_BYTES) >> 3] != sample.ctypes.data:
+    memory: Any = (ctypes.c_uint64 * (1 << 59)).from_address(HEAD_BYTES)
+    fixed = numpy.zeros((2, 3))
+    fixed.flags.writeable = False
+    for sample in (numpy.zeros(3), numpy.zeros(64, numpy.int8)[5:], numpy.zeros((4, 4))[1:, 1:], numpy.zeros(0), fixed):
+        if id(sample) & 7 or memory[id(sample) >> 3] != sample.ctypes.data:
+            return None
+        if bool(flag_bytes()[id(sample)] & WRITEABLE) != sample.flags.writeable:
             return None
     return memory
 
@@ -179,7 +206,13 @@ def _interface_source(names: list[str], dlpack: bool) -> ArraySource:
         index = getattr(getattr(array, "device", None), "id", 0)
         return ("interface", name, index if isinstance(index, int) else 0)
 
-    return ArraySource(facts, location)
+    def read_only(array: Any) -> bool:
+        _, interface = find(array)
+        if interface is None:
+            return dlpack and _is_read_only_dlpack(array)
+        return bool(interface["data"][1])
+
+    return ArraySource(facts, location, read_only=read_only)
 
 
 class _DLTensor(ctypes.Structure):
@@ -216,3 +249,25 @@ def _dlpack_facts(array: Any) -> Facts:
 def _dlpack_location(array: Any) -> Location:
     kind, index = array.__dlpack_device__()
     return ("dlpack", int(kind), int(index))
+
+
+_VERSIONED_FLAGS = 24
+"""Bytes of a ``DLManagedTensorVersioned`` before its flags: two words of the version, two pointers."""
+
+_READ_ONLY = 1
+"""``DLPACK_FLAG_BITMASK_READ_ONLY``."""
+
+
+def _is_read_only_dlpack(array: Any) -> bool:
+    """What the versioned protocol says. The older one has no words for it: there an exporter of read-only memory has to
+    refuse."""
+    try:
+        capsule = array.__dlpack__(max_version=(1, 0))
+    except TypeError:  # an exporter from before there were versions
+        return False
+    name = b"dltensor_versioned"
+    if not ctypes.pythonapi.PyCapsule_IsValid(ctypes.py_object(capsule), name):
+        return False
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return bool(ctypes.c_uint64.from_address(get_pointer(capsule, name) + _VERSIONED_FLAGS).value & _READ_ONLY)

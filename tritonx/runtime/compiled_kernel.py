@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
 from tritonx.runtime import knobs
+from tritonx.runtime.errors import ReadOnlyArgument
 
 if TYPE_CHECKING:
     from tritonx.runtime.sources import Source
@@ -233,13 +234,14 @@ class RawLauncher:
     """``run(grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter, exit, *args)``."""
 
     def __init__(self, kernel: CompiledKernel) -> None:
-        from tritonx.runtime.specialize import specializer
+        from tritonx.runtime.specialize import specializer, watching
 
         self._kernel = kernel
         self._keep = _run_time_positions(kernel)
         self._specialize = specializer(specialize=False)
+        self._watch = watching(self._specialize)
 
-    def _values(self, args: tuple[Any, ...]) -> list[Any]:
+    def _values(self, args: tuple[Any, ...], written: Sequence[int]) -> list[Any]:
         flat: list[Any] = []
         expected = len(self._kernel.parameters)
         if self._keep is not None and len(args) == self._keep[0]:
@@ -253,6 +255,9 @@ class RawLauncher:
         else:
             total = "" if self._keep is None else f" or {self._keep[0]} with the compile-time ones"
             raise TypeError(f"{self._kernel.name} takes {expected} run-time arguments{total}, got {len(args)}")
+        for position in written:
+            if type(flat[position]) is not int and self._watch(flat[position])[0].read_only:
+                raise ReadOnlyArgument(self._kernel.name, self._kernel.parameters[position].name)
         return [value if type(value) is int else self._specialize(value)[1] for value in flat]
 
     def __call__(
@@ -268,11 +273,11 @@ class RawLauncher:
         exit_hook: Any,
         *args: Any,
     ) -> None:
-        launch = self._kernel.load()[1]
+        loaded, launch = self._kernel.load()
         if enter_hook:
             enter_hook(launch_metadata)
         if x * y * z > 0:
-            launch(x, y, z, stream, *self._values(args))
+            launch(x, y, z, stream, *self._values(args, getattr(loaded, "written", ())))
         if exit_hook:
             exit_hook(launch_metadata)
 

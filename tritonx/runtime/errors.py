@@ -68,6 +68,21 @@ class MixedDevices(TritonError):
     """The array arguments of one launch live in different places; names two of them."""
 
 
+class ReadOnlyArgument(TritonError, ValueError):
+    """A kernel stores through an argument whose array may not be written to; names both."""
+
+    def __init__(self, kernel: str, argument: str) -> None:
+        super().__init__(kernel, argument)
+        self.kernel = kernel
+        self.argument = argument
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kernel} stores through its argument {self.argument}, which may not be written to (a NumPy array "
+            f"whose flags.writeable is False, or a read-only array of another library): pass a copy"
+        )
+
+
 class UnsupportedArgument(TritonError, TypeError):
     """An argument of a kind, or an array of a dtype, that a kernel cannot take."""
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Options
 from tritonx.runtime import driver, knobs
-from tritonx.runtime.binder import generate
+from tritonx.runtime.binder import PREFIX, generate, handlers_of
 from tritonx.runtime.compiled_kernel import CompiledKernel, RawLaunch
 from tritonx.runtime.dependencies import Global, plain_value
-from tritonx.runtime.errors import UnsupportedArgument
+from tritonx.runtime.errors import ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.placement import Placement, place
 from tritonx.runtime.sources import ASTSource, Path_
-from tritonx.runtime.specialize import ArgSpec, parse_marks
+from tritonx.runtime.specialize import ArgSpec, parse_marks, watching
 
 if TYPE_CHECKING:
     from tritonx.runtime.jit import JITFunction
@@ -148,11 +148,26 @@ class Launcher:
             kernel, placement, run_time = self._find_kernel(key, specs, bound, options, warmup=False)
             if kernel is None:  # a cache hook took over: nothing to launch, and nothing to remember
                 return None, _no_launch, _no_stream, 0, ()  # pyright: ignore[reportReturnType]
-            launch = _adapter(self.kernel, run_time, kernel.load(placement.device)[1])
+            loaded, raw = kernel.load(placement.device)
+            self._watch(getattr(loaded, "written", ()), run_time, bound)
+            launch = _adapter(self.kernel, run_time, raw)
             stream = driver.driver_of(placement.backend).current_stream
             entry = (kernel, launch, stream, placement.device, self.kernel.used_globals)
             self._kernels[key] = entry
             return entry
+
+    def _watch(self, written: Sequence[int], run_time: tuple[str, ...], bound: Mapping[str, Any]) -> None:
+        """``written``: positions among the run-time values that the kernel stores through. From now on an array there
+        that may not be written to has a key of its own, and comes here. Raises ReadOnlyArgument for one of this launch.
+        """
+        values = {f"a{param.num}": bound[param.name] for param in self.kernel.params}
+        for position in written:
+            expression = run_time[position]
+            number = int(expression.partition("[")[0].removeprefix("a"))
+            param = next(p for p in self.kernel.params if p.num == number)
+            handlers = self._launch.__globals__[f"{PREFIX}s{number}"] = watching(handlers_of(param))
+            if handlers(eval(expression, values))[0].read_only:
+                raise ReadOnlyArgument(self.kernel.__name__, param.name + expression.removeprefix(f"a{number}"))
 
     def _find_kernel(
         self, key: Any, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any], warmup: bool

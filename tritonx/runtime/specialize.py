@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from tritonx.runtime.arguments import HEAD_BYTES, ArraySource, Location, array_source
+from tritonx.runtime.arguments import ArraySource, Location, array_source, flag_bytes
 from tritonx.runtime.dtype_names import type_name
 from tritonx.runtime.errors import UnsupportedArgument
 
@@ -34,10 +34,11 @@ class ArgSpec:
     For a constexpr ``value`` is the value. For a tuple ``elements`` are its elements' and ``rebuild`` makes a tuple
     of the same class from values. ``location`` says where an array lives: (protocol, device kind, device index).
     ``by_size`` is what its backend makes of an array's size in bytes (``Backend.pointer_specialization``), None where
-    it takes no interest.
+    it takes no interest. ``read_only`` is set for an array that may not be written to, where that was looked at
+    (``Watching``).
     """
 
-    __slots__ = ("attr", "by_size", "elements", "location", "rebuild", "type", "value")
+    __slots__ = ("attr", "by_size", "elements", "location", "read_only", "rebuild", "type", "value")
 
     def __init__(
         self,
@@ -55,6 +56,7 @@ class ArgSpec:
         self.elements = elements
         self.rebuild = rebuild
         self.by_size: Callable[[int], tuple[str, ...]] | None = None
+        self.read_only = False
 
     def pair(self) -> tuple[Any, Any]:
         """(type, attribute) as Triton's ``native_specialize_impl`` returns it."""
@@ -75,6 +77,17 @@ def intern(type: str, attr: str | None = None, value: Any = None, location: Loca
     key = (type, attr, value.__class__, value, location)
     found = _INTERNED.get(key)
     return found if found is not None else _INTERNED.setdefault(key, ArgSpec(type, attr, value, location))
+
+
+def read_only(spec: ArgSpec) -> ArgSpec:
+    """The spec of an array like ``spec``'s that may not be written to: another key, the same code."""
+    key = ("read-only", spec)
+    found = _INTERNED.get(key)
+    if found is None:
+        found = ArgSpec(spec.type, spec.attr, spec.value, spec.location)
+        found.read_only = True
+        found = _INTERNED.setdefault(key, found)
+    return found
 
 
 def _intern_tuple(elements: tuple[ArgSpec, ...], kind: type[Any]) -> ArgSpec:
@@ -222,7 +235,7 @@ class Specializer(dict[type, Handler]):
 
         def handle_numpy(value: Any, id: Callable[[object], int] = id) -> tuple[ArgSpec, Any]:
             """As ``handle``, without a call: half the time of binding an array."""
-            address = words[(id(value) + HEAD_BYTES) >> 3]
+            address = words[id(value) >> 3]
             spec = find((value.dtype, address & 15))
             if spec is None:
                 spec = by_dtype[value.dtype, address & 15] = handle(value)[0]
@@ -234,7 +247,40 @@ class Specializer(dict[type, Handler]):
         base_spec, _ = self(value.base)
         element = base_spec.type.removeprefix("*").removeprefix("k")
         block = ", ".join(str(int(extent)) for extent in value.block_shape)
-        return intern(f"tensordesc<{element}[{block}]>", "", None, base_spec.location), value
+        spec = intern(f"tensordesc<{element}[{block}]>", "", None, base_spec.location)
+        return read_only(spec) if base_spec.read_only else spec, value
+
+
+class Watching(Specializer):
+    """Handlers for a parameter that a kernel stores through: an array that may not be written to has a spec of its own,
+    so that a launch with it is not found among those that were launched before."""
+
+    def _array_handler(self, source: ArraySource) -> Handler:
+        plain = super()._array_handler(source)
+        is_read_only = source.read_only
+        if is_read_only is None:
+            return plain
+
+        def watched(value: Any) -> tuple[ArgSpec, Any]:
+            spec, address = plain(value)
+            return read_only(spec) if is_read_only(value) else spec, address
+
+        words = source.memory
+        if words is None or size_rule(source.location(None) or _NOWHERE) is not None:
+            return watched
+        by_dtype: dict[tuple[Any, int, int], ArgSpec] = {}
+        find, flags = by_dtype.get, flag_bytes()
+
+        def watched_numpy(value: Any, id: Callable[[object], int] = id) -> tuple[ArgSpec, Any]:
+            """As ``watched``, without a call: whether it may be written to is a bit of a byte of its structure."""
+            own = id(value)
+            address = words[own >> 3]
+            spec = find((value.dtype, address & 15, flags[own]))
+            if spec is None:
+                spec = by_dtype[value.dtype, address & 15, flags[own]] = watched(value)[0]
+            return spec, address
+
+        return watched_numpy
 
 
 _NOWHERE: Location = ("", "", 0)
@@ -291,10 +337,22 @@ def specializer(
     return _SPECIALIZERS[key]
 
 
+_WATCHING: dict[tuple[bool, bool, bool, str], Watching] = {}
+
+
+def watching(handlers: Specializer) -> Watching:
+    """The handlers for parameters with the same restrictions, which tell read-only arrays apart."""
+    key = (handlers.is_const, handlers.specialize, handlers.align, handlers.fixed_type)
+    if key not in _WATCHING:
+        _WATCHING[key] = Watching(*key)
+    return _WATCHING[key]
+
+
 def forget_classes() -> None:
     """Choose every handler again; after backends were added that know other kinds of arrays."""
     for key in _SPECIALIZERS:
         _SPECIALIZERS[key] = Specializer(*key)
+    _WATCHING.clear()
 
 
 def parse_marks(marks: str | None) -> list[list[Any]]:

@@ -22,7 +22,7 @@ from functools import cache
 from typing import Any
 from weakref import WeakSet
 
-from tritonx.backends.api import KernelImage
+from tritonx.backends.api import KernelImage, Parameter
 from tritonx.backends.cpu.binding import binding
 from tritonx.backends.cpu.host import available_threads, host_isa
 from tritonx.conversion.tile_to_loops.entry import EXPORTED, RECORD_BYTES, Context
@@ -115,20 +115,21 @@ def _link(binary: bytes) -> Any:
 
 
 def flat_parameters(image: KernelImage) -> list[str]:
-    """The types that the code takes.
+    """The types that the code takes."""
+    return [flat for parameter in image.parameters for flat in flat_types(parameter)]
+
+
+def flat_types(parameter: Parameter) -> list[str]:
+    """The types that stand for one parameter.
 
     A descriptor is its base, extents, strides, and whether it pads with NaN (what `rewrite-descriptors` makes of it),
     and then its extents and strides again, which the front end passes beside every descriptor.
     """
-    flat: list[str] = []
-    for parameter in image.parameters:
-        if parameter.type.startswith("tensordesc"):
-            element, shape = parameter.type.removeprefix("tensordesc<").rstrip(">").split("[")
-            rank = len(shape.rstrip("]").split(","))
-            flat += ["*" + element, *["i64"] * (2 * rank), "u1", *["i32"] * rank, *["i64"] * rank]
-        else:
-            flat.append(parameter.type)
-    return flat
+    if not parameter.type.startswith("tensordesc"):
+        return [parameter.type]
+    element, shape = parameter.type.removeprefix("tensordesc<").rstrip(">").split("[")
+    rank = len(shape.rstrip("]").split(","))
+    return ["*" + element, *["i64"] * (2 * rank), "u1", *["i32"] * rank, *["i64"] * rank]
 
 
 def flat_arguments(image: KernelImage, args: Sequence[Any]) -> list[Any]:
@@ -142,6 +143,13 @@ def flat_arguments(image: KernelImage, args: Sequence[Any]) -> list[Any]:
         else:
             flat.append(value)
     return flat
+
+
+def written_parameters(image: KernelImage) -> tuple[int, ...]:
+    """Positions of the parameters that the kernel may store through."""
+    written: set[int] = set(image.metadata.get("written") or ())
+    owners = [i for i, p in enumerate(image.parameters) for _ in range(len(flat_types(p)))]
+    return tuple(sorted({owners[place] for place in written if place < len(owners)}))
 
 
 _kernels: WeakSet[CpuKernel] = WeakSet()
@@ -178,6 +186,7 @@ class CpuKernel:
         self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(self.function)
         self._worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._library["tx.worker"])
         self._layout = self._context_layout()
+        self.written = written_parameters(image)
         _kernels.add(self)
 
     def _set_globals(self) -> None:

@@ -23,13 +23,17 @@ def stages(target: Target, options: CpuOptions) -> tuple[Stage, ...]:
 
 def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """Loop nests as LLVM text; fills in the metadata that the driver needs."""
+    from tritonx.analysis.written import written_arguments
     from tritonx.backends.cpu.codegen import data_layout
     from tritonx.backends.cpu.host import isa_of
     from tritonx.conversion.tile_to_loops.lower import lower_module
+    from tritonx.dialects import tile
     from tritonx.ir.failure import PassError, failure_of
     from tritonx.runtime.errors import TritonError
 
     isa = isa_of(compilation.target)
+    names = [op.sym_name.data for op in module.ops if isinstance(op, tile.FuncOp)]
+    written = {name: written_arguments(module, name) for name in names}
     try:
         lowered = lower_module(module, isa, data_layout=data_layout(isa), fuse=compilation.options.enable_fp_fusion)
     except TritonError:
@@ -46,6 +50,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         global_scratch_align=1,
         num_threads=cast(CpuOptions, compilation.options).num_threads,
         assertions=lowered.assertions,
+        written=written.get(lowered.name, ()),
     )
     return lowered.text
 
