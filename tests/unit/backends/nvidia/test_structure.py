@@ -8,6 +8,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+from tritonx.backends.nvidia import assemble
 from tritonx.backends.nvidia.assemble import find_ptxas
 
 needs_assembler = pytest.mark.skipif(find_ptxas() is None, reason="no ptxas")
@@ -140,6 +141,24 @@ def test_a_kernel_that_spills_gets_all_registers(compiler: Any) -> None:
     made = compiler(many_products, "90", PRODUCTS, {"M": 128, "N": 64, "K": 128}, num_warps=8)
     assert made.metadata["spills"] > 0
     assert made.metadata["registers"] == 255
+
+
+@needs_assembler
+def test_a_large_kernel_that_spills_is_assembled_once(compiler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For one block on a multiprocessor; what fits is assembled as it is, and a small one first."""
+    given: list[bool] = []
+    original = assemble._assemble  # pyright: ignore[reportPrivateUsage]
+
+    def counted(ptx: str, *rest: Any) -> Any:
+        given.append(".minnctapersm" in ptx)
+        return original(ptx, *rest)
+
+    monkeypatch.setattr(assemble, "_assemble", counted)
+    compiler(many_products, "90", PRODUCTS, {"M": 128, "N": 64, "K": 128}, num_warps=8)
+    assert given == [True]
+    given.clear()
+    compiler(many_products, "90", PRODUCTS, {"M": 32, "N": 32, "K": 32})
+    assert given == [False]
 
 
 @needs_assembler
