@@ -6,7 +6,14 @@ Units differ in what multiplies together: *mma*, a warp of 32 lanes with 16x8 re
 
 from __future__ import annotations
 
-from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding, Bases, Ints, NvidiaMmaEncoding
+from tritonx.layouts.encodings import (
+    AmdMfmaEncoding,
+    AmdWmmaEncoding,
+    Bases,
+    BlockedEncoding,
+    Ints,
+    NvidiaMmaEncoding,
+)
 
 
 def mma(version: int, warps: Ints, instruction: Ints, cga: Bases = ()) -> NvidiaMmaEncoding:
@@ -27,6 +34,12 @@ def wmma(version: int, warps: Ints, instruction: Ints) -> AmdWmmaEncoding:
 def is_mma(encoding: object, version: int | None = None) -> bool:
     """Whether results of this encoding come from mma instructions (of a version)."""
     return isinstance(encoding, NvidiaMmaEncoding) and version in (None, encoding.version_major)
+
+
+def reads_slices(encoding: object) -> bool:
+    """Whether a product with a result of this encoding reads its operands from shared memory a slice of K at a time, as
+    its own loads: every product but those of `ldmatrix`'s."""
+    return isinstance(encoding, BlockedEncoding | AmdMfmaEncoding | AmdWmmaEncoding)
 
 
 def is_mfma(encoding: object) -> bool:

@@ -15,6 +15,7 @@ from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.shape import positions
+from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import bit_width, element_type
@@ -72,11 +73,14 @@ def choose(
 
 
 class Rows:
-    """An operand's registers by the row (column, for B) they belong to, each row in the order of k."""
+    """An operand's registers by the row (column, for B) they belong to, each row in the order of k. What
+    ``stage-dot-operands`` left in shared memory is loaded when it is asked for."""
 
     def __init__(self, f: FunctionEmitter, operand: Any, along: int) -> None:
         self.f = f
-        self.value = f.get(operand)
+        place = f.memory.get(operand)
+        self.staged = place if isinstance(place, SharedRegisters) else None
+        self.value = f.get(operand) if self.staged is None else None
         by_row: dict[Position, dict[int, int]] = {}
         for r, p in enumerate(positions(f.layout(operand.type))):
             row = (*p[:-2], p[-2] if along == -1 else p[-1])
@@ -95,25 +99,34 @@ class Rows:
         """Elements ``first``, … of ``row`` in the form that the instruction takes."""
         if (found := self._made.get((row, first))) is not None:
             return found
-        f, value, count = self.f, self.value, instruction.per_lane
-        registers = self.registers[row][first : first + count]
-        start = registers[0]
-        if value.prefers_vector and registers == list(range(start, start + count)):
-            packed = f.slice(value.elem, value.n, f.wide(value), start, count)
-        else:
-            names = f.scalars(value)
-            packed = f.pack(value.elem, [names[r] for r in registers])
-        own = value.elem if count == 1 else f"<{count} x {value.elem}>"
+        f, count = self.f, instruction.per_lane
+        elem, packed = self.packed(self.registers[row][first : first + count])
+        own = elem if count == 1 else f"<{count} x {elem}>"
         if own != instruction.operand:
             packed = f.inst(f"bitcast {own} {packed} to {instruction.operand}")
         self._made[row, first] = packed
         return packed
 
+    def packed(self, registers: list[int]) -> tuple[str, str]:
+        """The element type, and ``registers`` as one vector."""
+        f, value, count = self.f, self.value, len(registers)
+        if self.staged is not None:
+            staged = self.staged
+            return staged.elem, f.pack(staged.elem, [staged[r] for r in registers])
+        assert value is not None
+        if value.prefers_vector and registers == list(range(registers[0], registers[0] + count)):
+            return value.elem, f.slice(value.elem, value.n, f.wide(value), registers[0], count)
+        names = f.scalars(value)
+        return value.elem, f.pack(value.elem, [names[r] for r in registers])
+
 
 def multiply(
     f: FunctionEmitter, op: Any, transposed: bool, instruction: Instruction, left: Rows, right: Rows, c: Tile
 ) -> Tile:
-    """``c`` plus the product. ``left`` is the operand along whose rows a lane's results run."""
+    """``c`` plus the product. ``left`` is the operand along whose rows a lane's results run.
+
+    All tiles of the result take a step of K before the next one: the products of a step do not wait for each other, and
+    only a step's operands are in registers together."""
     places = positions(f.layout(op.c.type))
     where: dict[Position, int] = {}
     for r, p in enumerate(places):
@@ -124,6 +137,7 @@ def multiply(
     inside = 0
     for offset in instruction.offsets:
         inside |= offset
+    tiles: list[tuple[Position, Position, list[int]]] = []
     for p in where:
         *batch, row, column = p
         tall, broad = (column, row) if transposed else (row, column)
@@ -133,11 +147,16 @@ def multiply(
         above, beside = (*batch, tall), (*batch, broad)
         if above not in left.registers or beside not in right.registers or any(cell not in where for cell in cells):
             raise PassError(op, "the operands of the product are not laid out for its result")
-        registers = [where[cell] for cell in cells]
-        total = f.pack(instruction.element, [out[r] for r in registers])
-        for first in range(0, left.depth(op), instruction.per_lane):
+        tiles.append((above, beside, [where[cell] for cell in cells]))
+    totals = [f.pack(instruction.element, [out[r] for r in registers]) for _, _, registers in tiles]
+    staged = left.staged is not None or right.staged is not None
+    for first in range(0, left.depth(op), instruction.per_lane):
+        if staged and first:
+            f.machine.keep_order(f)
+        for i, (above, beside, _) in enumerate(tiles):
             x, y = left.operand(above, first, instruction), right.operand(beside, first, instruction)
-            total = issue(f, instruction, x, y, total)
+            totals[i] = issue(f, instruction, x, y, totals[i])
+    for total, (_, _, registers) in zip(totals, tiles, strict=True):
         for i, r in enumerate(registers):
             out[r] = f.inst(f"extractelement {instruction.accumulator} {total}, i32 {i}")
     return Tile.wide(c.elem, len(out), f.pack(c.elem, [out[where[p]] for p in places]))

@@ -16,8 +16,9 @@ from tritonx.layouts import LinearLayout
 from tritonx.layouts import access as layout_access
 from tritonx.layouts.access import shared_access
 from tritonx.layouts.dims import OFFSET
-from tritonx.layouts.encodings import BlockedEncoding, DotOperandEncoding, PaddedSharedEncoding
+from tritonx.layouts.encodings import DotOperandEncoding, PaddedSharedEncoding
 from tritonx.layouts.lookup import linear_layout
+from tritonx.layouts.matrix_units import reads_slices
 
 
 def memory_layout(type_: Any) -> LinearLayout:
@@ -76,16 +77,12 @@ def local_load(op: Any, f: FunctionEmitter) -> None:
 
 
 def read_by_slices(op: Any) -> bool:
-    """Whether the one user is a product by multiply-adds that stands behind this load and loads only: it may read the
+    """Whether the one user is a product that reads slices of K and stands behind this load and loads only: it reads the
     memory itself, when it needs what is there.
     """
     uses = list(op.results[0].uses)
     encoding = encoding_of(op.results[0].type)
-    if (
-        len(uses) != 1
-        or not isinstance(encoding, DotOperandEncoding)
-        or not isinstance(encoding.parent, BlockedEncoding)
-    ):
+    if len(uses) != 1 or not isinstance(encoding, DotOperandEncoding) or not reads_slices(encoding.parent):
         return False
     following = op.next_op
     while isinstance(following, gpu_layout.LocalLoadOp):

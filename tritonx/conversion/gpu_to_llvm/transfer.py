@@ -41,7 +41,11 @@ def padded(f: FunctionEmitter, index: str, padding: tuple[tuple[int, int], ...])
 
 
 def addresses(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess) -> list[str]:
-    """The address of every access, in order; the thread's part is computed in the entry block."""
+    """The address of every access, in order; the thread's part is computed in the entry block.
+
+    Of an access's offset the bits that the thread's part can have are XORed to it, and the others added: those become
+    part of the instruction, so that there are only as many addresses in registers as there are different first parts.
+    """
     memory = memory_type(elem)
     base = place.pointer
     if place.padding or place.start:
@@ -49,19 +53,23 @@ def addresses(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess)
     f.touch_thread()
     with f.in_prologue():
         thread, reach = apply_layout(f, access.threads, OFFSET)
+    starts: dict[int, str] = {}
     out: list[str] = []
-    start = base if thread == "0" else f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {base}, i32 {thread}")
     for one in access.accesses:
-        if access.additive or not reach & one.offset:
-            address = start
-            if one.offset:
-                address = f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {start}, i32 {one.offset}")
-        else:
-            with f.in_prologue():
-                index = f.inst(f"xor i32 {thread}, {one.offset}")
-            address = f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {base}, i32 {index}")
-        out.append(address)
+        turned = 0 if access.additive else reach & one.offset
+        if turned not in starts:
+            index = thread
+            if turned:
+                with f.in_prologue():
+                    index = f.inst(f"xor i32 {thread}, {turned}")
+            starts[turned] = element_at(f, memory, base, index)
+        out.append(element_at(f, memory, starts[turned], str(one.offset ^ turned)))
     return out
+
+
+def element_at(f: FunctionEmitter, memory: str, base: str, index: str) -> str:
+    """The address of the element of type ``memory`` that is ``index`` behind ``base``."""
+    return base if index == "0" else f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {base}, i32 {index}")
 
 
 def general_addresses(f: FunctionEmitter, place: Place, memory: str, access: SharedAccess) -> list[str]:

@@ -35,7 +35,7 @@ from tritonx.layouts.encodings import (
     SharedLinearEncoding,
     SwizzledSharedEncoding,
 )
-from tritonx.layouts.matrix_units import is_mma
+from tritonx.layouts.matrix_units import is_mma, reads_slices
 
 ROW_BYTES = 128
 """Bytes that all banks serve at once: rows shorter than this share one phase of the swizzle."""
@@ -46,7 +46,8 @@ groups of as many rows as fill ``ROW_BYTES`` must lie in different banks.
 
 
 STAGED_BYTES = 48 * 1024
-"""What both operands of a product by multiply-adds may take together: every target gives a block that much."""
+"""What both operands of a product by multiply-adds may take together, and all that are staged for matrix units that
+read slices, those made beside their product first: every target gives a block that much."""
 
 
 @dataclass(frozen=True)
@@ -54,50 +55,84 @@ class StageDotOperands(ModulePass):
     """Replaces a `convert_layout` to a `dot_op` layout that would exchange data between warps by a store to shared
     memory and a load from it. Conversions inside a warp stay. The load is put in front of its first use.
 
-    For the matrix unit the memory is swizzled so that the load can be `ldmatrix`. For a product by multiply-adds it
-    lies as an exchange would put it; the load stands directly in front of the product, which then reads a slice of K
-    at a time instead of keeping all of K in registers."""
+    For `mma` the memory is swizzled so that the load can be `ldmatrix`. For a product by multiply-adds, or by the
+    matrix units that have no such load, it lies as an exchange would put it; the load stands directly in front of the
+    product, which then reads a slice of K at a time instead of keeping all of K in registers."""
 
     name = "stage-dot-operands"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        inside: list[Operand] = []
+        outside: list[Operand] = []
         for inner in list(op.walk()):
             match inner:
                 case ConvertLayoutOp():
                     _stage(inner)
+                case tile.DotOp() if _is_blocked(inner):
+                    operands = _operands(inner)
+                    if sum(_bytes_of(type_of(x)) for x in (inner.a, inner.b)) <= STAGED_BYTES:
+                        for operand in operands:
+                            _stage_slices(operand)
                 case tile.DotOp():
-                    _stage_slices(inner)
+                    for operand in _operands(inner):
+                        (inside if operand.convert.parent is inner.parent else outside).append(operand)
                 case _:
                     pass
+        taken = 0
+        for operand in inside + outside:
+            nbytes = _bytes_of(type_of(operand.convert.result))
+            if taken + nbytes <= STAGED_BYTES:
+                taken += nbytes
+                _stage_slices(operand)
 
 
-def _stage_slices(dot: tile.DotOp) -> None:
-    """Stage the operands of a product by multiply-adds, if both fit."""
-    staged: list[tuple[int, ConvertLayoutOp, LinearLayout]] = []
-    total = 0
-    for number, operand in enumerate((dot.a, dot.b)):
-        type_ = type_of(operand)
-        if not is_tensor(type_):
-            return
+@dataclass(frozen=True)
+class Operand:
+    """Operand ``number`` of a product that reads slices of it, made by ``convert``, and how it would lie in memory."""
+
+    dot: tile.DotOp
+    number: int
+    convert: ConvertLayoutOp
+    memory: LinearLayout
+
+
+def _is_blocked(dot: tile.DotOp) -> bool:
+    """Whether a product is computed by multiply-adds."""
+    type_ = type_of(dot.d)
+    return is_tensor(type_) and isinstance(_encoding(type_), BlockedEncoding)
+
+
+def _operands(dot: tile.DotOp) -> list[Operand]:
+    """The operands of ``dot`` that could be staged for reading by slices."""
+    found: list[Operand] = []
+    for number, value in enumerate((dot.a, dot.b)):
+        made, type_ = value.owner, type_of(value)
+        if not isinstance(made, ConvertLayoutOp) or not is_tensor(type_):
+            continue
         encoding = _encoding(type_)
-        if not isinstance(encoding, DotOperandEncoding) or not isinstance(encoding.parent, BlockedEncoding):
-            return
-        total += linear_size(shape_of(type_)) * max(8, bit_width(element_type(type_))) // 8
-        made = operand.owner
-        if isinstance(made, ConvertLayoutOp) and (memory := _exchanged(made, encoding)) is not None:
-            staged.append((number, made, memory))
-    if total > STAGED_BYTES:
-        return
-    for number, convert, memory in staged:
-        target = type_of(convert.result)
-        shared = SharedLinearEncoding(memory.bases(OFFSET))
-        descriptor = memdesc(shape_of(target), element_type(target), attribute_of(shared))
-        alloc = LocalAllocOp.create(operands=(convert.src,), result_types=(descriptor,), location=convert.location)
-        _before(convert, alloc)
-        load = LocalLoadOp.create(operands=alloc.results, result_types=(target,), location=convert.location)
-        dot.operands[number] = _before(dot, load).results[0]
-        if convert.result.first_use is None:
-            erase(convert)
+        if isinstance(encoding, DotOperandEncoding) and reads_slices(encoding.parent):
+            memory = _exchanged(made, encoding)
+            if memory is not None:
+                found.append(Operand(dot, number, made, memory))
+    return found
+
+
+def _bytes_of(type_: Attribute) -> int:
+    return linear_size(shape_of(type_)) * max(8, bit_width(element_type(type_))) // 8 if is_tensor(type_) else 0
+
+
+def _stage_slices(operand: Operand) -> None:
+    """A buffer where the conversion stands, and its load in front of the product."""
+    convert, dot = operand.convert, operand.dot
+    target = type_of(convert.result)
+    shared = SharedLinearEncoding(operand.memory.bases(OFFSET))
+    descriptor = memdesc(shape_of(target), element_type(target), attribute_of(shared))
+    alloc = LocalAllocOp.create(operands=(convert.src,), result_types=(descriptor,), location=convert.location)
+    _before(convert, alloc)
+    load = LocalLoadOp.create(operands=alloc.results, result_types=(target,), location=convert.location)
+    dot.operands[operand.number] = _before(dot, load).results[0]
+    if convert.result.first_use is None:
+        erase(convert)
 
 
 def _exchanged(convert: ConvertLayoutOp, operand: DotOperandEncoding) -> LinearLayout | None:

@@ -78,3 +78,34 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %d : tensor<64x64xf32, #squares>
   }
 }
+
+// -----
+
+// A matrix unit without a matrix load reads slices too. What is converted beside its product comes first: 32 KiB of it
+// leave 16 of the 48, which is too little for the 32 KiB from outside the loop.
+#rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+#wmma = #ttg.amd_wmma<{version = 1, isTranspose = true, warpsPerCTA = [4, 1]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #wmma, kWidth = 16}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #wmma, kWidth = 16}>
+
+// SLICES-LABEL: @wave
+// SLICES-NOT: ttg.local_alloc
+// SLICES: %[[X:.*]] = ttg.convert_layout %a
+// SLICES: scf.for
+// SLICES: %[[B:.*]] = ttg.local_alloc
+// SLICES-NEXT: %[[Y:.*]] = ttg.local_load %[[B]]
+// SLICES-NEXT: tt.dot %[[X]], %[[Y]]
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @wave(%a: tensor<128x128xf16, #rows>, %p: tensor<128x128x!tt.ptr<f16>, #rows>, %c: tensor<128x128xf32, #wmma>, %n: i32) -> tensor<128x128xf32, #wmma> {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %x = ttg.convert_layout %a : tensor<128x128xf16, #rows> -> tensor<128x128xf16, #a>
+    %r = scf.for %i = %zero to %n step %one iter_args(%acc = %c) -> (tensor<128x128xf32, #wmma>) : i32 {
+      %v = tt.load %p : tensor<128x128x!tt.ptr<f16>, #rows>
+      %y = ttg.convert_layout %v : tensor<128x128xf16, #rows> -> tensor<128x128xf16, #b>
+      %d = tt.dot %x, %y, %acc : tensor<128x128xf16, #a> * tensor<128x128xf16, #b> -> tensor<128x128xf32, #wmma>
+      scf.yield %d : tensor<128x128xf32, #wmma>
+    }
+    tt.return %r : tensor<128x128xf32, #wmma>
+  }
+}

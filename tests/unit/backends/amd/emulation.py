@@ -5,8 +5,8 @@ Each gap was found by reading the emulator against the instruction-set documents
 * it flushes subnormal numbers on the host whatever the kernel's descriptor says (its ``_MXCSRContext``);
 * an atomic returns the old value where the field ``glc`` is set, which CDNA 3 and 4 call ``sc0`` and RDNA 4 ``th``;
 * MFMA in tiles of 32 by 32 puts the results of a lane in rows 0–15 and 16–31 instead of fours that are 8 apart, the
-  compile of integer MFMA fails, there is none in f64, and RDNA 4's WMMA on 8-bit floats reads them as f16: these are
-  done here as ``matrix_unit`` says;
+  compile of integer MFMA fails, there is none in f64; WMMA reads 8-bit floats as f16, and v128 up for a constant
+  accumulator: matrix instructions are done here as ``matrix_unit`` says;
 * a VOP1 or VOP2 instruction on 16 bits takes v128 and up for upper halves of v0 to v127 on CDNA too, where they are
   registers of their own;
 * it lacks RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16,
@@ -66,7 +66,7 @@ def fill_gaps(processor: list[str]) -> None:
             ctypes.memmove(pc, struct.pack("<I", S_NOP) * (inst.size() // 4), inst.size())
         operation = getattr(getattr(inst, "op", None), "name", "")
         lanes = emu._wave_size(arch)
-        if re.match(r"V_MFMA|V_WMMA_F32_16X16X16_[FB][PF]8", operation):
+        if operation.startswith(("V_MFMA", "V_WMMA")):
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, ACCUMULATORS)))
             return (program, MatrixMultiply(Product.of(operation, processor[0]), ctypes.string_at(pc, 8))), inst
         first, second, third = struct.unpack("<III", ctypes.string_at(pc, 12))
@@ -233,13 +233,27 @@ class PermutedSource:
         step(buffers[self.scalars], 4)
 
 
+def inline_constant(code: int, dtype: Any) -> Any:
+    """What a source field below 256 stands for (CDNA 3 ISA, table 38): whole numbers, as bits, or eight fractions."""
+    if code in INLINE_FLOATS:
+        return np.dtype(dtype).type(INLINE_FLOATS[code])
+    assert 128 <= code <= 208, f"source {code} is a scalar register"
+    whole = code - 128 if code <= 192 else 192 - code
+    return np.array([whole], np.int32).view(dtype)[0] if np.dtype(dtype).itemsize == 4 else np.dtype(dtype).type(whole)
+
+
+INLINE_FLOATS = {240: 0.5, 241: -0.5, 242: 1.0, 243: -1.0, 244: 2.0, 245: -2.0, 246: 4.0, 247: -4.0}
+
+
 class MatrixMultiply:
     """A matrix instruction, by the fields of VOP3P and VOP3P-MAI (CDNA 3 ISA, 13.3.8; RDNA 4 ISA, 15.3.7)."""
 
     def __init__(self, product: Product, encoding: bytes) -> None:
         self.product = product
         word = int.from_bytes(encoding, "little")
-        assert word >> 8 & 7 == 0 and word >> 61 == 0, "no broadcast, no permutation; no negation"
+        # Of RDNA's integer products the bits mean that both operands are signed.
+        signed = 3 if product.unit.lanes == 32 and product.result is np.int32 else 0
+        assert word >> 8 & 7 == 0 and word >> 61 == signed, "no broadcast, no permutation, no negation"
         self.target = word & 0xFF
         self.sources = [word >> place & 0x1FF for place in (32, 41, 50)]
         # MFMA reads and writes the accumulation registers where these bits are set.
@@ -247,11 +261,10 @@ class MatrixMultiply:
         self.files = [mai and word >> place & 1 for place in (59, 60, 15)]
 
     def read(self, files: tuple[Any, Any], number: int, count: int, dtype: Any) -> Any:
-        """``[element][lane]`` of an operand: consecutive registers, or zero as an inline constant."""
+        """``[element][lane]`` of an operand: consecutive registers, or an inline constant."""
         first, lanes = self.sources[number], self.product.unit.lanes
         if first < 256:
-            assert first == 128, f"the constant {first}"
-            return np.zeros((count, lanes), dtype)
+            return np.full((count, lanes), inline_constant(first, dtype))
         size = np.dtype(dtype).itemsize
         registers = files[bool(self.files[number])][first - 256 : first - 256 + (count * size + 3) // 4]
         return np.ascontiguousarray(registers.T).view(dtype).T[:count]

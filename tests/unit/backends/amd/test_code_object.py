@@ -47,6 +47,28 @@ def flip(x_ptr, y_ptr, N: tl.constexpr):
 
 
 @triton.jit
+def attention(
+    q_ptr, k_ptr, v_ptr, o_ptr, n_ctx, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
+):  # fmt: skip
+    rows, dims = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M), tl.arange(0, D)
+    q = tl.load(q_ptr + rows[:, None] * D + dims[None, :])
+    most = tl.full([BLOCK_M], -float("inf"), dtype=tl.float32)
+    total = tl.zeros([BLOCK_M], dtype=tl.float32)
+    acc = tl.zeros([BLOCK_M, D], dtype=tl.float32)
+    for start in range(0, n_ctx, BLOCK_N):
+        cols = start + tl.arange(0, BLOCK_N)
+        k = tl.load(k_ptr + cols[None, :] * D + dims[:, None])
+        v = tl.load(v_ptr + cols[:, None] * D + dims[None, :])
+        s = tl.where(rows[:, None] >= cols[None, :], tl.dot(q, k) * 0.125, -float("inf"))
+        now = tl.maximum(most, tl.max(s, axis=1))
+        p, alpha = tl.exp2(s - now[:, None]), tl.exp2(most - now)
+        total = total * alpha + tl.sum(p, axis=1)
+        acc = acc * alpha[:, None] + tl.dot(p.to(v.dtype), v)
+        most = now
+    tl.store(o_ptr + rows[:, None] * D + dims[None, :], (acc / total[:, None]).to(tl.float16))
+
+
+@triton.jit
 def talk(x_ptr):
     tl.device_print("x", tl.load(x_ptr))
 
@@ -138,6 +160,17 @@ def test_a_product_by_multiply_adds_holds_a_slice(compiled: Compile, m: int, n: 
     made = compiled("gfx1100", matmul, arrays, {"M": m, "N": n, "K": k}, num_warps=num_warps)
     assert "v_wmma" not in made.stages["amdgcn"]
     assert made.metadata["spills"] == 0
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_attention_stays_in_registers(compiled: Compile, target: str) -> None:
+    """Operands are read from the LDS a step of K at a time, at few addresses: all of K of both products would take all
+    registers of an RDNA 3 wave, each of whose half-waves holds every operand."""
+    arrays = [np.zeros((64, 64), np.float16) for _ in range(4)]
+    sizes = {"D": 64, "BLOCK_M": 64, "BLOCK_N": 32 if target == "gfx1100" else 64}
+    made = compiled(target, attention, [*arrays, 64], sizes, num_warps=4)
+    assert made.metadata["spills"] == 0
+    assert made.metadata["registers"] <= 256
 
 
 @pytest.mark.parametrize("target", ["gfx942", "gfx1100"])

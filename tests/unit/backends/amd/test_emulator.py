@@ -96,6 +96,28 @@ def flip(x_ptr, y_ptr, N: tl.constexpr):
     tl.store(y_ptr + cols, tl.flip(tl.load(x_ptr + cols), 0))
 
 
+@triton.jit
+def attention(
+    q_ptr, k_ptr, v_ptr, o_ptr, n_ctx, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
+):  # fmt: skip
+    rows, dims = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M), tl.arange(0, D)
+    q = tl.load(q_ptr + rows[:, None] * D + dims[None, :])
+    most = tl.full([BLOCK_M], -float("inf"), dtype=tl.float32)
+    total = tl.zeros([BLOCK_M], dtype=tl.float32)
+    acc = tl.zeros([BLOCK_M, D], dtype=tl.float32)
+    for start in range(0, n_ctx, BLOCK_N):
+        cols = start + tl.arange(0, BLOCK_N)
+        k = tl.load(k_ptr + cols[None, :] * D + dims[:, None])
+        v = tl.load(v_ptr + cols[:, None] * D + dims[None, :])
+        s = tl.where(rows[:, None] >= cols[None, :], tl.dot(q, k) * 0.125, -float("inf"))
+        now = tl.maximum(most, tl.max(s, axis=1))
+        p, alpha = tl.exp2(s - now[:, None]), tl.exp2(most - now)
+        total = total * alpha + tl.sum(p, axis=1)
+        acc = acc * alpha[:, None] + tl.dot(p.to(v.dtype), v)
+        most = now
+    tl.store(o_ptr + rows[:, None] * D + dims[None, :], (acc / total[:, None]).to(tl.float16))
+
+
 def check(
     emulator: Any, kernel: Any, grid: Any, *args: Any, rtol: float = 0.0, atol: float = 0.0, num_warps: int = 2,
     **kwargs: Any,
@@ -206,3 +228,14 @@ OTHERS = [
 @pytest.mark.parametrize("emulator, dtype", OTHERS, indirect=["emulator"])
 def test_matmul_of_other_types(emulator: Any, dtype: Any, shape: tuple[int, int, int], num_warps: int) -> None:
     check_matmul(emulator, dtype, shape, num_warps)
+
+
+@pytest.mark.parametrize("num_warps", [1, 4])
+def test_attention(emulator: Any, num_warps: int) -> None:
+    """Two products in a loop, whose operands are read from the LDS in slices; the second's comes from the first."""
+    q, k, v = (np.random.default_rng(i).standard_normal((64, 32)).astype(np.float16) for i in range(3))
+    out = np.zeros_like(q)
+    emulator(attention, (1,), q, k, v, out, 64, kwargs={"D": 32, "BLOCK_M": 64, "BLOCK_N": 32}, num_warps=num_warps)
+    s = (q.astype(np.float64) @ k.astype(np.float64).T) * 0.125
+    p = np.exp2(np.where(np.tril(np.ones((64, 64), bool)), s, -np.inf))
+    np.testing.assert_allclose(out, p @ v.astype(np.float64) / p.sum(axis=1, keepdims=True), rtol=4e-3, atol=2e-3)
