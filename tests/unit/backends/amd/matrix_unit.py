@@ -107,7 +107,7 @@ class Product:
         if found is None:
             raise ValueError(f"{name} is none of the matrix instructions described here")
         kind, to, side, k, first, second = found.groups()
-        known = {**FLOATS, "i8": np.int8, "iu8": np.int8, **FP8[arch]}
+        known = {**FLOATS, "i8": np.int8, "iu8": np.int8, **FP8.get(arch, {})}
         a, b = known[first], known[second or first]
         result = {"f32": np.float32, "i32": np.int32, "f64": np.float64}[to]
         if kind == "wmma":
