@@ -1,0 +1,66 @@
+"""When local memory in compiled code is a fault, and what excuses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tritonx.backends.api import Compilation, Options, Target
+from tritonx.ir.text import parse_module
+from tritonx.testing.conformance.structure import fault
+
+BLOCKED = "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>"
+MMA = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>"
+
+
+def product(layout: str) -> str:
+    a, b = (f"tensor<16x16xf16, #ttg.dot_op<{{opIdx = {i}, parent = #l, kWidth = 2}}>>" for i in (0, 1))
+    a, b = (text.replace(", kWidth = 2", "") if layout is BLOCKED else text for text in (a, b))
+    c = "tensor<16x16xf32, #l>"
+    dot = f"%d = tt.dot %a, %b, %c : {a} * {b} -> {c}"
+    return f"#l = {layout}\ntt.func public @f(%a: {a}, %b: {b}, %c: {c}) {{ {dot} tt.return }}"
+
+
+def tile(count: int, element: str) -> str:
+    return f"tt.func public @f(%a: {element}) {{ %t = tt.splat %a : {element} -> tensor<{count}x{element}> tt.return }}"
+
+
+def found(text: str, local: int | None, spills: int = 0) -> str | None:
+    compilation = Compilation(Target("cuda", 90, 32), Options(num_warps=1))
+    if local is not None:
+        compilation.metadata.update(local=local, spills=spills)
+    made: dict[str, Any] = {"ttgir": parse_module(text), "ptx": ""}
+    return fault(made, compilation)
+
+
+def test_local_memory_is_a_fault() -> None:
+    said = found(tile(128, "f32"), 72, 16)
+    assert said == "a thread uses 72 bytes of its own memory and 16 bytes of spills; its values must stay in registers"
+    assert found(product(MMA), 8) is not None
+
+
+@pytest.mark.parametrize("local", [None, 0])
+def test_none_is_none(local: int | None) -> None:
+    assert found(tile(128, "f32"), local) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tt.func public @f(%x: f32) { %s = math.sin %x : f32 tt.return }",
+        "tt.func public @f(%x: f64) { %s = math.cos %x : f64 tt.return }",
+        'tt.func public @f(%x: i32) { tt.print " x" {hex = false, isSigned = array<i32: 1>} : %x : i32 tt.return }',
+        product(BLOCKED),
+    ],
+)
+def test_ops_that_need_memory(text: str) -> None:
+    assert found(text, 80) is None
+
+
+@pytest.mark.parametrize(
+    ("count", "element", "fits"), [(4096, "f32", True), (8192, "f32", False), (4096, "i64", False), (8192, "i8", False)]
+)
+def test_tiles_that_do_not_fit(count: int, element: str, fits: bool) -> None:
+    """256 registers of 32 threads hold 8192 words; elements of fewer bits take a word each."""
+    assert (found(tile(count, element), 80) is not None) == fits
