@@ -15,23 +15,26 @@ PTX_VERSION = 90
 
 @dataclass(frozen=True)
 class Capability:
-    """``shared_bytes`` is the most dynamic shared memory a block can opt into."""
+    """``shared_bytes`` is the most dynamic shared memory a block can opt into, ``resident_threads`` how many threads a
+    multiprocessor holds, which share ``registers`` of 32 bits."""
 
     number: int
     processor: str
     shared_bytes: int
+    resident_threads: int
+    registers: int = 65536
     max_threads: int = 1024
 
 
 CAPABILITIES: dict[int, Capability] = {
-    75: Capability(75, "sm_75", 65536),
-    80: Capability(80, "sm_80", 166912),
-    86: Capability(86, "sm_86", 101376),
-    89: Capability(89, "sm_89", 101376),
-    90: Capability(90, "sm_90a", 232448),
-    100: Capability(100, "sm_100a", 232448),
-    103: Capability(103, "sm_103a", 232448),
-    120: Capability(120, "sm_120a", 101376),
+    75: Capability(75, "sm_75", 65536, 1024),
+    80: Capability(80, "sm_80", 166912, 2048),
+    86: Capability(86, "sm_86", 101376, 1536),
+    89: Capability(89, "sm_89", 101376, 1536),
+    90: Capability(90, "sm_90a", 232448, 2048),
+    100: Capability(100, "sm_100a", 232448, 2048),
+    103: Capability(103, "sm_103a", 232448, 2048),
+    120: Capability(120, "sm_120a", 101376, 1536),
 }
 
 

@@ -10,6 +10,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.backends.nvidia import assemble
 from tritonx.backends.nvidia.assemble import find_ptxas
+from tritonx.backends.nvidia.targets import CAPABILITIES
 
 needs_assembler = pytest.mark.skipif(find_ptxas() is None, reason="no ptxas")
 
@@ -114,6 +115,31 @@ def test_matmul(compiler: Any, arch: str, instruction: str) -> None:
     in_registers(made, 255)
     assert made.count(f"mma.sync.aligned.{instruction}") + made.count("wgmma") > 0
     assert made.count("fma.rn.f32") == 0
+
+
+@needs_assembler
+def test_registers_make_room_for_another_block(compiler: Any) -> None:
+    """36 registers in 1024 threads leave room for one block on a multiprocessor, 32 for two."""
+    in_registers(compiler(softmax, "90", SOFTMAX, {"BLOCK": 8192}, num_warps=32), 32)
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "arch", "blocks"),
+    [
+        (1024, 36, 90, 2),  # 40 are taken, one block; 32 would make two
+        (256, 68, 90, 4),
+        (256, 64, 90, 0),  # four already
+        (512, 41, 90, 3),  # two, which take 48 each; 40 make three
+        (512, 48, 90, 0),  # a sixth too many for three
+        (1024, 36, 86, 0),  # two such blocks are more threads than there can be
+        (128, 140, 80, 4),
+        (128, 152, 80, 0),
+        (32, 255, 90, 0),
+    ],
+)
+def test_how_many_blocks_are_wanted(threads: int, registers: int, arch: int, blocks: int) -> None:
+    ptx = f".visible .entry k()\n.reqntid {threads}, 1, 1\n{{}}\n"
+    assert assemble.one_more_block(ptx, registers, CAPABILITIES[arch]) == blocks
 
 
 @pytest.mark.parametrize("warps", [1, 2, 4, 8, 16, 32])
