@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from tritonx.backends.amd.options import AmdOptions
+from tritonx.backends.amd.options import SCHEDULE_HINTS, AmdOptions
 from tritonx.backends.api import Backend, Driver, Options, Stage, Target
 
 
@@ -42,7 +44,8 @@ class AmdBackend(Backend):
             raise ValueError(f"num_warps is at most {limit} on {target} (1024 threads), got {options.num_warps}")
         if options.num_ctas != 1:
             raise ValueError(f"{target} has no clusters: num_ctas must be 1, got {options.num_ctas}")
-        return options
+        assert isinstance(options, AmdOptions)
+        return _checked(target, options)
 
     def stages(self, target: Target, options: Options) -> tuple[Stage, ...]:
         from tritonx.backends.amd.pipeline import stages
@@ -64,6 +67,23 @@ class AmdBackend(Backend):
 
             AmdBackend._driver = AmdDriver()
         return AmdBackend._driver
+
+
+def _checked(target: Target, options: AmdOptions) -> AmdOptions:
+    """The options that choose instructions, as the target has them; ``ValueError`` for what it has not."""
+    sides = (0, 16, 32) if target.warp_size == 64 else (0, 16)
+    if options.matrix_instr_nonkdim not in sides:
+        known = ", ".join(map(str, sides))
+        raise ValueError(f"matrix_instr_nonkdim is one of {known} on {target}, got {options.matrix_instr_nonkdim}")
+    for hint in options.schedule_hint.split(","):
+        if hint.strip().lower() not in SCHEDULE_HINTS:
+            raise ValueError(f"schedule_hint is a list of {', '.join(SCHEDULE_HINTS)}, got '{hint}'")
+    if options.kpack not in (1, 2):
+        raise ValueError(f"kpack is 1 or 2, got {options.kpack}")
+    if options.kpack != 1 and target.arch == "gfx950":
+        warnings.warn(f"kpack is deprecated on {target}: {options.kpack} is taken for 1", stacklevel=3)
+        return replace(options, kpack=1)
+    return options
 
 
 BACKEND = AmdBackend()

@@ -77,9 +77,7 @@ def load(op: Any, f: FunctionEmitter) -> None:
     for group in plan.groups:
         mask = None if masks is None or masks[group[0]] == "true" else masks[group[0]]
         offset = buffer.offset(group[0], mask)
-        value = f.inst(
-            f"call {buffer.type} {symbol}(ptr addrspace(8) {buffer.descriptor}, i32 {offset}, i32 0, i32 0)"
-        )
+        value = f.inst(f"call {buffer.type} {symbol}(ptr addrspace(8) {buffer.descriptor}, i32 {offset}, i32 0, i32 0)")
         if buffer.memory.startswith("ptr"):
             value = f.inst(f"bitcast {buffer.type} {value} to i64")
             value = f.inst(f"inttoptr i64 {value} to {access.type}")

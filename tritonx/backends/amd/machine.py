@@ -26,11 +26,14 @@ _ROW_XMASK = 0x160  # RDNA has every mask as one control
 
 @dataclass(frozen=True)
 class AmdMachine(Machine):
-    """``waves_per_eu`` is 0 where the register allocator may choose."""
+    """``waves_per_eu`` is 0 where the register allocator may choose, ``scheduler`` the name of one of LLVM's, "" for
+    its own choice; ``flush_subnormal`` is for f32 arithmetic."""
 
     processor: Processor
     data_layout: str  # pyright: ignore[reportIncompatibleVariableOverride]  # a field here, an attribute there
     waves_per_eu: int = 0
+    scheduler: str = ""
+    flush_subnormal: bool = False
     triple = "amdgcn-amd-amdhsa"
     kernel_convention = "amdgpu_kernel"
 
@@ -58,6 +61,10 @@ class AmdMachine(Machine):
         ]
         if self.waves_per_eu:
             out.append(f'"amdgpu-waves-per-eu"="{self.waves_per_eu},{self.waves_per_eu}"')
+        if self.scheduler:
+            out.append(f'"amdgpu-sched-strategy"="{self.scheduler}"')
+        if self.flush_subnormal:
+            out.append('"denormal-fp-math-f32"="preserve-sign,preserve-sign"')
         return out
 
     def module_tail(self) -> list[str]:
@@ -126,24 +133,28 @@ class AmdMachine(Machine):
         """The lane whose number differs in ``mask`` (below 16): one DPP, or two on CDNA."""
         if mask == 0:
             return value
-        if not self.is_cdna:
+        if mask in _ROW_XOR or not self.is_cdna:
             return self._dpp(f, value, _ROW_XOR.get(mask, _ROW_XMASK + mask))
-        for first, control in _ROW_XOR.items():
-            rest = mask ^ first
-            if rest == 0 or rest in _ROW_XOR:
-                moved = self._dpp(f, value, control)
-                return moved if rest == 0 else self._dpp(f, moved, _ROW_XOR[rest])
-        raise AssertionError("every mask of four bits is a product of two permutations")
+        first = next(m for m in _ROW_XOR if mask ^ m in _ROW_XOR)  # every mask of four bits is a product of two
+        return self._dpp(f, self._dpp(f, value, _ROW_XOR[first]), _ROW_XOR[mask ^ first])
 
-    def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int) -> str:
+    def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int, equal: int = 0) -> str:
         if mask < 16:
+            # Where neighbours hold the same, CDNA's mirror of half a row does for a step of 4, which would take two.
+            if mask not in _ROW_XOR and mask | equal & 7 in _ROW_XOR:
+                mask |= equal & 7
             return self._row_xor(f, value, mask)
-        if not self.is_cdna:  # the other row of 16, each lane from its own place
-            symbol = f.module.declare("i32", "@llvm.amdgcn.permlanex16.i32", ["i32", "i32", "i32", "i32", "i1", "i1"])
-            places = f"i32 {0x76543210}, i32 {0xFEDCBA98 - (1 << 32)}"
-            other = f.inst(f"call i32 {symbol}(i32 poison, i32 {value}, {places}, i1 false, i1 false)")
-            return self._row_xor(f, other, mask & 15)
+        if not self.is_cdna:
+            return self._other_row(f, value, mask & 15)
         return self._permute(f, value, f.inst(f"xor i32 {f.lane}, {mask}"))
+
+    def _other_row(self, f: FunctionEmitter, value: str, mask: int) -> str:
+        """The lane of the other row of 16 whose place in it differs in ``mask``: one permutation on RDNA, with 4 bits
+        for the place that each lane of a row reads."""
+        places = sum((lane ^ mask) << 4 * lane for lane in range(16))
+        low, high = (part - (part >> 31 << 32) for part in (places & 0xFFFFFFFF, places >> 32))
+        symbol = f.module.declare("i32", "@llvm.amdgcn.permlanex16.i32", ["i32", "i32", "i32", "i32", "i1", "i1"])
+        return f.inst(f"call i32 {symbol}(i32 poison, i32 {value}, i32 {low}, i32 {high}, i1 false, i1 false)")
 
     def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
         lane = f.inst(f"sub i32 {f.lane}, {delta}")

@@ -11,8 +11,15 @@ from tritonx.backends.api import Options
 class AmdOptions(Options):
     """Triton's names and defaults.
 
-    ``waves_per_eu`` asks the register allocator for that many waves a SIMD unit; ``matrix_instr_nonkdim`` (16 or 32)
-    and ``kpack`` choose the matrix instruction."""
+    * ``waves_per_eu`` asks the register allocator for that many waves a SIMD unit.
+    * ``matrix_instr_nonkdim`` is the side of the MFMA tiles: 16, 32, or 0 for the largest that a product fills. A
+      product that 32 does not fit is an error, and so is 32 on RDNA, whose WMMA has 16 only.
+    * ``kpack`` (1 or 2) is how many MFMA steps of K a lane loads as neighbours. CDNA 4 loads 16 bytes a step as it is:
+      there, as in Triton, 2 is taken for 1 with a warning. It says nothing on RDNA, where a lane holds all of a step.
+    * ``schedule_hint`` is a list separated by commas. ``memory-bound-attention`` chooses LLVM's iterative scheduler for
+      instruction-level parallelism; ``attention`` is accepted and changes nothing: what Triton does for it (an order
+      of instructions around its own two products, and sinking against spills) answers code that Triton makes.
+    * ``allow_flush_denorm`` lets f32 arithmetic flush subnormal numbers."""
 
     num_stages: int = 2
     default_dot_input_precision: str = "ieee"
@@ -26,3 +33,6 @@ class AmdOptions(Options):
     arch: str | None = None
     backend_name: str = "hip"
     instrumentation_mode: str = ""
+
+
+SCHEDULE_HINTS = ("none", "attention", "memory-bound-attention")

@@ -6,6 +6,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.backends.amd.buffer_accesses import UseBufferAccesses
 from tritonx.backends.amd.matrix_instructions import MFMA_TYPES, WMMA_TYPES
+from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.targets import processor
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
@@ -18,6 +19,7 @@ from tritonx.transforms.tile.pipeline import tile_pipeline
 def gpu_target(target: Target, options: Options) -> GpuTarget:
     """The target as the layout stages see it; f16 accumulators are widened around the matrix instruction."""
     chip = processor(target)
+    assert isinstance(options, AmdOptions)
     return GpuTarget(
         str(target),
         target.warp_size,
@@ -26,6 +28,8 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         matrix_version=chip.matrix_version,
         matrix_types=(MFMA_TYPES if chip.matrix == "mfma" else WMMA_TYPES)[chip.matrix_version],
         matrix_f16_accumulator=True,
+        matrix_side=options.matrix_instr_nonkdim if chip.matrix == "mfma" else 0,
+        operand_packing=options.kpack if chip.matrix == "mfma" else 1,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.targets import processor
 from tritonx.backends.api import Compilation, EmitStage, Options, PassStage, Stage, Target
 
@@ -32,7 +33,15 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
 
     target, options = compilation.target, compilation.options
     chip = processor(target)
-    machine = AmdMachine(chip, data_layout(chip.name, chip.wave), getattr(options, "waves_per_eu", 0))
+    assert isinstance(options, AmdOptions)
+    hints = [hint.strip().lower() for hint in options.schedule_hint.split(",")]
+    machine = AmdMachine(
+        chip,
+        data_layout(chip.name, chip.wave),
+        options.waves_per_eu,
+        "iterative-ilp" if "memory-bound-attention" in hints else "",
+        options.allow_flush_denorm,
+    )
     emitter = ModuleEmitter(module, machine, options, {**TABLE, **buffer.TABLE})
     text = emitter.emit()
     if emitter.shared_bytes > chip.shared_bytes:

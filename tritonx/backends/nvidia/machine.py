@@ -94,7 +94,7 @@ class NvidiaMachine(Machine):
         symbol = f.module.declare("i32", f"@llvm.nvvm.shfl.sync.{mode}.i32", ["i32"] * 4)
         return f.inst(f"call i32 {symbol}(i32 {FULL_MASK}, i32 {value}, i32 {lane}, i32 {clamp})")
 
-    def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int) -> str:
+    def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int, equal: int = 0) -> str:
         return self._shuffle(f, "bfly", value, str(mask), 31)
 
     def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:

@@ -105,8 +105,9 @@ class Machine(ABC):
         return None
 
     @abstractmethod
-    def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int) -> str:
-        """``value`` (i32) of the lane whose number differs in ``mask``."""
+    def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int, equal: int = 0) -> str:
+        """``value`` (i32) of the lane whose number differs in ``mask``, and perhaps in bits of ``equal``: lanes that
+        differ there alone hold the same."""
 
     @abstractmethod
     def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:

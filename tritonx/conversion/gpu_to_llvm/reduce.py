@@ -6,6 +6,7 @@ by one instruction a step. The combine region is emitted once a step on whole ti
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from xdsl.ir import Block, Operation
@@ -16,7 +17,7 @@ from tritonx.conversion.gpu_to_llvm.exchange import exchange
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.gpu_to_llvm.words import through_words
+from tritonx.conversion.gpu_to_llvm.words import move_tile
 from tritonx.dialects import tile
 from tritonx.ir.failure import PassError
 from tritonx.layouts import AxisBits, LayoutError
@@ -81,18 +82,12 @@ def fold_runs(f: FunctionEmitter, region: Block, values: list[Tile]) -> list[Til
 
 def across_lanes(f: FunctionEmitter, region: Block, values: list[Tile], axis: AxisBits) -> list[Tile]:
     """Butterfly over the lane bits that move along the axis; afterwards all those lanes hold the result."""
+    equal = 0
     for bit, _ in axis.lanes:
-        others = [
-            Tile.of(
-                v.elem,
-                [
-                    through_words(f, v.elem, x, lambda w, b=bit: f.machine.shuffle_xor(f, w, 1 << b))
-                    for x in f.scalars(v)
-                ],
-            )
-            for v in values
-        ]
+        butterfly = partial(f.machine.shuffle_xor, f, mask=1 << bit, equal=equal)
+        others = [move_tile(f, v, butterfly) for v in values]
         values = combine_region(f, region, values, others)
+        equal |= 1 << bit
     return values
 
 

@@ -9,6 +9,7 @@ between warps."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from xdsl.ir import Block, Operation
@@ -20,7 +21,7 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
 from tritonx.conversion.gpu_to_llvm.reduce import axis_bits, combine_region
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.gpu_to_llvm.words import through_words
+from tritonx.conversion.gpu_to_llvm.words import move_tile
 from tritonx.dialects import tile
 from tritonx.ir.failure import PassError
 from tritonx.layouts import AxisBits
@@ -54,6 +55,8 @@ class Scanner:
         self.elems = [f.get(v).elem for v in op.srcs]
         count = len(self.values[0])
         self.runs = {r: Run([r], self.element(r)) for r in range(count)}
+        self.equal = 0
+        """Bits of the lane's number between which the totals do not differ."""
 
     def element(self, register: int) -> list[Tile]:
         return [Tile.of(e, [v[register]]) for e, v in zip(self.elems, self.values, strict=True)]
@@ -115,17 +118,13 @@ class Scanner:
         with f.in_prologue():
             here = f.inst(f"and i32 {f.lane}, {1 << bit}")
             upper = f.inst(f"icmp {'eq' if self.reverse else 'ne'} i32 {here}, 0")
-        for run in self.runs.values():
-            other = [
-                Tile.of(
-                    t.elem,
-                    [
-                        through_words(f, t.elem, x, lambda w: f.machine.shuffle_xor(f, w, 1 << bit))
-                        for x in f.scalars(t)
-                    ],
-                )
-                for t in run.total
-            ]
+        runs = list(self.runs.values())
+        totals = [Tile.of(e, [f.scalars(run.total[k])[0] for run in runs]) for k, e in enumerate(self.elems)]
+        butterfly = partial(f.machine.shuffle_xor, f, mask=1 << bit, equal=self.equal)
+        others = [f.scalars(move_tile(f, t, butterfly)) for t in totals]
+        self.equal |= 1 << bit
+        for run, names in zip(runs, zip(*others, strict=True), strict=True):
+            other = [Tile.of(e, [name]) for e, name in zip(self.elems, names, strict=True)]
             self.put_before(run, other, upper)
             lower, higher = self.select(upper, other, run.total), self.select(upper, run.total, other)
             run.total = self.combine(lower, higher)

@@ -1,4 +1,6 @@
-"""Values of any element type as 32-bit words and back: what shuffles carry."""
+"""Values of any element type as 32-bit words and back: what shuffles carry.
+
+Elements of 8 and 16 bits travel as many together as a word holds."""
 
 from __future__ import annotations
 
@@ -6,9 +8,33 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.types import BITS
+from tritonx.conversion.gpu_to_llvm.values import Tile
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+
+def move_tile(f: FunctionEmitter, tile: Tile, move: Callable[[str], str]) -> Tile:
+    """Apply ``move`` (i32 → i32, a transfer between lanes) to every element."""
+    width = 0 if tile.elem.startswith("ptr") else BITS[tile.elem]
+    if width not in (8, 16) or tile.n == 1:
+        return Tile.of(tile.elem, [through_words(f, tile.elem, x, move) for x in f.scalars(tile)])
+    per = min(32 // width, tile.n)
+    runs = [f.run(tile, i, per) for i in range(0, tile.n, per)]
+    moved = [move_packed(f, tile.elem, per, run, move) for run in runs]
+    return Tile.wide(tile.elem, tile.n, f.concat(tile.elem, moved, per))
+
+
+def move_packed(f: FunctionEmitter, elem: str, count: int, vector: str, move: Callable[[str], str]) -> str:
+    """``move`` of ``count`` elements, a vector of at most 32 bits, as one word."""
+    width = count * BITS[elem]
+    word = f.inst(f"bitcast <{count} x {elem}> {vector} to i{width}")
+    if width < 32:
+        word = f.inst(f"zext i{width} {word} to i32")
+    word = move(word)
+    if width < 32:
+        word = f.inst(f"trunc i32 {word} to i{width}")
+    return f.inst(f"bitcast i{width} {word} to <{count} x {elem}>")
 
 
 def through_words(f: FunctionEmitter, elem: str, name: str, move: Callable[[str], str]) -> str:

@@ -34,6 +34,8 @@ class AssignLayouts(ModulePass):
     matrix_version: int = 0
     matrix_types: str = ""
     matrix_f16_accumulator: bool = False
+    matrix_side: int = 0
+    operand_packing: int = 1
 
     @classmethod
     def of(cls, target: GpuTarget) -> AssignLayouts:
@@ -47,6 +49,8 @@ class AssignLayouts(ModulePass):
             target.matrix_version,
             " ".join(sorted(target.matrix_types)),
             target.matrix_f16_accumulator,
+            target.matrix_side,
+            target.operand_packing,
         )
 
     def gpu_target(self) -> GpuTarget:
@@ -62,6 +66,8 @@ class AssignLayouts(ModulePass):
             self.matrix_version,
             frozenset(self.matrix_types.split()),
             self.matrix_f16_accumulator,
+            matrix_side=self.matrix_side,
+            operand_packing=self.operand_packing,
         )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -16,6 +16,7 @@ from tritonx.conversion.tile_to_gpu.blocked import blocked
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import InputPrecision
+from tritonx.ir.failure import PassError
 from tritonx.ir.types import bit_width, element_type, shape_of, type_of
 from tritonx.layouts import matrix_units
 from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding, Ints
@@ -71,7 +72,7 @@ def _layout(op: tile.DotOp, dots: list[tile.DotOp], target: GpuTarget) -> DotLay
                 k_width = max(1, min(32 // _narrowest(op, width), k_of(op) // 8))
                 return _operands(parent, k_width, k_width)
             case "mfma":
-                parent, k_width = _mfma(shape, name, k_of(op), target, chained)
+                parent, k_width = _mfma(op, shape, name, target, chained)
                 return _operands(parent, k_width, k_width)
             case "wmma":
                 parent = _wmma(shape, target, chained)
@@ -199,16 +200,29 @@ def _mma(shape: Ints, target: GpuTarget, chained: bool) -> DistributedEncoding:
     return matrix_units.mma(2, warps, instruction, ((0,) * len(shape),) * (target.num_ctas.bit_length() - 1))
 
 
-def _mfma(shape: Ints, name: str, k: int, target: GpuTarget, chained: bool) -> tuple[DistributedEncoding, int]:
+def _mfma(
+    op: tile.DotOp, shape: Ints, name: str, target: GpuTarget, chained: bool
+) -> tuple[DistributedEncoding, int]:
     large, small = MFMA_K[name]
-    side = 32 if min(shape[-2:]) >= 32 and large and k >= large else 16
+    k = k_of(op)
+    fits = min(shape[-2:]) >= 32 and large and k >= large
+    if target.matrix_side == 32 and not fits:
+        raise PassError(
+            op,
+            f"the matrix unit has no 32x32 instruction for a {shape[-2]}x{shape[-1]}x{k} product of {name}",
+            f"it takes 32x32 results and K of {large}; let the compiler choose (0), or ask for 16"
+            if large
+            else "ask for 16",
+        )
+    side = 32 if fits and target.matrix_side != 16 else 16
     depth = large if side == 32 else small
     if target.matrix_version >= 4 and name in ("f16", "bf16") and k >= 2 * depth:
         depth *= 2
     warps = _warps(shape, side, side, target.num_warps, chained)
     width = 64 if name == "f64" else 32
     encoding = matrix_units.mfma(target.matrix_version, warps, (side, side, depth), width)
-    return encoding, depth * side // 64
+    packing = target.operand_packing if k % (depth * target.operand_packing) == 0 else 1
+    return encoding, packing * depth * side // 64
 
 
 def _wmma(shape: Ints, target: GpuTarget, chained: bool) -> DistributedEncoding:

@@ -30,3 +30,7 @@ class GpuTarget:
     matrix_f16_accumulator: bool = False
     vector_bits: int = 128
     """Widest access of a thread to global memory."""
+    matrix_side: int = 0
+    """Side of the matrix unit's tiles where it has several, 0 for the largest that the product fills."""
+    operand_packing: int = 1
+    """Steps of K of a product whose operands a lane holds as neighbours: they come in wider loads."""

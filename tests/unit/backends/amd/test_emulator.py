@@ -239,3 +239,10 @@ def test_attention(emulator: Any, num_warps: int) -> None:
     s = (q.astype(np.float64) @ k.astype(np.float64).T) * 0.125
     p = np.exp2(np.where(np.tril(np.ones((64, 64), bool)), s, -np.inf))
     np.testing.assert_allclose(out, p @ v.astype(np.float64) / p.sum(axis=1, keepdims=True), rtol=4e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("options", [{"matrix_instr_nonkdim": 16}, {"matrix_instr_nonkdim": 32}, {"kpack": 2}], ids=str)
+@pytest.mark.parametrize("dtype", [np.float16, np.int8])
+@pytest.mark.parametrize("emulator", ["gfx942"], indirect=True)
+def test_matmul_by_other_instructions(emulator: Any, dtype: Any, options: dict[str, Any]) -> None:
+    check_matmul(emulator, dtype, (64, 32, 64), 4, **options)

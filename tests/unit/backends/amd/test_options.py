@@ -1,0 +1,81 @@
+"""What the compile options of AMD targets do to the code, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx as triton
+import tritonx.language as tl
+from tritonx.backends.amd import BACKEND
+from tritonx.ir.text import print_module
+
+Compile = Callable[..., Any]
+
+
+@triton.jit
+def matmul(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows, cols, ks = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])
+    b = tl.load(b_ptr + ks[:, None] * N + cols[None, :])
+    tl.store(c_ptr + rows[:, None] * N + cols[None, :], tl.dot(a, b))
+
+
+def product(compiled: Compile, target: str, shape: tuple[int, int, int] = (64, 64, 64), **options: Any) -> Any:
+    m, n, k = shape
+    arrays = [np.zeros((m, k), np.float16), np.zeros((k, n), np.float16), np.zeros((m, n), np.float32)]
+    return compiled(target, matmul, arrays, {"M": m, "N": n, "K": k}, num_warps=4, **options)
+
+
+@pytest.mark.parametrize("side, shape", [(0, "32x32x8"), (16, "16x16x16"), (32, "32x32x8")])
+def test_the_side_of_mfma_tiles(compiled: Compile, side: int, shape: str) -> None:
+    made = product(compiled, "gfx942", matrix_instr_nonkdim=side)
+    assert set(re.findall(r"v_mfma_f32_(\w+)_f16", made.stages["amdgcn"])) == {shape}
+
+
+def test_a_side_that_the_product_has_not(compiled: Compile) -> None:
+    with pytest.raises(Exception, match=r"test_options\.py:\d+:\d+: .*no 32x32 instruction for a 16x64x64 product"):
+        product(compiled, "gfx942", (16, 64, 64), matrix_instr_nonkdim=32)
+
+
+@pytest.mark.parametrize("target, width", [("gfx942", 8), ("gfx1100", 16)])
+def test_steps_of_k_side_by_side(compiled: Compile, target: str, width: int) -> None:
+    """Twice as wide on CDNA 3; WMMA's operands are whole steps already."""
+    text = print_module(product(compiled, target, kpack=2).stages["ttgir"])
+    assert set(re.findall(r"kWidth = (\d+)", text)) == {str(width)}
+
+
+def test_cdna4_takes_one_step_with_a_warning(compiled: Compile) -> None:
+    with pytest.warns(UserWarning, match="kpack is deprecated on hip:gfx950"):
+        options = BACKEND.parse_options(BACKEND.parse_target("gfx950"), {"kpack": 2})
+    assert options == BACKEND.parse_options(BACKEND.parse_target("gfx950"), {})
+
+
+def test_schedulers_and_subnormal_numbers(compiled: Compile) -> None:
+    plain = product(compiled, "gfx942").stages
+    hinted = product(compiled, "gfx942", schedule_hint="attention,memory-bound-attention").stages
+    assert "iterative-ilp" in hinted["llir"] and "iterative-ilp" not in plain["llir"]
+    assert product(compiled, "gfx942", schedule_hint="attention").stages["amdgcn"] == plain["amdgcn"]
+    flushing = product(compiled, "gfx942", allow_flush_denorm=True).stages
+    assert ".amdhsa_float_denorm_mode_32 3" in plain["amdgcn"]
+    assert ".amdhsa_float_denorm_mode_32 0" in flushing["amdgcn"]
+
+
+@pytest.mark.parametrize(
+    "target, given, reason",
+    [
+        ("gfx942", {"matrix_instr_nonkdim": 4}, "one of 0, 16, 32 on hip:gfx942, got 4"),
+        ("gfx1100", {"matrix_instr_nonkdim": 32}, "one of 0, 16 on hip:gfx1100, got 32"),
+        ("gfx942", {"kpack": 3}, "kpack is 1 or 2, got 3"),
+        ("gfx942", {"schedule_hint": "none,fast"}, "got 'fast'"),
+        ("gfx942", {"num_ctas": 2}, "has no clusters"),
+        ("gfx942", {"num_warps": 32}, "at most 16"),
+    ],
+)
+def test_impossible_values(target: str, given: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        BACKEND.parse_options(BACKEND.parse_target(target), given)
