@@ -198,6 +198,8 @@ class Emulator:
             # The emulator takes every access through a buffer for one of whole words.
             compiled = compile_for(self.arch, kernel, args, kwargs or {}, small=False, **given)
         code = compiled.code_object
+        if code.kernel[".private_segment_fixed_size"] and compiled.metadata["num_warps"] > 1:
+            pytest.skip("the kernel spills, and the emulator gives all waves of a block the same scratch memory")
         extents = normalise_grid(grid)
         threads = compiled.metadata["num_warps"] * compiled.metadata["warp_size"]
         arrays = iter([a for a in args if isinstance(a, np.ndarray)])

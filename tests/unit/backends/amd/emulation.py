@@ -9,6 +9,10 @@ Each gap was found by reading the emulator against the instruction-set documents
   accumulator: matrix instructions are done here as ``matrix_unit`` says;
 * a VOP1 or VOP2 instruction on 16 bits takes v128 and up for upper halves of v0 to v127 on CDNA too, where they are
   registers of their own;
+* a 64-bit compare-and-swap takes both operands from one register pair (its code shifts 64 bits by 64);
+* loads from the LDS use the addresses of lanes that are not active, which may be anything;
+* V_MAXIMUM and V_MINIMUM drop NaN, as V_MAX_NUM does;
+* all waves of a block share one scratch memory, so that kernels that spill run with one wave only;
 * it lacks RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16,
   cache operations, and loads from the LDS of half a register;
 * it permutes lanes in place, lane after lane, so that a later one reads what an earlier one wrote.
@@ -34,7 +38,7 @@ def fill_gaps(processor: list[str]) -> None:
     """Change the emulator that is in ``sys.path``; once a process. ``processor`` is a list of one, which names the
     processor whose code runs next: 8-bit floats are other formats on gfx942 than on gfx950.
     """
-    from test.mockgpu.amd import emu  # pyright: ignore[reportMissingImports]
+    from test.mockgpu.amd import emu, pcode  # pyright: ignore[reportMissingImports]
     from tinygrad.dtype import dtypes  # pyright: ignore[reportMissingImports]
     from tinygrad.uop.ops import UOp  # pyright: ignore[reportMissingImports]
 
@@ -47,6 +51,8 @@ def fill_gaps(processor: list[str]) -> None:
         return attribute(inst, name, default)
 
     emu._iattr = attribute_by_any_name
+    for name in [n for n in pcode._FUNCS if n.startswith(("v_maximum", "v_minimum"))]:
+        pcode._FUNCS[name] = number_or_nan(pcode, pcode._FUNCS[name], name.endswith("f16"))
     known = emu._dpp16_ctrl
 
     def control(lane: Any, dpp: int, row_mask: int, bank_mask: int, wave_size: int) -> Any:
@@ -70,6 +76,9 @@ def fill_gaps(processor: list[str]) -> None:
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, ACCUMULATORS)))
             return (program, MatrixMultiply(Product.of(operation, processor[0]), ctypes.string_at(pc, 8))), inst
         first, second, third = struct.unpack("<III", ctypes.string_at(pc, 12))
+        if operation in ("GLOBAL_ATOMIC_CMPSWAP_X2", "GLOBAL_ATOMIC_CMPSWAP_B64"):
+            program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
+            return (program, CompareAndSwap64(arch, (first, second, third), lanes)), inst
         spare = unused_register(inst, third & 0xFF)
         if first >> 26 in (0b110101, 0b110011) and second & 0x1FF == 250 and arch != "cdna":
             # The second dword's first source is "a DPP dword follows": it becomes a register with the permuted lanes.
@@ -93,6 +102,8 @@ def fill_gaps(processor: list[str]) -> None:
             ctypes.memmove(pc + 7, spare.to_bytes(1, "little"), 1)
             upper = operation.endswith("HI")
             return (program, HalfLoad(runtime.fxn, places.index(VECTORS), second >> 24, spare, lanes, upper)), inst
+        if operation.startswith(("DS_LOAD", "DS_READ")):
+            return (program, ActiveLanes(runtime.fxn, places, second & 0xFF, lanes)), inst
         permutes = "DPP" in kind or "PERMLANE" in operation
         if not permutes or not hasattr(inst, "vdst"):
             return (program, runtime), inst
@@ -156,6 +167,86 @@ def file_of(buffer: Any, lanes: int) -> Any:
 def step(buffer: Any, nbytes: int) -> None:
     """Move the program counter on."""
     (ctypes.c_uint64).from_address(buffer.value + 4 * 256).value += nbytes
+
+
+def number_or_nan(pcode: Any, known: Any, half: bool) -> Any:
+    """``known``, a maximum or minimum of numbers, with the first NaN among its operands as the result."""
+
+    def chosen(*operands: Any) -> Any:
+        result = known(*operands)
+        for operand in reversed(operands):
+            if half:
+                value = pcode._f16_extract(operand)
+            else:
+                value = operand if "float" in str(operand.dtype) else operand.bitcast(result.dtype)
+            value = value.cast(result.dtype)
+            result = pcode._isnan(value).where(value, result)
+        return result
+
+    return chosen
+
+
+def active(scalars: Any, lanes: int) -> Any:
+    """Which lanes the execution mask has on."""
+    mask = (ctypes.c_uint64).from_address(scalars.value + 4 * 126).value  # EXEC_LO, EXEC_HI
+    return np.array([mask >> lane & 1 for lane in range(lanes)], bool)
+
+
+class ActiveLanes:
+    """A load from the LDS for which lanes that are not active have the address 0."""
+
+    def __init__(self, inner: Any, places: list[int], address: int, lanes: int) -> None:
+        self.inner, self.address, self.lanes = inner, address, lanes
+        self.scalars, self.vectors = places.index(SCALARS), places.index(VECTORS)
+
+    def fxn(self, *buffers: Any) -> None:
+        off = ~active(buffers[self.scalars], self.lanes)
+        registers = file_of(buffers[self.vectors], self.lanes)
+        kept = registers[self.address, off].copy()
+        registers[self.address, off] = 0
+        self.inner(*buffers)
+        registers[self.address, off] = kept
+
+
+class CompareAndSwap64:
+    """GLOBAL_ATOMIC_CMPSWAP of 64 bits: the new value in the first pair of registers, the compared in the second."""
+
+    def __init__(self, arch: str, words: tuple[int, int, int], lanes: int) -> None:
+        first, second, third = words
+        self.lanes, self.size = lanes, 12 if arch == "rdna4" else 8
+        if arch == "rdna4":
+            self.address, self.data, self.base, self.result = (
+                third & 0xFF,
+                second >> 23 & 0xFF,
+                first & 0x7F,
+                second & 0xFF,
+            )
+            self.returns, offset, width = bool(second >> 20 & 1), third >> 8, 24
+        else:
+            self.address, self.data, self.base, self.result = (
+                second >> s & m for s, m in zip((0, 8, 16, 24), (255, 255, 127, 255), strict=True)
+            )
+            self.returns, offset, width = bool(first >> (16 if arch == "cdna" else 14) & 1), first & 0x1FFF, 13
+        self.offset = offset - (offset >> width - 1 << width)
+
+    def fxn(self, scalars: Any, vectors: Any) -> None:
+        registers = file_of(vectors, self.lanes)
+        pair = registers.astype(np.uint64)
+
+        def both(register: int, lane: int) -> int:
+            return int(pair[register, lane] | pair[register + 1, lane] << np.uint64(32))
+
+        based = self.base < 124
+        start = (ctypes.c_uint64).from_address(scalars.value + 4 * self.base).value if based else 0
+        for lane in np.flatnonzero(active(scalars, self.lanes)):
+            address = start + (int(pair[self.address, lane]) if based else both(self.address, lane)) + self.offset
+            place = (ctypes.c_uint64).from_address(address)
+            old = place.value
+            if old == both(self.data + 2, lane):
+                place.value = both(self.data, lane)
+            if self.returns:
+                registers[self.result, lane], registers[self.result + 1, lane] = old & 0xFFFFFFFF, old >> 32
+        step(scalars, self.size)
 
 
 class OutOfPlace:
