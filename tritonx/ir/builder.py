@@ -27,7 +27,7 @@ from xdsl.traits import ConstantLike, IsolatedFromAbove, Pure
 
 from tritonx.dialects.arith import ConstantOp
 from tritonx.ir.define import append
-from tritonx.ir.fold import Constant, attribute_for, fold
+from tritonx.ir.fold import Constant, attribute_for, fold_at_creation
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -148,14 +148,14 @@ class Builder:
         """The single result of such an op: a folded value, that of an equal op before, or that of a new op."""
         result_type = result_types[0]
         given = _NO_PROPERTIES if properties is None else properties
-        folded = fold(cls, operands, result_type, given)
+        folded = fold_at_creation(cls, operands, result_type, given)
         while folded is not None:
             if isinstance(folded, SSAValue):
                 return folded
             if isinstance(folded, Constant):
                 return self.constant(folded.value, result_type)
             cls, operands, given = folded.op, folded.operands, folded.properties or _NO_PROPERTIES
-            folded = fold(cls, operands, result_type, given)
+            folded = fold_at_creation(cls, operands, result_type, given)
         return self._merged(cls, operands, result_types, given)[0]
 
     def multi(

@@ -14,7 +14,6 @@ from xdsl.ir import Attribute, Operation
 from tritonx.dialects import arith, math
 from tritonx.dialects.tile import MulhiUIOp
 from tritonx.ir.fold.constants import constant_of, unsigned, width_of
-from tritonx.ir.fold.negation import exclusive_or
 from tritonx.ir.fold.result import Constant, Folded, Operands, Properties, Rule
 
 Compute = Callable[[int, int, int], int | None]
@@ -178,7 +177,7 @@ INTEGER_RULES: dict[type[Operation], Rule] = {
     arith.RemUIOp: _remainder_rule(_remainder_unsigned),
     arith.AndIOp: _binary(lambda a, b, w: a & b, unit=-1, left_unit=-1, zero=0, left_zero=0, same="lhs"),
     arith.OrIOp: _binary(lambda a, b, w: a | b, unit=0, left_unit=0, zero=-1, left_zero=-1, same="lhs"),
-    arith.XOrIOp: exclusive_or(_binary(lambda a, b, w: a ^ b, unit=0, left_unit=0, same=0)),
+    arith.XOrIOp: _binary(lambda a, b, w: a ^ b, unit=0, left_unit=0, same=0),
     arith.ShLIOp: _binary(_shift_left, unit=0),
     arith.ShRSIOp: _binary(_shift_right_signed, unit=0),
     arith.ShRUIOp: _binary(_shift_right_unsigned, unit=0),
