@@ -25,7 +25,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
 def emit_llvm(module: Any, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
-    from tritonx.backends.amd import buffer
+    from tritonx.backends.amd import assembly, buffer
     from tritonx.backends.amd.codegen import data_layout
     from tritonx.backends.amd.machine import AmdMachine
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
@@ -42,7 +42,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
         "iterative-ilp" if "memory-bound-attention" in hints else "",
         options.allow_flush_denorm,
     )
-    emitter = ModuleEmitter(module, machine, options, {**TABLE, **buffer.TABLE})
+    emitter = ModuleEmitter(module, machine, options, {**TABLE, **buffer.TABLE, **assembly.TABLE})
     text = emitter.emit()
     if emitter.shared_bytes > chip.shared_bytes:
         from tritonx.runtime.errors import OutOfResources

@@ -69,6 +69,18 @@ def attention(
 
 
 @triton.jit
+def clocked(x_ptr):
+    tl.store(x_ptr, tl.extra.hip.memrealtime())
+
+
+@triton.jit
+def assembled(x_ptr, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + cols)
+    tl.store(x_ptr + cols, tl.inline_asm_elementwise("v_not_b32 $0, $1", "=v,v", [x], tl.int32, True, 1))
+
+
+@triton.jit
 def talk(x_ptr):
     tl.device_print("x", tl.load(x_ptr))
 
@@ -177,5 +189,14 @@ def test_attention_stays_in_registers(compiled: Compile, target: str) -> None:
 def test_what_cannot_be_compiled_says_where(compiled: Compile, target: str) -> None:
     with pytest.raises(Exception, match=r"test_code_object\.py:\d+:\d+: .*(math\.sin|f64|sin)"):
         compiled(target, sine, [np.zeros(64, np.float64)], {"BLOCK": 64})
+    with pytest.raises(Exception, match=r"test_code_object\.py:\d+:\d+: .*no assembler for AMDGCN"):
+        compiled(target, assembled, [np.zeros(64, np.int32)], {"BLOCK": 64})
     with pytest.raises(Exception, match=r"test_code_object\.py:\d+:\d+: .*print"):
         compiled(target, talk, [np.zeros(1, np.float32)], {})
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_constant_rate_counter(compiled: Compile, target: str) -> None:
+    text = compiled(target, clocked, [np.zeros(1, np.int64)], {}).stages["amdgcn"]
+    assert ("s_memrealtime" in text) == (PROCESSORS[target].wave == 64)
+    assert ("MSG_RTN_GET_REALTIME" in text) == (PROCESSORS[target].wave == 32)
