@@ -7,8 +7,8 @@ Each gap was found by reading the emulator against the instruction-set documents
 * MFMA in tiles of 32 by 32 puts the results of a lane in rows 0–15 and 16–31 instead of fours that are 8 apart, the
   compile of integer MFMA fails, there is none in f64; WMMA reads 8-bit floats as f16, and v128 up for a constant
   accumulator: matrix instructions are done here as ``matrix_unit`` says;
-* a VOP1 or VOP2 instruction on 16 bits takes v128 and up for upper halves of v0 to v127 on CDNA too, where they are
-  registers of their own;
+* a VOP1, VOP2 or VOPC instruction on 16 bits takes v128 and up for upper halves of v0 to v127 on CDNA too, where they
+  are registers of their own;
 * a 64-bit compare-and-swap takes both operands from one register pair (its code shifts 64 bits by 64);
 * loads from the LDS use the addresses of lanes that are not active, which may be anything;
 * V_MAXIMUM and V_MINIMUM drop NaN, as V_MAX_NUM does;
@@ -88,7 +88,7 @@ def fill_gaps(processor: list[str]) -> None:
             moves = PermutedSource(runtime.fxn, places.index(SCALARS), places.index(VECTORS), third, spare)
             return (program, moves), inst
         kind = type(inst).__name__
-        if arch == "cdna" and kind.startswith(("VOP1", "VOP2")) and "SDWA" not in kind:
+        if arch == "cdna" and kind.startswith(("VOP1", "VOP2", "VOPC")) and "SDWA" not in kind:
             if 16 in inst.canonical_op_bits.values() and (moved := upper_registers(inst, kind, first)):
                 word = first
                 for shift, _, low in moved:
@@ -146,9 +146,9 @@ def unused_register(inst: Any, other: int) -> int:
 
 
 def upper_registers(inst: Any, kind: str, word: int) -> list[tuple[int, int, int]]:
-    """The registers from 128 up that the first dword of a VOP1 or VOP2 instruction names, as (place of the field,
+    """The registers from 128 up that the first dword of a VOP1, VOP2 or VOPC instruction names, as (place of the field,
     register, a free register below)."""
-    fields = [17] if kind.startswith("VOP1") else [17, 9]
+    fields = {"VOP1": [17], "VOP2": [17, 9], "VOPC": [9]}[kind[:4]]
     if "DPP" not in kind and word & 0x100:
         fields.append(0)
     used = {word >> shift & 0xFF for shift in fields}
