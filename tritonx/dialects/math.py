@@ -10,158 +10,145 @@ from xdsl.traits import Pure
 
 from tritonx.dialects.arith.checks import check_float, check_integer
 from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
+from tritonx.dialects.arith.floating import FloatUnary
 from tritonx.ir.define import TypeRules, define, same
 
 
-class _FloatUnary(IRDLOperation):
-    """A function of a floating-point number."""
-
-    operand = operand_def()
-    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
-    result = result_def()
-    traits = traits_def(Pure())
-    FORMAT: ClassVar[str] = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
-    TYPES: ClassVar[TypeRules] = {"operand": ("result", same)}
-
-    def verify_(self) -> None:
-        check_float(self)
-
-
 @define
-class AbsFOp(_FloatUnary):
+class AbsFOp(FloatUnary):
     """Absolute value."""
 
     name = "math.absf"
 
 
 @define
-class CeilOp(_FloatUnary):
+class CeilOp(FloatUnary):
     """Rounds up."""
 
     name = "math.ceil"
 
 
 @define
-class CosOp(_FloatUnary):
+class CosOp(FloatUnary):
     """Cosine."""
 
     name = "math.cos"
 
 
 @define
-class ErfOp(_FloatUnary):
+class ErfOp(FloatUnary):
     """Error function."""
 
     name = "math.erf"
 
 
 @define
-class Exp2Op(_FloatUnary):
+class Exp2Op(FloatUnary):
     """Power of two."""
 
     name = "math.exp2"
 
 
 @define
-class ExpOp(_FloatUnary):
+class ExpOp(FloatUnary):
     """Power of e."""
 
     name = "math.exp"
 
 
 @define
-class FloorOp(_FloatUnary):
+class FloorOp(FloatUnary):
     """Rounds down."""
 
     name = "math.floor"
 
 
 @define
-class Log2Op(_FloatUnary):
+class Log2Op(FloatUnary):
     """Logarithm to base 2."""
 
     name = "math.log2"
 
 
 @define
-class LogOp(_FloatUnary):
+class LogOp(FloatUnary):
     """Natural logarithm."""
 
     name = "math.log"
 
 
 @define
-class RsqrtOp(_FloatUnary):
+class RsqrtOp(FloatUnary):
     """Reciprocal of the square root."""
 
     name = "math.rsqrt"
 
 
 @define
-class SinOp(_FloatUnary):
+class SinOp(FloatUnary):
     """Sine."""
 
     name = "math.sin"
 
 
 @define
-class SqrtOp(_FloatUnary):
+class SqrtOp(FloatUnary):
     """Square root."""
 
     name = "math.sqrt"
 
 
 @define
-class TanhOp(_FloatUnary):
+class TanhOp(FloatUnary):
     """Hyperbolic tangent."""
 
     name = "math.tanh"
 
 
 @define
-class TanOp(_FloatUnary):
+class TanOp(FloatUnary):
     """Tangent."""
 
     name = "math.tan"
 
 
 @define
-class Log10Op(_FloatUnary):
+class Log10Op(FloatUnary):
     """Logarithm to base 10."""
 
     name = "math.log10"
 
 
 @define
-class Log1pOp(_FloatUnary):
+class Log1pOp(FloatUnary):
     """log(1 + x)."""
 
     name = "math.log1p"
 
 
 @define
-class ExpM1Op(_FloatUnary):
+class ExpM1Op(FloatUnary):
     """exp(x) - 1."""
 
     name = "math.expm1"
 
 
 @define
-class RoundOp(_FloatUnary):
+class RoundOp(FloatUnary):
     """Rounds to nearest, ties away from zero."""
 
     name = "math.round"
 
 
 @define
-class RoundEvenOp(_FloatUnary):
+class RoundEvenOp(FloatUnary):
     """Rounds to nearest, ties to even."""
 
     name = "math.roundeven"
 
 
 @define
-class TruncOp(_FloatUnary):
+class TruncOp(FloatUnary):
     """Rounds towards zero."""
 
     name = "math.trunc"

@@ -12,6 +12,20 @@ from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
 from tritonx.ir.define import TypeRules, define, same
 
 
+class FloatUnary(IRDLOperation):
+    """A function of one floating-point number."""
+
+    operand = operand_def()
+    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
+    result = result_def()
+    traits = traits_def(Pure())
+    FORMAT: ClassVar[str] = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+    TYPES: ClassVar[TypeRules] = {"operand": ("result", same)}
+
+    def verify_(self) -> None:
+        check_float(self)
+
+
 class _FloatBinary(IRDLOperation):
     """Two operands and a result of one floating-point type."""
 
@@ -91,16 +105,7 @@ class RemFOp(_FloatBinary):
 
 
 @define
-class NegfOp(IRDLOperation):
+class NegfOp(FloatUnary):
     """Negation."""
 
     name = "arith.negf"
-    operand = operand_def()
-    fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
-    result = result_def()
-    traits = traits_def(Pure())
-    FORMAT: ClassVar[str] = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
-    TYPES: ClassVar[TypeRules] = {"operand": ("result", same)}
-
-    def verify_(self) -> None:
-        check_float(self)
