@@ -1,0 +1,34 @@
+"""Kernels that are both looked at as code objects and run in the emulator."""
+
+from __future__ import annotations
+
+import tritonx as triton
+import tritonx.language as tl
+
+
+@triton.jit
+def flip(x_ptr, y_ptr, N: tl.constexpr):
+    cols = tl.arange(0, N)
+    tl.store(y_ptr + cols, tl.flip(tl.load(x_ptr + cols), 0))
+
+
+@triton.jit
+def attention(
+    q_ptr, k_ptr, v_ptr, o_ptr, n_ctx, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
+):  # fmt: skip
+    rows, dims = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M), tl.arange(0, D)
+    q = tl.load(q_ptr + rows[:, None] * D + dims[None, :])
+    most = tl.full([BLOCK_M], -float("inf"), dtype=tl.float32)
+    total = tl.zeros([BLOCK_M], dtype=tl.float32)
+    acc = tl.zeros([BLOCK_M, D], dtype=tl.float32)
+    for start in range(0, n_ctx, BLOCK_N):
+        cols = start + tl.arange(0, BLOCK_N)
+        k = tl.load(k_ptr + cols[None, :] * D + dims[:, None])
+        v = tl.load(v_ptr + cols[:, None] * D + dims[None, :])
+        s = tl.where(rows[:, None] >= cols[None, :], tl.dot(q, k) * 0.125, -float("inf"))
+        now = tl.maximum(most, tl.max(s, axis=1))
+        p, alpha = tl.exp2(s - now[:, None]), tl.exp2(most - now)
+        total = total * alpha + tl.sum(p, axis=1)
+        acc = acc * alpha[:, None] + tl.dot(p.to(v.dtype), v)
+        most = now
+    tl.store(o_ptr + rows[:, None] * D + dims[None, :], (acc / total[:, None]).to(tl.float16))
