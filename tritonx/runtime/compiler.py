@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import gc
 import json
+import sys
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 import tritonx.backends.registry as registry
@@ -113,14 +115,27 @@ def compile(
 
 @contextmanager
 def _without_collection() -> Generator[None]:
-    """Python's collector of cycles rests: a compile makes many objects and little garbage (7 % of a first compile)."""
+    """Python's collector of cycles rests: a compile makes many objects and little garbage (7 % of a first compile).
+
+    The first compile of a process imports the compiler. What there is behind it grows old without being visited, since
+    modules and classes stay; the collection that would otherwise follow takes another 5 %.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if collecting:
+            _grow_old()
             gc.enable()
+
+
+@cache
+def _grow_old() -> None:
+    """Moves all objects to the collector's oldest generation, once in a process; what others froze stays frozen."""
+    if sys.implementation.name == "cpython" and gc.get_freeze_count() == 0:
+        gc.freeze()
+        gc.unfreeze()
 
 
 def _tuples(value: Any) -> Any:

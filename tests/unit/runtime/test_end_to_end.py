@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -55,6 +57,30 @@ def optional(x, bias, n, BLOCK: tl.constexpr):
 def of_tuple(pair, out, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     tl.store(out + at, tl.load(pair[0] + at) * pair[1])
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_the_collector_is_left_as_it_was(collecting: bool) -> None:
+    """In a process of its own, since the first compile does more than the others."""
+    code = f"""
+import gc, weakref
+import tritonx
+class Node: pass
+if not {collecting}:
+    gc.disable()
+source = "tt.func public @f() {{ tt.return }}"
+import tempfile, pathlib
+path = pathlib.Path(tempfile.mkdtemp()) / "f.ttir"
+path.write_text(source)
+tritonx.compile(str(path), target="cpu")
+assert gc.isenabled() is {collecting} and gc.get_freeze_count() == 0
+node = Node()
+node.itself, seen = node, weakref.ref(node)
+del node
+gc.collect()
+assert seen() is None
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.fixture(autouse=True, scope="module")
