@@ -54,12 +54,14 @@ def assemble(ptx: str, capability: Capability, *, options: str | None = None, li
         if first.spills:
             return first
     made = _assemble(ptx, capability, options, line_info)
-    if made.spills and roomy is not None:
+    if roomy is None:
+        return made
+    if made.spills:
         again = first or _assemble(roomy, capability, options, line_info)
         return again if again.spills < made.spills else made
     blocks = one_more_block(ptx, made.registers, capability)
     dense = with_blocks(ptx, blocks) if blocks else None
-    if dense is not None and not made.spills:
+    if dense is not None:
         again = _assemble(dense, capability, options, line_info)
         return made if again.spills or again.local > made.local else again
     return made

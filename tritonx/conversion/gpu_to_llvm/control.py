@@ -228,10 +228,6 @@ def call(op: Any, f: FunctionEmitter) -> None:
     )
 
 
-def unreachable(op: Operation, f: FunctionEmitter) -> None:
-    f.line("unreachable")
-
-
 def nothing(op: Operation, f: FunctionEmitter) -> None:
     """Terminators of regions, whose parent has read their operands, and hints."""
 
