@@ -49,7 +49,7 @@ from tritonx.layouts.index_math import (
 from tritonx.layouts.infer import encoding_of, equivalent, linear_encoding
 from tritonx.layouts.linear import LinearLayout
 from tritonx.layouts.lookup import is_distributed, is_shared, linear_layout
-from tritonx.layouts.matrix_access import MatrixAccess, MatrixTransfer, matrix_access
+from tritonx.layouts.matrix_access import MatrixAccess, MatrixTransfer, matrix_access, matrix_transfers
 from tritonx.layouts.redundancy import Redundancy, redundancy
 from tritonx.layouts.shared import padded_offset, padded_size
 from tritonx.layouts.shuffle import Round, SelectStage, ShufflePlan
@@ -94,6 +94,7 @@ __all__ = [
     "linear_layout",
     "matrix_access",
     "matrix_descriptor",
+    "matrix_transfers",
     "memory_width",
     "padded_offset",
     "padded_size",

@@ -22,6 +22,7 @@ from tritonx.layouts.errors import LayoutError
 from tritonx.layouts.gf2 import Echelon, echelon, rank
 from tritonx.layouts.index_math import all_xors
 from tritonx.layouts.linear import LinearLayout
+from tritonx.layouts.matrix_exchange import matrix_exchange
 from tritonx.layouts.shuffle import ShufflePlan, shuffle_plan
 from tritonx.layouts.swizzle import exchange_memory
 from tritonx.layouts.vectorize import register_repeats
@@ -139,6 +140,15 @@ def _without_memory(
 def exchange_layout(source: LinearLayout, target: LinearLayout, bits: int) -> LinearLayout:
     """offset → index: how an exchange of elements of `bits` bits would lie in memory, whole."""
     return exchange_memory(*_distinct(source, target.order_outs(source.out_dims)), bits)
+
+
+def matrix_exchange_layout(
+    source: LinearLayout, target: LinearLayout, bits: int, *, loads: bool, stores: bool
+) -> LinearLayout | None:
+    """As `exchange_layout`, arranged for the matrix instructions that the target has (`loads`: ldmatrix, `stores`:
+    stmatrix); None where they are no gain.
+    """
+    return matrix_exchange(*_distinct(source, target.order_outs(source.out_dims)), bits, loads=loads, stores=stores)
 
 
 def scratch_bytes(plan: ConversionPlan, bits: int) -> int:

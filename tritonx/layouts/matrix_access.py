@@ -106,6 +106,11 @@ def matrix_access(places: LinearLayout, bits: int, *, transposed: bool, max_matr
     return MatrixAccess(transposed, transfers, rows, additive, repeats)
 
 
+def matrix_transfers(places: LinearLayout, bits: int) -> MatrixAccess | None:
+    """The matrix transfers of a placement, plain or else transposed; None where neither fits."""
+    return matrix_access(places, bits, transposed=False) or matrix_access(places, bits, transposed=True)
+
+
 def _other_registers(columns: Sequence[int], word: Sequence[int], row_elements: int) -> list[int] | None:
     """Register directions to the other distinct words, which must move by whole rows."""
     inside = [combine(columns, vector) for vector in word]

@@ -6,6 +6,7 @@ instruction by instruction, so that an emitter can be read beside them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -110,21 +111,30 @@ def load(access: SharedAccess, memory: Array, held: Array) -> None:
 
 
 def load_matrices(access: MatrixAccess, memory: Array, held: Array, bits: int) -> None:
-    """`ldmatrix` as the PTX ISA describes it, on elements of `bits` bits: memory into each thread's distinct
-    registers.
-    """
-    warps = held.shape[0]
+    """`ldmatrix` on elements of `bits` bits: memory into each thread's distinct registers."""
+    for warp, lane, registers, places in _matrix_words(access, held.shape[0], bits):
+        held[warp, lane, registers] = memory[places]
+
+
+def store_matrices(access: MatrixAccess, held: Array, memory: Array, bits: int) -> None:
+    """`stmatrix` on elements of `bits` bits: each thread's distinct registers into memory."""
+    for warp, lane, registers, places in _matrix_words(access, held.shape[0], bits):
+        memory[places] = held[warp, lane, registers]
+
+
+def _matrix_words(access: MatrixAccess, warps: int, bits: int) -> Iterator[tuple[int, int, list[int], Array]]:
+    """(warp, lane, registers, their element offsets) for each word that moves, as the PTX ISA describes it."""
     per_word, per_row = 32 // bits, 128 // bits
     for transfer in access.transfers:
         for warp in range(warps):
-            rows = np.empty((access.matrices, 8, per_row), dtype=memory.dtype)
+            rows = np.empty((access.matrices, 8, per_row), dtype=np.int64)
             for lane in range(8 * access.matrices):
                 base = access.rows.apply(lane=lane, warp=warp)[0]
                 start = base + transfer.offset if access.additive else base ^ transfer.offset
                 assert start % per_row == 0, "a row is not 16-byte aligned"
-                rows[lane // 8, lane % 8] = memory[start : start + per_row]
+                rows[lane // 8, lane % 8] = range(start, start + per_row)
             for number, registers in enumerate(transfer.matrices):
                 matrix = rows[number].T if access.transposed else rows[number]
                 for lane in range(32):
                     word = matrix[lane // 4, per_word * (lane % 4) : per_word * (lane % 4 + 1)]
-                    held[warp, lane, list(registers)] = word
+                    yield warp, lane, list(registers), word

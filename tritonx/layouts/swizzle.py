@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from tritonx.layouts.access import BANK_BITS, BANKS, VECTOR_BITS
 from tritonx.layouts.dims import LANE, OFFSET, REGISTER, WARP
-from tritonx.layouts.gf2 import Echelon, echelon, independent, intersection
+from tritonx.layouts.gf2 import echelon, independent, intersection
 from tritonx.layouts.linear import LinearLayout
 
 
@@ -30,14 +30,30 @@ def exchange_memory(source: LinearLayout, target: LinearLayout, bits: int) -> Li
     Both map (register, lane, warp) to the same indices and span them. The highest offset bits are, where possible,
     directions that are registers on both sides, so that an exchange may be done in parts that reuse the same memory.
     """
-    space = echelon((*source.all_columns, *target.all_columns)).rank
     vector = _vector_directions(source, target, bits)
-    used = Echelon()
-    for direction in vector:
-        used.insert(direction, 0)
+    width = bits << len(vector)
+    return arrange(source, target, bits, vector, *(phase_directions(side, width) for side in (source, target)))
+
+
+def arrange(
+    source: LinearLayout,
+    target: LinearLayout,
+    bits: int,
+    vector: Sequence[int],
+    writer_phase: Sequence[int],
+    reader_phase: Sequence[int],
+) -> LinearLayout:
+    """As `exchange_memory`, given the directions inside a vector and those whose places are accessed in one cycle."""
+    space = echelon((*source.all_columns, *target.all_columns)).rank
     bank_count = min(space - len(vector), max(0, _log2(BANKS * BANK_BITS // bits) - len(vector)))
-    segment_count = space - len(vector) - bank_count
-    segments = _segment_directions(source, target, vector, segment_count, bits)
+    segments = _segment_directions(
+        source,
+        target,
+        vector,
+        independent((*vector, *writer_phase)),
+        independent((*vector, *reader_phase)),
+        space - len(vector) - bank_count,
+    )
     taken = echelon((*vector, *segments))
     banks: list[int] = []
     # Banks in the order of the writer's lanes, so that neighbouring lanes write neighbouring words.
@@ -77,19 +93,22 @@ def _vector_directions(source: LinearLayout, target: LinearLayout, bits: int) ->
     return tuple(filled)
 
 
-def _phase_directions(layout: LinearLayout, vector_bits: int) -> tuple[int, ...]:
-    """Directions of the lanes that are served together."""
+def phase_directions(layout: LinearLayout, vector_bits: int) -> tuple[int, ...]:
+    """Directions of the lanes that are served together when each moves `vector_bits`."""
     lanes = layout.columns(LANE)
     words = max(1, vector_bits // BANK_BITS)
     return lanes[: max(0, len(lanes) - _log2(words))]
 
 
 def _segment_directions(
-    source: LinearLayout, target: LinearLayout, vector: Sequence[int], count: int, bits: int
+    source: LinearLayout,
+    target: LinearLayout,
+    vector: Sequence[int],
+    writer: Sequence[int],
+    reader: Sequence[int],
+    count: int,
 ) -> tuple[int, ...]:
-    width = bits << len(vector)
-    writer = independent((*vector, *_phase_directions(source, width)))
-    reader = independent((*vector, *_phase_directions(target, width)))
+    """`count` directions above the banks; `writer` and `reader` are P and Q of the module's docstring."""
     found: list[int] = []
     # Outside both. Common registers go last, to be the highest.
     both = echelon((*writer, *reader))

@@ -40,6 +40,7 @@ PASSES: dict[str, str] = {
     "unroll-loads": "tritonx.transforms.gpu.unroll_loads:UnrollLoads",
     "stage-dot-operands": "tritonx.transforms.gpu.stage_dot_operands:StageDotOperands",
     "share-barriers": "tritonx.transforms.gpu.share_barriers:ShareBarriers",
+    "exchange-by-matrices": "tritonx.transforms.gpu.exchange_by_matrices:ExchangeByMatrices",
     "allocate-shared-memory": "tritonx.transforms.gpu.allocate_shared_memory:AllocateSharedMemory",
     "insert-barriers": "tritonx.transforms.gpu.insert_barriers:InsertBarriers",
 }

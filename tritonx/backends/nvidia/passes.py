@@ -36,4 +36,5 @@ def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 
 def gpu_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow(), *memory_pipeline())
+    memory = memory_pipeline(matrix_loads=True, matrix_stores=int(target.arch) >= 90)
+    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow(), *memory)

@@ -9,6 +9,7 @@ from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
+from tritonx.transforms.gpu.exchange_by_matrices import ExchangeByMatrices
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
@@ -30,6 +31,12 @@ def layout_pipeline(target: GpuTarget) -> tuple[ModulePass, ...]:
     )
 
 
-def memory_pipeline() -> tuple[ModulePass, ...]:
-    """What any `ttg`, ours or a file's, needs before emission: offsets in shared memory and barriers."""
-    return (ShareBarriers(), AllocateSharedMemory(), InsertBarriers())
+def memory_pipeline(*, matrix_loads: bool = False, matrix_stores: bool = False) -> tuple[ModulePass, ...]:
+    """What any `ttg`, ours or a file's, needs before emission: offsets in shared memory and barriers. The target may
+    have matrix loads and stores (`ExchangeByMatrices`)."""
+    return (
+        ShareBarriers(matrix_loads=matrix_loads, matrix_stores=matrix_stores),
+        ExchangeByMatrices(matrix_loads, matrix_stores),
+        AllocateSharedMemory(),
+        InsertBarriers(),
+    )

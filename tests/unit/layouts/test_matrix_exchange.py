@@ -1,0 +1,88 @@
+"""Arrangements for matrix instructions, executed, deliver every element; what they are for is conflict-free."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tests.unit.layouts.test_convert import random_pair
+from tritonx.layouts import LinearLayout, matrix_transfers, placement, shared_access, simulate
+from tritonx.layouts.convert import matrix_exchange_layout
+from tritonx.layouts.encodings import BlockedEncoding, NvidiaMmaEncoding
+from tritonx.layouts.lookup import linear_layout
+from tritonx.layouts.matrix_exchange import row_wavefronts
+
+ROWS = BlockedEncoding((1, 8), (4, 8), (4, 1), (1, 0))
+COLUMNS = BlockedEncoding((8, 1), (8, 4), (1, 4), (0, 1))
+MMA = NvidiaMmaEncoding(2, 0, (2, 2), (16, 8))
+
+
+def exchanged(source, target, bits, loads, stores):
+    """Run the exchange as the emitter writes it; the matrix transfers used, (stores, loads). None without a gain."""
+    target = target.order_outs(source.out_dims)
+    memory = matrix_exchange_layout(source, target, bits, loads=loads, stores=stores)
+    if memory is None:
+        return None
+    values = np.arange(1 << source.total_out_bits)
+    held, scratch = simulate.distribute(values, source), np.full(memory.in_size("offset"), -1)
+    expected = simulate.distribute(values, target)
+    result = np.full_like(expected, -1)
+    written = matrix_transfers(placement(source, memory), bits) if stores and bits <= 16 else None
+    if written is not None:
+        simulate.store_matrices(written, held, scratch, bits)
+    else:
+        simulate.store(shared_access(placement(source, memory), bits), held, scratch)
+    read = matrix_transfers(placement(target, memory), bits) if loads else None
+    if read is not None:
+        simulate.load_matrices(read, scratch, result, bits)
+        repeats = read.repeats
+    else:
+        access = shared_access(placement(target, memory), bits)
+        simulate.load(access, scratch, result)
+        repeats = access.repeats
+    np.testing.assert_array_equal(result[:, :, list(repeats)], expected)
+    assert written is not None or read is not None
+    return written, read, memory
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_exchanges(seed):
+    rng = random.Random(seed)
+    done = 0
+    for _ in range(300):
+        source, target = random_pair(rng)
+        loads, stores = rng.choice([(True, False), (True, True), (False, True)])
+        done += exchanged(source, target, rng.choice([8, 16, 16, 32]), loads, stores) is not None
+    assert done > 3
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (128, 64), (64, 128), (128, 128)])
+def test_a_transposition_moves_rows_on_both_sides(shape):
+    source, target = linear_layout(ROWS, shape), linear_layout(COLUMNS, shape)
+    for loads, stores in ((True, False), (False, True)):
+        done = exchanged(source, target, 16, loads, stores)
+        assert done is not None
+        written, read, memory = done
+        matrices, plain = (read, source) if loads else (written, target)
+        assert matrices.transposed and matrices.matrices == 4 and row_wavefronts(matrices, 16) == 1
+        access = shared_access(placement(plain, memory), 16)
+        assert access.vec == 8 and access.wavefronts == 4
+
+
+def test_an_accumulator_leaves_in_rows():
+    source, target = linear_layout(MMA, (64, 64)), linear_layout(ROWS, (64, 64))
+    done = exchanged(source, target, 16, True, True)
+    assert done is not None and done[0] is not None and not done[0].transposed
+    assert row_wavefronts(done[0], 16) == 1
+    assert shared_access(placement(target, done[2]), 16).vec == 8
+
+
+def test_no_gain_no_arrangement():
+    rows, columns = linear_layout(ROWS, (64, 64)), linear_layout(COLUMNS, (64, 64))
+    assert matrix_exchange_layout(rows, columns, 64, loads=True, stores=True) is None
+    assert matrix_exchange_layout(rows, columns, 32, loads=True, stores=True) is None
+    wide = LinearLayout([("register", [1]), ("lane", [2, 4, 8, 16, 32, 64]), ("warp", [])], [("dim0", 7)])
+    narrow = LinearLayout([("register", [64]), ("lane", [32, 16, 8, 4, 2, 1]), ("warp", [])], [("dim0", 7)])
+    assert matrix_exchange_layout(wide, narrow, 16, loads=True, stores=True) is None
