@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tritonx.conversion.gpu_to_llvm.dot import Position, Rows
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.types import bits
@@ -84,88 +85,92 @@ def mma(f: FunctionEmitter, capability: int, op: Any) -> bool:
         else f"i{v.type.element_type.width.data}"
         for v in (op.a, op.b, op.c)
     ]
-    a = rows_of_words(f, op, op.a, k_dim=-1)
-    b = rows_of_words(f, op, op.b, k_dim=-2)
-    instruction = select(capability, *types, words=len(next(iter(a.values()))))
+    left, right = Words(f, op.a, along=-1), Words(f, op.b, along=-2)
+    instruction = select(capability, *types, words=left.words(op))
     if instruction is None:
         raise PassError(
             op, f"compute capability {capability / 10} multiplies no {types[0]} by {types[1]} into {types[2]}"
         )
-    c = f.get(op.c)
-    out = list(f.scalars(c))
-    where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.c.type)))))}
-    done: set[tuple[int, ...]] = set()
-    for p in positions(f.layout(op.c.type)):
-        *batch, row, column = p
-        if row & 8 or column & 1 or p in done:
-            continue
-        done.add(p)
-        corners = [(*batch, row | dr, column | dc) for dr in (0, 8) for dc in (0, 1)]
-        registers = [where[q] for q in corners]
-        top, bottom = a.get((*batch, row)), a.get((*batch, row | 8))
-        right = b.get((*batch, column))
-        if top is None or bottom is None or right is None:
-            raise PassError(op, "the operands of the product are not laid out for its result")
-        values = [out[r] for r in registers]
-        for k in range(0, len(top), instruction.words):
-            column_words = right[k : k + instruction.words]
-            if instruction.rows == 8:
-                halves = zip((top, bottom), (values[:2], values[2:]), strict=True)
-                values = [v for row, own in halves for v in issue(f, instruction, [row[k]], column_words, own)]
-            else:
-                left = [word for i in range(instruction.words) for word in (top[k + i], bottom[k + i])]
-                values = issue(f, instruction, left, column_words, values)
-        for r, value in zip(registers, values, strict=True):
-            out[r] = value
-    first = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.c.type)))))}
-    out = [out[first[p]] for p in positions(f.layout(op.c.type))]
-    f.result(op, Tile.wide(c.elem, len(out), f.pack(c.elem, out)))
+    f.result(op, multiply(f, op, instruction, left, right, f.get(op.c)))
     return True
 
 
-def rows_of_words(f: FunctionEmitter, op: Any, operand: Any, k_dim: int) -> dict[tuple[int, ...], list[str]]:
-    """For every row (column, for B) of the thread, its K elements as words in the order of k: 32 bits, or one f64."""
-    value = f.get(operand)
-    per = max(1, 32 // bits(value.elem))
-    rows: dict[tuple[int, ...], dict[int, int]] = {}
-    for r, p in enumerate(positions(f.layout(operand.type))):
-        k = p[k_dim]
-        key = p[:k_dim] if k_dim == -1 else (*p[:k_dim], p[-1])
-        rows.setdefault(key, {}).setdefault(k, r)
-    words: dict[tuple[int, ...], list[str]] = {}
-    whole = WordView(f, value, per)
-    for key, by_k in rows.items():
-        registers = [by_k[k] for k in sorted(by_k)]
-        if len(registers) % per:
+def multiply(f: FunctionEmitter, op: Any, instruction: Instruction, left: Words, right: Words, c: Tile) -> Tile:
+    """``c`` plus the product. All tiles of the result take a step of K before the next one: of operands in shared
+    memory only a step's are in registers. A step is one instruction, or as many as a load brings elements for. The
+    operand with fewer rows stays during a step, the other one's pass by."""
+    places = positions(f.layout(op.c.type))
+    where = {p: r for r, p in reversed(list(enumerate(places)))}
+    out = list(f.scalars(c))
+    tiles: list[tuple[Position, Position, list[int]]] = []
+    for p in dict.fromkeys(places):
+        *batch, row, column = p
+        if row & 8 or column & 1:
+            continue
+        above, beside = (*batch, row), (*batch, column)
+        if above not in left.registers or (*batch, row | 8) not in left.registers or beside not in right.registers:
+            raise PassError(op, "the operands of the product are not laid out for its result")
+        tiles.append((above, beside, [where[*batch, row | dr, column | dc] for dr in (0, 8) for dc in (0, 1)]))
+    stays = 0 if len(left.registers) < 2 * len(right.registers) else 1
+    tiles.sort(key=lambda t: (t[1 - stays], t[stays]))
+    taken = instruction.words
+    step = max(taken, *(rows.together() // rows.per for rows in (left, right)))
+    for start in range(0, left.words(op), step):
+        for above, beside, registers in tiles:
+            below = (*above[:-1], above[-1] | 8)
+            values = [out[r] for r in registers]
+            for first in range(start, start + step, taken):
+                numbers = range(first, first + taken)
+                column_words = [right.word(beside, k) for k in numbers]
+                if instruction.rows == 8:
+                    halves = zip((above, below), (values[:2], values[2:]), strict=True)
+                    values = [
+                        v
+                        for row, own in halves
+                        for v in issue(f, instruction, [left.word(row, first)], column_words, own)
+                    ]
+                else:
+                    row_words = [left.word(row, k) for k in numbers for row in (above, below)]
+                    values = issue(f, instruction, row_words, column_words, values)
+            for r, value in zip(registers, values, strict=True):
+                out[r] = value
+    return Tile.wide(c.elem, len(out), f.pack(c.elem, [out[where[p]] for p in places]))
+
+
+class Words(Rows):
+    """An operand's rows as words: 32 bits, or one f64."""
+
+    def __init__(self, f: FunctionEmitter, operand: Any, along: int) -> None:
+        super().__init__(f, operand, along)
+        self.per = max(1, 32 // bits(self.elem))
+        self._cast = ""
+        self._made: dict[tuple[Position, int], str] = {}
+
+    def words(self, op: Any) -> int:
+        """How many words of every row the thread holds."""
+        depth = self.depth(op)
+        if depth % self.per:
             raise PassError(op, "a thread holds too few elements along K for a word")
-        words[key] = [whole.word(registers[i : i + per]) for i in range(0, len(registers), per)]
-    return words
+        return depth // self.per
 
+    def word(self, row: Position, number: int) -> str:
+        if (row, number) not in self._made:
+            first = number * self.per
+            self._made[row, number] = self._word(self.registers[row][first : first + self.per])
+        return self._made[row, number]
 
-class WordView:
-    """Registers as words: runs of neighbours are read off one bitcast of the whole vector; an f64 stays what it is."""
-
-    def __init__(self, f: FunctionEmitter, value: Tile, per: int) -> None:
-        self.f = f
-        self.value = value
-        self.per = per
-        self.cast = ""
-
-    def word(self, registers: list[int]) -> str:
-        f, per, n = self.f, self.per, self.value.n
-        first = registers[0]
+    def _word(self, registers: list[int]) -> str:
+        """``registers`` as a word: runs of neighbours are read off one bitcast of the whole vector."""
+        f, per, value, first = self.f, self.per, self.value, registers[0]
         neighbours = first % per == 0 and registers == list(range(first, first + per))
-        if self.value.prefers_vector and neighbours and n > per and self.value.elem != "double":
-            if not self.cast:
-                self.cast = f.inst(f"bitcast {self.value.type} {f.wide(self.value)} to <{n // per} x i32>")
-            return f.inst(f"extractelement <{n // per} x i32> {self.cast}, i32 {first // per}")
-        names = f.scalars(self.value)
-        vector = f.pack(self.value.elem, [names[r] for r in registers])
-        if self.value.elem == "double":
+        if value is not None and value.prefers_vector and neighbours and value.n > per and self.elem != "double":
+            if not self._cast:
+                self._cast = f.inst(f"bitcast {value.type} {f.wide(value)} to <{value.n // per} x i32>")
+            return f.inst(f"extractelement <{value.n // per} x i32> {self._cast}, i32 {first // per}")
+        vector = self.packed(registers)
+        if self.elem in ("double", "i32"):
             return vector
-        if per == 1:
-            return vector if self.value.elem == "i32" else f.inst(f"bitcast {self.value.elem} {vector} to i32")
-        return f.inst(f"bitcast <{per} x {self.value.elem}> {vector} to i32")
+        return f.inst(f"bitcast {self.elem if per == 1 else f'<{per} x {self.elem}>'} {vector} to i32")
 
 
 _ACCUMULATORS = {"f16": ("half", "r"), "s32": ("i32", "r"), "f32": ("float", "f"), "f64": ("double", "d")}

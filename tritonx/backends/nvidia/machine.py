@@ -12,6 +12,7 @@ from tritonx.conversion.gpu_to_llvm.machine import Access, Machine
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
     from tritonx.conversion.gpu_to_llvm.values import Tile
 
 FULL_MASK = -1
@@ -155,8 +156,8 @@ class NvidiaMachine(Machine):
     def dot(self, f: FunctionEmitter, op: Any) -> bool:
         return dot.mma(f, self.capability, op)
 
-    def local_load(self, f: FunctionEmitter, op: Any) -> bool:
-        return shared.matrix_load(f, self.capability, op)
+    def local_load(self, f: FunctionEmitter, op: Any) -> SharedRegisters | None:
+        return shared.matrix_loads(f, op)
 
     def local_store(self, f: FunctionEmitter, op: Any) -> bool:
         return shared.matrix_store(f, self.capability, op)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tritonx.conversion.gpu_to_llvm.indices import apply_layout
-from tritonx.conversion.gpu_to_llvm.transfer import Place
+from tritonx.conversion.gpu_to_llvm.transfer import Place, SharedRegisters
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
-from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import gpu_layout
 from tritonx.layouts import MatrixAccess, matrix_access
 from tritonx.layouts.dims import OFFSET
@@ -62,34 +61,44 @@ def row_addresses(f: FunctionEmitter, place: Place, elem: str, access: MatrixAcc
     return out
 
 
-def matrix_load(f: FunctionEmitter, capability: int, op: Any) -> bool:
-    """A ``ttg.local_load`` by ldmatrix; False where it does not fit."""
+class MatrixLoads(SharedRegisters):
+    """A tile that ldmatrix loads."""
+
+    def __init__(self, f: FunctionEmitter, place: Place, elem: str, access: MatrixAccess) -> None:
+        super().__init__(f, elem, access.repeats)
+        self._source = {
+            r: (transfer, address)
+            for transfer, address in zip(access.transfers, row_addresses(f, place, elem, access), strict=True)
+            for matrix in transfer.matrices
+            for r in matrix
+        }
+        self._result = "i32" if access.matrices == 1 else "{ " + ", ".join(["i32"] * access.matrices) + " }"
+        suffix = ".trans" if access.transposed else ""
+        self._symbol = f.module.declare(
+            self._result,
+            f"@llvm.nvvm.ldmatrix.sync.aligned.m8n8.x{access.matrices}{suffix}.b16.p3",
+            ["ptr addrspace(3)"],
+        )
+
+    def brought_with(self, register: int) -> tuple[int, ...]:
+        return tuple(r for matrix in self._source[self._repeats[register]][0].matrices for r in matrix)
+
+    def load(self, register: int) -> None:
+        f, elem, result = self.f, self.elem, self._result
+        transfer, address = self._source[register]
+        called = f.inst(f"call {result} {self._symbol}(ptr addrspace(3) {address})")
+        for i, registers in enumerate(transfer.matrices):
+            word = called if result == "i32" else f.inst(f"extractvalue {result} {called}, {i}")
+            type_ = elem if len(registers) == 1 else f"<{len(registers)} x {elem}>"
+            self.keep(word if type_ == "i32" else f.inst(f"bitcast i32 {word} to {type_}"), registers)
+
+
+def matrix_loads(f: FunctionEmitter, op: Any) -> MatrixLoads | None:
+    """A ``ttg.local_load`` by ldmatrix; None where it does not fit."""
     result = op.results[0]
     elem, place = llvm_type(result.type), f.memory[op.src]
     access = access_for(f, result.type, op.src.type, elem, place)
-    if access is None:
-        return False
-    per = 32 // bits(elem)
-    count = access.matrices
-    suffix = ".trans" if access.transposed else ""
-    struct = "i32" if count == 1 else "{ " + ", ".join(["i32"] * count) + " }"
-    symbol = f.module.declare(
-        struct, f"@llvm.nvvm.ldmatrix.sync.aligned.m8n8.x{count}{suffix}.b16.p3", ["ptr addrspace(3)"]
-    )
-    filled: dict[int, str] = {}
-    for transfer, address in zip(access.transfers, row_addresses(f, place, elem, access), strict=True):
-        called = f.inst(f"call {struct} {symbol}(ptr addrspace(3) {address})")
-        for i, registers in enumerate(transfer.matrices):
-            word = called if count == 1 else f.inst(f"extractvalue {struct} {called}, {i}")
-            if per == 1:
-                filled[registers[0]] = word if elem == "i32" else f.inst(f"bitcast i32 {word} to {elem}")
-                continue
-            vector = f.inst(f"bitcast i32 {word} to <{per} x {elem}>")
-            for k, r in enumerate(registers):
-                filled[r] = f.inst(f"extractelement <{per} x {elem}> {vector}, i32 {k}")
-    names = [filled[r] for r in access.repeats]
-    f.set(result, Tile.wide(elem, len(names), f.pack(elem, names)))
-    return True
+    return None if access is None else MatrixLoads(f, place, elem, access)
 
 
 def matrix_store(f: FunctionEmitter, capability: int, op: Any) -> bool:

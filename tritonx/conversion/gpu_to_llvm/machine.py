@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
     from tritonx.conversion.gpu_to_llvm.values import Tile
 
 
@@ -198,11 +199,11 @@ class Machine(ABC):
     def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
         """Stop the program with ``message`` where ``failed`` (i1) holds."""
 
-    def local_load(self, f: FunctionEmitter, op: Any) -> bool:
-        """A special instruction for a ``ttg.local_load`` (ldmatrix, ds_read_tr); False where there is none for its
-        layouts.
+    def local_load(self, f: FunctionEmitter, op: Any) -> SharedRegisters | None:
+        """How a special instruction loads the result of a ``ttg.local_load`` (ldmatrix, ds_read_tr); None where there
+        is none for its layouts.
         """
-        return False
+        return None
 
     def local_store(self, f: FunctionEmitter, op: Any) -> bool:
         """A special instruction for a ``ttg.local_store``/``local_alloc`` with a value (stmatrix); False where there

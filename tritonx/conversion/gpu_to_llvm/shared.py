@@ -8,9 +8,8 @@ from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
-from tritonx.conversion.gpu_to_llvm.transfer import Place, SharedRegisters, load_registers, store_registers
+from tritonx.conversion.gpu_to_llvm.transfer import Place, VectorLoads, store_registers
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
-from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import gpu_layout, tile
 from tritonx.layouts import LinearLayout
 from tritonx.layouts import access as layout_access
@@ -18,7 +17,6 @@ from tritonx.layouts.access import shared_access
 from tritonx.layouts.dims import OFFSET
 from tritonx.layouts.encodings import DotOperandEncoding, PaddedSharedEncoding
 from tritonx.layouts.lookup import linear_layout
-from tritonx.layouts.matrix_units import reads_slices
 
 
 def memory_layout(type_: Any) -> LinearLayout:
@@ -63,26 +61,24 @@ def local_store(op: Any, f: FunctionEmitter) -> None:
 
 
 def local_load(op: Any, f: FunctionEmitter) -> None:
-    if f.machine.local_load(f, op):
-        return
     result = op.results[0]
-    elem = llvm_type(result.type)
-    out = ["poison"] * f.registers(result.type)
-    access = shared_access(placement(f, result.type, op.src.type), bits(elem))
-    if read_by_slices(op):
-        f.memory[result] = SharedRegisters(f, place_of(f, op.src), elem, access)
-        return
-    load_registers(f, place_of(f, op.src), elem, access, out)
-    f.set(result, Tile.of(elem, out) if len(out) == 1 else Tile.wide(elem, len(out), f.pack(elem, out)))
+    registers = f.machine.local_load(f, op)
+    if registers is None:
+        elem = llvm_type(result.type)
+        access = shared_access(placement(f, result.type, op.src.type), bits(elem))
+        registers = VectorLoads(f, place_of(f, op.src), elem, access)
+    if read_in_steps(op):
+        f.memory[result] = registers
+    else:
+        f.set(result, registers.whole())
 
 
-def read_by_slices(op: Any) -> bool:
-    """Whether the one user is a product that reads slices of K and stands behind this load and loads only: it reads the
-    memory itself, when it needs what is there.
+def read_in_steps(op: Any) -> bool:
+    """Whether the one user is a product that stands behind this load and loads only: it reads the memory itself, a step
+    of K at a time.
     """
     uses = list(op.results[0].uses)
-    encoding = encoding_of(op.results[0].type)
-    if len(uses) != 1 or not isinstance(encoding, DotOperandEncoding) or not reads_slices(encoding.parent):
+    if len(uses) != 1 or not isinstance(encoding_of(op.results[0].type), DotOperandEncoding):
         return False
     following = op.next_op
     while isinstance(following, gpu_layout.LocalLoadOp):

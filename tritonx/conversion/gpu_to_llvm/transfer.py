@@ -4,12 +4,15 @@ planned.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import add_constant, apply_layout
 from tritonx.conversion.gpu_to_llvm.types import bits
-from tritonx.layouts.access import SharedAccess, VectorAccess
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.layouts.access import SharedAccess
 from tritonx.layouts.dims import OFFSET
 
 
@@ -97,41 +100,89 @@ def store_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedA
         f.line(f"store {type_} {f.pack(memory, own)}, ptr addrspace(3) {address}, align {align}")
 
 
-class SharedRegisters:
-    """A tile in shared memory whose registers are loaded where they are first asked for."""
+class SharedRegisters(ABC):
+    """A tile in shared memory whose registers are loaded where they are first asked for, in the block that is being
+    written. ``repeats`` names for every register the one that is loaded for it."""
 
-    def __init__(self, f: FunctionEmitter, place: Place, elem: str, access: SharedAccess) -> None:
-        self._f = f
-        self._vec = access.vec
+    def __init__(self, f: FunctionEmitter, elem: str, repeats: Sequence[int]) -> None:
+        self.f = f
         self.elem = elem
-        self._memory = memory_type(elem)
-        self._repeats = access.repeats
-        self._loaded: dict[int, str] = {}
-        where = addresses(f, place, elem, access)
-        self._source = {
-            r: (one, address) for one, address in zip(access.accesses, where, strict=True) for r in one.registers
-        }
+        self._repeats = repeats
+        self._runs: dict[int, tuple[str, int, int]] = {}
+        self._names: dict[int, str] = {}
+
+    @abstractmethod
+    def load(self, register: int) -> None:
+        """Load a register, and what comes with it: ``keep`` all of them."""
+
+    @abstractmethod
+    def brought_with(self, register: int) -> tuple[int, ...]:
+        """What one load brings, ``register`` or the one it repeats among it."""
+
+    def keep(self, vector: str, registers: Sequence[int]) -> None:
+        """``registers`` are loaded: the elements of ``vector``."""
+        for i, r in enumerate(registers):
+            self._runs[r] = (vector, len(registers), i)
+
+    def _run(self, register: int) -> tuple[str, int, int]:
+        """The vector that a register is in, its length, and the place there."""
+        if register not in self._runs:
+            self.load(register)
+        return self._runs[register]
 
     def __getitem__(self, register: int) -> str:
-        """The name of a register's value; loads it, and what comes with it, at the first time."""
+        """The name of a register's value."""
         register = self._repeats[register]
-        if register not in self._loaded:
-            self._load(*self._source[register])
-        return self._loaded[register]
+        if register not in self._names:
+            self._names[register] = self._element(register)
+        return self._names[register]
 
-    def _load(self, one: VectorAccess, address: str) -> None:
-        f, memory, vec = self._f, self._memory, self._vec
-        type_ = memory if vec == 1 else f"<{vec} x {memory}>"
-        align = vec * bits(self.elem) // 8
-        value = f.inst(f"load {type_}, ptr addrspace(3) {address}, align {align}")
-        for i, r in enumerate(one.registers):
-            name = value if vec == 1 else f.inst(f"extractelement {type_} {value}, i32 {i}")
-            self._loaded[r] = f.inst(f"trunc i8 {name} to i1") if self.elem == "i1" else name
+    def _element(self, register: int) -> str:
+        vector, length, place = self._run(register)
+        return self.f.slice(self.elem, length, vector, place, 1)
+
+    def vector(self, registers: Sequence[int]) -> str:
+        """``registers`` as one operand."""
+        runs = [self._run(self._repeats[r]) for r in registers]
+        vector, length, first = runs[0]
+        if all(run == (vector, length, first + i) for i, run in enumerate(runs)):
+            return self.f.slice(self.elem, length, vector, first, len(runs))
+        return self.f.pack(self.elem, [self[r] for r in registers])
+
+    def whole(self) -> Tile:
+        """All registers, loaded here."""
+        names = [self[r] for r in range(len(self._repeats))]
+        return Tile.wide(self.elem, len(names), self.f.pack(self.elem, names))
+
+
+class VectorLoads(SharedRegisters):
+    """By the vector accesses of a plan."""
+
+    def __init__(self, f: FunctionEmitter, place: Place, elem: str, access: SharedAccess) -> None:
+        super().__init__(f, elem, access.repeats)
+        memory, vec = memory_type(elem), access.vec
+        self._type = memory if vec == 1 else f"<{vec} x {memory}>"
+        self._align = vec * bits(elem) // 8
+        self._source = {
+            r: (one, address)
+            for one, address in zip(access.accesses, addresses(f, place, elem, access), strict=True)
+            for r in one.registers
+        }
+
+    def brought_with(self, register: int) -> tuple[int, ...]:
+        return self._source[self._repeats[register]][0].registers
+
+    def load(self, register: int) -> None:
+        one, address = self._source[register]
+        value = self.f.inst(f"load {self._type}, ptr addrspace(3) {address}, align {self._align}")
+        if self.elem == "i1":
+            value = self.f.inst(f"trunc {self._type} {value} to {self._type.replace('i8', 'i1')}")
+        self.keep(value, one.registers)
 
 
 def load_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess, out: list[str]) -> None:
     """Fill the registers of ``out`` that the access names, and those that repeat them."""
-    tile = SharedRegisters(f, place, elem, access)
+    tile = VectorLoads(f, place, elem, access)
     for one in access.accesses:
         for r in one.registers:
             out[r] = tile[r]

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Operation
 from tritonx.backends.api import Compilation
 from tritonx.dialects import math, tile
 from tritonx.dialects.gpu_layout import BlockedEncodingAttr
-from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, encoding_of, is_tensor, shape_of, type_of
 
 REGISTERS = 256
 """Words of 32 bits; no target has more for a thread's own use than one less."""
@@ -44,9 +44,6 @@ def _excuses(op: Operation, compilation: Compilation) -> Iterator[str]:
     if isinstance(op, tile.DotOp) and isinstance(encoding_of(type_of(op.results[0])), BlockedEncodingAttr):
         yield "a product without the matrix unit keeps rows and columns in registers"
     threads = compilation.options.num_warps * compilation.target.warp_size
-    if isinstance(op, tile.DotOp) and bit_width(element_type(type_of(op.a))) == 64:
-        if sum(words(type_of(value)) for value in (op.a, op.b, op.results[0])) > REGISTERS * threads:
-            yield "the matrix unit's f64 operands are read whole, and do not fit the registers beside the result"
     if any(words(type_of(result)) >= REGISTERS * threads for result in op.results):
         yield "a tile does not fit the registers"
 

@@ -204,6 +204,27 @@ def test_a_product_by_multiply_adds_holds_a_slice(
     assert made.count("bar.sync") <= 5
 
 
+@tritonx.jit
+def double_product(a_ptr, b_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m, n, k = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :], tl.arange(0, K)
+    a = tl.load(a_ptr + k[None, :] * M + m)
+    b = tl.load(b_ptr + k[:, None] * N + n)
+    tl.store(out_ptr + m * N + n, tl.dot(a, b, out_dtype=tl.float64))
+
+
+DOUBLES = dict.fromkeys(("a_ptr", "b_ptr", "out_ptr"), "*fp64")
+
+
+@needs_assembler
+@pytest.mark.parametrize("arch", ["80", "90", "120"])
+def test_a_product_in_double_precision_holds_a_step(compiler: Any, arch: str) -> None:
+    """320 words of operands and results a thread: operands come from shared memory when they are needed."""
+    made = compiler(double_product, arch, DOUBLES, {"M": 128, "N": 64, "K": 64})
+    in_registers(made, 240)
+    middle = made.ptx[made.ptx.index("mma.sync") : made.ptx.rindex("mma.sync")]
+    assert middle.count("ld.shared.b64") > made.count("ld.shared.b64") // 2
+
+
 def test_registers_are_limited(compiler: Any) -> None:
     made = compiler(softmax, "90", SOFTMAX, {"BLOCK": 4096}, maxnreg=64, until="ptx")
     assert ".maxnreg 64" in made.ptx
