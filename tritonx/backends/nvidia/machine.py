@@ -7,10 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tritonx.backends.nvidia import convert, debug, dot, math, memory, shared
+from tritonx.backends.nvidia import convert, debug, dot, math, memory, redux, shared
 from tritonx.conversion.gpu_to_llvm.machine import Access, Machine
 
 if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
     from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -103,6 +105,9 @@ class NvidiaMachine(Machine):
 
     def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
         return self._shuffle(f, "idx", value, lane, 31)
+
+    def reduce_lanes(self, f: FunctionEmitter, op: type[Operation], value: str, elem: str) -> str | None:
+        return redux.over_lanes(f, self.capability, op, value, elem)
 
     # ---- the rest, by subject
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
     from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -117,6 +119,12 @@ class Machine(ABC):
     @abstractmethod
     def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
         """``value`` (i32) of lane ``lane`` (i32)."""
+
+    def reduce_lanes(self, f: FunctionEmitter, op: type[Operation], value: str, elem: str) -> str | None:
+        """``value`` of LLVM type ``elem`` of all lanes of the warp, combined by ``op`` (of ``arith``), in every lane;
+        None where one instruction does not do it.
+        """
+        return None
 
     # ---- memory
 

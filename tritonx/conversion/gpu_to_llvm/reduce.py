@@ -11,6 +11,7 @@ from typing import Any
 
 from xdsl.ir import Block, Operation
 
+from tritonx.analysis.combiner import IDEMPOTENT, combiner
 from tritonx.analysis.scratch import bits_along
 from tritonx.conversion.gpu_to_llvm.control import bind, terminator_values
 from tritonx.conversion.gpu_to_llvm.exchange import exchange
@@ -21,6 +22,7 @@ from tritonx.conversion.gpu_to_llvm.words import move_tile
 from tritonx.dialects import tile
 from tritonx.ir.failure import PassError
 from tritonx.layouts import AxisBits, LayoutError
+from tritonx.layouts.dims import LANE
 
 
 def combine_region(f: FunctionEmitter, region: Block, left: list[Tile], right: list[Tile]) -> list[Tile]:
@@ -80,15 +82,41 @@ def fold_runs(f: FunctionEmitter, region: Block, values: list[Tile]) -> list[Til
     return total
 
 
-def across_lanes(f: FunctionEmitter, region: Block, values: list[Tile], axis: AxisBits) -> list[Tile]:
-    """Butterfly over the lane bits that move along the axis; afterwards all those lanes hold the result."""
+def across_lanes(f: FunctionEmitter, op: Any, values: list[Tile], axis: AxisBits) -> list[Tile]:
+    """Combine over the lane bits that move along the axis; afterwards all those lanes hold the result.
+
+    By one instruction for the whole warp where the machine has it, else by a butterfly.
+    """
+    whole = over_whole_warps(f, op, values, axis)
+    if whole is not None:
+        return [whole]
     equal = 0
     for bit, _ in axis.lanes:
         butterfly = partial(f.machine.shuffle_xor, f, mask=1 << bit, equal=equal)
         others = [move_tile(f, v, butterfly) for v in values]
-        values = combine_region(f, region, values, others)
+        values = combine_region(f, op.combineOp.block, values, others)
         equal |= 1 << bit
     return values
+
+
+def over_whole_warps(f: FunctionEmitter, op: Any, values: list[Tile], axis: AxisBits) -> Tile | None:
+    """The values of a warp whose lanes all move along the axis, or hold copies that do no harm, by the machine's
+    instruction for that; None where it has none.
+    """
+    how = combiner(op)
+    if how is None or len(axis.lanes) < 2:
+        return None
+    for bit, column in enumerate(f.layout(op.srcs[0].type).columns(LANE)):
+        if not axis.lane_mask >> bit & 1 and (column or how not in IDEMPOTENT):
+            return None
+    (value,) = values
+    names: list[str] = []
+    for name in f.scalars(value):
+        done = f.machine.reduce_lanes(f, how, name, value.elem)
+        if done is None:
+            return None
+        names.append(done)
+    return Tile.of(value.elem, names)
 
 
 def reduce(op: Any, f: FunctionEmitter) -> None:
@@ -96,7 +124,7 @@ def reduce(op: Any, f: FunctionEmitter) -> None:
     axis = axis_bits(op, f)
     values = [f.get(v) for v in op.srcs]
     values, numbers = fold_registers(f, region, values, axis)
-    values = across_lanes(f, region, values, axis)
+    values = across_lanes(f, op, values, axis)
     if axis.warps:
         columns = exchange(f, op, f.layout(op.srcs[0].type), axis, values)
         per_warp = [list(row) for row in zip(*columns, strict=True)]

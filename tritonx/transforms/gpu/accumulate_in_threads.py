@@ -23,10 +23,11 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.combiner import combiner
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, attribute_of, encoding_value
 from tritonx.ir.builder import Builder
-from tritonx.ir.edit import clone_region, erase, only_block, set_type, terminator_of
+from tritonx.ir.edit import clone_region, erase, set_type, terminator_of
 from tritonx.ir.types import bit_width, element_type, encoding_of, i32, is_tensor, shape_of, tensor, type_of
 from tritonx.layouts import axis_bits, infer, linear_layout
 from tritonx.layouts.encodings import DistributedEncoding, Ints
@@ -116,7 +117,7 @@ def _step(loop: scf.ForOp, value: SSAValue) -> tuple[tile.ReduceOp, Operation] |
             and reduce.parent is loop.body.block
             and len(reduce.operands) == 1
             and _used_once(reduced)
-            and _combiner(reduce) is update.__class__
+            and combiner(reduce) is update.__class__
         ):
             return reduce, update
     return None
@@ -130,17 +131,6 @@ def _alike(one: tile.ReduceOp, other: tile.ReduceOp) -> bool:
 def _used_once(value: SSAValue) -> bool:
     first = value.first_use
     return first is not None and len(list(value.uses)) == 1
-
-
-def _combiner(op: tile.ReduceOp) -> type[Operation] | None:
-    """The class of the one op that a reduction's region applies to its two arguments."""
-    block = only_block(op.combineOp)
-    if block is None:
-        return None
-    ops = list(block.ops)
-    if len(ops) != 2 or set(ops[0].operands) != set(block.args) or tuple(ops[1].operands) != tuple(ops[0].results):
-        return None
-    return ops[0].__class__
 
 
 def _encoding(type_: Any) -> DistributedEncoding:

@@ -5,7 +5,7 @@
 // CHECK-NOT: .local
 // CHECK-NOT: bar.sync
 // CHECK-NOT: st.shared
-// CHECK-COUNT-5: shfl.sync.bfly
+// CHECK: redux.sync.max.s32
 // CHECK-NOT: bar.sync
 // CHECK-NOT: st.shared
 // CHECK: ret;

@@ -6,7 +6,9 @@
 // CHECK-NOT: .local
 // CHECK-COUNT-8: ld.global.v4.b32
 // CHECK-NOT: ld.global
-// CHECK-COUNT-5: shfl.sync.bfly
+// CHECK-NOT: shfl.sync
+// CHECK: redux.sync.max.s32
+// CHECK-NOT: shfl.sync
 // CHECK: bar.sync
 // CHECK-COUNT-5: shfl.sync.bfly
 // CHECK-NOT: shfl.sync

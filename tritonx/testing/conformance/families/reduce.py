@@ -17,7 +17,7 @@ import tritonx.language as tl
 from tritonx.testing.conformance.case import Case, Output, Part, Tolerance, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.families.shape import grid_2d, grid_3d
-from tritonx.testing.conformance.values import FLOATS, INTEGERS, integers, small_integers
+from tritonx.testing.conformance.values import DTYPES, FLOATS, INTEGERS, integers, small_integers
 
 
 @tritonx.jit
@@ -96,6 +96,26 @@ def chain_kernel(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
     tl.store(out_ptr + i, centred)
     tl.store(out_ptr + M * N, tl.sum(tl.sum(x, axis=0), axis=0))
     tl.store(out_ptr + M * N + 1, tl.max(x))
+
+
+@tritonx.jit
+def largest_or_nan(a, b):
+    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL).to(a.dtype)
+
+
+@tritonx.jit
+def smallest_or_nan(a, b):
+    return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL).to(a.dtype)
+
+
+@tritonx.jit
+def extremes_kernel(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
+    x = tl.load(x_ptr + grid_2d(M, N))
+    m = tl.arange(0, M)
+    tl.store(out_ptr + m, tl.max(x, axis=1))
+    tl.store(out_ptr + M + m, tl.min(x, axis=1))
+    tl.store(out_ptr + 2 * M + m, tl.reduce(x, 1, largest_or_nan))
+    tl.store(out_ptr + 3 * M + m, tl.reduce(x, 1, smallest_or_nan))
 
 
 @tritonx.jit
@@ -195,6 +215,30 @@ def _float_sum(n: int, block: int) -> Any:
     return make
 
 
+SPECIAL = (np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 1e-7, -1e-7, 60000.0, -60000.0)
+
+
+def _extremes(dtype: str, m: int, n: int) -> Any:
+    """Rows of special values, each of a choice of its own: some of NaN only, some without, some of one sign."""
+
+    def make(rng: np.random.Generator) -> Trial:
+        rows: list[Any] = []
+        for row in range(m):
+            kinds = [SPECIAL[:2], SPECIAL[2:], SPECIAL[1:4], SPECIAL[5::2], SPECIAL[4::2], SPECIAL][row % 6]
+            rows.append(rng.choice(kinds, n))
+        x = np.array(rows).astype(DTYPES[dtype])
+        wide = x.astype(np.float64)
+        parts = (
+            Part("max", np.fmax.reduce(wide, axis=1)),
+            Part("min", np.fmin.reduce(wide, axis=1)),
+            Part("max, NaN propagated", np.maximum.reduce(wide, axis=1)),
+            Part("min, NaN propagated", np.minimum.reduce(wide, axis=1)),
+        )
+        return Trial((x, Output(x.dtype, parts)), {"M": m, "N": n})
+
+    return make
+
+
 def cases(cover: Cover) -> Iterator[Case]:
     shapes = [(32, 32), (4, 64), (64, 4), (16, 128), (1, 256), (128, 1), (8, 512), (128, 64), (2, 2), (256, 8)]
     for (m, n), axis, dtype, w in cover.zipped(shapes * 2, (1, 0, 0, 1, 1, 0, 1), (*INTEGERS, *FLOATS), (4, 1, 8, 2)):
@@ -217,3 +261,6 @@ def cases(cover: Cover) -> Iterator[Case]:
         yield Case(f"reduce/chain-int32-{m}x{n}-w{w}", chain_kernel, _chain(m, n), {"num_warps": w})
     for n, block, w in ((5000, 1024, 4), (300, 64, 1)):
         yield Case(f"reduce/float-sum-{n}-by-{block}-w{w}", float_sum_kernel, _float_sum(n, block), {"num_warps": w})
+    for (m, n), dtype, w in cover.zipped([(8, 64), (16, 256), (2, 1024), (16, 8)], FLOATS, (4, 1, 8, 2)):
+        name = f"reduce/extremes-{dtype}-{m}x{n}-w{w}"
+        yield Case(name, extremes_kernel, _extremes(dtype, m, n), {"num_warps": w})
