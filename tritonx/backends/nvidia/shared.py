@@ -12,7 +12,7 @@ from tritonx.conversion.gpu_to_llvm.indices import apply_layout
 from tritonx.conversion.gpu_to_llvm.transfer import Place, SharedRegisters
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.dialects import gpu_layout
-from tritonx.layouts import MatrixAccess, matrix_access
+from tritonx.layouts import MatrixAccess, matrix_transfers
 from tritonx.layouts.dims import OFFSET
 
 if TYPE_CHECKING:
@@ -27,12 +27,7 @@ def access_for(f: FunctionEmitter, registers: Any, memory: Any, elem: str, place
 
     if place.padding or elem == "i1":
         return None
-    places = placement(f, registers, memory)
-    for transposed in (False, True):
-        found = matrix_access(places, bits(elem), transposed=transposed)
-        if found is not None:
-            return found
-    return None
+    return matrix_transfers(placement(f, registers, memory), bits(elem))
 
 
 def row_addresses(f: FunctionEmitter, place: Place, elem: str, access: MatrixAccess) -> list[str]:
