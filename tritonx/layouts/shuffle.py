@@ -17,14 +17,18 @@ v[i]`. What remains is one shuffle for each register, with a lane offset C·t th
 the rounds where a lane would read itself. With the typical exchange of one register bit and one lane bit this is
 half a shuffle and a select or two for each register.
 
+Some machines have better instructions for two cases: one that makes lanes swap a word of one register for a word of
+another, which is that typical exchange whole; and one that gives what both of two lanes have, where the number of the
+lane to read is that of l' without a bit, plus a constant. `ShufflePlan.using` puts them into a plan.
+
 Warp bits take part as conditions (a warp that holds copies may pick its own registers), but nothing moves between
 warps. Elements narrower than a word travel together when some register bits are not involved in the exchange.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from tritonx.layouts.dims import LANE, REGISTER, WARP
 from tritonx.layouts.gf2 import Echelon, combine, echelon
@@ -53,16 +57,26 @@ class Round:
 
 
 @dataclass(frozen=True)
+class Swap:
+    """Slots i and i ^ `xor`, of which the round of i has no `mask` in its `lane_xor`: where lanes differ in `mask`, the
+    word that the lower lane has in slot i ^ `xor` and the one that the upper has in slot i change places."""
+
+    mask: int
+    xor: int
+
+
+@dataclass(frozen=True)
 class ShufflePlan:
     """A conversion without memory. With `n = 1 << pack` elements in a word:
 
     1. words: word i packs source registers `before[i * n : (i + 1) * n]`, the first in the low bits;
     2. `source_stages`;
-    3. `rounds`: where the lane map is the identity (`lane_map` None) a round with `lane_xor` 0 moves nothing,
-    another is a
-       butterfly; otherwise the lane to read is `lane_map` (lane, warp) → lane, XOR `lane_xor`;
-    4. `target_stages` on the slots;
-    5. destination register r is element `after[r]` of the unpacked slots.
+    3. every slot of a round gets its source, then come the `swaps`, which do the rounds' part in their masks;
+    4. `rounds`: where the lane map is the identity (`lane_map` None) a round with `lane_xor` 0 moves nothing, another
+       is a butterfly; otherwise the lane to read is `lane_map` (lane, warp) → lane, XOR `lane_xor`. Where there are
+       `spread` lane bits (as masks), the lane map only clears these;
+    5. `target_stages` on the slots;
+    6. destination register r is element `after[r]` of the unpacked slots.
 
     `shuffles` counts word shuffles.
     """
@@ -74,6 +88,41 @@ class ShufflePlan:
     lane_map: LinearLayout | None
     target_stages: tuple[SelectStage, ...]
     after: tuple[int, ...]
+    swaps: tuple[Swap, ...] = ()
+    spread: tuple[int, ...] = ()
+
+    def using(self, can_swap: Callable[[int], bool], reads_both: Callable[[int], bool]) -> ShufflePlan:
+        """The plan with swaps, and with lanes read in pairs, where that can be done for lane bits (as masks)."""
+        if self.lane_map is not None:
+            spread = self._cleared_bits()
+            return replace(self, spread=spread) if all(map(reads_both, spread)) else self
+        swaps = tuple(swap for stage in self.target_stages if (swap := self._exchange(stage)) and can_swap(swap.mask))
+        done = {swap.mask for swap in swaps}
+        before, after = (
+            tuple(s for s in stages if s.lane_mask not in done) for stages in (self.source_stages, self.target_stages)
+        )
+        return replace(self, source_stages=before, target_stages=after, swaps=swaps)
+
+    def _exchange(self, stage: SelectStage) -> Swap | None:
+        """The swap that does what a stage of selects on the slots, the rounds and a stage on the words do together."""
+        mask, xor, rounds = stage.lane_mask, stage.xor, self.rounds
+        others = [s for s in (*self.source_stages, *self.target_stages) if s.lane_mask & mask and s is not stage]
+        if mask & mask - 1 or len(others) != 1 or others[0] not in self.source_stages or others[0].lane_mask != mask:
+            return None
+        if stage.warp_mask or others[0].warp_mask:
+            return None
+        partners = [(step, rounds[step.slot ^ xor]) for step in rounds]
+        exchanged = all(a.source ^ b.source == others[0].xor and a.lane_xor ^ b.lane_xor == mask for a, b in partners)
+        return Swap(mask, xor) if exchanged else None
+
+    def _cleared_bits(self) -> tuple[int, ...]:
+        """The lane bits (as masks) that the lane map clears, if it does nothing else."""
+        assert self.lane_map is not None
+        lanes = [basis[0] for basis in self.lane_map.bases(LANE)]
+        kept = all(column in (0, 1 << bit) for bit, column in enumerate(lanes))
+        if not kept or any(basis[0] for basis in self.lane_map.bases(WARP)):
+            return ()
+        return tuple(1 << bit for bit, column in enumerate(lanes) if not column)
 
     @property
     def shuffles(self) -> int:

@@ -53,14 +53,25 @@ def _run_shuffles(plan: ShufflePlan, held: Array) -> Array:
     words = held[:, :, list(plan.before)].reshape(warps, lanes, -1, elements)
     for stage in plan.source_stages:
         words = _select(words, stage)
-    slots = np.empty((warps, lanes, len(plan.rounds), elements), dtype=held.dtype)
+    numbers: Array = np.arange(lanes, dtype=np.int64)
+    slots = words[:, :, [step.source for step in plan.rounds]]
+    handled = 0
+    for swap in plan.swaps:
+        handled |= swap.mask
+        upper = numbers & swap.mask != 0
+        moved = slots.copy()
+        for low in (step.slot for step in plan.rounds if not step.lane_xor & swap.mask):
+            moved[:, upper, low] = slots[:, ~upper, low ^ swap.xor]
+            moved[:, ~upper, low ^ swap.xor] = slots[:, upper, low]
+        slots = moved
+    read = np.empty_like(slots)
     for step in plan.rounds:
         for warp in range(warps):
-            read = [
-                lane if plan.lane_map is None else plan.lane_map.apply(lane=lane, warp=warp)[0] for lane in range(lanes)
-            ]
-            base = np.array(read, dtype=np.int64)
-            slots[warp, :, step.slot] = words[warp, base ^ step.lane_xor, step.source]
+            base = numbers & ~sum(plan.spread)
+            if plan.lane_map is not None and not plan.spread:
+                base = np.array([plan.lane_map.apply(lane=lane, warp=warp)[0] for lane in range(lanes)])
+            read[warp, :, step.slot] = slots[warp, base ^ step.lane_xor & ~handled, step.slot]
+    slots = read
     for stage in plan.target_stages:
         slots = _select(slots, stage)
     return slots.reshape(warps, lanes, -1)[:, :, list(plan.after)]

@@ -21,6 +21,9 @@ def check(source, target, bits, **options):
     held = simulate.distribute(values, source)
     expected = simulate.distribute(values, target.order_outs(source.out_dims))
     np.testing.assert_array_equal(simulate.run(plan, held, target), expected)
+    if isinstance(plan, ShufflePlan):
+        for able in (lambda mask: True, lambda mask: mask >= 16):
+            np.testing.assert_array_equal(simulate.run(plan.using(able, able), held, target), expected)
     return plan
 
 
@@ -111,6 +114,20 @@ def test_exchanging_a_register_bit_with_a_lane_bit():
     assert isinstance(plan, ShufflePlan) and plan.lane_map is None and plan.shuffles == 2
     packed = check(source, target, 16)
     assert isinstance(packed, ShufflePlan) and packed.shuffles == 1 and packed.pack == 1
+    swapped = plan.using(lambda mask: mask == 1, lambda mask: False)
+    assert len(swapped.swaps) == 1 and not swapped.source_stages and not swapped.target_stages
+    assert plan.using(lambda mask: mask == 2, lambda mask: False) == plan
+
+
+def test_reading_both_of_two_lanes():
+    """Lanes that are to hold copies take both words of a pair of lanes."""
+    outs = [("dim0", 5)]
+    source = LinearLayout([("register", [1]), ("lane", [2, 4, 8, 0, 16]), ("warp", []), ("block", [])], outs)
+    target = LinearLayout([("register", [16, 1]), ("lane", [2, 4, 8, 0, 0]), ("warp", []), ("block", [])], outs)
+    plan = check(source, target, 32)
+    assert isinstance(plan, ShufflePlan) and plan.lane_map is not None
+    assert plan.using(lambda mask: False, lambda mask: mask == 16).spread == (16,)
+    assert plan.using(lambda mask: True, lambda mask: mask == 8).spread == ()
 
 
 def test_copies_in_other_warps_are_not_fetched():

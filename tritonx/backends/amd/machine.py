@@ -5,7 +5,9 @@ Source: LLVM's AMDGPU usage guide; the CDNA 2–4 and RDNA 3–4 instruction-set
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.amd import dot, math, memory
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 # DPP controls (CDNA 3 ISA, section 3.10.2.1; RDNA 3 ISA, section 7.7): permutations inside a row of 16 lanes that cost
 # no LDS traffic. The key is what the lane's number is XORed with; quads, a rotation by half a row, and mirrors.
 _ROW_XOR = {1: 0xB1, 2: 0x4E, 3: 0x1B, 7: 0x141, 8: 0x128, 15: 0x140}
+_ROW_BCAST_15, _ROW_BCAST_31 = 0x142, 0x143  # CDNA: to the next row, to the upper half
 _ROW_XMASK = 0x160  # RDNA has every mask as one control
 
 
@@ -146,6 +149,9 @@ class AmdMachine(Machine):
             return self._row_xor(f, value, mask)
         if not self.is_cdna:
             return self._other_row(f, value, mask & 15)
+        if mask < 32:
+            symbol = f.module.declare("i32", "@llvm.amdgcn.ds.swizzle", ["i32", "i32"])
+            return f.inst(f"call i32 {symbol}(i32 {value}, i32 {mask << 10 | 31})")
         return self._permute(f, value, f.inst(f"xor i32 {f.lane}, {mask}"))
 
     def _other_row(self, f: FunctionEmitter, value: str, mask: int) -> str:
@@ -155,6 +161,40 @@ class AmdMachine(Machine):
         low, high = (part - (part >> 31 << 32) for part in (places & 0xFFFFFFFF, places >> 32))
         symbol = f.module.declare("i32", "@llvm.amdgcn.permlanex16.i32", ["i32", "i32", "i32", "i32", "i1", "i1"])
         return f.inst(f"call i32 {symbol}(i32 poison, i32 {value}, i32 {low}, i32 {high}, i1 false, i1 false)")
+
+    def swaps(self, mask: int) -> bool:
+        return self.processor.swaps_rows and mask in (16, 32)
+
+    def swap(self, f: FunctionEmitter, first: str, second: str, mask: int) -> tuple[str, str]:
+        symbol = f.module.declare("{ i32, i32 }", f"@llvm.amdgcn.permlane{mask}.swap", ["i32", "i32", "i1", "i1"])
+        pair = f.inst(f"call {{ i32, i32 }} {symbol}(i32 {first}, i32 {second}, i1 false, i1 false)")
+        return f.inst(f"extractvalue {{ i32, i32 }} {pair}, 0"), f.inst(f"extractvalue {{ i32, i32 }} {pair}, 1")
+
+    def reads_both(self, mask: int) -> bool:
+        return self.swaps(mask) or (mask == 16 and not self.is_cdna)
+
+    def both(self, f: FunctionEmitter, value: str, mask: int) -> tuple[str, str]:
+        """Two equal words that are swapped; on RDNA one permutation and two selects."""
+        if self.swaps(mask):
+            return self.swap(f, value, value, mask)
+        lane = f.lane
+        with f.in_prologue():
+            lower = f.inst(f"icmp ult i32 {lane}, {mask}")
+        other = self.shuffle_xor(f, value, mask)
+        low = f.inst(f"select i1 {lower}, i32 {value}, i32 {other}")
+        return low, f.inst(f"select i1 {lower}, i32 {other}, i32 {value}")
+
+    def across_rows(self, f: FunctionEmitter) -> tuple[Callable[[str], str], ...]:
+        """CDNA's permutations that hand the last lane of a row, and that of a half, to the rows after it: the last lane
+        of all ends up with everything."""
+        if not self.is_cdna:
+            return ()
+        symbol = f.module.declare("i32", "@llvm.amdgcn.readlane.i32", ["i32", "i32"])
+        return (
+            partial(self._dpp, f, control=_ROW_BCAST_15),
+            partial(self._dpp, f, control=_ROW_BCAST_31),
+            lambda value: f.inst(f"call i32 {symbol}(i32 {value}, i32 {self.warp_size - 1})"),
+        )
 
     def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
         lane = f.inst(f"sub i32 {f.lane}, {delta}")

@@ -13,7 +13,8 @@ from tritonx.backends.api import Target
 class Processor:
     """``matrix`` names the matrix instructions: mfma (CDNA; ``matrix_version`` 2 to 4) or wmma (RDNA; 1 to 2).
 
-    ``shared_bytes`` is the LDS that one work-group can have.
+    ``shared_bytes`` is the LDS that one work-group can have, ``swaps_rows`` says that there are V_PERMLANE16_SWAP and
+    V_PERMLANE32_SWAP.
     """
 
     name: str
@@ -21,12 +22,13 @@ class Processor:
     matrix: str
     matrix_version: int
     shared_bytes: int = 65536
+    swaps_rows: bool = False
 
 
 PROCESSORS: dict[str, Processor] = {
     "gfx90a": Processor("gfx90a", 64, "mfma", 2),
     "gfx942": Processor("gfx942", 64, "mfma", 3),
-    "gfx950": Processor("gfx950", 64, "mfma", 4, 163840),
+    "gfx950": Processor("gfx950", 64, "mfma", 4, 163840, True),
     "gfx1100": Processor("gfx1100", 32, "wmma", 1),
     "gfx1101": Processor("gfx1101", 32, "wmma", 1),
     "gfx1200": Processor("gfx1200", 32, "wmma", 2),

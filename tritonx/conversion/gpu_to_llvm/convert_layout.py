@@ -12,7 +12,7 @@ from tritonx.conversion.gpu_to_llvm.indices import apply_layout, thread_coordina
 from tritonx.conversion.gpu_to_llvm.transfer import Place, load_registers, memory_type, store_registers
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.gpu_to_llvm.words import through_words
+from tritonx.conversion.gpu_to_llvm.words import from_words, through_words, to_words
 from tritonx.dialects import gpu_layout
 from tritonx.layouts.convert import ExchangePlan, NoMove, RegisterMove
 from tritonx.layouts.dims import LANE, WARP
@@ -36,7 +36,8 @@ def convert(op: Any, f: FunctionEmitter) -> None:
 
 
 def shuffle(f: FunctionEmitter, plan: ShufflePlan, value: Tile) -> Tile:
-    """See ``ShufflePlan``: pack, select, shuffle, select, unpack."""
+    """See ``ShufflePlan``: pack, select, swap, shuffle, select, unpack."""
+    plan = plan.using(f.machine.swaps, f.machine.reads_both)
     per = 1 << plan.pack
     elem = value.elem
     names = f.scalars(value)
@@ -44,15 +45,31 @@ def shuffle(f: FunctionEmitter, plan: ShufflePlan, value: Tile) -> Tile:
     word = elem if per == 1 else "i32"
     words = ordered if per == 1 else [packed(f, elem, ordered[i : i + per]) for i in range(0, len(ordered), per)]
     words = stages(f, word, words, plan.source_stages)
-    slots: list[str] = ["poison"] * len(plan.rounds)
-    for step in plan.rounds:
-        slots[step.slot] = one_round(f, plan, word, words[step.source], step.lane_xor)
+    slots: list[str] = [words[step.source] for step in plan.rounds]
+    for step in plan.swaps:
+        for low in [x.slot for x in plan.rounds if not x.lane_xor & step.mask]:
+            high = low ^ step.xor
+            slots[low], slots[high] = swap(f, word, slots[low], slots[high], step.mask)
+    slots = rounds(f, plan, word, slots)
     slots = stages(f, word, slots, plan.target_stages)
     unpacked = slots if per == 1 else [x for w in slots for x in split(f, elem, w, per)]
     chosen = [unpacked[i] for i in plan.after]
     if value.prefers_vector and len(chosen) > 1:
         return Tile.wide(elem, len(chosen), f.pack(elem, chosen))
     return Tile.of(elem, chosen)
+
+
+def swap(f: FunctionEmitter, word: str, first: str, second: str, mask: int) -> tuple[str, str]:
+    """``Machine.swap`` of two words of type ``word``."""
+    pairs = zip(to_words(f, word, first), to_words(f, word, second), strict=True)
+    moved = [f.machine.swap(f, a, b, mask) for a, b in pairs]
+    return from_words(f, word, [a for a, _ in moved]), from_words(f, word, [b for _, b in moved])
+
+
+def both(f: FunctionEmitter, word: str, name: str, mask: int) -> tuple[str, str]:
+    """``Machine.both`` of a word of type ``word``."""
+    pairs = [f.machine.both(f, x, mask) for x in to_words(f, word, name)]
+    return from_words(f, word, [a for a, _ in pairs]), from_words(f, word, [b for _, b in pairs])
 
 
 def packed(f: FunctionEmitter, elem: str, names: list[str]) -> str:
@@ -104,13 +121,24 @@ def parity(f: FunctionEmitter, lane_mask: int, warp_mask: int) -> str:
         return f.inst(f"trunc i32 {total} to i1")
 
 
-def one_round(f: FunctionEmitter, plan: ShufflePlan, word: str, name: str, lane_xor: int) -> str:
-    if plan.lane_map is None:
-        if lane_xor == 0:
-            return name
-        return through_words(f, word, name, lambda w: f.machine.shuffle_xor(f, w, lane_xor))
-    lane = mapped_lane(f, plan, lane_xor)
-    return through_words(f, word, name, lambda w: f.machine.shuffle_index(f, w, lane))
+def rounds(f: FunctionEmitter, plan: ShufflePlan, word: str, slots: list[str]) -> list[str]:
+    """The words of ``slots`` of the lanes that the rounds read."""
+    handled = sum(swap.mask for swap in plan.swaps) | sum(plan.spread)
+    halves: dict[tuple[str, int], tuple[str, str]] = {}
+    out = list(slots)
+    for step in plan.rounds:
+        name, apart = slots[step.slot], step.lane_xor & ~handled
+        for mask in plan.spread:
+            if (name, mask) not in halves:
+                halves[name, mask] = both(f, word, name, mask)
+            name = halves[name, mask][bool(step.lane_xor & mask)]
+        if plan.lane_map is not None and not plan.spread:
+            lane = mapped_lane(f, plan, apart)
+            name = through_words(f, word, name, lambda w, lane=lane: f.machine.shuffle_index(f, w, lane))
+        elif apart:
+            name = through_words(f, word, name, lambda w, apart=apart: f.machine.shuffle_xor(f, w, apart))
+        out[step.slot] = name
+    return out
 
 
 def mapped_lane(f: FunctionEmitter, plan: ShufflePlan, lane_xor: int) -> str:

@@ -8,6 +8,7 @@ backend derives from it; every method returns the text of an LLVM operand, havin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +126,30 @@ class Machine(ABC):
         None where one instruction does not do it.
         """
         return None
+
+    def swaps(self, mask: int) -> bool:
+        """Whether there is an instruction for ``swap`` between lanes whose numbers differ in ``mask``."""
+        return False
+
+    def swap(self, f: FunctionEmitter, first: str, second: str, mask: int) -> tuple[str, str]:
+        """Two words (i32) after the lower of two lanes whose numbers differ in ``mask``, a power of two, has given its
+        ``second`` for the ``first`` of the upper one."""
+        raise NotImplementedError
+
+    def reads_both(self, mask: int) -> bool:
+        """Whether ``both`` costs less than two shuffles between lanes whose numbers differ in ``mask``."""
+        return False
+
+    def both(self, f: FunctionEmitter, value: str, mask: int) -> tuple[str, str]:
+        """``value`` (i32) of the lower and of the upper of two lanes whose numbers differ in ``mask``, a power of
+        two."""
+        raise NotImplementedError
+
+    def across_rows(self, f: FunctionEmitter) -> tuple[Callable[[str], str], ...]:
+        """The end of a reduction over all lanes of a warp, once each row of 16 has its own result, where that can be
+        done without shuffles: moves (i32 → i32), after each of which a lane combines what it has with what came, and a
+        last one that gives every lane the result."""
+        return ()
 
     # ---- memory
 

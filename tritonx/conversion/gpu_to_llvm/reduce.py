@@ -18,7 +18,7 @@ from tritonx.conversion.gpu_to_llvm.exchange import exchange
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.gpu_to_llvm.words import move_tile
+from tritonx.conversion.gpu_to_llvm.words import move_both, move_tile
 from tritonx.dialects import tile
 from tritonx.ir.failure import PassError
 from tritonx.layouts import AxisBits, LayoutError
@@ -85,18 +85,31 @@ def fold_runs(f: FunctionEmitter, region: Block, values: list[Tile]) -> list[Til
 def across_lanes(f: FunctionEmitter, op: Any, values: list[Tile], axis: AxisBits) -> list[Tile]:
     """Combine over the lane bits that move along the axis; afterwards all those lanes hold the result.
 
-    By one instruction for the whole warp where the machine has it, else by a butterfly.
+    By one instruction for the whole warp where the machine has it, else by butterflies, but for the end of a reduction
+    over all lanes, for which some machines have something cheaper.
     """
     whole = over_whole_warps(f, op, values, axis)
     if whole is not None:
         return [whole]
+    machine, region = f.machine, op.combineOp.block
+    lanes = [1 << bit for bit, _ in axis.lanes]
+    *moves, last = (machine.across_rows(f) if sum(lanes) == machine.warp_size - 1 else ()) or (None,)
     equal = 0
-    for bit, _ in axis.lanes:
-        butterfly = partial(f.machine.shuffle_xor, f, mask=1 << bit, equal=equal)
-        others = [move_tile(f, v, butterfly) for v in values]
-        values = combine_region(f, op.combineOp.block, values, others)
-        equal |= 1 << bit
-    return values
+    for mask in lanes if last is None else [mask for mask in lanes if mask < ROW]:
+        if machine.swaps(mask):
+            pairs = [move_both(f, v, partial(machine.both, f, mask=mask)) for v in values]
+            values = combine_region(f, region, [low for low, _ in pairs], [high for _, high in pairs])
+        else:
+            butterfly = partial(machine.shuffle_xor, f, mask=mask, equal=equal)
+            values = combine_region(f, region, values, [move_tile(f, v, butterfly) for v in values])
+        equal |= mask
+    for move in moves:
+        values = combine_region(f, region, values, [move_tile(f, v, move) for v in values])
+    return values if last is None else [move_tile(f, v, last) for v in values]
+
+
+ROW = 16
+"""Lanes of the rows that ``Machine.across_rows`` speaks of."""
 
 
 def over_whole_warps(f: FunctionEmitter, op: Any, values: list[Tile], axis: AxisBits) -> Tile | None:

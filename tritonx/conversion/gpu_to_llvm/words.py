@@ -25,6 +25,20 @@ def move_tile(f: FunctionEmitter, tile: Tile, move: Callable[[str], str]) -> Til
     return Tile.wide(tile.elem, tile.n, f.concat(tile.elem, moved, per))
 
 
+def move_both(f: FunctionEmitter, tile: Tile, move: Callable[[str], tuple[str, str]]) -> tuple[Tile, Tile]:
+    """As ``move_tile`` for a transfer that gives two words for each."""
+    seconds: list[str] = []
+
+    def first(word: str) -> str:
+        moved = move(word)
+        seconds.append(moved[1])
+        return moved[0]
+
+    left = move_tile(f, tile, first)
+    rest = iter(seconds)
+    return left, move_tile(f, tile, lambda _: next(rest))
+
+
 def move_packed(f: FunctionEmitter, elem: str, count: int, vector: str, move: Callable[[str], str]) -> str:
     """``move`` of ``count`` elements, a vector of at most 32 bits, as one word."""
     width = count * BITS[elem]
@@ -39,21 +53,31 @@ def move_packed(f: FunctionEmitter, elem: str, count: int, vector: str, move: Ca
 
 def through_words(f: FunctionEmitter, elem: str, name: str, move: Callable[[str], str]) -> str:
     """Apply ``move`` (i32 → i32, a transfer between lanes) to every 32-bit word of one value of type ``elem``."""
+    return from_words(f, elem, [move(word) for word in to_words(f, elem, name)])
+
+
+def to_words(f: FunctionEmitter, elem: str, name: str) -> list[str]:
+    """One value of type ``elem`` as one or two i32."""
     if elem.startswith("ptr"):
-        number = f.inst(f"ptrtoint {elem} {name} to i64")
-        return f.inst(f"inttoptr i64 {through_words(f, 'i64', number, move)} to {elem}")
+        return to_words(f, "i64", f.inst(f"ptrtoint {elem} {name} to i64"))
     width = BITS[elem]
     integer = name if elem.startswith("i") else f.inst(f"bitcast {elem} {name} to i{width}")
     if width == 32:
-        moved = move(integer)
-    elif width < 32:
-        word = f.inst(f"zext i{width} {integer} to i32")
-        moved = f.inst(f"trunc i32 {move(word)} to i{width}")
-    else:
-        pair = f.inst(f"bitcast i64 {integer} to <2 x i32>")
-        vector = "poison"
-        for i in range(2):
-            word = move(f.inst(f"extractelement <2 x i32> {pair}, i32 {i}"))
-            vector = f.inst(f"insertelement <2 x i32> {vector}, i32 {word}, i32 {i}")
-        moved = f.inst(f"bitcast <2 x i32> {vector} to i64")
-    return moved if elem.startswith("i") else f.inst(f"bitcast i{width} {moved} to {elem}")
+        return [integer]
+    if width < 32:
+        return [f.inst(f"zext i{width} {integer} to i32")]
+    pair = f.inst(f"bitcast i64 {integer} to <2 x i32>")
+    return [f.inst(f"extractelement <2 x i32> {pair}, i32 {i}") for i in range(2)]
+
+
+def from_words(f: FunctionEmitter, elem: str, words: list[str]) -> str:
+    """The value of type ``elem`` that ``to_words`` took apart."""
+    if elem.startswith("ptr"):
+        return f.inst(f"inttoptr i64 {from_words(f, 'i64', words)} to {elem}")
+    width = BITS[elem]
+    integer = words[0]
+    if width < 32:
+        integer = f.inst(f"trunc i32 {words[0]} to i{width}")
+    elif width > 32:
+        integer = f.inst(f"bitcast <2 x i32> {f.pack('i32', words)} to i64")
+    return integer if elem.startswith("i") else f.inst(f"bitcast i{width} {integer} to {elem}")

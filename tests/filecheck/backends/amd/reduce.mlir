@@ -1,12 +1,14 @@
 // RUN: tritonx-opt %s --target hip:gfx942 --until amdgcn | filecheck %s --check-prefixes CHECK,CDNA
 // RUN: tritonx-opt %s --target hip:gfx1100 --until amdgcn | filecheck %s --check-prefixes CHECK,RDNA
 
-// Inside a row of 16 lanes the data moves by DPP, across rows by the LDS crossbar on CDNA and by permlanex16 on RDNA; the
-// warps exchange their sums through the LDS with one barrier.
+// Inside a row of 16 lanes the data moves by DPP, across rows by CDNA's row broadcasts, whose last lane has it all, and by
+// permlanex16 on RDNA; the warps exchange their sums through the LDS with one barrier.
 // CHECK-LABEL: {{^}}sum:
 // CHECK-NOT: scratch_
 // CHECK-COUNT-4: v_add_f32_dpp
-// CDNA: ds_bpermute_b32
+// CDNA: v_add_f32_dpp {{.*}} row_bcast:15
+// CDNA: v_add_f32_dpp {{.*}} row_bcast:31
+// CDNA: v_readlane_b32 {{.*}}, 63
 // RDNA: v_permlanex16_b32
 // CHECK: {{ds_(write|store)}}
 // CHECK: s_barrier

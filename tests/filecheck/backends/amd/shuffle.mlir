@@ -3,14 +3,16 @@
 
 // A lane's two f16 travel between lanes as one word. A step of 4 lanes is one permutation in waves of 64 lanes, which
 // have no XOR with 4, because lanes that differ below it hold the same already: the mirror of half a row will do. The
-// other row of 16 is read in one by waves of 32.
+// other row of 16 is read in one by waves of 32; in waves of 64 the last lane collects what the rows have.
 //
 // CDNA-LABEL: {{^}}halves:
 // CDNA-COUNT-2: quad_perm
 // CDNA: row_half_mirror
 // CDNA: row_ror:8
+// CDNA: row_bcast:15
+// CDNA: row_bcast:31
 // CDNA-NOT: _dpp
-// CDNA-COUNT-2: ds_bpermute_b32
+// CDNA: v_readlane_b32 {{.*}}, 63
 // CDNA-NOT: ds_bpermute_b32
 // CDNA: s_endpgm
 

@@ -13,6 +13,8 @@ Each gap was found by reading the emulator against the instruction-set documents
 * loads from the LDS use the addresses of lanes that are not active, which may be anything;
 * V_MAXIMUM and V_MINIMUM drop NaN, as V_MAX_NUM does;
 * all waves of a block share one scratch memory, so that kernels that spill run with one wave only;
+* it takes accumulation registers that an access to memory names for vector registers;
+* it lacks V_PERMLANE16_SWAP, V_PERMLANE32_SWAP and DS_SWIZZLE, and reads DPP's ROW_BCAST as the first lane of a row;
 * it lacks RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16,
   cache operations, and loads from the LDS of half a register;
 * it permutes lanes in place, lane after lane, so that a later one reads what an earlier one wrote.
@@ -59,6 +61,11 @@ def fill_gaps(processor: list[str]) -> None:
         if 0x160 <= dpp < 0x170:
             _, enabled, valid = known(lane, 0x140, row_mask, bank_mask, wave_size)
             return lane.cast(dtypes.int) ^ UOp.const(dpp & 15, dtypes.int), enabled, valid
+        if dpp in (ROW_BCAST_15, ROW_BCAST_31):
+            _, enabled, _ = known(lane, 0x140, row_mask, bank_mask, wave_size)
+            number, rows = lane.cast(dtypes.int), 16 if dpp == ROW_BCAST_15 else 32
+            last = (number & UOp.const(-rows, dtypes.int)) - UOp.const(1, dtypes.int)
+            return last, enabled, last >= UOp.const(0, dtypes.int)
         return known(lane, dpp, row_mask, bank_mask, wave_size)
 
     emu._dpp16_ctrl = control
@@ -79,6 +86,13 @@ def fill_gaps(processor: list[str]) -> None:
         if operation in ("GLOBAL_ATOMIC_CMPSWAP_X2", "GLOBAL_ATOMIC_CMPSWAP_B64"):
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
             return (program, CompareAndSwap64(arch, (first, second, third), lanes)), inst
+        if operation.startswith(("V_PERMLANE16_SWAP", "V_PERMLANE32_SWAP")):
+            assert first >> 25 == 0b0111111, "the short form"
+            program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
+            return (program, SwapRows(int(operation[10:12]), first >> 17 & 0xFF, first & 0xFF)), inst
+        if operation == "DS_SWIZZLE_B32":
+            program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
+            return (program, Swizzle(first & 0xFFFF, second & 0xFF, second >> 24, lanes)), inst
         spare = unused_register(inst, third & 0xFF)
         if first >> 26 in (0b110101, 0b110011) and second & 0x1FF == 250 and arch != "cdna":
             # The second dword's first source is "a DPP dword follows": it becomes a register with the permuted lanes.
@@ -98,6 +112,11 @@ def fill_gaps(processor: list[str]) -> None:
                 return (program, LowRegisters(runtime.fxn, program.arg.globals.index(VECTORS), moved)), inst
         (program, runtime), inst = decode(pc, arch)
         places = list(program.arg.globals)
+        if arch == "cdna" and not operation.startswith("V_") and attribute(inst, "acc"):
+            address = re.search(r"v\[(\d+)", repr(getattr(inst, "addr", None) or inst.vaddr))
+            assert address is not None
+            data = AccumulatorData(runtime.fxn, places, named_registers(inst) - {int(address[1])})
+            return (SimpleNamespace(arg=SimpleNamespace(globals=data.places)), data), inst
         if operation.startswith(("DS_LOAD", "DS_READ")) and "D16" in operation:
             ctypes.memmove(pc + 7, spare.to_bytes(1, "little"), 1)
             upper = operation.endswith("HI")
@@ -134,15 +153,21 @@ CACHE_INVALIDATIONS = (0xE0AC, 0xE0B0)
 anything where every access is made in order.
 """
 S_NOP = 0xBF800000
+ROW_BCAST_15, ROW_BCAST_31 = 0x142, 0x143
 
 
 def unused_register(inst: Any, other: int) -> int:
     """A vector register that ``inst`` does not name, nor is ``other``. What it holds is kept for the kernel. It is
     below 128: from there up a field of RDNA's 16-bit instructions names upper halves."""
-    used = {other}
+    return max(set(range(128)) - named_registers(inst) - {other})
+
+
+def named_registers(inst: Any) -> set[int]:
+    """The vector registers that ``inst`` names."""
+    found: set[int] = set()
     for first, last in re.findall(r"v\[(\d+)(?::(\d+))?\]", repr(inst)):
-        used |= set(range(int(first), int(last or first) + 1))
-    return max(set(range(128)) - used)
+        found |= set(range(int(first), int(last or first) + 1))
+    return found
 
 
 def upper_registers(inst: Any, kind: str, word: int) -> list[tuple[int, int, int]]:
@@ -151,9 +176,7 @@ def upper_registers(inst: Any, kind: str, word: int) -> list[tuple[int, int, int
     fields = {"VOP1": [17], "VOP2": [17, 9], "VOPC": [9]}[kind[:4]]
     if "DPP" not in kind and word & 0x100:
         fields.append(0)
-    used = {word >> shift & 0xFF for shift in fields}
-    for first, last in re.findall(r"v\[(\d+)(?::(\d+))?\]", repr(inst)):
-        used |= set(range(int(first), int(last or first) + 1))
+    used = {word >> shift & 0xFF for shift in fields} | named_registers(inst)
     free = iter(sorted(set(range(128)) - used, reverse=True))
     low = {r: next(free) for r in sorted(used) if r >= 128}
     return [(shift, r, low[r]) for shift in fields if (r := word >> shift & 0xFF) >= 128]
@@ -247,6 +270,60 @@ class CompareAndSwap64:
             if self.returns:
                 registers[self.result, lane], registers[self.result + 1, lane] = old & 0xFFFFFFFF, old >> 32
         step(scalars, self.size)
+
+
+class AccumulatorData:
+    """An access to memory whose data are accumulation registers: they change places with the vector registers of the
+    same numbers before and after."""
+
+    def __init__(self, inner: Any, places: list[int], registers: set[int]) -> None:
+        self.inner, self.count, self.registers = inner, len(places), sorted(registers)
+        self.places = (*places, *(() if ACCUMULATORS in places else (ACCUMULATORS,)))
+
+    def exchange(self, buffers: tuple[Any, ...]) -> None:
+        vectors, own = (file_of(buffers[self.places.index(place)], 64) for place in (VECTORS, ACCUMULATORS))
+        kept = vectors[self.registers]
+        vectors[self.registers] = own[self.registers]
+        own[self.registers] = kept
+
+    def fxn(self, *buffers: Any) -> None:
+        self.exchange(buffers)
+        self.inner(*buffers[: self.count])
+        self.exchange(buffers)
+
+
+class SwapRows:
+    """V_PERMLANE16_SWAP, V_PERMLANE32_SWAP (CDNA 4 ISA): of each pair of rows of ``width`` lanes, the second operand's
+    first changes places with the first operand's second."""
+
+    def __init__(self, width: int, first: int, second: int) -> None:
+        self.width, self.first, self.second = width, first, second
+
+    def fxn(self, scalars: Any, vectors: Any) -> None:
+        assert active(scalars, 64).all()
+        registers = file_of(vectors, 64)
+        upper = registers[self.first].reshape(-1, 2, self.width)[:, 1]
+        lower = registers[self.second].reshape(-1, 2, self.width)[:, 0]
+        kept = upper.copy()
+        upper[:] = lower
+        lower[:] = kept
+        step(scalars, 4)
+
+
+class Swizzle:
+    """DS_SWIZZLE by a mask (CDNA 3 ISA, 11.4): a lane of 32 reads the one with number ((lane & and) | or) ^ xor."""
+
+    def __init__(self, offset: int, source: int, target: int, lanes: int) -> None:
+        assert not offset >> 15, "not by quads"
+        self.source, self.target, self.lanes = source, target, lanes
+        number = np.arange(lanes)
+        self.lane = number & ~31 | (number & offset & 31 | offset >> 5 & 31) ^ offset >> 10
+
+    def fxn(self, scalars: Any, vectors: Any) -> None:
+        assert active(scalars, self.lanes).all()
+        registers = file_of(vectors, self.lanes)
+        registers[self.target] = registers[self.source][self.lane]
+        step(scalars, 8)
 
 
 class OutOfPlace:

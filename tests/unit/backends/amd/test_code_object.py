@@ -97,8 +97,9 @@ def test_a_reduction_permutes_lanes_without_memory(compiled: Compile, target: st
     text = made.stages["amdgcn"]
     assert "_dpp" in text and "quad_perm" in text
     assert not re.search(r"\b(s_barrier|scratch_load|scratch_store|ds_write|ds_store)", text)
-    # CDNA's rows of 16 lanes are joined through the LDS crossbar, RDNA's by v_permlanex16.
-    assert ("ds_bpermute_b32" in text) == (PROCESSORS[target].wave == 64)
+    # CDNA's rows of 16 lanes are joined by DPP in the last lane, RDNA's by v_permlanex16.
+    assert "ds_" not in text
+    assert ("row_bcast:31" in text) == (PROCESSORS[target].wave == 64)
     assert ("v_permlanex16_b32" in text) == (PROCESSORS[target].wave == 32)
     assert re.search(r"(buffer|global)_load_(dwordx4|b128)", text)
 

@@ -156,6 +156,28 @@ def test_reductions(emulator: Any, axis: int, shape: tuple[int, int], num_warps:
     check(emulator, reductions, (1,), x, *outs, num_warps=num_warps, M=m, N=n, AXIS=axis)
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("emulator", ["gfx942"], indirect=True)
+def test_reductions_without_swaps_of_rows(emulator: Any, axis: int) -> None:
+    test_reductions(emulator, axis, (8, 256), 1)
+    test_reductions(emulator, axis, (64, 32), 4)
+
+
+@triton.jit
+def converted(x_ptr, y_ptr, M: tl.constexpr, N: tl.constexpr):
+    """A warp's tile is read by columns and written by rows."""
+    rows, cols = tl.arange(0, M), tl.arange(0, N)
+    x = tl.load(x_ptr + cols[None, :] * M + rows[:, None])
+    tl.store(y_ptr + rows[:, None] * N + cols[None, :], x)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.int32, np.float64])
+@pytest.mark.parametrize("m, n", [(8, 16), (16, 16), (4, 64), (64, 4), (32, 8)])
+def test_conversions_in_a_warp(emulator: Any, dtype: Any, m: int, n: int) -> None:
+    x = np.arange(m * n).reshape(n, m).astype(dtype)
+    check(emulator, converted, (1,), x, np.zeros((m, n), dtype), num_warps=1, M=m, N=n)
+
+
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("n, num_warps", [(64, 1), (1024, 4)])
 def test_scan(emulator: Any, reverse: bool, n: int, num_warps: int) -> None:
