@@ -82,11 +82,20 @@ class Compilation:
 
 @dataclass(frozen=True)
 class PassStage:
-    """A stage from IR to IR: these passes, in this order. ``name`` is the key in a compiled kernel's ``asm``."""
+    """A stage from IR to IR: these passes, in this order. ``name`` is the key in a compiled kernel's ``asm``.
+
+    ``pending`` tells which passes a module still needs that was read from a file and may be beyond this stage; without
+    it all of them.
+    """
 
     name: str
     passes: tuple[ModulePass, ...]
+    pending: Callable[[ModuleOp], tuple[ModulePass, ...]] | None = None
     kind: ClassVar[Literal["ir"]] = "ir"
+
+    def remaining(self, module: ModuleOp) -> PassStage:
+        """The stage with what ``module``, at whatever level, still needs of it."""
+        return self if self.pending is None else PassStage(self.name, self.pending(module))
 
 
 @dataclass(frozen=True)

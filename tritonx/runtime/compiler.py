@@ -225,7 +225,7 @@ class _Compile:
         value: Any = self.source.make_module(self.target, self.options)
         front_end = time.perf_counter() - start
         self.compilation.metadata["name"] = entry_symbol(value, self.source.name)
-        stages = self._remaining_stages()
+        stages = self._remaining_stages(value)
         times: dict[str, float] = {}
         for stage in stages:
             start = time.perf_counter()
@@ -249,17 +249,19 @@ class _Compile:
             )
         return _kernel(self.source, self.backend, fields, self.asm, parameters, self.key, group)
 
-    def _remaining_stages(self) -> tuple[Stage, ...]:
+    def _remaining_stages(self, module: Any) -> tuple[Stage, ...]:
+        """All stages; for a file those from its own level on, of which it needs what it says itself."""
         stages = self.backend.stages(self.target, self.options)
         if not isinstance(self.source, IRSource):
             return stages
         names = [s.name for s in stages]
-        if self.source.ext not in names or isinstance(stages[names.index(self.source.ext)], EmitStage):
+        own = stages[names.index(self.source.ext)] if self.source.ext in names else None
+        if not isinstance(own, PassStage):
             known = ", ".join(f".{s.name}" for s in stages if isinstance(s, PassStage))
             raise SourceError(
                 f"{self.source.path}: {self.backend.name} cannot start from .{self.source.ext}; it starts from {known}"
             )
-        return stages[names.index(self.source.ext) + 1 :]
+        return (own.remaining(module), *stages[names.index(self.source.ext) + 1 :])
 
     def _run_stage(self, stage: Stage, value: Any) -> Any:
         from tritonx.ir.pipeline import run_emit_stage, run_pass_stage

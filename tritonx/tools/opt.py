@@ -4,7 +4,8 @@
     tritonx-opt kernel.ttir --target cuda:90 --until ttgir  the backend's stages, the very list that a launch runs
     tritonx-opt kernel.ttgir --target cuda:90 --from llir --until ptx
     tritonx-opt kernel.ttir --pipeline cpu:ttir             one stage of a target
-    tritonx-opt kernel.ttgir --target cuda:90 -t llir       only emission: IR at whatever level it is → text
+    tritonx-opt kernel.ttir --target cuda:90 -t ptx         whatever the file still needs, at whatever level it is
+    tritonx-opt kernel.ptx --target cuda:90 -t cubin        text of a stage, known by its extension or by --from
     tritonx-opt kernel.ttir --target cuda:90 --until sass   beyond the last stage: its output disassembled
 
 An error in the input is ``file:line:col: error: ...`` with the line and a caret; the exit code is then 1. With
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
+from tritonx.backends.api import EmitStage, PassStage
 from tritonx.tools import opt_input, opt_listing
 from tritonx.tools.opt_diagnostics import Diagnostic, expectations_of, mismatches
 
@@ -58,7 +60,7 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--from", dest="first", metavar="STAGE", help="first stage of --target to run (by default the first one)")
     add("--until", dest="last", metavar="STAGE", help="last stage of --target to run")
     add("--option", action="append", default=[], metavar="KEY=VALUE", help="compile option of --target, as num_warps=8")
-    add("-t", "--emit", default="mlir", metavar="STAGE", help="print the output of this emit stage of --target")
+    add("-t", "--emit", default="mlir", metavar="STAGE", help="run what the input still needs, up to this output")
     group = parser.add_argument_group("how to read and print")
     add = group.add_argument
     add("--split-input-file", action="store_true", help="treat the parts between // ----- lines one by one")
@@ -115,14 +117,19 @@ class Driver:
                 raise Diagnostic("tritonx-opt", 0, 0, f"{option} {value} needs --target")
 
     def stages_to_run(self) -> tuple[Stage, ...]:
+        """The stages that the arguments name. With ``-t`` alone those of the passes are still to be cut down to what
+        the input needs (``PassStage.remaining``)."""
+        args = self.args
         if self.target is None:
             return ()
-        run = (
-            ()
-            if self.args.last is None and self.args.first is None
-            else self.target.between(self.args.first, self.args.last)
-        )
-        return run if self.args.emit == "mlir" else run + self.target.emission(self.args.emit)
+        named = args.last is not None or args.first is not None
+        if args.emit == "mlir":
+            return self.target.between(args.first, args.last) if named else ()
+        run = self.target.up_to(args.emit)
+        if args.last is not None:
+            done = self.target.between(args.first, args.last)
+            return (*done, *(stage for stage in run if isinstance(stage, EmitStage) and stage not in done))
+        return run if args.first is None else run[self.target.position(args.first) :]
 
     def process(self, text: str, name: str) -> str | bytes:
         """The output for one part of the input. Raises ``Diagnostic``."""
@@ -130,20 +137,43 @@ class Driver:
         from tritonx.ir.pipeline import run_passes
 
         args = self.args
+        made = None if self.target is None else self.target.text_stage(name, args.first)
+        if made is not None:
+            return self.process_text(text, name, made)
         parsed = opt_input.parse(text, name, allow_unregistered=args.allow_unregistered_dialect)
         if args.verify_each:
             opt_input.check(parsed)
         value: Any = parsed.module
         try:
             run_passes(parsed.module, self.passes, self.hooks())
+            whole = args.last is not None or args.first is not None
             for stage in self.stages_to_run():
-                value = self.run_stage(value, stage)
+                needed = stage.remaining(value) if isinstance(stage, PassStage) and not whole else stage
+                value = self.run_stage(value, needed)
         except PassFailure as failure:
             raise _of_failure(failure, parsed) from failure
         return value if isinstance(value, str | bytes) else self.print(value)
 
+    def process_text(self, text: str, name: str, made: int) -> str | bytes:
+        """The output for what the emit stage number ``made`` of the target has made. Raises ``Diagnostic``."""
+        from tritonx.ir.failure import PassFailure
+
+        assert self.target is not None
+        stages = self.stages_to_run()
+        behind = self.target.stages[: made + 1]
+        stages = tuple(stage for stage in stages if stage not in behind)
+        if self.passes or not stages:
+            wanted = "no passes can run on it" if self.passes else "-t or --until must name a later stage"
+            raise Diagnostic(name, 0, 0, f"the input is the output of stage '{behind[-1].name}': {wanted}")
+        value: Any = text
+        try:
+            for stage in stages:
+                value = self.run_stage(value, stage)
+        except PassFailure as failure:
+            raise Diagnostic(name, 0, 0, f"{failure.what} '{failure.pass_name}': {failure.reason}") from failure
+        return value
+
     def run_stage(self, value: Any, stage: Stage) -> Any:
-        from tritonx.backends.api import PassStage
         from tritonx.ir.failure import failure_of
         from tritonx.ir.pipeline import run_passes
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import EmitStage, KernelImage
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
     from tritonx.backends.api import Backend, Compilation, Stage
+
+OTHER_NAMES = {"llvm": "llir", "ll": "llir"}
+"""Names by which an emit stage is known elsewhere."""
 
 PIPELINE = "<pipeline>"
 TARGET = "<target>"
@@ -67,6 +71,7 @@ class TargetStages:
 
     def position(self, name: str) -> int:
         """Where the stage called ``name`` stands. Raises ``Diagnostic``."""
+        name = OTHER_NAMES.get(name, name)
         for index, stage in enumerate(self.stages):
             if stage.name == name:
                 return index
@@ -85,18 +90,30 @@ class TargetStages:
             raise Diagnostic(TARGET, 0, 0, f"stage '{last}' comes before '{first}'; the stages are {self.names()}")
         return self.stages[start:stop]
 
-    def emission(self, name: str) -> tuple[EmitStage, ...]:
-        """The emit stages from the end of the passes to ``name``, which may also be a disassembly of the last one's
-        output. Raises ``Diagnostic`` where ``name`` is neither."""
+    def up_to(self, name: str) -> tuple[Stage, ...]:
+        """The stages to the one that makes the output ``name``, which may also be a disassembly of the last one's.
+        Raises ``Diagnostic`` where ``name`` is neither."""
         if name in self.backend.disassemblies:
-            return (*self.emission(self.stages[-1].name), EmitStage(name, partial(self.disassembly, name)))
+            return (*self.stages, EmitStage(name, partial(self.disassembly, name)))
         found = self.stages[: self.position(name) + 1]
-        emits = tuple(stage for stage in found if isinstance(stage, EmitStage))
-        if not emits or emits[-1].name != name:
+        if not isinstance(found[-1], EmitStage):
             stages = (stage.name for stage in self.stages if isinstance(stage, EmitStage))
             names = ", ".join(("mlir", *stages, *self.backend.disassemblies))
             raise Diagnostic(TARGET, 0, 0, f"stage '{name}' makes IR, not output; the outputs are {names}")
-        return emits
+        return found
+
+    def text_stage(self, name: str, first: str | None) -> int | None:
+        """Which emit stage made the text of an input: the one that the extension of its file name names, or the one
+        before ``first`` (``--from``). None where the input is IR."""
+        extension = PurePath(name).suffix.lstrip(".")
+        if first is not None and first not in self.backend.disassemblies:
+            made = self.position(first) - 1
+        else:
+            names = [stage.name for stage in self.stages]
+            extension = OTHER_NAMES.get(extension, extension)
+            made = names.index(extension) if extension in names else -1
+        stage = self.stages[made] if made >= 0 else None
+        return made if isinstance(stage, EmitStage) and stage.kind == "text" else None
 
     def disassembly(self, name: str, binary: bytes, compilation: Compilation) -> str:
         """The backend's listing of what its last stage made."""

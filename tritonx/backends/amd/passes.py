@@ -37,7 +37,11 @@ def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     return tile_pipeline(descriptors_to_pointers=True)
 
 
-def gpu_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
+def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
+    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow())
+
+
+def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """Buffer accesses are used on CDNA; RDNA keeps guarded accesses through pointers."""
     buffers = (UseBufferAccesses(), DeadCodeElimination()) if target.warp_size == 64 else ()
-    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow(), *buffers, *memory_pipeline())
+    return (*buffers, *memory_pipeline())

@@ -7,16 +7,17 @@ from typing import Any
 
 from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.targets import processor
-from tritonx.backends.api import Compilation, EmitStage, Options, PassStage, Stage, Target
+from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 
 
 def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     """ttir → ttgir → llir → amdgcn → hsaco for one processor."""
-    from tritonx.backends.amd.passes import gpu_passes, tile_passes
+    from tritonx.backends.amd.passes import layout_passes, memory_passes, tile_passes
+    from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, tile_stage
 
     return (
-        PassStage("ttir", tile_passes(target, options)),
-        PassStage("ttgir", gpu_passes(target, options)),
+        tile_stage(tile_passes(target, options)),
+        gpu_stage(layout_passes(target, options), memory_passes(target, options)),
         EmitStage("llir", emit_llvm),
         EmitStage("amdgcn", emit_assembly),
         EmitStage("hsaco", emit_code_object, kind="binary"),
@@ -25,7 +26,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
 def emit_llvm(module: Any, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
-    from tritonx.backends.amd import assembly, buffer
+    from tritonx.backends.amd import assembly, buffer, scheduling, thread_transpose
     from tritonx.backends.amd.codegen import data_layout
     from tritonx.backends.amd.machine import AmdMachine
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
@@ -42,7 +43,8 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
         "iterative-ilp" if "memory-bound-attention" in hints else "",
         options.allow_flush_denorm,
     )
-    emitter = ModuleEmitter(module, machine, options, {**TABLE, **buffer.TABLE, **assembly.TABLE})
+    table = {**TABLE, **buffer.TABLE, **assembly.TABLE, **thread_transpose.TABLE, **scheduling.TABLE}
+    emitter = ModuleEmitter(module, machine, options, table)
     text = emitter.emit()
     if emitter.shared_bytes > chip.shared_bytes:
         from tritonx.runtime.errors import OutOfResources

@@ -35,6 +35,10 @@ def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     return tile_pipeline(descriptors_to_pointers=True)
 
 
-def gpu_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    memory = memory_pipeline(matrix_loads=True, matrix_stores=int(target.arch) >= 90)
-    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow(), *memory)
+def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
+    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow())
+
+
+def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
+    """From 7.5 on there are matrix loads, from 9.0 on matrix stores."""
+    return memory_pipeline(matrix_loads=True, matrix_stores=int(target.arch) >= 90)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonx.backends.api import Compilation, EmitStage, Options, PassStage, Stage, Target
+from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 from tritonx.backends.nvidia.targets import capability
 
 
 def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     """ttir → ttgir → llir → ptx → cubin for one compute capability."""
-    from tritonx.backends.nvidia.passes import gpu_passes, tile_passes
+    from tritonx.backends.nvidia.passes import layout_passes, memory_passes, tile_passes
+    from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, tile_stage
 
     return (
-        PassStage("ttir", tile_passes(target, options)),
-        PassStage("ttgir", gpu_passes(target, options)),
+        tile_stage(tile_passes(target, options)),
+        gpu_stage(layout_passes(target, options), memory_passes(target, options)),
         EmitStage("llir", emit_llvm),
         EmitStage("ptx", emit_ptx),
         EmitStage("cubin", emit_cubin, kind="binary"),

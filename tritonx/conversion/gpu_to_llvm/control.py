@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.shared import paddings
+from tritonx.conversion.gpu_to_llvm.transfer import Place
 from tritonx.conversion.gpu_to_llvm.types import is_float, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import cf, gpu, gpu_layout, llvm, scf, tile
+from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.failure import PassError
 
 
@@ -63,12 +66,31 @@ def types_of(values: Any) -> list[Attribute]:
 
 def bind(f: FunctionEmitter, values: Any, tiles: list[Tile]) -> None:
     for value, tile_ in zip(values, tiles, strict=True):
-        f.set(value, tile_)
+        if isinstance(value.type, MemDescType):
+            f.memory[value] = Place(f.scalars(tile_)[0], 0, paddings(value.type))
+        else:
+            f.set(value, tile_)
+
+
+def passed_on(f: FunctionEmitter, op: Operation, values: Iterable[SSAValue]) -> list[Tile]:
+    """Values that ``op`` hands to another block; of a buffer in shared memory the address."""
+    out: list[Tile] = []
+    for value in values:
+        if not isinstance(value.type, MemDescType):
+            out.append(f.get(value))
+            continue
+        place = f.memory[value]
+        if place.start:
+            raise PassError(
+                op, "a window of a buffer is passed to another block", "pass the buffer, take the window there"
+            )
+        out.append(Tile.of(llvm_type(value.type), [place.pointer]))
+    return out
 
 
 def terminator_values(f: FunctionEmitter, block: Block) -> list[Tile]:
     assert block.last_op is not None
-    return [f.get(v) for v in block.last_op.operands]
+    return passed_on(f, block.last_op, block.last_op.operands)
 
 
 def for_(op: Any, f: FunctionEmitter) -> None:
@@ -76,7 +98,7 @@ def for_(op: Any, f: FunctionEmitter) -> None:
     type_ = llvm_type(op.lb.type)
     body = op.body.block
     head, inside, done = f.new_label("for"), f.new_label("body"), f.new_label("done")
-    start = [f.get(v) for v in op.iter_args]
+    start = passed_on(f, op, op.iter_args)
     # The operands of the phis must exist before the branch; their forms depend on the types alone.
     entry = edge_operands(f, start, types_of(op.iter_args))
     before = f.block
@@ -145,7 +167,7 @@ def while_(op: Any, f: FunctionEmitter) -> None:
     before, after = op.before_region.block, op.after_region.block
     head, inside, done = f.new_label("while"), f.new_label("do"), f.new_label("done")
     types = types_of(before.args)
-    entry = edge_operands(f, [f.get(v) for v in op.operands], types)
+    entry = edge_operands(f, passed_on(f, op, op.operands), types)
     came_from = f.block
     f.branch(head)
     f.label(head)
@@ -155,7 +177,7 @@ def while_(op: Any, f: FunctionEmitter) -> None:
     f.ops(before)
     condition = before.last_op
     assert condition is not None
-    passed = [f.get(v) for v in condition.operands[1:]]
+    passed = passed_on(f, condition, condition.operands[1:])
     # Conversions made in the blocks below must not be taken for ones that dominate both of them.
     f.line(f"br i1 {f.scalar(condition.operands[0])}, label %{inside}, label %{done}")
     f.label(inside)
@@ -199,7 +221,7 @@ def emit_blocks(f: FunctionEmitter, blocks: Sequence[Block], ended: Callable[[Bl
 
 
 def branch(op: Any, f: FunctionEmitter) -> None:
-    jump(f, op.successors[0], list(op.operands))
+    jump(f, op, op.successors[0], op.operands)
     f.branch(f.labels[op.successors[0]])
 
 
@@ -208,14 +230,14 @@ def conditional_branch(op: Any, f: FunctionEmitter) -> None:
     condition = f.scalar(op.operands[0])
     count = len(then.args)
     values = list(op.operands[1:])
-    jump(f, then, values[:count])
-    jump(f, otherwise, values[count:])
+    jump(f, op, then, values[:count])
+    jump(f, op, otherwise, values[count:])
     f.line(f"br i1 {condition}, label %{f.labels[then]}, label %{f.labels[otherwise]}")
 
 
-def jump(f: FunctionEmitter, target: Block, values: list[SSAValue]) -> None:
+def jump(f: FunctionEmitter, op: Operation, target: Block, values: Iterable[SSAValue]) -> None:
     types = types_of(target.args)
-    f.edges.setdefault(target, []).append((f.block, edge_operands(f, [f.get(v) for v in values], types)))
+    f.edges.setdefault(target, []).append((f.block, edge_operands(f, passed_on(f, op, values), types)))
 
 
 def return_(op: Any, f: FunctionEmitter) -> None:

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tritonx.conversion.llvm_text import float_constant
-from tritonx.dialects.gpu_layout import AsyncTokenType
+from tritonx.dialects.gpu_layout import AsyncTokenType, MemDescType
 from tritonx.dialects.tile import PointerType, TensorDescType
 from tritonx.ir.fold.constants import FORMATS, round_to
 from tritonx.ir.types import bit_width, element_type
@@ -33,7 +33,11 @@ BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat":
 
 
 def llvm_type(attr: Attribute) -> str:
-    """The LLVM type of a scalar, or of one element of a tensor. The fp8 formats are carried as ``i8``."""
+    """The LLVM type of a scalar, or of one element of a tensor. The fp8 formats are carried as ``i8``, a buffer in
+    shared memory as its address.
+    """
+    if isinstance(attr, MemDescType):
+        return "ptr addrspace(3)"
     attr = element_type(attr)
     if isinstance(attr, IntegerType):
         return f"i{bit_width(cast(Attribute, attr))}"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tritonx.backends.api import PassStage
 from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.ir.types import encoding_of, is_tensor
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
@@ -29,6 +32,32 @@ def layout_pipeline(target: GpuTarget) -> tuple[ModulePass, ...]:
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
     )
+
+
+def tile_stage(passes: tuple[ModulePass, ...]) -> PassStage:
+    """The stage `ttir`; a file that is `ttg` already is beyond it."""
+    return PassStage("ttir", passes, lambda module: () if has_layouts(module) else passes)
+
+
+def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -> PassStage:
+    """The stage `ttgir`. A file that is `ttg` already needs the `memory` passes only, and where they have placed its
+    memory already, or somebody else has, at most barriers.
+    """
+
+    def pending(module: ModuleOp) -> tuple[ModulePass, ...]:
+        if "ttg.shared" in module.attributes:
+            return (InsertBarriers(),)
+        return memory if has_layouts(module) else (*layouts, *memory)
+
+    return PassStage("ttgir", (*layouts, *memory), pending)
+
+
+def has_layouts(module: ModuleOp) -> bool:
+    """Whether a module is `ttg`: a launch shape is recorded, or a tile has a layout."""
+    if "ttg.num-warps" in module.attributes:
+        return True
+    types = (value.type for op in module.walk() for value in (*op.results, *op.operands))
+    return any(is_tensor(type_) and encoding_of(type_) is not None for type_ in types)
 
 
 def memory_pipeline(*, matrix_loads: bool = False, matrix_stores: bool = False) -> tuple[ModulePass, ...]:

@@ -1,0 +1,44 @@
+"""Hints to the instruction scheduler and to the arbiter between waves, and the barrier of some waves only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation
+
+from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.dialects.amd import CondBarrierOp, InstructionSchedHintOp, SchedBarrierOp, SetPrioOp
+
+
+def set_priority(op: Any, f: FunctionEmitter) -> None:
+    _hint(f, "@llvm.amdgcn.s.setprio", "i16", op.priority.value.data)
+
+
+def schedule_barrier(op: Any, f: FunctionEmitter) -> None:
+    _hint(f, "@llvm.amdgcn.sched.barrier", "i32", op.mask.value.data)
+
+
+def _hint(f: FunctionEmitter, intrinsic: str, type_: str, value: int) -> None:
+    f.line(f"call void {f.module.declare('void', intrinsic, [type_])}({type_} {value})")
+
+
+def conditional_barrier(op: Any, f: FunctionEmitter) -> None:
+    """The condition is equal in all lanes of a wave."""
+    then, done = f.new_label("meet"), f.new_label("met")
+    f.line(f"br i1 {f.scalar(op.pred)}, label %{then}, label %{done}")
+    f.label(then)
+    f.machine.barrier(f)
+    f.branch(done)
+    f.label(done)
+
+
+def nothing(op: Operation, f: FunctionEmitter) -> None:
+    """A request for an interleaving; LLVM's scheduler chooses its own."""
+
+
+TABLE: dict[type[Operation], Emit] = {
+    SetPrioOp: set_priority,
+    SchedBarrierOp: schedule_barrier,
+    CondBarrierOp: conditional_barrier,
+    InstructionSchedHintOp: nothing,
+}
