@@ -32,6 +32,7 @@ PASSES: dict[str, str] = {
     "unroll": "tritonx.transforms.tile.unroll:Unroll",
     "rewrite-descriptors": "tritonx.transforms.tile.rewrite_descriptors:RewriteDescriptors",
     "decompose-dots": "tritonx.transforms.gpu.decompose_dots:DecomposeDots",
+    "split-dots": "tritonx.transforms.gpu.split_dots:SplitDots",
     # tt -> ttg
     "assign-layouts": "tritonx.conversion.tile_to_gpu.convert:AssignLayouts",
     # ttg

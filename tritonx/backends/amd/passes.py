@@ -28,6 +28,7 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         matrix_version=chip.matrix_version,
         matrix_types=(MFMA_TYPES if chip.matrix == "mfma" else WMMA_TYPES)[chip.matrix_version],
         matrix_f16_accumulator=True,
+        shared_memory=chip.shared_bytes,
         matrix_side=options.matrix_instr_nonkdim if chip.matrix == "mfma" else 0,
         operand_packing=options.kpack if chip.matrix == "mfma" else 1,
     )
@@ -44,4 +45,4 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """Buffer accesses are used on CDNA; RDNA keeps guarded accesses through pointers."""
     buffers = (UseBufferAccesses(), DeadCodeElimination()) if target.warp_size == 64 else ()
-    return (*buffers, *memory_pipeline())
+    return (*buffers, *memory_pipeline(gpu_target(target, options)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.passes import ModulePass
 
 from tritonx.backends.api import Options, Target
+from tritonx.backends.nvidia.targets import capability
 from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
@@ -28,6 +29,7 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         matrix_version=2,
         matrix_types=frozenset(types),
         matrix_f16_accumulator=True,
+        shared_memory=capability(target).shared_bytes,
     )
 
 
@@ -41,4 +43,5 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """From 7.5 on there are matrix loads, from 9.0 on matrix stores."""
-    return memory_pipeline(matrix_loads=True, matrix_stores=int(target.arch) >= 90)
+    gpu = gpu_target(target, options)
+    return memory_pipeline(gpu, matrix_loads=True, matrix_stores=int(target.arch) >= 90)

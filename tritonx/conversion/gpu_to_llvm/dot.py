@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
-from tritonx.conversion.gpu_to_llvm.types import is_float, llvm_type
+from tritonx.conversion.gpu_to_llvm.types import bits, is_float, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
 from tritonx.ir.failure import PassError
@@ -40,6 +40,7 @@ def multiply_add(op: Any, f: FunctionEmitter) -> None:
     for r, p in enumerate(places):
         totals.setdefault(p, start[r])
     staged = left.staged or right.staged
+    slice_ = max(1, SLICE_BITS // bits(c.elem))
     for step in range(op.a.type.get_shape()[-1]):
         pairs: list[tuple[int, int]] = []
         for *batch, row, column in totals:
@@ -47,7 +48,7 @@ def multiply_add(op: Any, f: FunctionEmitter) -> None:
             if x is None or y is None:
                 raise PassError(op, "the operands of the product are not laid out for its result")
             pairs.append((x, y))
-        if staged and step % SLICE == 0:
+        if staged and step % slice_ == 0:
             f.machine.keep_order(f)
         for p, (x, y) in zip(totals, pairs, strict=True):
             totals[p] = fused(f, c.elem, left[x], right[y], totals[p])
@@ -55,8 +56,8 @@ def multiply_add(op: Any, f: FunctionEmitter) -> None:
     f.result(op, Tile.of(c.elem, out) if len(out) == 1 else Tile.wide(c.elem, len(out), f.pack(c.elem, out)))
 
 
-SLICE = 4
-"""Steps of k whose operands may be in registers together: a vector load brings four f32 of a row."""
+SLICE_BITS = 128
+"""Of a row, the steps of k whose operands may be in registers together: a vector load brings four f32, or two f64."""
 
 
 Position = tuple[int, ...]

@@ -15,6 +15,7 @@ from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.exchange_by_matrices import ExchangeByMatrices
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
+from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
 from tritonx.transforms.gpu.unroll_loads import UnrollLoads
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
@@ -25,10 +26,11 @@ def layout_pipeline(target: GpuTarget) -> tuple[ModulePass, ...]:
     """`tt` → `ttg`: layouts and what they allow."""
     return (
         DecomposeDots(matrix_types=" ".join(sorted(target.matrix_types))),
+        SplitDots(target.shared_memory),
         AssignLayouts.of(target),
         AccumulateInThreads(),
         UnrollLoads(),
-        StageDotOperands(),
+        StageDotOperands(target.shared_memory),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
     )
@@ -60,12 +62,14 @@ def has_layouts(module: ModuleOp) -> bool:
     return any(is_tensor(type_) and encoding_of(type_) is not None for type_ in types)
 
 
-def memory_pipeline(*, matrix_loads: bool = False, matrix_stores: bool = False) -> tuple[ModulePass, ...]:
+def memory_pipeline(
+    target: GpuTarget, *, matrix_loads: bool = False, matrix_stores: bool = False
+) -> tuple[ModulePass, ...]:
     """What any `ttg`, ours or a file's, needs before emission: offsets in shared memory and barriers. The target may
     have matrix loads and stores (`ExchangeByMatrices`)."""
     return (
         ShareBarriers(matrix_loads=matrix_loads, matrix_stores=matrix_stores),
         ExchangeByMatrices(matrix_loads, matrix_stores),
-        AllocateSharedMemory(),
+        AllocateSharedMemory(target.shared_memory),
         InsertBarriers(),
     )

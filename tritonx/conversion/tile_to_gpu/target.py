@@ -32,5 +32,7 @@ class GpuTarget:
     """Widest access of a thread to global memory."""
     matrix_side: int = 0
     """Side of the matrix unit's tiles where it has several, 0 for the largest that the product fills."""
+    shared_memory: int = 48 * 1024
+    """Bytes of shared memory that a block may have; every GPU gives it what stands here."""
     operand_packing: int = 1
     """Steps of K of a product whose operands a lane holds as neighbours: they come in wider loads."""

@@ -41,9 +41,11 @@ def _excuses(op: Operation, compilation: Compilation) -> Iterator[str]:
         yield "the digits of 2/π that a large argument needs are a table"
     if isinstance(op, tile.PrintOp):
         yield "the values to print are handed over in memory"
-    if isinstance(op, tile.DotOp) and isinstance(encoding_of(type_of(op.results[0])), BlockedEncodingAttr):
-        yield "a product without the matrix unit keeps rows and columns in registers"
     threads = compilation.options.num_warps * compilation.target.warp_size
+    if isinstance(op, tile.DotOp) and isinstance(encoding_of(type_of(op.d)), BlockedEncodingAttr):
+        loaded = (each for each in op.parent.ops if isinstance(each, tile.LoadOp)) if op.parent is not None else ()
+        if words(type_of(op.d)) + sum(words(type_of(load.result)) for load in loaded) > REGISTERS * threads:
+            yield "the result of multiply-adds and what was loaded for it do not fit the registers together"
     if any(words(type_of(result)) >= REGISTERS * threads for result in op.results):
         yield "a tile does not fit the registers"
 

@@ -24,9 +24,6 @@ SMALL = 512
 SMALL_TOGETHER = 4096
 """Bytes that small buffers may take at the same time: a 50th of what a processor has."""
 
-ROOMY = 48 * 1024
-"""Bytes of a function above which memory is worth more than barriers; every target gives a block that much."""
-
 
 @dataclass(frozen=True)
 class AllocateSharedMemory(ModulePass):
@@ -35,11 +32,13 @@ class AllocateSharedMemory(ModulePass):
 
     Buffers that are alive at the same time do not overlap; the largest are placed first, each at the lowest gap. Small
     ones overlap with none, so that the next one need not wait until the last one has been read. A function that is
-    called has its buffers above those of all its callers. With a `limit` (bytes of a block on the target) a program
-    that needs more is refused, with the source lines of the largest buffers.
+    called has its buffers above those of all its callers. Where small ones of their own would make a function exceed
+    `shared_memory`, the bytes that a block may have, they share what the others leave.
     """
 
     name = "allocate-shared-memory"
+
+    shared_memory: int = 48 * 1024
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = {
@@ -51,19 +50,19 @@ class AllocateSharedMemory(ModulePass):
             name = function.sym_name.data
             buffers = buffers_of(function)
             placed = place(apart(buffers), base[name])
-            if _top(placed, base[name]) > ROOMY:
+            if top(placed, base[name]) > self.shared_memory:
                 placed = place(buffers, base[name])
             for buffer, offset in placed:
                 buffer.op.attributes[OFFSET] = IntegerAttr(offset, i32)
-            top = _top(placed, base[name])
-            total = max(total, top)
+            end = top(placed, base[name])
+            total = max(total, end)
             for callee in calls_of(function):
                 if callee in base:
-                    base[callee] = max(base[callee], align(top, 128))
+                    base[callee] = max(base[callee], align(end, 128))
         op.attributes["ttg.shared"] = IntegerAttr(total, i32)
 
 
-def _top(placed: Sequence[tuple[Buffer, int]], base: int) -> int:
+def top(placed: Sequence[tuple[Buffer, int]], base: int = 0) -> int:
     """The first byte above all buffers."""
     return max((offset + buffer.size for buffer, offset in placed), default=base)
 

@@ -232,7 +232,7 @@ class _Inserter:
             case gpu_layout.LocalStoreOp():
                 return [], self._of(op.dst), []
             case gpu_layout.LocalLoadOp():
-                return self._of(op.src), [], []
+                return [place for load in _neighbours(op) for place in self._of(load.src)], [], []
             case gpu_layout.AsyncCopyGlobalToLocalOp():
                 return [], [], self._of(op.result)
             case _:
@@ -252,6 +252,15 @@ def offset_of(op: Operation) -> int:
     if value is None:
         raise ValueError(f"{op.name} has no shared memory allocated: run allocate-shared-memory first")
     return value.value.data
+
+
+def _neighbours(op: gpu_layout.LocalLoadOp) -> list[gpu_layout.LocalLoadOp]:
+    """A load and those that follow it at once: the first one waits for all, so that a product can read its operands
+    behind the barrier."""
+    found = [op]
+    while isinstance(following := found[-1].next_op, gpu_layout.LocalLoadOp):
+        found.append(following)
+    return found
 
 
 def _narrowed(alias: SSAValue, whole: Interval) -> Interval:

@@ -5,13 +5,15 @@ read fastest.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.dialects import tile
+from tritonx.analysis.buffers import buffers_of
+from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import (
     ConvertLayoutOp,
     LocalAllocOp,
@@ -24,7 +26,7 @@ from tritonx.ir.edit import erase, replace
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, linear_layout, storage_shape
 from tritonx.layouts.convert import exchange_layout, goes_through_memory
-from tritonx.layouts.dims import OFFSET
+from tritonx.layouts.dims import OFFSET, REGISTER
 from tritonx.layouts.distributed import cga_of, layout_order
 from tritonx.layouts.encodings import (
     BlockedEncoding,
@@ -36,6 +38,7 @@ from tritonx.layouts.encodings import (
     SwizzledSharedEncoding,
 )
 from tritonx.layouts.matrix_units import is_mma, reads_slices
+from tritonx.transforms.gpu.allocate_shared_memory import place, top
 
 ROW_BYTES = 128
 """Bytes that all banks serve at once: rows shorter than this share one phase of the swizzle."""
@@ -45,45 +48,66 @@ groups of as many rows as fill ``ROW_BYTES`` must lie in different banks.
 """
 
 
-STAGED_BYTES = 48 * 1024
-"""What both operands of a product by multiply-adds may take together, and all that are staged for matrix units that
-read slices, those made beside their product first: every target gives a block that much."""
+HELD_WORDS = 192
+"""Registers of a thread for a matrix load's operand that stays in them during a loop, for what the loop carries, and
+for the product's result: three quarters of all. If they take more, it is read again for each product."""
 
 
 @dataclass(frozen=True)
 class StageDotOperands(ModulePass):
     """Replaces a `convert_layout` to a `dot_op` layout that would exchange data between warps by a store to shared
-    memory and a load from it. Conversions inside a warp stay. The load is put in front of its first use.
+    memory and a load from it. Conversions inside a warp stay. Where the load stands directly in front of the product,
+    this reads a step of K at a time instead of keeping all of K in registers.
 
-    For `mma` the memory is swizzled so that the load can be `ldmatrix`. For a product by multiply-adds, or by the
-    matrix units that have no such load, it lies as an exchange would put it; the load stands directly in front of the
-    product, which then reads a slice of K at a time instead of keeping all of K in registers."""
+    For `mma` the memory is swizzled so that the load can be `ldmatrix`. The load stands in front of the first user; one
+    that was converted outside the loop of its products stays there, if the registers suffice (`HELD_WORDS`).
+
+    For a product by multiply-adds, or by the matrix units that have no such load, the memory lies as an exchange would
+    put it. Operands are staged as long as a function's buffers fit the `shared_memory` that a block may have: those of
+    multiply-adds first, then those made beside their product; stored where they were converted, or only in front of the
+    product if memory is free by then. Other conversions stay, which cut their exchange into parts."""
 
     name = "stage-dot-operands"
 
+    shared_memory: int = 48 * 1024
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        inside: list[Operand] = []
-        outside: list[Operand] = []
-        for inner in list(op.walk()):
-            match inner:
-                case ConvertLayoutOp():
-                    _stage(inner)
-                case tile.DotOp() if _is_blocked(inner):
-                    operands = _operands(inner)
-                    if sum(_bytes_of(type_of(x)) for x in (inner.a, inner.b)) <= STAGED_BYTES:
-                        for operand in operands:
-                            _stage_slices(operand)
-                case tile.DotOp():
-                    for operand in _operands(inner):
-                        (inside if operand.convert.parent is inner.parent else outside).append(operand)
-                case _:
-                    pass
-        taken = 0
-        for operand in inside + outside:
-            nbytes = _bytes_of(type_of(operand.convert.result))
-            if taken + nbytes <= STAGED_BYTES:
-                taken += nbytes
-                _stage_slices(operand)
+        for function in op.ops:
+            if isinstance(function, tile.FuncOp):
+                self._stage_function(function)
+
+    def _stage_function(self, function: tile.FuncOp) -> None:
+        products: list[list[Operand]] = []
+        inside: list[list[Operand]] = []
+        outside: list[list[Operand]] = []
+        for inner in list(function.walk()):
+            if isinstance(inner, ConvertLayoutOp):
+                _stage_for_matrix_loads(inner)
+            if not isinstance(inner, tile.DotOp):
+                continue
+            operands = _operands(inner)
+            if operands and _is_blocked(inner):
+                products.append(operands)
+            else:
+                for operand in operands:
+                    (inside if operand.convert.parent is inner.parent else outside).append([operand])
+        wanted = [*products, *inside, *outside]
+        if not wanted:
+            return
+        plenty = _needed(function) + sum(_bytes_of(o) for group in wanted for o in group) <= self.shared_memory
+        for group in wanted:
+            staged = _stage_slices(group, late=False)
+            for late in (True, False):
+                if plenty or _needed(function) <= self.shared_memory:
+                    break
+                group = [_take_back(each) for each in staged]
+                if late:
+                    staged = _stage_slices(group, late=True)
+
+
+def _needed(function: tile.FuncOp) -> int:
+    """Bytes of shared memory that a function needs as it stands."""
+    return top(place(buffers_of(function)))
 
 
 @dataclass(frozen=True)
@@ -117,22 +141,55 @@ def _operands(dot: tile.DotOp) -> list[Operand]:
     return found
 
 
-def _bytes_of(type_: Attribute) -> int:
-    return linear_size(shape_of(type_)) * max(8, bit_width(element_type(type_))) // 8 if is_tensor(type_) else 0
+def _bytes_of(operand: Operand) -> int:
+    type_ = type_of(operand.convert.result)
+    assert is_tensor(type_)
+    return linear_size(shape_of(type_)) * max(8, bit_width(element_type(type_))) // 8
 
 
-def _stage_slices(operand: Operand) -> None:
-    """A buffer where the conversion stands, and its load in front of the product."""
-    convert, dot = operand.convert, operand.dot
-    target = type_of(convert.result)
-    shared = SharedLinearEncoding(operand.memory.bases(OFFSET))
-    descriptor = memdesc(shape_of(target), element_type(target), attribute_of(shared))
-    alloc = LocalAllocOp.create(operands=(convert.src,), result_types=(descriptor,), location=convert.location)
-    _before(convert, alloc)
-    load = LocalLoadOp.create(operands=alloc.results, result_types=(target,), location=convert.location)
-    dot.operands[operand.number] = _before(dot, load).results[0]
-    if convert.result.first_use is None:
-        erase(convert)
+@dataclass(frozen=True)
+class Staged:
+    """An operand whose conversion has become a buffer and its load."""
+
+    operand: Operand
+    alloc: LocalAllocOp
+    load: LocalLoadOp
+
+
+def _stage_slices(group: list[Operand], *, late: bool) -> list[Staged]:
+    """For operands of one product: buffers where the conversions stand, or in front of the product if that is `late`,
+    and their loads, which are the results, in front of the product."""
+    allocs: list[LocalAllocOp] = []
+    for operand in group:
+        convert, target = operand.convert, type_of(operand.convert.result)
+        shared = SharedLinearEncoding(operand.memory.bases(OFFSET))
+        descriptor = memdesc(shape_of(target), element_type(target), attribute_of(shared))
+        alloc = LocalAllocOp.create(operands=(convert.src,), result_types=(descriptor,), location=convert.location)
+        allocs.append(alloc)
+        _before(operand.dot if late and convert.parent is operand.dot.parent else convert, alloc)
+    staged: list[Staged] = []
+    for operand, alloc in zip(group, allocs, strict=True):
+        convert, dot = operand.convert, operand.dot
+        load = LocalLoadOp.create(
+            operands=alloc.results, result_types=(type_of(convert.result),), location=convert.location
+        )
+        dot.operands[operand.number] = _before(dot, load).results[0]
+        if convert.result.first_use is None:
+            erase(convert)
+        staged.append(Staged(operand, alloc, load))
+    return staged
+
+
+def _take_back(staged: Staged) -> Operand:
+    """The product takes a conversion again."""
+    operand, alloc, load = staged.operand, staged.alloc, staged.load
+    convert = ConvertLayoutOp.create(
+        operands=alloc.operands, result_types=(type_of(load.result),), location=alloc.location
+    )
+    operand.dot.operands[operand.number] = _before(alloc, convert).results[0]
+    erase(load)
+    erase(alloc)
+    return replace_fields(operand, convert=convert)
 
 
 def _exchanged(convert: ConvertLayoutOp, operand: DotOperandEncoding) -> LinearLayout | None:
@@ -156,7 +213,7 @@ def linear_size(shape: Ints) -> int:
     return count
 
 
-def _stage(op: ConvertLayoutOp) -> None:
+def _stage_for_matrix_loads(op: ConvertLayoutOp) -> None:
     source, target = type_of(op.src), type_of(op.result)
     if not is_tensor(source) or not is_tensor(target):
         return
@@ -174,20 +231,43 @@ def _stage(op: ConvertLayoutOp) -> None:
     shared = swizzled(operand, shape, order, bits)
     descriptor = memdesc(shape, element_type(source), attribute_of(shared))
     memory = _before(op, LocalAllocOp.create(operands=(op.src,), result_types=(descriptor,), location=op.location))
-    load = LocalLoadOp.create(operands=memory.results, result_types=(target,), location=op.location)
-    replace(op, _before(_first_user(op), load).results)
 
+    def load(place: Operation) -> SSAValue:
+        made = LocalLoadOp.create(operands=memory.results, result_types=(target,), location=op.location)
+        return _before(place, made).results[0]
 
-def _first_user(op: ConvertLayoutOp) -> Operation:
-    """Where the load goes: late, so that both operands are stored before either is read and one barrier serves
-    both.
-    """
-    block = op.parent
     users = {use.operation for use in op.result.uses}
-    inside = [user for user in users if user.parent is block]
-    if len(inside) < len(users) or not inside:
-        return op
-    return min(inside, key=block.get_operation_index) if block is not None else op
+    block = op.parent
+    assert block is not None
+    if all(user.parent is block for user in users) and users:
+        # Late, so that both operands are stored before either is read and one barrier serves both.
+        replace(op, (load(min(users, key=block.get_operation_index)),))
+    elif all(isinstance(user, tile.DotOp) and _thread_words(user, op) > HELD_WORDS for user in users):
+        for user in users:
+            made = load(user)
+            for number, value in enumerate(user.operands):
+                if value is op.result:
+                    user.operands[number] = made
+        erase(op)
+    else:
+        replace(op, (load(op),))
+
+
+def _thread_words(dot: tile.DotOp, convert: ConvertLayoutOp) -> int:
+    """Registers of a thread that are taken while the product is computed: by the operand, by the tiles that the loop
+    around it carries, and by the result where it is none of these."""
+    loop = dot.parent_op()
+    carried: list[SSAValue] = list(loop.body.block.args[1:]) if isinstance(loop, scf.ForOp) else []
+    result = [] if dot.c in carried else [dot.d]
+    return sum(_words(type_of(value)) for value in (convert.result, *carried, *result))
+
+
+def _words(type_: Attribute) -> int:
+    """Registers of a thread that hold a tile; 1 for a scalar."""
+    if not is_tensor(type_):
+        return 1
+    layout = linear_layout(_encoding(type_), shape_of(type_))
+    return -(-(bit_width(element_type(type_)) << layout.in_bits(REGISTER)) // 32)
 
 
 def _before(op: Operation, new: Operation) -> Operation:

@@ -22,6 +22,25 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %x, %y : tensor<32x32xf32, #rows>, tensor<32x32xf32, #columns>
   }
 
+  // Loads after each other wait in front of the first, also if only the second must.
+  // CHECK-LABEL: @neighbours
+  // CHECK: ttg.local_barrier
+  // CHECK: ttg.local_alloc
+  // CHECK-NEXT: ttg.local_barrier
+  // CHECK-NEXT: ttg.local_load
+  // CHECK-NEXT: ttg.local_load
+  // CHECK-NEXT: ttg.local_barrier
+  // CHECK-NEXT: ttg.local_store
+  tt.func public @neighbours(%a: tensor<32x32xf32, #rows>, %b: tensor<32x32xf32, #rows>) -> (tensor<32x32xf32, #rows>, tensor<32x32xf32, #rows>, tensor<32x32xf32, #columns>) {
+    %m = ttg.local_alloc %a : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable>
+    %w = ttg.local_load %m : !ttg.memdesc<32x32xf32, #shared, #smem, mutable> -> tensor<32x32xf32, #columns>
+    %n = ttg.local_alloc %b : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    %x = ttg.local_load %m : !ttg.memdesc<32x32xf32, #shared, #smem, mutable> -> tensor<32x32xf32, #rows>
+    %y = ttg.local_load %n : !ttg.memdesc<32x32xf32, #shared, #smem> -> tensor<32x32xf32, #rows>
+    ttg.local_store %b, %m : tensor<32x32xf32, #rows> -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable>
+    tt.return %x, %y, %w : tensor<32x32xf32, #rows>, tensor<32x32xf32, #rows>, tensor<32x32xf32, #columns>
+  }
+
   // Round a loop the store of the next iteration meets the load of this one.
   // CHECK-LABEL: @loop
   // CHECK: scf.for

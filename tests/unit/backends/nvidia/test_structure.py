@@ -163,8 +163,8 @@ PRODUCTS = {"a_ptr": "*fp32", "b_ptr": "*fp32", "out_ptr": "*fp32"}
 
 @needs_assembler
 def test_a_kernel_that_spills_gets_all_registers(compiler: Any) -> None:
-    """96 KB of operands are not staged in shared memory, and do not fit in registers either."""
-    made = compiler(many_products, "90", PRODUCTS, {"M": 128, "N": 64, "K": 128}, num_warps=8)
+    """The result alone takes 256."""
+    made = compiler(many_products, "90", PRODUCTS, {"M": 64, "N": 128, "K": 16}, num_warps=1)
     assert made.metadata["spills"] > 0
     assert made.metadata["registers"] == 255
 
@@ -180,7 +180,7 @@ def test_a_large_kernel_that_spills_is_assembled_once(compiler: Any, monkeypatch
         return original(ptx, *rest)
 
     monkeypatch.setattr(assemble, "_assemble", counted)
-    compiler(many_products, "90", PRODUCTS, {"M": 128, "N": 64, "K": 128}, num_warps=8)
+    compiler(many_products, "90", PRODUCTS, {"M": 64, "N": 128, "K": 16}, num_warps=1)
     assert given == [True]
     given.clear()
     compiler(many_products, "90", PRODUCTS, {"M": 32, "N": 32, "K": 32})
@@ -191,7 +191,13 @@ def test_a_large_kernel_that_spills_is_assembled_once(compiler: Any, monkeypatch
 @pytest.mark.parametrize("arch", ["75", "80", "90"])
 @pytest.mark.parametrize(
     ("shape", "warps", "registers"),
-    [((64, 64, 32), 4, 128), ((64, 64, 32), 8, 80), ((128, 128, 32), 8, 192), ((128, 64, 64), 8, 128)],
+    [
+        ((64, 64, 32), 4, 128),
+        ((64, 64, 32), 8, 80),
+        ((128, 128, 32), 8, 192),
+        ((128, 64, 64), 8, 128),
+        ((128, 64, 128), 8, 168),  # 96 KB of operands: two products of half of K where a block has 64
+    ],
 )
 def test_a_product_by_multiply_adds_holds_a_slice(
     compiler: Any, arch: str, shape: tuple[int, int, int], warps: int, registers: int
@@ -201,7 +207,7 @@ def test_a_product_by_multiply_adds_holds_a_slice(
     in_registers(made, registers)
     m, n, k = shape
     assert made.count("fma.rn.f32") == m * n * k // (32 * warps)
-    assert made.count("bar.sync") <= 5
+    assert made.count("bar.sync") <= 8
 
 
 @tritonx.jit

@@ -65,7 +65,7 @@ def take_layouts_off(module: Any) -> None:
 
 def laid_out(module: Any, target: GpuTarget) -> None:
     context = pass_context()
-    for one in (*TILE_PIPELINE, *layout_pipeline(target), *memory_pipeline()):
+    for one in (*TILE_PIPELINE, *layout_pipeline(target), *memory_pipeline(target)):
         one.apply(context, module)
     verify(module)
 

@@ -1,0 +1,88 @@
+"""Products whose operands do not fit shared memory together become products of parts of K, one after another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.dialects import tile
+from tritonx.ir.builder import Builder
+from tritonx.ir.edit import replace
+from tritonx.ir.types import bit_width, element_type, i32, is_tensor, shape_of, tensor, type_of
+
+SMALLEST_K = 32
+"""What is left of K: every matrix unit takes that much of every type."""
+
+
+@dataclass(frozen=True)
+class SplitDots(ModulePass):
+    """On `tt`: a `dot` whose operands take more than `shared_memory` bytes, what a block may have, becomes two of half
+    of K each, the sum of the first the accumulator of the second, and so on until they fit. Sums keep their order. What
+    another product of the block makes is not counted: it mostly lies in registers as the next one needs it."""
+
+    name = "split-dots"
+
+    shared_memory: int = 48 * 1024
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in list(op.walk()):
+            if isinstance(inner, tile.DotOp):
+                self._split(inner)
+
+    def _split(self, op: tile.DotOp) -> None:
+        k = shape_of(type_of(op.a))[-1]
+        parts = 1
+        counted = sum(_bytes(value) for value in (op.a, op.b) if not _from_product(value, op))
+        while counted > self.shared_memory * parts and k // parts > SMALLEST_K:
+            parts *= 2
+        if parts == 1:
+            return
+        builder = Builder.before(op)
+        total = op.c
+        for a, b in zip(_parts(builder, op.a, -1, parts), _parts(builder, op.b, -2, parts), strict=True):
+            total = builder.create(tile.DotOp, (a, b, total), (type_of(op.d),), dict(op.properties)).results[0]
+        replace(op, (total,))
+
+
+def _bytes(value: SSAValue) -> int:
+    type_ = type_of(value)
+    count = max(8, bit_width(element_type(type_))) // 8
+    for size in shape_of(type_):
+        count *= size
+    return count
+
+
+def _parts(builder: Builder, value: SSAValue, dim: int, count: int) -> list[SSAValue]:
+    """`value` in `count` parts along a dim, in order."""
+    if count == 1:
+        return [value]
+    element, shape = element_type(type_of(value)), list(shape_of(type_of(value)))
+    dim %= len(shape)
+    half = [*shape[:dim], shape[dim] // 2, *shape[dim + 1 :]]
+    apart = tensor(element, (*half[:dim], 2, *half[dim:]))
+    order = [d for d in range(len(shape) + 1) if d != dim] + [dim]
+    value = builder.emit(tile.ReshapeOp, (value,), (apart,))
+    value = builder.emit(
+        tile.TransOp, (value,), (tensor(element, (*half, 2)),), {"order": DenseArrayBase.from_list(i32, order)}
+    )
+    made = builder.create(tile.SplitOp, (value,), (tensor(element, half),) * 2)
+    return [part for each in made.results for part in _parts(builder, each, dim, count // 2)]
+
+
+def _from_product(value: SSAValue, user: Operation) -> bool:
+    """Whether a product in the block of `user` makes `value`, or what it is computed from."""
+    work, seen = [value], set[SSAValue]()
+    while work:
+        current = work.pop()
+        made = current.owner
+        if current in seen or not isinstance(made, Operation) or made.parent is not user.parent:
+            continue
+        if isinstance(made, tile.DotOp):
+            return True
+        seen.add(current)
+        work += [operand for operand in made.operands if is_tensor(type_of(operand))]
+    return False
