@@ -7,7 +7,7 @@ widest vector is the longest run of register directions that are the lowest offs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tritonx.layouts.dims import LANE, OFFSET, REGISTER, WARP
@@ -48,6 +48,16 @@ class SharedAccess:
     threads: LinearLayout
     additive: bool
     wavefronts: int
+
+    def halved(self) -> SharedAccess:
+        """The same by accesses of half as many elements; `wavefronts` stays what it was for two of them."""
+        vec = self.vec // 2
+        parts = tuple(
+            VectorAccess(one.registers[first : first + vec], one.offset + first)
+            for one in self.accesses
+            for first in (0, vec)
+        )
+        return replace(self, vec=vec, accesses=parts)
 
 
 @lru_cache(maxsize=4096)

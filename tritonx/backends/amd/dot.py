@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.amd.matrix_instructions import Instruction, mfma_instructions, wmma_instructions
+from tritonx.backends.amd.steps import arrange, steps
 from tritonx.backends.amd.targets import Processor
+from tritonx.conversion.gpu_to_llvm.dot import Position, Rows
 from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.shape import positions
-from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import bit_width, element_type
@@ -23,8 +24,6 @@ from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
-
-Position = tuple[int, ...]
 
 
 def matrix(f: FunctionEmitter, processor: Processor, op: Any) -> bool:
@@ -37,7 +36,7 @@ def matrix(f: FunctionEmitter, processor: Processor, op: Any) -> bool:
     result = f.get(op.c)
     # The units sum f16 products in f32.
     wide = convert_tile(f, "fpext", result, "float") if result.elem == "half" else result
-    left, right = Rows(f, first, along=-1 if first is op.a else -2), Rows(f, second, along=-1 if second is op.a else -2)
+    left, right = (Operand(f, v, along=-1 if v is op.a else -2) for v in (first, second))
     instruction = choose(processor, encoding, names, left.depth(op), op)
     made = multiply(f, op, encoding.is_transposed, instruction, left, right, wide)
     f.result(op, convert_tile(f, "fptrunc", made, "half") if result.elem == "half" else made)
@@ -72,56 +71,28 @@ def choose(
     )
 
 
-class Rows:
-    """An operand's registers by the row (column, for B) they belong to, each row in the order of k. What
-    ``stage-dot-operands`` left in shared memory is loaded when it is asked for."""
+class Operand(Rows):
+    """An operand whose elements are handed out in the form that an instruction takes, each form made once."""
 
     def __init__(self, f: FunctionEmitter, operand: Any, along: int) -> None:
-        self.f = f
-        place = f.memory.get(operand)
-        self.staged = place if isinstance(place, SharedRegisters) else None
-        self.value = f.get(operand) if self.staged is None else None
-        by_row: dict[Position, dict[int, int]] = {}
-        for r, p in enumerate(positions(f.layout(operand.type))):
-            row = (*p[:-2], p[-2] if along == -1 else p[-1])
-            by_row.setdefault(row, {}).setdefault(p[along], r)
-        self.registers = {row: [by_k[k] for k in sorted(by_k)] for row, by_k in by_row.items()}
+        super().__init__(f, operand, along)
         self._made: dict[tuple[Position, int], str] = {}
 
-    def depth(self, op: Any) -> int:
-        """How many elements of every row a lane holds."""
-        counts = {len(registers) for registers in self.registers.values()}
-        if len(counts) != 1:
-            raise PassError(op, "the lanes hold different amounts of the rows of an operand")
-        return counts.pop()
-
-    def operand(self, row: Position, first: int, instruction: Instruction) -> str:
-        """Elements ``first``, … of ``row`` in the form that the instruction takes."""
+    def part(self, row: Position, first: int, instruction: Instruction) -> str:
+        """Elements ``first``, … of ``row``."""
         if (found := self._made.get((row, first))) is not None:
             return found
-        f, count = self.f, instruction.per_lane
-        elem, packed = self.packed(self.registers[row][first : first + count])
-        own = elem if count == 1 else f"<{count} x {elem}>"
+        count = instruction.per_lane
+        packed = self.packed(self.registers[row][first : first + count])
+        own = self.elem if count == 1 else f"<{count} x {self.elem}>"
         if own != instruction.operand:
-            packed = f.inst(f"bitcast {own} {packed} to {instruction.operand}")
+            packed = self.f.inst(f"bitcast {own} {packed} to {instruction.operand}")
         self._made[row, first] = packed
         return packed
 
-    def packed(self, registers: list[int]) -> tuple[str, str]:
-        """The element type, and ``registers`` as one vector."""
-        f, value, count = self.f, self.value, len(registers)
-        if self.staged is not None:
-            staged = self.staged
-            return staged.elem, f.pack(staged.elem, [staged[r] for r in registers])
-        assert value is not None
-        if value.prefers_vector and registers == list(range(registers[0], registers[0] + count)):
-            return value.elem, f.slice(value.elem, value.n, f.wide(value), registers[0], count)
-        names = f.scalars(value)
-        return value.elem, f.pack(value.elem, [names[r] for r in registers])
-
 
 def multiply(
-    f: FunctionEmitter, op: Any, transposed: bool, instruction: Instruction, left: Rows, right: Rows, c: Tile
+    f: FunctionEmitter, op: Any, transposed: bool, instruction: Instruction, left: Operand, right: Operand, c: Tile
 ) -> Tile:
     """``c`` plus the product. ``left`` is the operand along whose rows a lane's results run.
 
@@ -149,13 +120,13 @@ def multiply(
             raise PassError(op, "the operands of the product are not laid out for its result")
         tiles.append((above, beside, [where[cell] for cell in cells]))
     totals = [f.pack(instruction.element, [out[r] for r in registers]) for _, _, registers in tiles]
-    staged = left.staged is not None or right.staged is not None
-    for first in range(0, left.depth(op), instruction.per_lane):
-        if staged and first:
-            f.machine.keep_order(f)
-        for i, (above, beside, _) in enumerate(tiles):
-            x, y = left.operand(above, first, instruction), right.operand(beside, first, instruction)
-            totals[i] = issue(f, instruction, x, y, totals[i])
+    depth = left.depth(op)
+    arrange(left, right, depth, instruction.per_lane)
+    pairs = [(above, beside) for above, beside, _ in tiles]
+    for first, i in steps(f, left, right, pairs, depth, instruction.per_lane):
+        above, beside = pairs[i]
+        x, y = left.part(above, first, instruction), right.part(beside, first, instruction)
+        totals[i] = issue(f, instruction, x, y, totals[i])
     for total, (_, _, registers) in zip(totals, tiles, strict=True):
         for i, r in enumerate(registers):
             out[r] = f.inst(f"extractelement {instruction.accumulator} {total}, i32 {i}")

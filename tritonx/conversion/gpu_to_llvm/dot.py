@@ -97,6 +97,13 @@ class Rows:
         brought = set(self.staged.brought_with(row[0]))
         return 1 << max(i for i, r in enumerate(row) if i == 0 or r in brought).bit_length()
 
+    def missing(self, registers: list[int]) -> int:
+        """How many 32-bit registers the loads fill that ``registers`` still need."""
+        if self.staged is None:
+            return 0
+        loads = {self.staged.brought_with(r) for r in registers if not self.staged.is_loaded(r)}
+        return sum(-(-len(brought) * bits(self.elem) // 32) for brought in loads)
+
     def packed(self, registers: list[int]) -> str:
         """``registers`` as one vector."""
         f, value, count = self.f, self.value, len(registers)

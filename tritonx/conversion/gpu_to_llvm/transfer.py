@@ -119,6 +119,9 @@ class SharedRegisters(ABC):
     def brought_with(self, register: int) -> tuple[int, ...]:
         """What one load brings, ``register`` or the one it repeats among it."""
 
+    def is_loaded(self, register: int) -> bool:
+        return self._repeats[register] in self._runs
+
     def keep(self, vector: str, registers: Sequence[int]) -> None:
         """``registers`` are loaded: the elements of ``vector``."""
         for i, r in enumerate(registers):
@@ -160,6 +163,7 @@ class VectorLoads(SharedRegisters):
 
     def __init__(self, f: FunctionEmitter, place: Place, elem: str, access: SharedAccess) -> None:
         super().__init__(f, elem, access.repeats)
+        self._place, self._access = place, access
         memory, vec = memory_type(elem), access.vec
         self._type = memory if vec == 1 else f"<{vec} x {memory}>"
         self._align = vec * bits(elem) // 8
@@ -168,6 +172,10 @@ class VectorLoads(SharedRegisters):
             for one, address in zip(access.accesses, addresses(f, place, elem, access), strict=True)
             for r in one.registers
         }
+
+    def halved(self) -> VectorLoads:
+        """The same by accesses of half as many elements."""
+        return VectorLoads(self.f, self._place, self.elem, self._access.halved())
 
     def brought_with(self, register: int) -> tuple[int, ...]:
         return self._source[self._repeats[register]][0].registers

@@ -148,15 +148,29 @@ def test_a_product_by_multiply_adds_holds_a_slice(compiled: Compile, m: int, n: 
     assert made.metadata["spills"] == 0
 
 
+@pytest.mark.parametrize("head", [64, 128])
 @pytest.mark.parametrize("target", TARGETS)
-def test_attention_stays_in_registers(compiled: Compile, target: str) -> None:
+def test_attention_stays_in_registers(compiled: Compile, target: str, head: int) -> None:
     """Operands are read from the LDS a step of K at a time, at few addresses: all of K of both products would take all
     registers of an RDNA 3 wave, each of whose half-waves holds every operand."""
-    arrays = [np.zeros((64, 64), np.float16) for _ in range(4)]
-    sizes = {"D": 64, "BLOCK_M": 64, "BLOCK_N": 32 if target == "gfx1100" else 64}
-    made = compiled(target, attention, [*arrays, 64], sizes, num_warps=4)
+    arrays = [np.zeros((64, head), np.float16) for _ in range(4)]
+    made = compiled(target, attention, [*arrays, 64], {"D": head, "BLOCK_M": 64, "BLOCK_N": 64}, num_warps=4)
     assert made.metadata["spills"] == 0
     assert made.metadata["registers"] <= 256
+    assert "ds_bpermute" not in made.stages["amdgcn"] or PROCESSORS[target].wave == 64
+
+
+@pytest.mark.parametrize("m, n, k, num_warps", [(128, 128, 32, 4), (128, 128, 64, 8), (128, 256, 32, 8)])
+@pytest.mark.parametrize("target", ["gfx1100", "gfx1201"])
+def test_large_products_stay_in_registers(
+    compiled: Compile, target: str, m: int, n: int, k: int, num_warps: int
+) -> None:
+    """B is stored by threads that have every eighth row of it, so that a load brings elements of K from afar: a step
+    takes what its loads bring, and loads are narrowed where that would be too much."""
+    arrays = [np.zeros(shape, np.float16) for shape in ((m, k), (k, n))]
+    made = compiled(target, matmul, [*arrays, np.zeros((m, n), np.float32)], {"M": m, "N": n, "K": k},
+                    num_warps=num_warps)  # fmt: skip
+    assert made.metadata["spills"] == 0
 
 
 @pytest.mark.parametrize("target", ["gfx942", "gfx1100"])

@@ -210,6 +210,12 @@ def test_matmul(emulator: Any, dtype: Any, shape: tuple[int, int, int], num_warp
     check_matmul(emulator, dtype, shape, num_warps)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.int8])
+def test_a_matmul_in_groups_of_k(emulator: Any, dtype: Any) -> None:
+    """Loads bring elements of K that are not neighbours, and on RDNA 3 so many that they are narrowed."""
+    check_matmul(emulator, dtype, (64, 128, 64), 4)
+
+
 OCP = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
 FNUZ = (ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)
 OTHERS = [
@@ -225,12 +231,12 @@ def test_matmul_of_other_types(emulator: Any, dtype: Any, shape: tuple[int, int,
     check_matmul(emulator, dtype, shape, num_warps)
 
 
-@pytest.mark.parametrize("num_warps", [1, 4])
-def test_attention(emulator: Any, num_warps: int) -> None:
+@pytest.mark.parametrize("head, block, num_warps", [(32, 32, 1), (32, 32, 4), (128, 64, 4)])
+def test_attention(emulator: Any, head: int, block: int, num_warps: int) -> None:
     """Two products in a loop, whose operands are read from the LDS in slices; the second's comes from the first."""
-    q, k, v = (np.random.default_rng(i).standard_normal((64, 32)).astype(np.float16) for i in range(3))
-    out = np.zeros_like(q)
-    emulator(attention, (1,), q, k, v, out, 64, kwargs={"D": 32, "BLOCK_M": 64, "BLOCK_N": 32}, num_warps=num_warps)
+    q, k, v = (np.random.default_rng(i).standard_normal((64, head)).astype(np.float16) for i in range(3))
+    out, sizes = np.zeros_like(q), {"D": head, "BLOCK_M": 64, "BLOCK_N": block}
+    emulator(attention, (1,), q, k, v, out, 64, kwargs=sizes, num_warps=num_warps)
     s = (q.astype(np.float64) @ k.astype(np.float64).T) * 0.125
     p = np.exp2(np.where(np.tril(np.ones((64, 64), bool)), s, -np.inf))
     np.testing.assert_allclose(out, p @ v.astype(np.float64) / p.sum(axis=1, keepdims=True), rtol=4e-3, atol=2e-3)
