@@ -7,6 +7,8 @@ from typing import Any
 
 import llvmlite.binding as _llvmlite
 
+from tritonx.backends.amd import device_library
+
 llvm: Any = _llvmlite  # the package has no types
 
 TRIPLE = "amdgcn-amd-amdhsa"
@@ -41,15 +43,37 @@ def data_layout(processor: str, wave: int) -> str:
 
 
 def optimised(text: str, processor: str, wave: int) -> Any:
-    """The parsed and optimised module. LLVM ends the process on malformed text."""
+    """The parsed and optimised module, linked with OCML where it calls it. LLVM ends the process on malformed text."""
     machine = target_machine(processor, wave)
     module = llvm.parse_assembly(text)
+    if device_library.PREFIX in text:
+        link_library(module, processor, wave, flush="preserve-sign" in text)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = False
     options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module
+
+
+def link_library(module: Any, processor: str, wave: int, *, flush: bool) -> None:
+    """Put OCML's functions into the module, as its own; the unused ones go in optimising."""
+    library = llvm.parse_bitcode(device_library.bitcode())
+    layout = data_layout(processor, wave)
+    controls = llvm.parse_assembly(device_library.controls(isa_version(processor), wave, flush=flush))
+    kernels = {f.name for f in module.functions if not f.is_declaration}
+    for part in (library, controls):
+        part.triple, part.data_layout = TRIPLE, layout
+        module.link_in(part)
+    for function in module.functions:
+        if not function.is_declaration and function.name not in kernels:
+            function.linkage = "internal"
+
+
+def isa_version(processor: str) -> int:
+    """9402 for gfx942, 9010 for gfx90a, 11000 for gfx1100: what device libraries call the instruction set."""
+    digits = processor.removeprefix("gfx")
+    return int(digits[:-2]) * 1000 + int(digits[-2], 16) * 100 + int(digits[-1], 16)
 
 
 def assembly(module: Any, processor: str, wave: int) -> str:

@@ -236,7 +236,7 @@ class AmdMachine(Machine):
         return fp8.convert_any(f, tile, source, target, rounding)
 
     def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
-        return math.extern(f, symbol, operands)
+        return math.extern(f, symbol, operands, result)
 
     def dot(self, f: FunctionEmitter, op: Any) -> bool:
         return dot.matrix(f, self.processor, op)

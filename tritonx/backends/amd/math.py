@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tritonx.backends.amd import device_library
+from tritonx.backends.amd.ocml_names import KNOWN
 from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, convert_tile, of
 from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
 from tritonx.conversion.gpu_to_llvm.types import float_literal
@@ -36,7 +38,7 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     if name == "rem":
         return combine(f, elem, operands, lambda s, x: f"frem {of(s, elem)} {x[0]}, {x[1]}")
     if elem == "double":
-        return None
+        return device_library.call(f, f"__ocml_{name}_f64", operands, elem) if name in device_library.DOUBLE else None
     if name in _NATIVE:
         return call_intrinsic(f, _NATIVE[name], operands)
     return polynomial(f, name, operands) if name in POLYNOMIALS else None
@@ -54,10 +56,12 @@ _DIRECT = {
 }  # fmt: skip
 
 
-def extern(f: FunctionEmitter, symbol: str, operands: list[Tile]) -> Tile | None:
-    """An ``__ocml_*`` function by its equivalent here; None where there is none."""
+def extern(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
+    """An ``__ocml_*`` function by its equivalent here, or the library's own; None for other names."""
     if (name := _INLINE.get(symbol)) is not None:
         return function(f, name, operands)
     if (name := _DIRECT.get(symbol.rsplit("_", 1)[0])) is not None:
         return call_intrinsic(f, name, operands)
-    return None
+    if symbol not in KNOWN:
+        return None
+    return device_library.call(f, symbol, operands, result)

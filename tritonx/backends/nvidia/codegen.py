@@ -39,14 +39,14 @@ def data_layout(processor: str) -> str:
     return str(target_machine(processor).target_data)
 
 
-def to_ptx(text: str, capability: Capability, *, libraries: frozenset[str] = frozenset(), optimise: bool = True) -> str:
-    """Optimise a module and write its PTX. ``libraries`` may hold "libdevice".
+def to_ptx(text: str, capability: Capability, *, optimise: bool = True) -> str:
+    """Optimise a module, linked with libdevice where it calls it, and write its PTX.
 
     LLVM ends the process on malformed text, so what comes here has been written by the tested emitters only.
     """
     machine = target_machine(capability.processor)
     module = llvm.parse_assembly(text)
-    if "libdevice" in libraries:
+    if device_library.PREFIX in text:
         library = llvm.parse_bitcode(device_library.bitcode())
         library.triple = TRIPLE
         library.data_layout = data_layout(capability.processor)

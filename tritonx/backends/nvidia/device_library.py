@@ -11,10 +11,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tritonx.conversion.gpu_to_llvm.calls import call_each
 from tritonx.conversion.gpu_to_llvm.values import Tile
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+PREFIX = "@__nv_"
+"""What a module's text mentions that must be linked with the library."""
 
 DOUBLE = {
     "exp": "__nv_exp", "exp2": "__nv_exp2", "log": "__nv_log", "log2": "__nv_log2", "sin": "__nv_sin",
@@ -34,10 +38,7 @@ INLINE = {
 
 def call(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
     """Call the library's ``symbol`` on every element; the module is linked with the library afterwards."""
-    from tritonx.backends.nvidia.math import each
-
-    f.module.libraries.add("libdevice")
-    return each(f, f"@{symbol}", operands, result)
+    return call_each(f, f"@{symbol}", operands, result)
 
 
 @lru_cache(maxsize=1)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from tritonx.analysis.precision import only_narrowed
 from tritonx.backends.nvidia import device_library
+from tritonx.conversion.gpu_to_llvm.calls import call_each, joined
 from tritonx.conversion.gpu_to_llvm.elementwise import (
-    LAZY_FROM,
     call_intrinsic,
     combine,
     convert_tile,
@@ -43,39 +43,6 @@ _APPROXIMATE = {
 }
 
 
-def each(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
-    """Call a scalar function on every element, once for equal operands."""
-    elems = [t.elem for t in operands]
-    f.module.declare(result, symbol, elems)
-    n = operands[0].n
-    if n >= LAZY_FROM and any(t.prefers_vector for t in operands) and f.has_one_user_here(f.current):
-
-        def piece(first: int, count: int) -> str:
-            runs = [Tile.wide(t.elem, count, f.run(t, first, count)) for t in operands]
-            return f.wide(called(f, symbol, runs, result))
-
-        return Tile(result, n, lazy=piece)
-    return called(f, symbol, operands, result)
-
-
-def called(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
-    """The calls of ``each``, written now."""
-    elems = [t.elem for t in operands]
-    made: dict[tuple[str, ...], str] = {}
-    names: list[str] = []
-    for key in zip(*(f.scalars(t) for t in operands), strict=True):
-        if key not in made:
-            arguments = ", ".join(f"{e} {x}" for e, x in zip(elems, key, strict=True))
-            made[key] = f.inst(f"call {result} {symbol}({arguments})")
-        names.append(made[key])
-    return joined(f, result, names)
-
-
-def joined(f: FunctionEmitter, elem: str, names: list[str]) -> Tile:
-    """Scalars as a tile in its vector form."""
-    return Tile.of(elem, names) if len(names) == 1 else Tile.wide(elem, len(names), f.pack(elem, names))
-
-
 def scaled(f: FunctionEmitter, tile: Tile, factor: float) -> Tile:
     constant = Tile.splat(tile.elem, tile.n, float_literal(factor, tile.elem))
     return combine(f, tile.elem, [tile, constant], lambda s, x: f"fmul {of(s, tile.elem)} {x[0]}, {x[1]}")
@@ -95,13 +62,13 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     if name == "exp" and isinstance(f.current, math.ExpOp) and only_narrowed(f.current.results[0]):
         return exponential_of_halves(f, operands[0])
     if name == "exp":
-        return each(f, "@llvm.nvvm.ex2.approx.f", [scaled(f, operands[0], _LOG2_E)], "float")
+        return call_each(f, "@llvm.nvvm.ex2.approx.f", [scaled(f, operands[0], _LOG2_E)], "float")
     if name in _APPROXIMATE:
-        return each(f, _APPROXIMATE[name], operands, "float")
+        return call_each(f, _APPROXIMATE[name], operands, "float")
     if name == "div" and len(set(operands[1].scalars or ())) == 1 and operands[0].n >= UNIFORM_FROM:
         return divided_by_one(f, operands[0], (operands[1].scalars or [""])[0])
     if name == "div":
-        return each(f, "@llvm.nvvm.div.full", operands, "float")
+        return call_each(f, "@llvm.nvvm.div.full", operands, "float")
     if name == "rem":
         return remainder(f, operands)
     if name in POLYNOMIALS:
@@ -165,7 +132,7 @@ def remainder(f: FunctionEmitter, operands: list[Tile]) -> Tile:
 def double_function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
     if name in ("div", "precise_div", "sqrt", "precise_sqrt"):
         if name.endswith("sqrt"):
-            return each(f, "@llvm.nvvm.sqrt.rn.d", operands, "double")
+            return call_each(f, "@llvm.nvvm.sqrt.rn.d", operands, "double")
         return None
     symbol = device_library.DOUBLE.get(name)
     return None if symbol is None else device_library.call(f, symbol, operands, "double")

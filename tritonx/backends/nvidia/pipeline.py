@@ -23,7 +23,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
 
 def emit_llvm(module: Any, compilation: Compilation) -> str:
-    """One thread's program as LLVM text; fills in what a launch must know, and the libraries to link."""
+    """One thread's program as LLVM text; fills in what a launch must know."""
     from tritonx.backends.nvidia.codegen import data_layout
     from tritonx.backends.nvidia.machine import NvidiaMachine
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
@@ -40,7 +40,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     )
     emitter = ModuleEmitter(module, machine, options, TABLE)
     text = emitter.emit()
-    compilation.metadata.update(emitter.launch_metadata(), libraries=tuple(sorted(emitter.libraries)))
+    compilation.metadata.update(emitter.launch_metadata())
     if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space
         compilation.metadata["shared_hint"] = f"The largest buffers are {largest_buffers(module)}."
     return text
@@ -55,8 +55,7 @@ def module_maxnreg(module: Any) -> int | None:
 def emit_ptx(text: str, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.codegen import kernel_name, to_ptx
 
-    libraries = frozenset(compilation.metadata.get("libraries", ()))
-    ptx = to_ptx(text, capability(compilation.target), libraries=libraries)
+    ptx = to_ptx(text, capability(compilation.target))
     compilation.metadata["name"] = kernel_name(ptx)
     return ptx
 

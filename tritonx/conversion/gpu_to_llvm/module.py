@@ -40,7 +40,6 @@ class ModuleEmitter:
         self.declarations: dict[str, str] = {}
         self.attributes: dict[str, str] = {}
         self.helpers: dict[str, str] = {}
-        self.libraries: set[str] = set()
         self.functions: dict[str, Any] = {
             op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tile.FuncOp)
         }

@@ -1,0 +1,44 @@
+"""Scalar functions called on every element of a tile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tritonx.conversion.gpu_to_llvm.elementwise import LAZY_FROM
+from tritonx.conversion.gpu_to_llvm.values import Tile
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+
+def call_each(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
+    """Call a scalar function on every element, once for equal operands."""
+    elems = [t.elem for t in operands]
+    f.module.declare(result, symbol, elems)
+    n = operands[0].n
+    if n >= LAZY_FROM and any(t.prefers_vector for t in operands) and f.has_one_user_here(f.current):
+
+        def piece(first: int, count: int) -> str:
+            runs = [Tile.wide(t.elem, count, f.run(t, first, count)) for t in operands]
+            return f.wide(called(f, symbol, runs, result))
+
+        return Tile(result, n, lazy=piece)
+    return called(f, symbol, operands, result)
+
+
+def called(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
+    """The calls of ``call_each``, written now."""
+    elems = [t.elem for t in operands]
+    made: dict[tuple[str, ...], str] = {}
+    names: list[str] = []
+    for key in zip(*(f.scalars(t) for t in operands), strict=True):
+        if key not in made:
+            arguments = ", ".join(f"{e} {x}" for e, x in zip(elems, key, strict=True))
+            made[key] = f.inst(f"call {result} {symbol}({arguments})")
+        names.append(made[key])
+    return joined(f, result, names)
+
+
+def joined(f: FunctionEmitter, elem: str, names: list[str]) -> Tile:
+    """Scalars as a tile in its vector form."""
+    return Tile.of(elem, names) if len(names) == 1 else Tile.wide(elem, len(names), f.pack(elem, names))
