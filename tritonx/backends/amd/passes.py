@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.passes import ModulePass
 
 from tritonx.backends.amd.buffer_accesses import UseBufferAccesses
+from tritonx.backends.amd.buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.matrix_instructions import MFMA_TYPES, WMMA_TYPES
 from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.targets import processor
@@ -45,4 +46,4 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """Buffer accesses are used on CDNA; RDNA keeps guarded accesses through pointers."""
     buffers = (UseBufferAccesses(), DeadCodeElimination()) if target.warp_size == 64 else ()
-    return (*buffers, *memory_pipeline(gpu_target(target, options)))
+    return (PointersForBufferAtomics(), *buffers, *memory_pipeline(gpu_target(target, options)))
