@@ -1,4 +1,5 @@
-"""Buffer loads and stores (CDNA ISA, "vector memory buffer instructions"; LLVM's AMDGPU guide, "buffer resource").
+"""Buffer loads and stores (CDNA and RDNA ISA, "vector memory buffer instructions"; LLVM's AMDGPU guide, "buffer
+resource").
 
 A lane whose offset is not below the buffer's size reads zero and writes nothing: that is how a mask is expressed."""
 
@@ -8,6 +9,8 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
+from tritonx.backends.amd.machine import AmdMachine
+from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, part
@@ -17,8 +20,12 @@ from tritonx.layouts import access_vectors, memory_width
 
 _SIZE = (1 << 31) - 1
 _OUTSIDE = -(1 << 31)
-_FLAGS = 0x27000
-"""A raw buffer of 32-bit data (CDNA 3 ISA, table 40)."""
+
+
+def flags(processor: Processor) -> int:
+    """Word 3 of the descriptor of a raw buffer of 32-bit data (CDNA 3 ISA, table 40; RDNA 3 ISA, table 52). RDNA needs
+    bit 24 set, and the choice (bits 28 and 29) that an offset is compared with the size in bytes."""
+    return 0x27000 if processor.wave == 64 else 0x31027000
 
 
 def cut(f: FunctionEmitter, base: SSAValue, offsets: SSAValue, data: Any, mask: SSAValue | None) -> Cut:
@@ -47,8 +54,10 @@ class Buffer:
             ["ptr addrspace(1)", "i16", "i64", "i32"],
         )
         pointer = f.scalar(op.ptr)
+        assert isinstance(f.machine, AmdMachine)
+        word = flags(f.machine.processor)
         self.descriptor = f.inst(
-            f"call ptr addrspace(8) {symbol}(ptr addrspace(1) {pointer}, i16 0, i64 {_SIZE}, i32 {_FLAGS})"
+            f"call ptr addrspace(8) {symbol}(ptr addrspace(1) {pointer}, i16 0, i64 {_SIZE}, i32 {word})"
         )
         self.offsets = f.scalars(f.get(op.offsets))
         self.scale = bits(access.elem) // 8

@@ -44,6 +44,5 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 
 def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    """Buffer accesses are used on CDNA; RDNA keeps guarded accesses through pointers."""
-    buffers = (UseBufferAccesses(), DeadCodeElimination()) if target.warp_size == 64 else ()
+    buffers = (UseBufferAccesses(), DeadCodeElimination())
     return (PointersForBufferAtomics(), *buffers, *memory_pipeline(gpu_target(target, options)))

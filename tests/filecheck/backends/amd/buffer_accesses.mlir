@@ -6,8 +6,8 @@
 // RUN: tritonx-opt %s --target hip:gfx1100 --until amdgcn | filecheck %s --check-prefix RDNA
 // RUN: tritonx-opt %s --target hip:gfx1201 --until amdgcn | filecheck %s --check-prefix RDNA
 
-// Accesses at non-negative 32-bit offsets from an argument of less than 2 GiB go through a buffer descriptor on CDNA, with
-// no branch for the mask; others, and all on RDNA, through pointers.
+// Accesses at non-negative 32-bit offsets from an argument of less than 2 GiB go through a buffer descriptor, with no branch
+// for the mask; others through pointers.
 
 // TTGIR: tt.func public @copy
 // TTGIR: amdg.buffer_load %p[%{{.*}}], %{{.*}} : tensor<512xf32
@@ -22,6 +22,7 @@
 
 // CDNA-LABEL: copy:
 // CDNA-NOT: s_cbranch
+// CDNA-DAG: s_mov_b32 s{{[0-9]+}}, 0x27000
 // CDNA-DAG: v_cndmask_b32
 // CDNA-DAG: buffer_load_dwordx2 {{.*}} offen
 // CDNA-DAG: global_load_dwordx2
@@ -30,10 +31,12 @@
 // CDNA: .amdhsa_private_segment_fixed_size 0
 
 // RDNA-LABEL: copy:
-// RDNA-NOT: buffer_
-// RDNA: s_cbranch_execz
-// RDNA: global_load_b128
-// RDNA: global_store_b128
+// RDNA-NOT: s_cbranch
+// RDNA-DAG: s_mov_b32 s{{[0-9]+}}, 0x31027000
+// RDNA-DAG: v_cndmask_b32
+// RDNA-DAG: buffer_load_b128 {{.*}} offen
+// RDNA-DAG: global_load_b128
+// RDNA: buffer_store_b128 {{.*}} offen
 // RDNA: s_endpgm
 tt.func public @copy(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32, tt.pointer_range = 32 : i32}, %q: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %r: !tt.ptr<f32> {tt.divisibility = 16 : i32, tt.pointer_range = 32 : i32}, %n: i32 {tt.divisibility = 16 : i32}) {
   %c512 = arith.constant 512 : i32

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-import re
 import struct
 import sys
 from collections.abc import Sequence
@@ -194,9 +193,6 @@ class Emulator:
         from test.mockgpu.amd.emu import run_asm  # pyright: ignore[reportMissingImports]
 
         compiled = compile_for(self.arch, kernel, args, kwargs or {}, **given)
-        if re.search(r"buffer_(load|store)_(u?byte|u?short|sbyte|sshort)", compiled.stages["amdgcn"]):
-            # The emulator takes every access through a buffer for one of whole words.
-            compiled = compile_for(self.arch, kernel, args, kwargs or {}, small=False, **given)
         code = compiled.code_object
         if code.kernel[".private_segment_fixed_size"] and compiled.metadata["num_warps"] > 1:
             pytest.skip("the kernel spills, and the emulator gives all waves of a block the same scratch memory")

@@ -14,6 +14,7 @@ Each gap was found by reading the emulator against the instruction-set documents
 * V_MAXIMUM and V_MINIMUM drop NaN, as V_MAX_NUM does;
 * all waves of a block share one scratch memory, so that kernels that spill run with one wave only;
 * it takes accumulation registers that an access to memory names for vector registers;
+* it lacks RDNA's accesses through buffers, and takes CDNA's for those of whole words;
 * it lacks V_PERMLANE16_SWAP, V_PERMLANE32_SWAP and DS_SWIZZLE, and reads DPP's ROW_BCAST as the first lane of a row;
 * it lacks RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16,
   cache operations, and loads from the LDS of half a register;
@@ -27,7 +28,7 @@ import ctypes
 import re
 import struct
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from matrix_unit import Product  # pyright: ignore[reportMissingImports]
@@ -42,8 +43,13 @@ def fill_gaps(processor: list[str]) -> None:
     """
     from test.mockgpu.amd import emu, pcode  # pyright: ignore[reportMissingImports]
     from tinygrad.dtype import dtypes  # pyright: ignore[reportMissingImports]
+    from tinygrad.renderer.amd import _load_formats  # pyright: ignore[reportMissingImports]
+    from tinygrad.runtime.autogen.amd.rdna3.ins import MUBUF  # pyright: ignore[reportMissingImports]
+    from tinygrad.runtime.autogen.amd.rdna4.ins import VBUFFER  # pyright: ignore[reportMissingImports]
     from tinygrad.uop.ops import UOp  # pyright: ignore[reportMissingImports]
 
+    _load_formats()["rdna3"].insert(0, MUBUF)
+    _load_formats()["rdna4"].insert(0, VBUFFER)
     emu._MXCSRContext = contextlib.nullcontext
     attribute = emu._iattr
 
@@ -93,6 +99,9 @@ def fill_gaps(processor: list[str]) -> None:
         if operation == "DS_SWIZZLE_B32":
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
             return (program, Swizzle(first & 0xFFFF, second & 0xFF, second >> 24, lanes)), inst
+        if (access := BufferAccess.of(operation, arch)) is not None:
+            program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, ACCUMULATORS)))
+            return (program, access.with_fields(first, second, third, lanes)), inst
         spare = unused_register(inst, third & 0xFF)
         if first >> 26 in (0b110101, 0b110011) and second & 0x1FF == 250 and arch != "cdna":
             # The second dword's first source is "a DPP dword follows": it becomes a register with the permuted lanes.
@@ -269,6 +278,86 @@ class CompareAndSwap64:
                 place.value = both(self.data, lane)
             if self.returns:
                 registers[self.result, lane], registers[self.result + 1, lane] = old & 0xFFFFFFFF, old >> 32
+        step(scalars, self.size)
+
+
+class BufferAccess:
+    """BUFFER_LOAD and BUFFER_STORE with a raw descriptor (CDNA 3 ISA, 9.1; RDNA 3 ISA, 9.1; RDNA 4 ISA, 10.1): a lane
+    whose access does not end inside the buffer reads zeros and writes nothing."""
+
+    NAME = re.compile(
+        r"BUFFER_(LOAD|STORE)_(D16_HI_|D16_)?(U|I|B|S)?(BYTE|SHORT|DWORD|8|16|32|64|96|128)(_D16_HI|_D16|X[234])?"
+    )
+    FLAGS: ClassVar[dict[str, int]] = {"cdna": 0x27000, "rdna3": 0x31027000, "rdna4": 0x31027000}
+    """Word 3 of the descriptor. RDNA's bits 28 and 29 choose the comparison of offsets with the size in bytes."""
+
+    def __init__(self, arch: str, stores: bool, nbytes: int, signed: bool, half: str) -> None:
+        self.arch, self.stores, self.nbytes, self.signed, self.half = arch, stores, nbytes, signed, half
+
+    @staticmethod
+    def of(operation: str, arch: str) -> BufferAccess | None:
+        found = BufferAccess.NAME.fullmatch(operation)
+        if found is None:
+            return None
+        kind, before, sign, size, after = found.groups()
+        nbytes = {"BYTE": 1, "SHORT": 2, "DWORD": 4}.get(size) or int(size) // 8
+        if after and after.startswith("X"):
+            nbytes *= int(after[1])
+        half = (before or after or "").strip("_") if nbytes < 4 else ""
+        return BufferAccess(arch, kind == "STORE", nbytes, sign in ("I", "S"), half)
+
+    def with_fields(self, first: int, second: int, third: int, lanes: int) -> BufferAccess:
+        self.lanes = lanes
+        if self.arch == "rdna4":
+            assert second >> 30 == 1, "an offset in a register, and no index"
+            self.data, self.address, self.resource, self.scalar = (
+                second & 0xFF,
+                third & 0xFF,
+                second >> 9 & 0x1FF,
+                first & 0x7F,
+            )
+            self.offset, self.size, self.accumulators = (third >> 8) - (third >> 31 << 24), 12, 0
+        else:
+            offen = first >> 12 & 3 if self.arch == "cdna" else second >> 22 & 3
+            assert offen == 1, "an offset in a register, and no index"
+            self.data, self.address = second >> 8 & 0xFF, second & 0xFF
+            self.resource, self.scalar = 4 * (second >> 16 & 31), second >> 24
+            self.offset, self.size = first & 0xFFF, 8
+            self.accumulators = self.arch == "cdna" and second >> 23 & 1
+        return self
+
+    def fxn(self, scalars: Any, vectors: Any, accumulators: Any) -> None:
+        words = np.ctypeslib.as_array((ctypes.c_uint32 * 256).from_address(scalars.value))
+        low, high, size, flags = (int(words[self.resource + i]) for i in range(4))
+        assert high >> 16 == 0 and flags == self.FLAGS[self.arch], "a raw buffer"
+        null = self.scalar == 124 and self.arch != "cdna"
+        uniform = 0 if null else int(words[self.scalar]) if self.scalar < 124 else self.scalar - 128
+        assert uniform >= 0
+        registers = file_of(vectors, self.lanes)
+        data = file_of(accumulators, self.lanes) if self.accumulators else registers
+        count = max(1, self.nbytes // 4)
+        for lane in np.flatnonzero(active(scalars, self.lanes)):
+            offset = int(registers[self.address, lane]) + self.offset
+            inside = offset + self.nbytes <= size
+            place = (high << 32 | low) + uniform + offset
+            own = data[self.data : self.data + count, lane]
+            if self.stores:
+                if inside:
+                    moved = own.tobytes()[2 if self.half.endswith("HI") else 0 :][: self.nbytes]
+                    ctypes.memmove(place, moved, self.nbytes)
+                continue
+            came = ctypes.string_at(place, self.nbytes) if inside else bytes(self.nbytes)
+            if self.nbytes >= 4:
+                own[:] = np.frombuffer(came, np.uint32)
+                continue
+            value = int.from_bytes(came, "little", signed=self.signed)
+            kept = int(own[0])
+            if not self.half:
+                own[0] = value & 0xFFFFFFFF
+            elif self.half.endswith("HI"):
+                own[0] = kept & 0xFFFF | (value & 0xFFFF) << 16
+            else:
+                own[0] = kept & 0xFFFF0000 | value & 0xFFFF
         step(scalars, self.size)
 
 
