@@ -34,6 +34,10 @@ class NvidiaMachine(Machine):
     kernel_convention = "ptx_kernel"
     warp_size = 32
 
+    @property
+    def paired_extrema(self) -> frozenset[str]:
+        return frozenset({"half", "bfloat"} if self.capability >= 80 else ())
+
     # ---- the frame of a kernel
 
     def parameter(self, type_: str, name: str, attributes: dict[str, Any]) -> str:

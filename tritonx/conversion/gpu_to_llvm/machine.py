@@ -49,6 +49,11 @@ class Machine(ABC):
     warp_size: int
     shared_space: int = 3
 
+    @property
+    def paired_extrema(self) -> frozenset[str]:
+        """The 16-bit LLVM types of which one instruction compares two pairs."""
+        return frozenset()
+
     # ---- the frame of a kernel
 
     @abstractmethod

@@ -14,12 +14,14 @@ from xdsl.ir import Block, Operation
 from tritonx.analysis.combiner import IDEMPOTENT, combiner
 from tritonx.analysis.scratch import bits_along
 from tritonx.conversion.gpu_to_llvm.control import bind, terminator_values
+from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
 from tritonx.conversion.gpu_to_llvm.exchange import exchange
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shape import positions
+from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.gpu_to_llvm.words import move_both, move_tile
-from tritonx.dialects import tile
+from tritonx.dialects import arith, tile
 from tritonx.ir.failure import PassError
 from tritonx.layouts import AxisBits, LayoutError
 from tritonx.layouts.dims import LANE
@@ -135,8 +137,11 @@ def over_whole_warps(f: FunctionEmitter, op: Any, values: list[Tile], axis: Axis
 def reduce(op: Any, f: FunctionEmitter) -> None:
     region = op.combineOp.block
     axis = axis_bits(op, f)
-    values = [f.get(v) for v in op.srcs]
+    narrow = narrow_extremum(op, f)
+    values = [f.get(v) for v in op.srcs] if narrow is None else [narrow]
     values, numbers = fold_registers(f, region, values, axis)
+    if narrow is not None:
+        values = [convert_tile(f, "fpext", v, "float") for v in values]
     values = across_lanes(f, op, values, axis)
     if axis.warps:
         columns = exchange(f, op, f.layout(op.srcs[0].type), axis, values)
@@ -146,6 +151,20 @@ def reduce(op: Any, f: FunctionEmitter) -> None:
             per_warp = [combine_region(f, region, per_warp[i], per_warp[i + half]) for i in range(half)]
         values = per_warp[0]
     set_results(op, f, values, numbers)
+
+
+def narrow_extremum(op: Any, f: FunctionEmitter) -> Tile | None:
+    """The 16-bit numbers whose f32 extensions a reduction takes the extremum of, where the machine compares them in
+    pairs: a thread looks among those, since extending keeps the order, and extends what it finds.
+    """
+    made = op.srcs[0].owner
+    if not isinstance(made, arith.ExtFOp) or combiner(op) not in _EXTREMA or llvm_type(op.srcs[0].type) != "float":
+        return None
+    narrow = f.get(made.operands[0])
+    return narrow if narrow.n > 1 and narrow.elem in f.machine.paired_extrema else None
+
+
+_EXTREMA = (arith.MaximumfOp, arith.MaxnumfOp, arith.MinimumfOp, arith.MinnumfOp)
 
 
 def set_results(op: Any, f: FunctionEmitter, values: list[Tile], numbers: list[int]) -> None:

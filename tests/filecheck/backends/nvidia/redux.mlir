@@ -72,3 +72,29 @@ tt.func public @copies(%x: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
   tt.store %out, %u : !tt.ptr<i32>
   tt.return
 }
+
+// Of extended 16-bit numbers a thread compares pairs and extends what it finds.
+// CHECK-LABEL: .entry halves(
+// CHECK: max.f16x2
+// CHECK-NOT: cvt.f32.f16
+// CHECK: max.f16
+// CHECK: cvt.f32.f16
+// CHECK: redux.sync.max
+// CHECK: ret;
+// TURING-LABEL: .entry halves(
+// TURING-NOT: max.f16
+// TURING: max.f32
+tt.func public @halves(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32>) {
+  %range = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>
+  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<256x!tt.ptr<f16>>
+  %xp = tt.addptr %xs, %range : tensor<256x!tt.ptr<f16>>, tensor<256xi32>
+  %v = tt.load %xp : tensor<256x!tt.ptr<f16>>
+  %w = arith.extf %v : tensor<256xf16> to tensor<256xf32>
+  %s = "tt.reduce"(%w) <{axis = 0 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maxnumf %a, %b : f32
+    tt.reduce.return %c : f32
+  }) : (tensor<256xf32>) -> f32
+  tt.store %out, %s : !tt.ptr<f32>
+  tt.return
+}
