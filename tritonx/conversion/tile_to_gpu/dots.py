@@ -200,9 +200,7 @@ def _mma(shape: Ints, target: GpuTarget, chained: bool) -> DistributedEncoding:
     return matrix_units.mma(2, warps, instruction, ((0,) * len(shape),) * (target.num_ctas.bit_length() - 1))
 
 
-def _mfma(
-    op: tile.DotOp, shape: Ints, name: str, target: GpuTarget, chained: bool
-) -> tuple[DistributedEncoding, int]:
+def _mfma(op: tile.DotOp, shape: Ints, name: str, target: GpuTarget, chained: bool) -> tuple[DistributedEncoding, int]:
     large, small = MFMA_K[name]
     k = k_of(op)
     fits = min(shape[-2:]) >= 32 and large and k >= large
