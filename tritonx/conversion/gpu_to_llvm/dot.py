@@ -104,6 +104,11 @@ class Rows:
         loads = {self.staged.brought_with(r) for r in registers if not self.staged.is_loaded(r)}
         return sum(-(-len(brought) * bits(self.elem) // 32) for brought in loads)
 
+    def load(self) -> None:
+        """Load all of it here."""
+        if self.staged is not None:
+            self.staged.load_all()
+
     def packed(self, registers: list[int]) -> str:
         """``registers`` as one vector."""
         f, value, count = self.f, self.value, len(registers)

@@ -152,6 +152,11 @@ class SharedRegisters(ABC):
             return self.f.slice(self.elem, length, vector, first, len(runs))
         return self.f.pack(self.elem, [self[r] for r in registers])
 
+    def load_all(self) -> None:
+        """Load what has not been loaded."""
+        for register in self._repeats:
+            self._run(register)
+
     def whole(self) -> Tile:
         """All registers, loaded here."""
         names = [self[r] for r in range(len(self._repeats))]
