@@ -52,6 +52,12 @@ class AmdBackend(Backend):
 
         return stages(target, options)
 
+    def version_key(self) -> str:
+        """An assertion says something only where there is the library to say it with."""
+        from tritonx.backends.amd.device_library import found
+
+        return f"ockl{int(found('ockl.bc'))}"
+
     def pointer_specialization(self, nbytes: int) -> tuple[str, ...]:
         """Allocations under 2 GiB can be addressed with 32-bit offsets by buffer instructions."""
         return ("S",) if nbytes < 1 << 31 else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -43,11 +44,14 @@ def data_layout(processor: str, wave: int) -> str:
 
 
 def optimised(text: str, processor: str, wave: int) -> Any:
-    """The parsed and optimised module, linked with OCML where it calls it. LLVM ends the process on malformed text."""
+    """The parsed and optimised module, linked with the libraries that it calls. LLVM ends the process on malformed
+    text.
+    """
     machine = target_machine(processor, wave)
     module = llvm.parse_assembly(text)
-    if device_library.PREFIX in text:
-        link_library(module, processor, wave, flush="preserve-sign" in text)
+    names = [name for prefix, name in device_library.LIBRARIES.items() if prefix in text]
+    if names:
+        link_libraries(module, names, processor, wave, flush="preserve-sign" in text)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = False
     options.slp_vectorization = False
@@ -56,13 +60,13 @@ def optimised(text: str, processor: str, wave: int) -> Any:
     return module
 
 
-def link_library(module: Any, processor: str, wave: int, *, flush: bool) -> None:
-    """Put OCML's functions into the module, as its own; the unused ones go in optimising."""
-    library = llvm.parse_bitcode(device_library.bitcode())
+def link_libraries(module: Any, names: Sequence[str], processor: str, wave: int, *, flush: bool) -> None:
+    """Put the libraries' functions into the module, as its own; the unused ones go in optimising."""
+    libraries = [llvm.parse_bitcode(device_library.bitcode(name)) for name in names]
     layout = data_layout(processor, wave)
     controls = llvm.parse_assembly(device_library.controls(isa_version(processor), wave, flush=flush))
     kernels = {f.name for f in module.functions if not f.is_declaration}
-    for part in (library, controls):
+    for part in (*libraries, controls):
         part.triple, part.data_layout = TRIPLE, layout
         module.link_in(part)
     for function in module.functions:

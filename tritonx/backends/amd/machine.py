@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tritonx.backends.amd import dot, math, memory
+from tritonx.backends.amd import debug, dot, math, memory
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm import fp8
 from tritonx.conversion.gpu_to_llvm.machine import Access, Machine
-from tritonx.ir.failure import PassError
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -242,18 +241,8 @@ class AmdMachine(Machine):
         return dot.matrix(f, self.processor, op)
 
     def print_line(self, f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]]) -> None:
-        assert f.current is not None
-        raise PassError(
-            f.current,
-            "device_print needs the host-call service of ROCm's runtime, which is not supported",
-            "print in the interpreter (TRITONX_INTERPRET=1) or on the CPU",
-        )
+        debug.print_line(f, text, values)
 
     def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
-        """The wave traps: ROCm reports the queue's failure without a message."""
-        bad, good = f.new_label("failed"), f.new_label("passed")
-        f.line(f"br i1 {failed}, label %{bad}, label %{good}")
-        f.label(bad)
-        f.line(f"call void {f.module.declare('void', '@llvm.trap', [])}()")
-        f.branch(good)
-        f.label(good)
+        debug.assert_(f, failed, message, file, line, function)
+

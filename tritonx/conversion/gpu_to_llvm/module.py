@@ -68,14 +68,14 @@ class ModuleEmitter:
             symbol += f".{mangle(overloaded)}"
         return self.declare(result, symbol, operands)
 
-    def string(self, text: str) -> str:
-        """A constant C string, shared by equal texts; returns its symbol."""
-        key = string_constant(text)
+    def string(self, text: str, space: int = 0) -> str:
+        """A constant C string in an address space, shared by equal texts; returns its symbol."""
+        key = f"{f'addrspace({space}) ' if space else ''}constant {string_constant(text)}"
         for symbol, value in self.globals.items():
             if value.endswith(key):
                 return symbol
         symbol = f"@text{len(self.globals)}"
-        self.globals[symbol] = f"private unnamed_addr constant {key}"
+        self.globals[symbol] = f"private unnamed_addr {key}"
         return symbol
 
     def call(self, f: FunctionEmitter, callee: str, arguments: list[Tile], results: list[Attribute]) -> list[Tile]:

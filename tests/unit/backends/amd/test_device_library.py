@@ -13,14 +13,8 @@ IR_TYPES = {"fp32": "f32", "fp64": "f64", "int32": "i32", "int64": "i64"}
 ARCHES = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
 
 
-def has_library() -> bool:
-    try:
-        return device_library.path().is_file()
-    except FileNotFoundError:
-        return False
-
-
-needs_library = pytest.mark.skipif(not has_library(), reason="no ocml.bc")
+needs_library = pytest.mark.skipif(not device_library.found("ocml.bc"), reason="no ocml.bc")
+needs_host = pytest.mark.skipif(not device_library.found("ockl.bc"), reason="no ockl.bc")
 
 
 def everything(type_: str, target) -> tuple[str, int]:
@@ -107,9 +101,12 @@ def test_numbers_of_instruction_sets(arch, number):
 
 
 def test_a_missing_library_is_named(monkeypatch, tmp_path):
-    for name in ("TRITONX_OCML_PATH", "ROCM_PATH", "ROCM_HOME", "HIP_PATH"):
+    for name in ("TRITONX_ROCM_BITCODE", "ROCM_PATH", "ROCM_HOME", "HIP_PATH"):
         monkeypatch.setenv(name, str(tmp_path / "nothing"))
     monkeypatch.setattr(device_library, "find_spec", lambda name: None)
     monkeypatch.setattr(device_library, "INSTALLED", tmp_path / "nothing")
-    with pytest.raises(FileNotFoundError, match="TRITONX_OCML_PATH"):
-        device_library.path.__wrapped__()
+    with pytest.raises(FileNotFoundError, match=r"ocml\.bc.*TRITONX_ROCM_BITCODE"):
+        device_library.path.__wrapped__("ocml.bc")
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "nothing" / "ocml.bc").touch()
+    assert device_library.path.__wrapped__("ocml.bc") == tmp_path / "nothing" / "ocml.bc"
