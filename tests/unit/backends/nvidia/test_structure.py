@@ -142,6 +142,19 @@ def test_how_many_blocks_are_wanted(threads: int, registers: int, arch: int, blo
     assert assemble.one_more_block(ptx, registers, CAPABILITIES[arch]) == blocks
 
 
+@tritonx.jit
+def row_sums(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
+    m = tl.arange(0, M)
+    tl.store(out_ptr + m, tl.sum(tl.load(x_ptr + m[:, None] * N + tl.arange(0, N)[None, :]), axis=1))
+
+
+@pytest.mark.parametrize(("arch", "shuffles"), [("75", 256), ("80", 256), ("89", 256), ("90", 640)])
+def test_lanes_divide_up_many_results(compiler: Any, arch: str, shuffles: int) -> None:
+    """64 rows of two words in a warp: two shuffles a word instead of five, where ptxas has trouble with many."""
+    made = compiler(row_sums, arch, {"x_ptr": "*i64", "out_ptr": "*i64"}, {"M": 64, "N": 64}, num_warps=1, until="ptx")
+    assert made.count("shfl.sync.bfly") == shuffles
+
+
 @pytest.mark.parametrize("warps", [1, 2, 4, 8, 16, 32])
 def test_number_of_warps(compiler: Any, warps: int) -> None:
     made = compiler(softmax, "90", SOFTMAX, {"BLOCK": 4096}, num_warps=warps, until="ptx")
