@@ -18,7 +18,10 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tritonx.analysis import axis_value as v
 from tritonx.analysis.axis_rules import RULES, hint_values, is_elementwise, nothing_known, rank_of, with_hints
 from tritonx.analysis.axis_value import AxisInfo, meet
-from tritonx.dialects import cf, scf, tile
+from tritonx.dialects import arith, cf, scf, tile
+from tritonx.dialects.arith import CmpiPredicate
+from tritonx.dialects.llvm import AssumeOp
+from tritonx.ir.fold import constant_of
 from tritonx.ir.types import is_tensor, type_of
 
 ROUNDS = 200
@@ -42,6 +45,26 @@ class AxisFacts:
 def analyze_axes(module: ModuleOp) -> AxisFacts:
     """The facts about all values in all functions of a module."""
     return _Analysis(module).run()
+
+
+def _assumed_non_negative(block: Block) -> list[SSAValue]:
+    """What the assumptions of a block, in which every run comes past, say is at least 0 or more than -1."""
+    found: list[SSAValue] = []
+    for op in block.ops:
+        compared: Any = op.cond.owner if isinstance(op, AssumeOp) else None
+        if not isinstance(compared, arith.CmpiOp):
+            continue
+        large, small = compared.lhs, compared.rhs
+        predicate = compared.predicate.value.data
+        if predicate in (CmpiPredicate.SLT, CmpiPredicate.SLE):
+            large, small = small, large
+        elif predicate not in (CmpiPredicate.SGT, CmpiPredicate.SGE):
+            continue
+        least = constant_of(small)
+        strict = predicate in (CmpiPredicate.SLT, CmpiPredicate.SGT)
+        if least is not None and least + strict >= 0:
+            found.append(large)
+    return found
 
 
 class _Analysis:
@@ -74,6 +97,9 @@ class _Analysis:
                     known = tuple(map(v.power_of_two_part, hint_values(stated)))
                     info = replace(info, divisibility=tuple(max(known[0], d) for d in info.divisibility))
             self.facts[argument] = info
+        for argument in _assumed_non_negative(entry):
+            if argument in self.facts:
+                self.facts[argument] = replace(self.facts[argument], non_negative=True)
 
     # --- control flow
     # -------------------------------------------------------------------------------------------------

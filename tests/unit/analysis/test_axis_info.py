@@ -252,3 +252,29 @@ tt.func public @division(%a: i32 {tt.divisibility = 16 : i32}) {
 """)
     # -4 .. -1 truncate to -1, 0, 0, 0.
     assert info["maybe_negative"].constancy == (1,) and info["positive"].constancy == (4,)
+
+
+@pytest.mark.parametrize(
+    "condition, known",
+    [
+        ("sge, %n, %zero", True),
+        ("sgt, %n, %minus", True),
+        ("sle, %zero, %n", True),
+        ("slt, %minus, %n", True),
+        ("sge, %n, %minus", False),
+        ("slt, %n, %zero", False),
+        ("sge, %zero, %n", False),
+        ("ne, %n, %zero", False),
+    ],
+)
+def test_assumptions(condition, known):
+    module = parse_module(f"""
+tt.func @f(%n: i32) {{
+  %zero = arith.constant 0 : i32
+  %minus = arith.constant -1 : i32
+  %c = arith.cmpi {condition} : i32
+  llvm.intr.assume %c : i1
+  tt.return
+}}""")
+    function = next(iter(module.ops))
+    assert analyze_axes(module).of(function.body.block.args[0]).non_negative == known

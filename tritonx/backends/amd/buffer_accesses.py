@@ -14,7 +14,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
-from tritonx.dialects import arith, gpu_layout, tile
+from tritonx.dialects import arith, gpu_layout, scf, tile
 from tritonx.dialects.amd import BufferLoadOp, BufferStoreOp
 from tritonx.dialects.tile.enums import CacheModifier
 from tritonx.ir.builder import Builder
@@ -106,16 +106,23 @@ def _buffer(op: Any, facts: AxisFacts) -> tuple[Builder, SSAValue, SSAValue] | N
     if not all(facts.of(part.offset).non_negative for part in found.parts):
         return None
     builder = Builder.before(op)
-    total: SSAValue | None = None
+    total, *others = offsets_of(builder, found)
+    for value in others:
+        total = builder.emit(arith.AddiOp, (total, value), (type_of(value),))
+    return builder, found.base, total
+
+
+def offsets_of(builder: Builder, found: Split) -> list[SSAValue]:
+    """The offsets whose sum is that of ``found``, all of the shape of its tile."""
+    made: list[SSAValue] = []
     for part in found.parts:
         value = part.offset
         for change in part.changes:
             type_ = with_element(type_of(change.results[0]), i32)
             cls: type[Operation] = change.__class__
             value = builder.emit(cls, (value,), (type_,), change.properties)
-        total = value if total is None else builder.emit(arith.AddiOp, (total, value), (type_of(value),))
-    assert total is not None
-    return builder, found.base, total
+        made.append(value)
+    return made
 
 
 def split(pointers: SSAValue) -> Split | None:
@@ -150,13 +157,29 @@ def _narrow(offset: SSAValue) -> SSAValue | None:
     return None
 
 
-def is_small_buffer(pointer: SSAValue) -> bool:
-    """Whether a scalar pointer lies in an argument that 32-bit offsets can address."""
+def _stays_in_buffer(loop: Any, index: int) -> bool:
+    """Whether a loop carries a pointer of that kind and only adds to it."""
+    argument, end = loop.body.block.args[index + 1], loop.body.block.last_op
+    return _without_offsets(end.operands[index]) is argument and is_small_buffer(loop.iter_args[index])
+
+
+def _without_offsets(pointer: SSAValue) -> SSAValue:
     while isinstance(pointer.owner, tile.AddPtrOp):
         pointer = pointer.owner.operands[0]
+    return pointer
+
+
+def is_small_buffer(pointer: SSAValue) -> bool:
+    """Whether a scalar pointer lies in an argument that 32-bit offsets can address."""
+    pointer = _without_offsets(pointer)
+    owner: Any = pointer.owner
+    if isinstance(owner, scf.ForOp):
+        return _stays_in_buffer(owner, next(i for i, result in enumerate(owner.results) if result is pointer))
     if not isinstance(pointer, BlockArgument):
         return False
-    function: Any = pointer.owner.parent_op()
+    function: Any = owner.parent_op()
+    if isinstance(function, scf.ForOp) and pointer.index:
+        return _stays_in_buffer(function, pointer.index - 1)
     if not isinstance(function, tile.FuncOp) or pointer.owner is not function.body.blocks.first:
         return False
     attributes: Any = function.arg_attrs

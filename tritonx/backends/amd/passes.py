@@ -6,6 +6,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.backends.amd.buffer_accesses import UseBufferAccesses
 from tritonx.backends.amd.buffer_atomics import PointersForBufferAtomics
+from tritonx.backends.amd.carried_pointers import CarryScalarPointers
 from tritonx.backends.amd.matrix_instructions import MFMA_TYPES, WMMA_TYPES
 from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.targets import processor
@@ -44,5 +45,5 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 
 def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    buffers = (UseBufferAccesses(), DeadCodeElimination())
+    buffers = (CarryScalarPointers(), UseBufferAccesses(), DeadCodeElimination())
     return (PointersForBufferAtomics(), *buffers, *memory_pipeline(gpu_target(target, options)))

@@ -216,6 +216,33 @@ def test_a_matmul_in_groups_of_k(emulator: Any, dtype: Any) -> None:
     check_matmul(emulator, dtype, (64, 128, 64), 4)
 
 
+@triton.jit
+def walk(a_ptr, b_ptr, c_ptr, d_ptr, k, sa, sb, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    tl.assume(sa >= 0)
+    tl.assume(sb >= 0)
+    rows, cols, ks = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a, b = a_ptr + rows[:, None] * sa + ks[None, :], b_ptr + ks[:, None] * sb + cols[None, :]
+    acc = tl.zeros((M, N), dtype=tl.float32)
+    for start in range(0, k, K):
+        x = tl.load(a, mask=ks[None, :] < k - start, other=0.0)
+        y = tl.load(b, mask=ks[:, None] < k - start, other=0.0)
+        acc = tl.dot(x, y, acc)
+        a += K
+        b += K * sb
+    tl.store(c_ptr + rows[:, None] * N + cols[None, :], acc)
+    tl.store(d_ptr + rows[:, None] * K + ks[None, :], tl.load(a - K, mask=ks[None, :] < K - 4, other=7.0))
+
+
+def test_pointers_that_a_loop_moves(emulator: Any) -> None:
+    """The scalar that they are made from goes round, also behind the loop, and masks leave out what lies beyond."""
+    integers = np.random.default_rng(1).integers(-8, 8, 32 * 48 + 48 * 32).astype(np.float16)
+    a, b = integers[: 32 * 48].reshape(32, 48), integers[32 * 48 :].reshape(48, 32)
+    c, d = np.zeros((32, 32), np.float32), np.zeros((32, 16), np.float16)
+    emulator(walk, (1,), a, b, c, d, 44, 48, 32, kwargs={"M": 32, "N": 32, "K": 16}, num_warps=2)
+    np.testing.assert_array_equal(c, a[:, :44].astype(np.float32) @ b[:44].astype(np.float32))
+    np.testing.assert_array_equal(d, np.where(np.arange(16) < 12, a[:, 32:], 7))
+
+
 OCP = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
 FNUZ = (ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz)
 OTHERS = [
