@@ -14,12 +14,15 @@ BLOCKED = "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [8, 4], warpsP
 MMA = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>"
 
 
-def product(layout: str) -> str:
-    a, b = (f"tensor<16x16xf16, #ttg.dot_op<{{opIdx = {i}, parent = #l, kWidth = 2}}>>" for i in (0, 1))
+def product(layout: str, size: int = 16, loads: int = 0) -> str:
+    """A product of ``size`` × ``size`` × 16 behind so many loads of as many f32 as its result has."""
+    shapes = [f"{size}x16", f"16x{size}"]
+    a, b = (f"tensor<{shapes[i]}xf16, #ttg.dot_op<{{opIdx = {i}, parent = #l, kWidth = 2}}>>" for i in (0, 1))
     a, b = (text.replace(", kWidth = 2", "") if layout is BLOCKED else text for text in (a, b))
-    c = "tensor<16x16xf32, #l>"
+    c, pointers = (f"tensor<{size}x{size}x{element}, #l>" for element in ("f32", "!tt.ptr<f32>"))
+    before = "".join(f"%l{i} = tt.load %p : {pointers} " for i in range(loads))
     dot = f"%d = tt.dot %a, %b, %c : {a} * {b} -> {c}"
-    return f"#l = {layout}\ntt.func public @f(%a: {a}, %b: {b}, %c: {c}) {{ {dot} tt.return }}"
+    return f"#l = {layout}\ntt.func public @f(%a: {a}, %b: {b}, %c: {c}, %p: {pointers}) {{ {before}{dot} tt.return }}"
 
 
 def tile(count: int, element: str) -> str:
@@ -38,6 +41,7 @@ def test_local_memory_is_a_fault() -> None:
     said = found(tile(128, "f32"), 72, 16)
     assert said == "a thread uses 72 bytes of its own memory and 16 bytes of spills; its values must stay in registers"
     assert found(product(MMA), 8) is not None
+    assert found(product(BLOCKED), 8) is not None
 
 
 @pytest.mark.parametrize("local", [None, 0])
@@ -51,7 +55,7 @@ def test_none_is_none(local: int | None) -> None:
         "tt.func public @f(%x: f32) { %s = math.sin %x : f32 tt.return }",
         "tt.func public @f(%x: f64) { %s = math.cos %x : f64 tt.return }",
         'tt.func public @f(%x: i32) { tt.print " x" {hex = false, isSigned = array<i32: 1>} : %x : i32 tt.return }',
-        product(BLOCKED),
+        product(BLOCKED, 64, loads=2),
     ],
 )
 def test_ops_that_need_memory(text: str) -> None:
