@@ -1,7 +1,7 @@
 """Host time of ``kernel[grid](*args)`` in steady state, for 1, 5 and 20 arguments, beside Triton in the same run.
 
-Bursts of launches are timed on the host and the device is waited for outside the timing; the minimum over bursts is
-reported, with the median in brackets."""
+Bursts of launches are timed on the host, one compiler's and then the other's, and the device is waited for outside the
+timing; the minimum over bursts is reported, with the median in brackets."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from peers import load
 BURST, REPEAT = 400, 15
 
 
-def microseconds(run: Callable[[], Any]) -> tuple[float, float]:
-    for _ in range(300):
-        run()
-    torch.cuda.synchronize()
-    times: list[float] = []
-    for _ in range(REPEAT):
-        start = time.perf_counter_ns()
-        for _ in range(BURST):
+def microseconds(runs: dict[str, Callable[[], Any]]) -> dict[str, tuple[float, float]]:
+    """Minimum and median of each, a burst of one after a burst of the other."""
+    for run in runs.values():
+        for _ in range(300):
             run()
-        times.append((time.perf_counter_ns() - start) / BURST / 1e3)
         torch.cuda.synchronize()
-    return min(times), statistics.median(times)
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(REPEAT):
+        for name, run in runs.items():
+            start = time.perf_counter_ns()
+            for _ in range(BURST):
+                run()
+            times[name].append((time.perf_counter_ns() - start) / BURST / 1e3)
+            torch.cuda.synchronize()
+    return {name: (min(each), statistics.median(each)) for name, each in times.items()}
 
 
 def arguments(count: int) -> list[Any]:
@@ -44,17 +47,14 @@ def main() -> None:
     kernels = load("kernels_memory")
     for count in (1, 5, 20):
         args = arguments(count)
-        row: dict[str, tuple[float, float]] = {}
-        for name, module in (("tritonx", kernels.ours), ("triton", kernels.peer)):
-            if module is None:
-                continue
-            kernel = getattr(module, f"empty{count}")
-            row[name] = microseconds(lambda k=kernel, a=args: k[(1,)](*a))
+        modules = {"tritonx": kernels.ours} | ({"triton": kernels.peer} if kernels.peer is not None else {})
+        found = {name: getattr(module, f"empty{count}") for name, module in modules.items()}
+        row = microseconds({name: lambda k=kernel, a=args: k[(1,)](*a) for name, kernel in found.items()})
         cells = [f"{name} {low:.2f} ({middle:.2f}) µs" for name, (low, middle) in row.items()]
         ratio = f"ratio {row['tritonx'][0] / row['triton'][0]:.2f} (goal 0.8)" if len(row) == 2 else ""
         print(f"{count:2d} arguments: " + ", ".join(cells), ratio, flush=True)
     x = torch.zeros(1024, device="cuda")
-    low, middle = microseconds(lambda: x.add_(1))
+    low, middle = microseconds({"torch": lambda: x.add_(1)})["torch"]
     print(f"torch x.add_(1): {low:.2f} ({middle:.2f}) µs")
 
 
