@@ -35,6 +35,13 @@ def test_decorating_a_kernel_imports_nothing_heavy(tmp_path: object) -> None:
     run(code + f"heavy = {HEAVY} & set(sys.modules); assert not heavy, heavy")
 
 
+@pytest.mark.parametrize("backend", ["nvidia", "amd"])
+def test_a_backends_part_of_the_cache_key_imports_nothing_heavy(backend: str) -> None:
+    """A launch that hits the cache asks for it."""
+    code = f"import sys; from tritonx.backends.{backend} import BACKEND; BACKEND.version_key()\n"
+    run(code + f"heavy = {HEAVY} & set(sys.modules); assert not heavy, heavy")
+
+
 def test_import_takes_less_than_thirty_milliseconds() -> None:
     """Over the interpreter's own start, the best of several: the machine may be busy."""
     code = "import time; start = time.perf_counter(); import tritonx; print(time.perf_counter() - start)"

@@ -2,7 +2,8 @@
 code), and OCKL, which talks to the host.
 
 Only kernels that call one of their functions touch the files (200 kB each). They are looked for where the environment
-says, in a ROCm installation, and in the wheels that bring them."""
+says, in a ROCm installation, and in the wheels that bring them. Nothing here imports xDSL: whether a file is there is
+part of the cache's key, which a launch asks for."""
 
 from __future__ import annotations
 
@@ -10,13 +11,6 @@ import os
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from tritonx.conversion.gpu_to_llvm.calls import call_each
-from tritonx.conversion.gpu_to_llvm.values import Tile
-
-if TYPE_CHECKING:
-    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
 LIBRARIES = {"@__ocml_": "ocml.bc", "@__ockl_": "ockl.bc"}
 """What a module's text mentions that must be linked with a library."""
@@ -26,11 +20,6 @@ INSTALLED = Path("/opt/rocm/amdgcn/bitcode")
 
 DOUBLE = frozenset({"exp", "exp2", "log", "log2", "sin", "cos", "tan", "erf", "tanh", "log1p", "expm1", "log10", "pow"})
 """Functions of the machine's contract that OCML has in f64 under the same name."""
-
-
-def call(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
-    """Call the library's ``symbol`` on every element; the module is linked with the library afterwards."""
-    return call_each(f, f"@{symbol}", operands, result)
 
 
 @lru_cache(maxsize=4)
@@ -58,7 +47,9 @@ def path(name: str) -> Path:
     )
 
 
+@lru_cache(maxsize=4)
 def found(name: str) -> bool:
+    """Whether a library is on this machine; looked for once."""
     try:
         return path(name).is_file()
     except FileNotFoundError:

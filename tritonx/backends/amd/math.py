@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tritonx.backends.amd import device_library
 from tritonx.backends.amd.ocml_names import KNOWN
+from tritonx.conversion.gpu_to_llvm.calls import call_each
 from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, convert_tile, of
 from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
 from tritonx.conversion.gpu_to_llvm.types import float_literal
@@ -38,7 +39,7 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     if name == "rem":
         return combine(f, elem, operands, lambda s, x: f"frem {of(s, elem)} {x[0]}, {x[1]}")
     if elem == "double":
-        return device_library.call(f, f"__ocml_{name}_f64", operands, elem) if name in device_library.DOUBLE else None
+        return call_each(f, f"@__ocml_{name}_f64", operands, elem) if name in device_library.DOUBLE else None
     if name in _NATIVE:
         return call_intrinsic(f, _NATIVE[name], operands)
     return polynomial(f, name, operands) if name in POLYNOMIALS else None
@@ -64,4 +65,4 @@ def extern(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -
         return call_intrinsic(f, name, operands)
     if symbol not in KNOWN:
         return None
-    return device_library.call(f, symbol, operands, result)
+    return call_each(f, f"@{symbol}", operands, result)

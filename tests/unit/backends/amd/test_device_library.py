@@ -14,7 +14,6 @@ ARCHES = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
 
 
 needs_library = pytest.mark.skipif(not device_library.found("ocml.bc"), reason="no ocml.bc")
-needs_host = pytest.mark.skipif(not device_library.found("ockl.bc"), reason="no ockl.bc")
 
 
 def everything(type_: str, target) -> tuple[str, int]:
