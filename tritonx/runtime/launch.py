@@ -303,12 +303,11 @@ def _no_stream(_: int) -> int:
 def _three(grid: Any) -> tuple[int, int, int]:
     """A grid of one to three extents as three."""
     if not isinstance(grid, tuple | list):
-        try:
-            return (grid.__index__(), 1, 1)
-        except AttributeError:
+        if not hasattr(grid, "__index__"):
             raise UnsupportedArgument(
                 f"a grid is a tuple of one to three integers or a function that returns one, got {type(grid).__name__}"
-            ) from None
+            )
+        grid = (grid,)
     count: int = len(grid)  # pyright: ignore[reportUnknownArgumentType]
     if not 1 <= count <= GRID_LIMIT:
         raise UnsupportedArgument(f"a grid has one to three extents, got {count}")
@@ -320,6 +319,10 @@ def _three(grid: Any) -> tuple[int, int, int]:
             raise UnsupportedArgument(f"the extents of a grid are integers, got {extent!r}") from None
         if extents[-1] < 0:
             raise UnsupportedArgument(f"the extents of a grid are not negative, got {extents[-1]}")
+        if extents[-1] >= 1 << 31:
+            raise UnsupportedArgument(
+                f"the extents of a grid are below 2^31 (program ids are int32), got {extents[-1]}"
+            )
     extents += [1] * (GRID_LIMIT - count)
     return extents[0], extents[1], extents[2]
 

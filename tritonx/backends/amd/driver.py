@@ -16,7 +16,7 @@ from typing import Any
 from tritonx.backends.amd.parameters import layout_of, pack
 from tritonx.backends.amd.targets import parse
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
-from tritonx.runtime.errors import NoDevice, OutOfResources, TritonError
+from tritonx.runtime.errors import NoDevice, OutOfResources, TritonError, UnsupportedArgument
 from tritonx.runtime.pytorch import PyTorchDriver
 
 
@@ -91,6 +91,11 @@ class AmdKernel:
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[Any]) -> None:
         """The parameters travel as one block of bytes; the LDS is static, so no dynamic amount is asked for."""
+        if grid[0] * self.threads >= 1 << 32:
+            raise UnsupportedArgument(
+                f"the grid {grid} is too large: HIP takes fewer than 2^32 threads in x. "
+                "Put some of the programs in y, or give each more to do."
+            )
         block = pack(self.types, self.layout, args)
         hip = library()
         size = struct.pack("<Q", len(block))

@@ -245,4 +245,3 @@ class AmdMachine(Machine):
 
     def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
         debug.assert_(f, failed, message, file, line, function)
-

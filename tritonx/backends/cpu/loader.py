@@ -27,6 +27,7 @@ from tritonx.backends.cpu.binding import binding
 from tritonx.backends.cpu.host import available_threads, host_isa
 from tritonx.conversion.tile_to_loops.entry import EXPORTED, RECORD_BYTES, Context
 from tritonx.runtime.errors import DeviceAssertError
+from tritonx.runtime.parameter_values import bfloat16_bits
 
 _METH_FASTCALL = 0x0080
 _names = itertools.count()
@@ -257,8 +258,7 @@ class CpuKernel:
         if kind in _STRUCT_CODES:
             return float(value)
         if kind == "bf16":
-            bits = struct.unpack("<I", struct.pack("<f", float(value)))[0]
-            return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+            return bfloat16_bits(value)
         number = int(value)
         return number if kind.startswith("i") else number & (1 << 64) - 1
 

@@ -135,7 +135,9 @@ class NvidiaKernel:
             check(cuda.cuFuncSetAttribute(function, _SET_CARVEOUT, 100), "cuFuncSetAttribute")
         if int(image.metadata.get("num_ctas", 1)) > 8:
             check(cuda.cuFuncSetAttribute(function, _SET_NON_PORTABLE_CLUSTER, 1), "cuFuncSetAttribute")
-        self.launcher = Launcher(cuda, image, self.function or 0, check, lambda: driver.on(device))
+        self.launcher = Launcher(
+            cuda, image, self.function or 0, driver.context(device), check, lambda: driver.on(device)
+        )
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Any) -> None:
         self.launcher(*grid, stream, *args)
@@ -146,7 +148,7 @@ class NvidiaDriver(PyTorchDriver):
 
     def __init__(self) -> None:
         library()
-        self._contexts: dict[int, ctypes.c_void_p] = {}
+        self._contexts: dict[int, int] = {}
         self._properties: dict[int, Mapping[str, int]] = {}
         self._current: int | None = None
 
@@ -168,19 +170,27 @@ class NvidiaDriver(PyTorchDriver):
 
     def activate(self, device: int) -> None:
         """Make the primary context of ``device`` current in this thread."""
-        cuda = library()
+        check(library().cuCtxSetCurrent(ctypes.c_void_p(self.context(device))), "cuCtxSetCurrent")
+
+    def context(self, device: int) -> int:
+        """The primary context of ``device``, kept until the process ends."""
         if device not in self._contexts:
+            cuda = library()
             handle, context = ctypes.c_int(), ctypes.c_void_p()
             check(cuda.cuDeviceGet(ctypes.byref(handle), device), "cuDeviceGet")
             check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), handle), "cuDevicePrimaryCtxRetain")
-            self._contexts[device] = context
-        check(cuda.cuCtxSetCurrent(self._contexts[device]), "cuCtxSetCurrent")
+            self._contexts[device] = context.value or 0
+        return self._contexts[device]
 
     @contextmanager
     def on(self, device: int) -> Generator[None]:
-        """With the primary context of ``device`` current in this thread; then the one that was."""
+        """With a context of ``device`` current in this thread: the one that is, or its primary one and then the one
+        that was. Without any before, the primary one stays."""
         cuda, before = library(), ctypes.c_void_p()
         check(cuda.cuCtxGetCurrent(ctypes.byref(before)), "cuCtxGetCurrent")
+        if before and self.thread_device() == device:
+            yield
+            return
         self.activate(device)
         try:
             yield

@@ -20,60 +20,22 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from tritonx.backends.api import KernelImage
-from tritonx.runtime.errors import TritonError
+from tritonx.runtime.errors import UnsupportedArgument
+from tritonx.runtime.parameter_values import address_of, bfloat16_bits, cell
 
 BUILTIN_AFTER = 32
 """Launches after which compiling the builtin has been worth it: 32 · 2.5 µs saved a launch is small against 8 ms, but
 such a kernel is in a loop."""
 
-_WRONG_CONTEXT = {201, 400}
-"""CUDA_ERROR_INVALID_CONTEXT, without one; CUDA_ERROR_INVALID_HANDLE, for a function of another one."""
-
-# type of a parameter → (struct letter of its 8-byte cell, kind for the builtin)
-_CELLS = {
-    "i1": "?7x", "u1": "?7x", "i8": "b7x", "u8": "B7x", "i16": "h6x", "u16": "H6x", "i32": "i4x", "u32": "I4x",
-    "i64": "q", "u64": "Q", "fp16": "e6x", "fp32": "f4x", "fp64": "d",
-}  # fmt: skip
-
-
-def cell(type_: str) -> str:
-    """The struct letters of one parameter's 8-byte cell."""
-    if type_.startswith("*") or type_ == "nvTmaDesc":
-        return "Q"
-    if type_ == "bf16":
-        return "H6x"
-    try:
-        return _CELLS[type_]
-    except KeyError:
-        raise TypeError(f"a kernel parameter of type {type_} cannot be passed") from None
-
-
-def address_of(argument: Any) -> int:
-    """The device address that a pointer argument stands for."""
-    if type(argument) is int:
-        return argument
-    if argument is None:
-        return 0
-    if (method := getattr(argument, "data_ptr", None)) is not None:
-        return method()
-    if (interface := getattr(argument, "__cuda_array_interface__", None)) is not None:
-        return interface["data"][0]
-    return int(argument)
-
-
-def bfloat16_bits(value: float) -> int:
-    """The bits of ``value`` rounded to bfloat16, to nearest even."""
-    word = struct.unpack("<I", struct.pack("<f", value))[0]
-    if word & 0x7FFFFFFF > 0x7F800000:
-        return word >> 16 | 0x40
-    return word + 0x7FFF + (word >> 16 & 1) >> 16
+GRID_LIMITS = 2**31 - 1, 65535, 65535
+"""Blocks in x, y and z: the same on every device since compute capability 3.0 (CUDA programming guide)."""
 
 
 class Launcher:
     """Callable as ``(grid_x, grid_y, grid_z, stream, *args)``; one for each loaded kernel.
 
-    ``check(code, call)`` raises an error with the ``code``. ``on_device()`` is entered where a launch fails because
-    this thread has no context, or another device's: a launch looks for that only then.
+    ``check(code, call)`` raises an error with the ``code``. ``on_device()`` is entered where ``context``, which the
+    function was loaded in, is not the thread's current one.
     """
 
     def __init__(
@@ -81,12 +43,14 @@ class Launcher:
         cuda: ctypes.CDLL,
         image: KernelImage,
         function: int,
+        context: int,
         check: Callable[[int, str], None],
         on_device: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self.types = [p.type for p in image.parameters]
         metadata = image.metadata
         self.function = function
+        self.context = context
         self.threads = int(metadata["num_warps"]) * 32
         self.shared = int(metadata["shared"])
         self.check = check
@@ -106,19 +70,17 @@ class Launcher:
 
     def __call__(self, x: int, y: int, z: int, stream: int, *args: Any) -> None:
         if self.builtin is not None:
-            try:
-                self.builtin(x, y, z, stream, *args)
-            except TritonError as error:
-                if getattr(error, "code", 0) not in _WRONG_CONTEXT:
-                    raise
+            if self.builtin(x, y, z, stream, *args) is not None:
                 self.slow(x, y, z, stream, args)
             return
         self.count += 1
         if self.count == BUILTIN_AFTER and not self.extended and can_build():
-            self.builtin = build(self.types, ctypes.cast(self.launch_kernel, ctypes.c_void_p).value or 0, self)
+            self.builtin = build(self.types, self)
         self.slow(x, y, z, stream, args)
 
     def slow(self, x: int, y: int, z: int, stream: int, args: tuple[Any, ...]) -> None:
+        if x * self.cluster > GRID_LIMITS[0] or y > GRID_LIMITS[1] or z > GRID_LIMITS[2]:
+            raise grid_too_large(x, y, z, self.cluster)
         values = list(args)
         for i in self.pointers:
             values[i] = address_of(values[i])
@@ -135,8 +97,11 @@ class Launcher:
         submit, call = (
             (self.launch_extended, "cuLaunchKernelEx") if self.extended else (self.launch_plain, "cuLaunchKernel")
         )
-        code = submit(x, y, z, stream, block)
-        if code in _WRONG_CONTEXT:
+        current = ctypes.c_void_p()
+        self.check(self.cuda.cuCtxGetCurrent(ctypes.byref(current)), "cuCtxGetCurrent")
+        if current.value == self.context:
+            code = submit(x, y, z, stream, block)
+        else:
             with self.on_device():
                 code = submit(x, y, z, stream, block)
         self.check(code, call)
@@ -151,6 +116,14 @@ class Launcher:
             x * self.cluster, y, z, self.threads, 1, 1, self.shared, stream, self.attributes, len(self.attributes)
         )
         return self.cuda.cuLaunchKernelEx(ctypes.byref(config), ctypes.c_void_p(self.function), block, None)
+
+
+def grid_too_large(x: int, y: int, z: int, cluster: int) -> UnsupportedArgument:
+    blocks = f" of {cluster} blocks each" if cluster > 1 else ""
+    return UnsupportedArgument(
+        f"the grid ({x}, {y}, {z}){blocks} is too large: CUDA takes up to {' x '.join(map(str, GRID_LIMITS))} blocks. "
+        "Put the largest extent first, or give a program more to do."
+    )
 
 
 class LaunchAttribute(ctypes.Structure):
@@ -205,8 +178,19 @@ def _plain_header() -> bool:
     return ctypes.c_void_p.from_address(id(probe) + 8).value == id(object)
 
 
-def build(types: list[str], driver_entry: int, launcher: Launcher) -> Callable[..., None]:
+def build(types: list[str], launcher: Launcher) -> Callable[..., None]:
     """Compile the builtin for parameters of ``types``."""
-    from tritonx.backends.nvidia.launcher_builtin import compile_builtin
+    from tritonx.backends.nvidia.launcher_builtin import Call, compile_builtin
 
-    return compile_builtin(types, driver_entry, launcher.function, launcher.threads, launcher.shared, launcher.check)
+    def address(function: Any) -> int:
+        return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+    call = Call(
+        address(launcher.launch_kernel),
+        address(launcher.cuda.cuCtxGetCurrent),
+        launcher.context,
+        launcher.function,
+        launcher.threads,
+        launcher.shared,
+    )
+    return compile_builtin(types, call, GRID_LIMITS, launcher.check)

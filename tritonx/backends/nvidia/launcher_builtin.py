@@ -2,16 +2,19 @@
 
 It runs with the GIL held, touches Python objects through the stable C API only (plus ``ob_type`` to recognise plain
 ints) and hands errors back as exceptions: a failed conversion is the exception that CPython set, a failed launch is
-raised by the Python callback."""
+raised by the Python callback. It answers None, or False where it has not launched because the thread's context is
+not the kernel's or the grid is beyond the limits: that is for the caller to see to."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding as _llvmlite
+
+from tritonx.conversion.python_numbers import DECLARATIONS, read_float
 
 llvm: Any = _llvmlite  # the package has no types
 
@@ -20,7 +23,6 @@ _FASTCALL = 0x0080
 _HEADER = """
 declare i64 @PyLong_AsUnsignedLongLong(ptr)
 declare i64 @PyLong_AsUnsignedLongLongMask(ptr)
-declare double @PyFloat_AsDouble(ptr)
 declare i32 @PyObject_IsTrue(ptr)
 declare ptr @PyObject_VectorcallMethod(ptr, ptr, i64, ptr)
 declare ptr @PyObject_CallFunction(ptr, ptr, ...)
@@ -36,6 +38,17 @@ _KEEP: list[object] = []
 """What the compiled code refers to: method definitions, the JIT's library, interned names. Builtins live as long as
 the process.
 """
+
+
+class Call(NamedTuple):
+    """What is called: addresses of two functions of the driver, two of its handles, and the shape of a block."""
+
+    launch_kernel: int
+    get_current: int
+    context: int
+    function: int
+    threads: int
+    shared: int
 
 
 class _MethodDef(ctypes.Structure):
@@ -83,22 +96,17 @@ join{i}:
     )
 
 
-def _float(out: list[str], i: int, type_: str) -> None:
-    out.append(f"  %v{i} = call double @PyFloat_AsDouble(ptr %o{i})")
-    llvm_type = {"fp16": "half", "bf16": "bfloat", "fp32": "float", "fp64": "double"}[type_]
-    if llvm_type == "double":
-        out.append(f"  store double %v{i}, ptr %c{i}")
-    else:
-        out.append(f"  %t{i} = fptrunc double %v{i} to {llvm_type}\n  store {llvm_type} %t{i}, ptr %c{i}")
-
-
-def _text(types: list[str], entry: int, function: int, threads: int, shared: int, raiser: int, data_ptr: int) -> str:
+def _text(types: list[str], call: Call, limits: tuple[int, int, int], raiser: int, data_ptr: int) -> str:
     n = max(len(types), 1)
-    out = [_HEADER, "define ptr @launch(ptr %self, ptr %args, i64 %count) {", "entry:"]
+    none, false = id(None), id(False)
+    out = [_HEADER, DECLARATIONS, "define ptr @launch(ptr %self, ptr %args, i64 %count) {", "entry:"]
     out.append(f"  %cells = alloca [{n} x i64], align 16\n  %block = alloca [{n} x ptr], align 16")
+    out.append("  %context = alloca ptr")
     for j, name in enumerate(("gx", "gy", "gz", "stream")):
         out.append(f"  %{name}p = getelementptr ptr, ptr %args, i64 {j}\n  %{name}o = load ptr, ptr %{name}p")
         out.append(f"  %{name} = call i64 @PyLong_AsUnsignedLongLong(ptr %{name}o)")
+    for name, limit in zip(("gx", "gy", "gz"), limits, strict=True):
+        out.append(f"  %{name}large = icmp ugt i64 %{name}, {limit}")
     for i, type_ in enumerate(types):
         out.append(f"  %q{i} = getelementptr ptr, ptr %args, i64 {i + 4}\n  %o{i} = load ptr, ptr %q{i}")
         out.append(
@@ -113,23 +121,34 @@ def _text(types: list[str], entry: int, function: int, threads: int, shared: int
         elif type_[0] in "iu":
             _integer(out, i, int(type_[1:]))
         else:
-            _float(out, i, type_)
+            out += read_float(i, type_)
     out.append(
         f"""  %error = call ptr @PyErr_Occurred()
   %failed = icmp ne ptr %error, null
-  br i1 %failed, label %fail, label %go
+  br i1 %failed, label %fail, label %look
+look:
+  %asked = call i32 inttoptr (i64 {call.get_current} to ptr)(ptr %context)
+  %current = load ptr, ptr %context
+  %elsewhere = icmp ne ptr %current, inttoptr (i64 {call.context} to ptr)
+  %large0 = or i1 %gxlarge, %gylarge
+  %large = or i1 %large0, %gzlarge
+  %other = or i1 %large, %elsewhere
+  br i1 %other, label %leave, label %go
+leave:
+  call void @Py_IncRef(ptr inttoptr (i64 {false} to ptr))
+  ret ptr inttoptr (i64 {false} to ptr)
 go:
   %x = trunc i64 %gx to i32
   %y = trunc i64 %gy to i32
   %z = trunc i64 %gz to i32
   %s = inttoptr i64 %stream to ptr
-  %code = call i32 inttoptr (i64 {entry} to ptr)(ptr inttoptr (i64 {function} to ptr),
-    i32 %x, i32 %y, i32 %z, i32 {threads}, i32 1, i32 1, i32 {shared}, ptr %s, ptr %block, ptr null)
+  %code = call i32 inttoptr (i64 {call.launch_kernel} to ptr)(ptr inttoptr (i64 {call.function} to ptr),
+    i32 %x, i32 %y, i32 %z, i32 {call.threads}, i32 1, i32 1, i32 {call.shared}, ptr %s, ptr %block, ptr null)
   %wrong = icmp ne i32 %code, 0
   br i1 %wrong, label %raise, label %done
 done:
-  call void @Py_IncRef(ptr inttoptr (i64 {id(None)} to ptr))
-  ret ptr inttoptr (i64 {id(None)} to ptr)
+  call void @Py_IncRef(ptr inttoptr (i64 {none} to ptr))
+  ret ptr inttoptr (i64 {none} to ptr)
 raise:
   %raised = call ptr (ptr, ptr, ...) @PyObject_CallFunction(ptr inttoptr (i64 {raiser} to ptr), ptr @format,
     i32 %code, ptr @call)
@@ -142,17 +161,18 @@ fail:
 
 
 def compile_builtin(
-    types: list[str], entry: int, function: int, threads: int, shared: int, check: Callable[[int, str], None]
+    types: list[str], call: Call, limits: tuple[int, int, int], check: Callable[[int, str], None]
 ) -> Callable[..., Any]:
     """The builtin ``launch(grid_x, grid_y, grid_z, stream, *args)`` for parameters of ``types`` (Triton's names).
 
-    ``entry`` is the address of cuLaunchKernel, ``function`` the CUfunction. ``check`` is called with the code of a
-    failed launch and the name of the call, and must raise. The caller passes exactly ``4 + len(types)`` arguments.
+    It launches where ``call.context`` is current and the grid is within ``limits``, and answers False elsewhere.
+    ``check`` is called with the code of a failed launch and the name of the call, and must raise. The caller passes
+    exactly ``4 + len(types)`` arguments.
     """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     name = sys.intern("data_ptr")
-    text = _text(types, entry, function, threads, shared, id(check), id(name))
+    text = _text(types, call, limits, id(check), id(name))
     machine = llvm.Target.from_default_triple().create_target_machine(opt=2, jit=True)
     jit = llvm.create_lljit_compiler(machine)
     library = (

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tritonx.conversion.python_numbers import DECLARATIONS, read_float
 from tritonx.conversion.tile_to_loops.isa import HostIsa
 
 OVERREAD = 64
@@ -50,7 +51,7 @@ RECORD_BYTES = 32
 
 @dataclass(frozen=True)
 class Parameter:
-    """A kernel parameter: Triton's name of its type, and the LLVM type that the program takes."""
+    """A kernel parameter: its type in the IR, and the LLVM type that the program takes."""
 
     type: str
     llvm: str
@@ -162,8 +163,8 @@ done:
 }}"""
 
 
-_PYTHON = """declare i64 @PyLong_AsUnsignedLongLongMask(ptr)
-declare double @PyFloat_AsDouble(ptr)
+_PYTHON = f"""declare i64 @PyLong_AsUnsignedLongLongMask(ptr)
+{DECLARATIONS}
 declare ptr @PyErr_Occurred()
 declare void @PyErr_SetString(ptr, ptr)
 declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
@@ -174,6 +175,8 @@ declare void @PyEval_RestoreThread(ptr)
 @PyLong_Type = external global i8
 @PyExc_TypeError = external global ptr
 @_Py_NoneStruct = external global i8"""
+
+FLOATS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64"}
 
 GLOBALS = f"""@tx.parallel = global ptr null
 @tx.threads = global i32 1
@@ -259,24 +262,8 @@ def _argument(i: int, parameter: Parameter) -> list[str]:
     ]
     if parameter.llvm == "ptr":
         return lines + _pointer_argument(i)
-    if parameter.llvm in ("float", "double", "half") or parameter.type in ("bf16", "fp16"):
-        lines.append(f"  %d{i} = call double @PyFloat_AsDouble(ptr %o{i})")
-        if parameter.llvm == "double":
-            return [*lines, f"  store double %d{i}, ptr %c{i}, align 8"]
-        lines.append(f"  %f{i} = fptrunc double %d{i} to float")
-        if parameter.llvm == "half":
-            return [*lines, f"  %h{i} = fptrunc float %f{i} to half", f"  store half %h{i}, ptr %c{i}, align 8"]
-        if parameter.type == "bf16":
-            lines += [
-                f"  %fb{i} = bitcast float %f{i} to i32",
-                f"  %fs{i} = lshr i32 %fb{i}, 16",
-                f"  %fo{i} = and i32 %fs{i}, 1",
-                f"  %fr{i} = add i32 %fb{i}, 32767",
-                f"  %fe{i} = add i32 %fr{i}, %fo{i}",
-                f"  %ft{i} = lshr i32 %fe{i}, 16",
-            ]
-            return [*lines, f"  store i32 %ft{i}, ptr %c{i}, align 8"]
-        return [*lines, f"  store float %f{i}, ptr %c{i}, align 8"]
+    if parameter.type in FLOATS:
+        return lines + read_float(i, FLOATS[parameter.type])
     return [
         *lines,
         f"  %v{i} = call i64 @PyLong_AsUnsignedLongLongMask(ptr %o{i})",
