@@ -9,27 +9,21 @@ from typing import Any
 from tritonx.runtime.parameter_values import address_of, bfloat16_bits, letter
 
 
-def layout_of(types: Sequence[str]) -> tuple[struct.Struct, ...]:
-    """One ``Struct`` for each parameter, with the padding that goes before it."""
-    out: list[struct.Struct] = []
+def layout_of(types: Sequence[str]) -> struct.Struct:
+    """The block of parameters of these types, with the padding that goes before each."""
+    cells: list[str] = []
     offset = 0
     for type_ in types:
         size = struct.calcsize("<" + letter(type_))
         padding = -offset % size
-        out.append(struct.Struct(f"<{padding}x{letter(type_)}"))
+        cells.append(f"{padding}x{letter(type_)}")
         offset += padding + size
-    return tuple(out)
+    return struct.Struct("<" + "".join(cells))
 
 
-def pack(types: Sequence[str], layout: Sequence[struct.Struct], arguments: Sequence[Any]) -> bytes:
-    """The parameter block of ``arguments``."""
-    parts: list[bytes] = []
-    for type_, place, argument in zip(types, layout, arguments, strict=True):
-        if type_.startswith("*"):
-            value = address_of(argument)
-        elif type_ == "bf16":
-            value = bfloat16_bits(argument)
-        else:
-            value = argument
-        parts.append(place.pack(value))
-    return b"".join(parts)
+def values_of(types: Sequence[str], arguments: Sequence[Any]) -> list[Any]:
+    """What the layout of ``types`` packs for ``arguments``: addresses of pointers, bits of bfloat16."""
+    return [
+        address_of(argument) if type_[0] == "*" else bfloat16_bits(argument) if type_ == "bf16" else argument
+        for type_, argument in zip(types, arguments, strict=True)
+    ]

@@ -17,7 +17,7 @@ import pytest
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i32
 
 from tritonx.backends.amd import BACKEND
-from tritonx.backends.amd.parameters import layout_of, pack
+from tritonx.backends.amd.parameters import layout_of, values_of
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.dialects.tile import PointerType
 from tritonx.interpreter.arguments import normalise_grid
@@ -115,7 +115,7 @@ class CodeObject:
 
     def block(self, types: Sequence[str], arguments: Sequence[Any], grid: tuple[int, int, int], threads: int) -> bytes:
         """The kernel's arguments with the implicit ones that its metadata lists."""
-        explicit = pack(types, layout_of(types), arguments)
+        explicit = layout_of(types).pack(*values_of(types, arguments))
         whole = bytearray(explicit.ljust(self.kernel[".kernarg_segment_size"], b"\0"))
         hidden = {f"hidden_block_count_{axis}": grid[i] for i, axis in enumerate("xyz")}
         hidden |= {"hidden_group_size_x": threads, "hidden_group_size_y": 1, "hidden_group_size_z": 1}
