@@ -3,7 +3,8 @@
     python benchmarks/gpu_memory.py [--json out.json] [case ...]
 
 Inputs are fresh random numbers, outputs are filled with NaN first, results are compared with float64. Each compiler
-is given the same small list of configurations and its best one counts."""
+is given the same small list of configurations; then the best two of each run 400 times by turns. The ratio has a
+standard error below 0.001: what is left differs from machine to machine."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from peers import gpu_milliseconds, load
+from peers import gpu_milliseconds, gpu_race, load
 
 KERNELS = load("kernels_memory")
 EVERY_CONFIGURATION = False
@@ -175,16 +176,19 @@ def measure(case: Case) -> dict[str, Any]:
     if EVERY_CONFIGURATION:
         for (name, configuration, _), ms in zip(runs, times, strict=True):
             print(f"  {name:8s} {configuration} {case.bytes / ms / 1e6:6.0f} GB/s", flush=True)
-    best: dict[str, tuple[float, dict[str, int]]] = {}
-    for (name, configuration, _), ms in zip(runs, times, strict=True):
-        if name not in best or ms < best[name][0]:
-            best[name] = ms, configuration
     row: dict[str, Any] = {"case": case.name, "goal": GOALS.get(case.name)}
-    for name, (ms, configuration) in best.items():
-        row[name] = {"gbps": case.bytes / ms / 1e6, "ms": ms, "configuration": configuration, "error": errors[name]}
-        row[name]["right"] = bool(errors[name] <= case.tolerance)
+    fast: list[int] = []
+    for name in errors:
+        fast += sorted((i for i, run in enumerate(runs) if run[0] == name), key=times.__getitem__)[:2]
+    means = dict(zip(fast, gpu_race([runs[i][2] for i in fast]), strict=True))
+    best = {name: min((i for i in fast if runs[i][0] == name), key=means.__getitem__) for name in errors}
+    for name, i in best.items():
+        row[name] = {
+            "gbps": case.bytes / means[i].ms / 1e6, "ms": means[i].ms, "ms_error": means[i].error,
+            "configuration": runs[i][1], "error": errors[name], "right": bool(errors[name] <= case.tolerance),
+        }  # fmt: skip
     if len(best) == 2:
-        row["ratio"] = best["triton"][0] / best["tritonx"][0]
+        row["ratio"] = means[best["triton"]].ms / means[best["tritonx"]].ms
     return row
 
 
