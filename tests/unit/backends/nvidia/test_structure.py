@@ -196,7 +196,7 @@ def test_a_large_kernel_that_spills_is_assembled_once(compiler: Any, monkeypatch
     compiler(many_products, "90", PRODUCTS, {"M": 64, "N": 128, "K": 16}, num_warps=1)
     assert given == [True]
     given.clear()
-    compiler(many_products, "90", PRODUCTS, {"M": 32, "N": 32, "K": 32})
+    compiler(many_products, "90", PRODUCTS, {"M": 32, "N": 64, "K": 32})
     assert given == [False]
 
 
