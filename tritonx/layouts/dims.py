@@ -9,8 +9,6 @@ LANE = "lane"
 WARP = "warp"
 BLOCK = "block"
 OFFSET = "offset"
-THREAD = "thread"
-"""Lane and warp as one number, the lane in the lower bits."""
 
 HARDWARE = (REGISTER, LANE, WARP, BLOCK)
 """Input dims of a distributed layout, in order."""

@@ -15,11 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tritonx.layouts.dims import BLOCK, LANE, REGISTER, THREAD, WARP
+from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
 from tritonx.layouts.linear import LinearLayout
 
 THREAD_DIMS = (LANE, WARP, BLOCK)
-MERGED_DIMS = (THREAD, BLOCK)
 
 
 @dataclass(frozen=True)
@@ -85,19 +84,9 @@ def index_plan(layout: LinearLayout, out_dim: str, in_dims: tuple[str, ...] = TH
     return IndexPlan(tuple(terms), disjoint, reach)
 
 
-@lru_cache(maxsize=4096)
-def over_threads(layout: LinearLayout, lane_bits: int) -> LinearLayout:
-    """`layout` with lane and warp as one dim, `THREAD`: bits of both that move by the same distance are one term."""
-    lanes, warps = layout.columns(LANE), layout.columns(WARP)
-    threads = (*lanes, *(0 for _ in range(lane_bits - len(lanes))), *warps)
-    others = [(dim, layout.columns(dim)) for dim in layout.in_dims if dim not in (LANE, WARP)]
-    return LinearLayout([(THREAD, threads), *others], layout.outs)
-
-
 def _term_order(item: tuple[tuple[str, int], int]) -> tuple[int, int]:
     (dim, shift), _ = item
-    order = (*THREAD_DIMS, *MERGED_DIMS)
-    return (order.index(dim) if dim in order else len(order), shift)
+    return (THREAD_DIMS.index(dim) if dim in THREAD_DIMS else len(THREAD_DIMS), shift)
 
 
 def evaluate(plan: IndexPlan, values: dict[str, int]) -> int:

@@ -31,7 +31,7 @@ from tritonx.layouts.encodings import (
     SliceEncoding,
     SwizzledSharedEncoding,
 )
-from tritonx.layouts.index_math import MERGED_DIMS, evaluate, over_threads
+from tritonx.layouts.index_math import evaluate
 from tritonx.layouts.samples import random_distributed, random_shared
 
 ROWS = BlockedEncoding((1, 8), (4, 8), (4, 1), (1, 0))
@@ -45,14 +45,11 @@ def test_index_plans(seed):
         layout = linear_layout(encoding, shape)
         for dim in layout.out_dims:
             plan, constants = index_plan(layout, dim), register_indices(layout, dim)
-            merged = index_plan(over_threads(layout, layout.in_bits("lane")), dim, MERGED_DIMS)
             for _ in range(10):
                 place = {name: rng.randrange(layout.in_size(name)) for name in layout.in_dims}
                 thread = evaluate(plan, place)
                 constant = constants.values[place["register"]]
                 assert thread & ~plan.reach == 0
-                number = place["lane"] | place["warp"] << layout.in_bits("lane")
-                assert evaluate(merged, {**place, "thread": number}) == thread
                 expected = dict(zip(layout.out_dims, layout.apply(**place), strict=True))[dim]
                 assert (thread + constant if constants.additive else thread ^ constant) == expected
 
@@ -60,9 +57,6 @@ def test_index_plans(seed):
 def test_blocked_index_is_few_terms():
     layout = linear_layout(ROWS, (128, 64))
     assert len(index_plan(layout, "dim0").terms) == 2 and len(index_plan(layout, "dim1").terms) == 1
-    flat = linear_layout(BlockedEncoding((4,), (32,), (4,), (0,)), (1024,))
-    assert len(index_plan(flat, "dim0").terms) == 2
-    assert len(index_plan(over_threads(flat, 5), "dim0", MERGED_DIMS).terms) == 1
     assert index_plan(layout, "dim0").disjoint and register_indices(layout, "dim0").additive
 
 

@@ -38,7 +38,6 @@ class AmdMachine(Machine):
     flush_subnormal: bool = False
     triple = "amdgcn-amd-amdhsa"
     kernel_convention = "amdgpu_kernel"
-    scalar_warps = True
 
     @property
     def warp_size(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]  # derived here

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tritonx.layouts import LinearLayout
-from tritonx.layouts.dims import BLOCK, LANE, REGISTER, THREAD, WARP
-from tritonx.layouts.index_math import MERGED_DIMS, ChoiceTerm, all_xors, index_plan, over_threads
+from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
+from tritonx.layouts.index_math import ChoiceTerm, all_xors, index_plan
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -22,10 +22,7 @@ def apply_layout(f: FunctionEmitter, layout: LinearLayout, out_dim: str) -> tupl
 
     Written where the emitter stands; callers that want it in the entry block open the prologue first.
     """
-    if f.machine.scalar_warps:
-        plan = index_plan(layout, out_dim)
-    else:
-        plan = index_plan(over_threads(layout, f.machine.warp_size.bit_length() - 1), out_dim, MERGED_DIMS)
+    plan = index_plan(layout, out_dim)
     join = "or disjoint" if plan.disjoint else "xor"
     total = "0"
     for term in plan.terms:
@@ -52,8 +49,6 @@ def thread_coordinate(f: FunctionEmitter, dim: str) -> str:
         return f.lane
     if dim == WARP:
         return f.warp
-    if dim == THREAD:
-        return f.thread
     return f.machine.cluster_rank(f)
 
 

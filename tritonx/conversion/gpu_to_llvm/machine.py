@@ -48,8 +48,6 @@ class Machine(ABC):
     kernel_convention: str
     warp_size: int
     shared_space: int = 3
-    scalar_warps: bool = False
-    """Whether the warp's number lives in scalar registers, so that terms of it are cheaper on their own."""
 
     @property
     def paired_extrema(self) -> frozenset[str]:
