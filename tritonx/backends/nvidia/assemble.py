@@ -41,13 +41,28 @@ class Assembled:
         return [line for line in self.log.splitlines() if re.search(r"warning|\bC7\d\d\d\b", line)]
 
 
-def assemble(ptx: str, capability: Capability, *, options: str | None = None, line_info: bool = True) -> Assembled:
+def assemble(
+    ptx: str,
+    capability: Capability,
+    *,
+    options: str | None = None,
+    line_info: bool = True,
+    may_drop_limit: bool = False,
+) -> Assembled:
     """Assemble for ``capability``; raises ``PTXASError`` with the assembler's words, and where to get one if there is
     none. A kernel that spills is assembled a second time, for one block on a multiprocessor; the better one is kept.
     A very large one is assembled like that first: if it takes all registers even so, there is nothing to gain from the
     other way.
     One that misses room for another block by a few registers is asked to do without them, and may not spill for it.
+    With ``may_drop_limit`` a limit of registers in the PTX, which a pass has set, holds unless the kernel spills less
+    without.
     """
+    if may_drop_limit and (free := without_limit(ptx)) is not None:
+        limited = _assemble(ptx, capability, options, line_info)
+        if not limited.spills:
+            return limited
+        made = assemble(free, capability, options=options, line_info=line_info)
+        return made if made.spills < limited.spills else limited
     roomy = with_blocks(ptx, 1)
     first = None
     if roomy is not None and virtual_registers(ptx) >= LARGE:
@@ -80,6 +95,12 @@ MAX_REGISTERS = 255
 def virtual_registers(ptx: str) -> int:
     """How many 32-bit registers the largest function declares."""
     return max((int(n) for n in re.findall(r"^\s*\.reg \.b32 +\t?%r<(\d+)>;", ptx, re.MULTILINE)), default=0)
+
+
+def without_limit(ptx: str) -> str | None:
+    """The PTX without its ``.maxnreg``; None where it has none."""
+    free, count = re.subn(r"^\s*\.maxnreg\b.*\n", "", ptx, flags=re.MULTILINE)
+    return free if count else None
 
 
 def with_blocks(ptx: str, blocks: int) -> str | None:

@@ -63,7 +63,13 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
 def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
     from tritonx.backends.nvidia.assemble import assemble
 
-    made = assemble(ptx, capability(compilation.target), options=getattr(compilation.options, "ptx_options", None))
+    options = compilation.options
+    made = assemble(
+        ptx,
+        capability(compilation.target),
+        options=getattr(options, "ptx_options", None),
+        may_drop_limit=options.maxnreg is None,
+    )
     compilation.metadata["registers"] = made.registers
     compilation.metadata["spills"] = made.spills
     compilation.metadata["local"] = made.local

@@ -2,6 +2,8 @@
 
 #line = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 
+// The limit of registers: 16 for the loads of a body and 32 to work with.
+// CHECK: module attributes {{.*}}ttg.maxnreg = 48 : i32
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // Sixteen bytes a thread and iteration: four at a time, each at its own address, and the rest one by one.
   // CHECK-LABEL: @sum

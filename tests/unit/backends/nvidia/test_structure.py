@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.backends.nvidia import assemble
 from tritonx.backends.nvidia.assemble import find_ptxas
+from tritonx.backends.nvidia.disassemble import disassemble, find_nvdisasm
 from tritonx.backends.nvidia.targets import CAPABILITIES
 
 needs_assembler = pytest.mark.skipif(find_ptxas() is None, reason="no ptxas")
@@ -247,3 +249,53 @@ def test_a_product_in_double_precision_holds_a_step(compiler: Any, arch: str) ->
 def test_registers_are_limited(compiler: Any) -> None:
     made = compiler(softmax, "90", SOFTMAX, {"BLOCK": 4096}, maxnreg=64, until="ptx")
     assert ".maxnreg 64" in made.ptx
+
+
+@tritonx.jit
+def total(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    acc = tl.zeros([BLOCK], tl.float32)
+    for _ in range(n):
+        acc += tl.load(x_ptr + tl.arange(0, BLOCK))
+        x_ptr += BLOCK
+    tl.store(out_ptr + tl.arange(0, BLOCK), acc)
+
+
+@tritonx.jit
+def total_of_products(x_ptr, a_ptr, b_ptr, out_ptr, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m = tl.arange(0, M)[:, None]
+    at = m * N + tl.arange(0, N)[None, :]
+    a = tl.load(a_ptr + m + tl.arange(0, K)[None, :] * M)
+    b = tl.load(b_ptr + tl.arange(0, K)[:, None] * N + tl.arange(0, N)[None, :])
+    product = tl.dot(a, b, input_precision="ieee")
+    acc = 0.0
+    for _ in range(n):
+        acc += tl.load(x_ptr)
+        x_ptr += 1
+    sums = tl.zeros([128], tl.float32)
+    for _ in range(n):
+        sums += tl.load(x_ptr + tl.arange(0, 128))
+        x_ptr += 128
+    tl.store(out_ptr + at, product + acc + tl.sum(sums))
+
+
+@needs_assembler
+@pytest.mark.skipif(find_nvdisasm() is None, reason="no nvdisasm")
+def test_unrolled_loads_are_under_way_together(compiler: Any) -> None:
+    """Four loads of 16 bytes a thread, one after another in the machine code of the loop."""
+    made = compiler(total, "90", {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32"}, {"BLOCK": 512})
+    assert ".maxnreg 48" in made.ptx
+    assert not made.metadata["spills"]
+    listing = disassemble(made.stages["cubin"])
+    assert re.search(r"(LDG\S*128\b(?:(?!LDG|FADD|STG).)*){4}", listing, re.DOTALL)
+
+
+@needs_assembler
+def test_the_limit_for_loads_gives_way_to_spills(compiler: Any) -> None:
+    signature = {"x_ptr": "*fp32", "a_ptr": "*fp32", "b_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32"}
+    made = compiler(total_of_products, "90", signature, {"M": 64, "N": 64, "K": 16}, num_warps=2)
+    assert ".maxnreg" in made.ptx
+    assert not made.metadata["spills"]
+    assert made.metadata["registers"] > 64
+    given = compiler(total_of_products, "90", signature, {"M": 64, "N": 64, "K": 16}, num_warps=2, maxnreg=48)
+    assert given.metadata["spills"]
+    assert given.metadata["registers"] == 48
