@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = "{'xdsl', 'llvmlite', 'numpy', 'torch', 'ml_dtypes', 'importlib.metadata'}"
+HEAVY = "{'xdsl', 'llvmlite', 'numpy', 'torch', 'ml_dtypes', 'importlib.metadata', 'hip', 'rocm'}"
 
 
 def run(code: str, **environment: str) -> str:
