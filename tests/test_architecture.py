@@ -147,8 +147,12 @@ FORMAT_NAMES = re.compile(
 ANYWHERE = {"__cuda_array_interface__", "sm_clock_rate"}
 """The array protocol, and a key of Triton's device properties, which every driver reports."""
 
-PYTORCH = {("runtime/pytorch.py", "cuda"), ("runtime/pytorch.py", "_cuda_getCurrentRawStream")}
-"""PyTorch calls its GPU module ``cuda`` on every vendor's devices."""
+PYTORCH = {
+    ("runtime/pytorch.py", "cuda"),
+    ("runtime/pytorch.py", "_cuda_getCurrentRawStream"),
+    ("backends/amd", "cuda"),
+}
+"""PyTorch and CuPy call their GPU modules, and the devices, ``cuda`` on every vendor's."""
 
 # Names of Triton's public interface, or of an array protocol, that cannot be spelled otherwise: (place, word).
 PUBLIC_NAMES: set[tuple[str, str]] = {

@@ -239,6 +239,17 @@ class Backend(ABC):
         """The target for what stands after the colon; "" is the default one. Raises ``ValueError`` with the known
         ones."""
 
+    def serves(self, location: tuple[str, Any, int]) -> bool:
+        """Whether this backend runs where arrays at ``location`` (protocol, device kind in it, index) live."""
+        protocol, kind, _ = location
+        if protocol == "interface":
+            return kind in self.array_interfaces
+        if protocol == "torch":
+            return kind in self.torch_device_types
+        if protocol == "dlpack":
+            return kind in self.dlpack_device_types
+        return protocol == "backend" and kind == self.name
+
     @abstractmethod
     def known_targets(self) -> tuple[Target, ...]:
         """The targets that tests compile for where there is no device."""

@@ -148,21 +148,9 @@ def parse_target(text: str) -> tuple[Backend, Target]:
     return backend, backend.parse_target(arch)
 
 
-def serves(backend: Backend, location: tuple[str, Any, int]) -> bool:
-    """Whether ``backend`` runs where arrays at ``location`` (protocol, device kind in it, index) live."""
-    protocol, kind, _ = location
-    if protocol == "interface":
-        return kind in backend.array_interfaces
-    if protocol == "torch":
-        return kind in backend.torch_device_types
-    if protocol == "dlpack":
-        return kind in backend.dlpack_device_types
-    return protocol == "backend" and kind == backend.name
-
-
 def serving(location: tuple[str, Any, int]) -> tuple[str, ...]:
     """Names of the backends that run where arrays at ``location`` live."""
-    return tuple(name for name, backend in available().items() if serves(backend, location))
+    return tuple(name for name, backend in available().items() if backend.serves(location))
 
 
 def refresh() -> None:

@@ -32,7 +32,7 @@ def _located(names: Sequence[str], specs: Sequence[ArgSpec]) -> Iterator[tuple[s
 
 def _require_served(backend: Backend, located: Sequence[tuple[str, Location]]) -> None:
     for name, location in located:
-        if not registry.serves(backend, location):
+        if not backend.serves(location):
             raise UnsupportedArgument(
                 f"argument {name!r} lives in {describe_location(location)}, where the backend {backend.name!r} that "
                 f"set_active or TRITONX_BACKEND chose cannot reach it; copy it there "
@@ -50,7 +50,7 @@ def _common_backend(located: Sequence[tuple[str, Location]]) -> Backend:
                 f"(there are {', '.join(backends) or 'none'})"
             )
     for backend in backends.values():
-        if all(registry.serves(backend, location) for _, location in located):
+        if all(backend.serves(location) for _, location in located):
             return backend
     first_name, first = located[0]
     home = set(registry.serving(first))

@@ -10,6 +10,12 @@ from abc import abstractmethod
 from tritonx.backends.api import Driver
 
 
+def built_for(platform: str) -> bool | None:
+    """Whether the PyTorch in this process was built for ``platform``, a name in ``torch.version``; None without one."""
+    version = getattr(sys.modules.get("torch"), "version", None)
+    return None if version is None else getattr(version, platform, None) is not None
+
+
 class PyTorchDriver(Driver):
     """Methods to inherit rather than functions to call: a launch asks for the stream."""
 

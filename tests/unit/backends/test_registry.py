@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -114,3 +115,23 @@ def test_a_plugin_cannot_take_the_name_of_one_of_ours(install: Install) -> None:
 def test_unknown_names(install: Install) -> None:
     with pytest.raises(NoBackend, match="no backend named 'nonesuch' can be used; there are"):
         registry.get_backend("nonesuch")
+
+
+def test_pytorch_names_amd_gpus_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which of the two backends a tensor on ``cuda:0`` belongs to is a matter of PyTorch's build."""
+    tensor, array, host = ("torch", "cuda", 0), ("interface", "__cuda_array_interface__", 0), ("torch", "cpu", 0)
+    amd, nvidia = registry.get_backend("hip"), registry.get_backend("cuda")
+    torch, cupy = ModuleType("torch"), ModuleType("cupy")
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    versions = SimpleNamespace(cuda="13.0", hip=None), SimpleNamespace(cuda=None, hip="6.4.43482")
+    for version, served, other in ((versions[0], nvidia, amd), (versions[1], amd, nvidia)):
+        monkeypatch.setattr(torch, "version", version, raising=False)
+        for location in (tensor, array):
+            assert served.serves(location)
+            assert not other.serves(location)
+        assert not served.serves(host)
+    monkeypatch.setattr(cupy, "cuda", SimpleNamespace(runtime=SimpleNamespace(is_hip=False)), raising=False)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    assert nvidia.serves(array)
+    assert amd.serves(tensor)

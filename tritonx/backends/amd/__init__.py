@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any, ClassVar
 
 from tritonx.backends.amd.options import SCHEDULE_HINTS, AmdOptions
 from tritonx.backends.api import Backend, Driver, Options, Stage, Target
+from tritonx.runtime.pytorch import built_for
 
 
 class AmdBackend(Backend):
@@ -18,7 +20,8 @@ class AmdBackend(Backend):
     options_type = AmdOptions
     binary_stage = "hsaco"
     dlpack_device_types = frozenset({10, 11})
-    torch_device_types: ClassVar[frozenset[str]] = frozenset()
+    torch_device_types = frozenset({"cuda"})
+    array_interfaces = ("__cuda_array_interface__",)
     language_module: ClassVar[str] = "tritonx.backends.amd.language"
     """What ``tl.extra.hip`` is."""
 
@@ -26,6 +29,14 @@ class AmdBackend(Backend):
     """What ``tl.target_info.is_hip_<family>`` asks."""
 
     _driver: ClassVar[Driver | None] = None
+
+    def serves(self, location: tuple[str, Any, int]) -> bool:
+        """PyTorch and CuPy say CUDA for AMD GPUs too: what they were built for decides."""
+        protocol = location[0]
+        ours = protocol not in ("torch", "interface") or bool(built_for("hip"))
+        if protocol == "interface" and (cupy := sys.modules.get("cupy")) is not None:
+            ours = bool(cupy.cuda.runtime.is_hip)
+        return ours and super().serves(location)
 
     def parse_target(self, arch: str) -> Target:
         from tritonx.backends.amd.targets import parse

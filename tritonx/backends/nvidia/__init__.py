@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tritonx.backends.api import Backend, Driver, KernelImage, Options, Stage, Target
 from tritonx.backends.nvidia.options import NvidiaOptions
+from tritonx.runtime.pytorch import built_for
 
 
 class NvidiaBackend(Backend):
@@ -23,6 +25,14 @@ class NvidiaBackend(Backend):
     """What ``tl.extra.cuda`` is."""
 
     _driver: ClassVar[Driver | None] = None
+
+    def serves(self, location: tuple[str, Any, int]) -> bool:
+        """Not the arrays of a PyTorch or CuPy that says CUDA for other GPUs."""
+        protocol = location[0]
+        ours = protocol not in ("torch", "interface") or built_for("cuda") is not False
+        if protocol == "interface" and (cupy := sys.modules.get("cupy")) is not None:
+            ours = not cupy.cuda.runtime.is_hip
+        return ours and super().serves(location)
 
     def parse_target(self, arch: str) -> Target:
         from tritonx.backends.nvidia.targets import parse

@@ -103,11 +103,10 @@ def check(code: int, call: str) -> None:
 
 
 class NvidiaKernel:
-    """A function of a loaded module."""
+    """A function of a loaded module; made with a context of its device current."""
 
     def __init__(self, driver: NvidiaDriver, image: KernelImage, device: int) -> None:
         cuda = library()
-        driver.activate(device)
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         check(cuda.cuModuleLoadData(ctypes.byref(module), image.binary), "cuModuleLoadData")
         self.module = module
@@ -217,7 +216,8 @@ class NvidiaDriver(PyTorchDriver):
     # ---- kernels
 
     def load(self, image: KernelImage, device: int) -> LoadedKernel:
-        return NvidiaKernel(self, image, device)
+        with self.on(device):
+            return NvidiaKernel(self, image, device)
 
     def make_launcher(self, image: KernelImage, kernel: LoadedKernel) -> Callable[..., None]:
         assert isinstance(kernel, NvidiaKernel)
@@ -226,37 +226,38 @@ class NvidiaDriver(PyTorchDriver):
     # ---- memory
 
     def allocate(self, nbytes: int, device: int) -> int:
-        self.activate(device)
         address = ctypes.c_uint64()
-        code = library().cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(nbytes, 1)))
+        with self.on(device):
+            code = library().cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(nbytes, 1)))
         if code == 2:
             raise MemoryError(f"the device has no {nbytes} bytes left")
         check(code, "cuMemAlloc")
         return address.value
 
     def free(self, address: int, device: int) -> None:
-        check(library().cuMemFree_v2(ctypes.c_uint64(address)), "cuMemFree")
+        with self.on(device):
+            check(library().cuMemFree_v2(ctypes.c_uint64(address)), "cuMemFree")
 
     def copy_to_device(self, destination: int, source: memoryview, device: int) -> None:
-        self.activate(device)
         data = (ctypes.c_char * source.nbytes).from_buffer_copy(source) if source.readonly else None
         pointer = ctypes.addressof(data if data is not None else (ctypes.c_char * source.nbytes).from_buffer(source))
-        code = library().cuMemcpyHtoD_v2(
-            ctypes.c_uint64(destination), ctypes.c_void_p(pointer), ctypes.c_size_t(source.nbytes)
-        )
+        with self.on(device):
+            code = library().cuMemcpyHtoD_v2(
+                ctypes.c_uint64(destination), ctypes.c_void_p(pointer), ctypes.c_size_t(source.nbytes)
+            )
         check(code, "cuMemcpyHtoD")
 
     def copy_to_host(self, destination: memoryview, source: int, device: int) -> None:
-        self.activate(device)
         pointer = ctypes.addressof((ctypes.c_char * destination.nbytes).from_buffer(destination))
-        code = library().cuMemcpyDtoH_v2(
-            ctypes.c_void_p(pointer), ctypes.c_uint64(source), ctypes.c_size_t(destination.nbytes)
-        )
+        with self.on(device):
+            code = library().cuMemcpyDtoH_v2(
+                ctypes.c_void_p(pointer), ctypes.c_uint64(source), ctypes.c_size_t(destination.nbytes)
+            )
         check(code, "cuMemcpyDtoH")
 
     def synchronize(self, device: int | None = None) -> None:
-        self.activate(self.current_device() if device is None else device)
-        check(library().cuCtxSynchronize(), "cuCtxSynchronize")
+        with self.on(self.current_device() if device is None else device):
+            check(library().cuCtxSynchronize(), "cuCtxSynchronize")
 
     # ---- time
 
@@ -264,7 +265,7 @@ class NvidiaDriver(PyTorchDriver):
         """Events around each run; the level-2 cache is overwritten between runs."""
         cuda = library()
         device = self.current_device()
-        self.activate(device)
+        self.activate(device)  # in a thread without a context; elsewhere its device is that of this thread
         stream = ctypes.c_void_p(self.current_stream(device))
         size = 2 * max(self.properties(device)["l2_cache_size"], 1 << 20)
         scratch = self.allocate(size, device) if flush_cache else 0
