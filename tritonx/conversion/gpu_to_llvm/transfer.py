@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import add_constant, apply_layout
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.layouts.access import SharedAccess
-from tritonx.layouts.dims import OFFSET
+from tritonx.layouts.dims import LANE, OFFSET, WARP
 
 
 def memory_type(elem: str) -> str:
@@ -182,6 +182,32 @@ class VectorLoads(SharedRegisters):
         """The same by accesses of half as many elements."""
         return VectorLoads(self.f, self._place, self.elem, self._access.halved())
 
+    def moved(self, registers: Sequence[int], elements: str) -> VectorLoads:
+        """The loads of ``registers`` alone, so many elements (i32) further on."""
+        pointer = element_at(self.f, memory_type(self.elem), self._place.pointer, elements)
+        kept = {self._repeats[r] for r in registers}
+        accesses = tuple(one for one in self._access.accesses if kept.issuperset(one.registers))
+        place, access = replace(self._place, pointer=pointer), replace(self._access, accesses=accesses)
+        return VectorLoads(self.f, place, self.elem, access)
+
+    def offset(self, register: int) -> int:
+        """Where a register's element is in memory, if the thread's own is 0."""
+        one = self._source[self._repeats[register]][0]
+        return one.offset + one.registers.index(self._repeats[register])
+
+    def moves_by(self, steps: Sequence[int], registers: Sequence[int]) -> bool:
+        """Whether ``registers`` are loaded without others, and adding any of ``steps``, single bits of an offset,
+        leads to other registers: none of their places has these bits, nor a thread's part of them."""
+        place, moving = self._place, sum(set(steps))
+        kept = {self._repeats[r] for r in registers}
+        return (
+            not (place.padding or place.start)
+            and all(step.bit_count() == 1 for step in steps)
+            and moving.bit_count() == len(steps)
+            and not any(basis & moving for basis in thread_offsets(self._access))
+            and all(self.offset(r) & moving == 0 and kept.issuperset(self.brought_with(r)) for r in kept)
+        )
+
     def brought_with(self, register: int) -> tuple[int, ...]:
         return self._source[self._repeats[register]][0].registers
 
@@ -191,6 +217,12 @@ class VectorLoads(SharedRegisters):
         if self.elem == "i1":
             value = self.f.inst(f"trunc {self._type} {value} to {self._type.replace('i8', 'i1')}")
         self.keep(value, one.registers)
+
+
+def thread_offsets(access: SharedAccess) -> list[int]:
+    """What each bit of the lane's and the warp's number adds to a thread's offset."""
+    layout = access.threads
+    return [layout.coordinate(column, OFFSET) for dim in (LANE, WARP) for column in layout.columns(dim)]
 
 
 def load_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess, out: list[str]) -> None:

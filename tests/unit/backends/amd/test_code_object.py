@@ -143,6 +143,20 @@ def test_a_product_by_multiply_adds_holds_a_slice(compiled: Compile, m: int, n: 
     assert made.metadata["spills"] == 0
 
 
+@pytest.mark.parametrize("target", ["gfx1100", "gfx1201"])
+@pytest.mark.parametrize("m, n, k, num_warps", [(64, 64, 128, 4), (128, 128, 64, 8)])
+def test_a_long_product_by_multiply_adds_is_a_loop(
+    compiled: Compile, target: str, m: int, n: int, k: int, num_warps: int
+) -> None:
+    arrays = [np.zeros(shape, np.float32) for shape in ((m, k), (k, n), (m, n))]
+    made = compiled(target, matmul, arrays, {"M": m, "N": n, "K": k}, num_warps=num_warps)
+    assert made.metadata["spills"] == 0
+    text = made.stages["amdgcn"]
+    products = len(re.findall(r"\bv_(?:dual_)?fmac?_f32", text))
+    assert products == 1024
+    assert text.count("s_cbranch_scc") == 1
+
+
 @pytest.mark.parametrize("head", [64, 128])
 @pytest.mark.parametrize("target", TARGETS)
 def test_attention_stays_in_registers(compiled: Compile, target: str, head: int) -> None:

@@ -216,6 +216,12 @@ def test_a_matmul_in_groups_of_k(emulator: Any, dtype: Any) -> None:
     check_matmul(emulator, dtype, (64, 128, 64), 4)
 
 
+@pytest.mark.parametrize("shape, num_warps", [((64, 32, 128), 2), ((64, 64, 128), 4)])
+@pytest.mark.parametrize("emulator", ["gfx1100", "gfx1201"], indirect=True)
+def test_a_matmul_by_a_loop_of_multiply_adds(emulator: Any, shape: tuple[int, int, int], num_warps: int) -> None:
+    check_matmul(emulator, np.float32, shape, num_warps)
+
+
 @triton.jit
 def walk(a_ptr, b_ptr, c_ptr, d_ptr, k, sa, sb, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     tl.assume(sa >= 0)

@@ -1,0 +1,194 @@
+"""``tt.dot`` by fused multiply-adds.
+
+The operands have the layout ``dot_op`` of the result's blocked layout: every thread takes, for each of its rows and
+columns of the result, the whole of K. Operands that ``stage-dot-operands`` left in shared memory are read from there in
+slices of K; others have been loaded whole.
+
+A thread's share of a product of 128x64x64 are 4096 multiply-adds. So many are a loop over parts of K, of which each
+element of an operand is at an address that the loop moves, plus a constant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.shape import positions
+from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters, VectorLoads
+from tritonx.conversion.gpu_to_llvm.types import bits, is_float
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.ir.failure import PassError
+
+SLICE_BITS = 128
+"""Of a row, the steps of k whose operands may be in registers together: a vector load brings four f32, or two f64."""
+
+LOOP_FROM = 4096
+"""Multiply-adds of a thread from which on they are a loop. As straight code they take two seconds to compile, and 64 KB
+of instructions."""
+
+LOOP_WORDS = 64
+"""Registers of a loop's results at most. With 128, which all go round, 128x128x32 f32 in 128 threads spills 39 words on
+gfx1100, and none as straight code."""
+
+LOOP_BODY = 1024
+"""As many are written of a loop: what goes round costs little beside them."""
+
+SMALLEST_PART = 4
+"""Of K: a vector load brings as many f32."""
+
+Place = tuple[int, ...]
+
+
+def multiply_add(op: Any, f: FunctionEmitter) -> None:
+    """For every element of the thread, one fused multiply-add for each k, in the order of k."""
+    c = f.get(op.c)
+    places = positions(f.layout(op.c.type))
+    start = f.scalars(c)
+    totals: dict[Place, str] = {}
+    for r, p in enumerate(places):
+        totals.setdefault(p, start[r])
+    depth = op.a.type.get_shape()[-1]
+    words = len(totals) * max(1, bits(c.elem) // 32)
+    window = window_of(f, op, len(totals), depth) if words <= LOOP_WORDS else None
+    if window is not None:
+        totals = loop(op, f, window, c.elem, totals)
+    else:
+        sides = (f.memory[v] if v in f.memory else f.get(v) for v in (op.a, op.b))
+        left, right = (Operand(f, side, c.elem) for side in sides)
+        totals = straight(op, f, left, right, totals, depth)
+    out = [totals[p] for p in places]
+    f.result(op, Tile.of(c.elem, out) if len(out) == 1 else Tile.wide(c.elem, len(out), f.pack(c.elem, out)))
+
+
+def straight(
+    op: Any, f: FunctionEmitter, left: Operand, right: Operand, totals: dict[Place, str], depth: int
+) -> dict[Place, str]:
+    """``totals``, by the elements' indices, plus the products of the first ``depth`` k.
+
+    All elements take a step of k before the next one, so that of operands in shared memory only a slice of K is in
+    registers at a time."""
+    totals = dict(totals)
+    a_at = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.a.type)))))}
+    b_at = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.b.type)))))}
+    staged = left.staged or right.staged
+    slice_ = max(1, SLICE_BITS // bits(left.elem))
+    for step in range(depth):
+        pairs: list[tuple[int, int]] = []
+        for *batch, row, column in totals:
+            x, y = a_at.get((*batch, row, step)), b_at.get((*batch, step, column))
+            if x is None or y is None:
+                raise PassError(op, "the operands of the product are not laid out for its result")
+            pairs.append((x, y))
+        if staged and step % slice_ == 0:
+            f.machine.keep_order(f)
+        for p, (x, y) in zip(totals, pairs, strict=True):
+            totals[p] = fused(f, left.elem, left[x], right[y], totals[p])
+    return totals
+
+
+@dataclass(frozen=True)
+class Side:
+    """An operand in shared memory, its ``registers`` of a window of K, and by how many elements of memory these move
+    for each bit of k from the window's size on."""
+
+    memory: VectorLoads
+    registers: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    def at(self, f: FunctionEmitter, k: str, first: int) -> VectorLoads:
+        """The window that begins at ``k``, an i32 that has no bits below ``first``."""
+        masks: dict[int, int] = {}
+        for bit, step in enumerate(self.steps, first):
+            shift = step.bit_length() - 1 - bit
+            masks[shift] = masks.get(shift, 0) | 1 << bit
+        total = "0"
+        for shift, mask in masks.items():
+            own = k if len(masks) == 1 else f.inst(f"and i32 {k}, {mask}")
+            if shift:
+                own = f.inst(f"{'shl' if shift > 0 else 'lshr'} i32 {own}, {abs(shift)}")
+            total = own if total == "0" else f.inst(f"or disjoint i32 {total}, {own}")
+        return self.memory.moved(self.registers, total)
+
+
+@dataclass(frozen=True)
+class Window:
+    """``part`` of the ``depth`` k of both operands."""
+
+    left: Side
+    right: Side
+    depth: int
+    part: int
+
+
+def window_of(f: FunctionEmitter, op: Any, elements: int, depth: int) -> Window | None:
+    """What a loop over K takes at a time of a product of so many elements a thread; None where straight code is better,
+    or where an operand does not lie in memory so that an addition moves all its loads."""
+    part = depth
+    while elements * part > LOOP_BODY:
+        part //= 2
+    if elements * depth < LOOP_FROM or part < SMALLEST_PART:
+        return None
+    left, right = side_of(f, op.a, -1, part), side_of(f, op.b, -2, part)
+    return None if left is None or right is None else Window(left, right, depth, part)
+
+
+def side_of(f: FunctionEmitter, value: Any, along: int, part: int) -> Side | None:
+    memory = f.memory.get(value)
+    if not isinstance(memory, VectorLoads):
+        return None
+    numbers = [p[along] for p in positions(f.layout(value.type))]
+    registers = tuple(r for r, k in enumerate(numbers) if k < part)
+    bits_of_k = range(part.bit_length() - 1, max(numbers).bit_length())
+    steps = tuple(memory.offset(numbers.index(1 << bit)) for bit in bits_of_k)
+    return Side(memory, registers, steps) if memory.moves_by(steps, registers) else None
+
+
+def loop(op: Any, f: FunctionEmitter, window: Window, elem: str, totals: dict[Place, str]) -> dict[Place, str]:
+    """``totals`` plus all products, a window of K at a time."""
+    head, done, before = f.new_label("product"), f.new_label("multiplied"), f.block
+    f.branch(head)
+    f.label(head)
+    counter = f.name()
+    sums = {p: f.name() for p in totals}
+    phis_at = len(f.lines)
+    first = window.part.bit_length() - 1
+    left, right = (Operand(f, side.at(f, counter, first), elem) for side in (window.left, window.right))
+    ends = straight(op, f, left, right, sums, window.part)
+    following = f.inst(f"add nuw nsw i32 {counter}, {window.part}")
+    again = f.inst(f"icmp ult i32 {following}, {window.depth}")
+    f.line(f"br i1 {again}, label %{head}, label %{done}")
+    phis = [f"  {counter} = phi i32 [ 0, %{before} ], [ {following}, %{head} ]"]
+    for p, name in sums.items():
+        phis.append(f"  {name} = phi {elem} [ {totals[p]}, %{before} ], [ {ends[p]}, %{head} ]")
+    f.lines[phis_at:phis_at] = phis
+    f.label(done)
+    return ends
+
+
+class Operand:
+    """The registers of an operand in the accumulator's type, from registers or from shared memory."""
+
+    def __init__(self, f: FunctionEmitter, source: SharedRegisters | Tile, elem: str) -> None:
+        self._f = f
+        self.elem = elem
+        self.staged = isinstance(source, SharedRegisters)
+        self._registers: Any = source if isinstance(source, SharedRegisters) else f.scalars(source)
+        self._source = source.elem
+        self._extended: dict[str, str] = {}
+
+    def __getitem__(self, register: int) -> str:
+        name: str = self._registers[register]
+        if self._source == self.elem:
+            return name
+        if name not in self._extended:
+            opcode = "fpext" if is_float(self.elem) else "sext"
+            self._extended[name] = self._f.inst(f"{opcode} {self._source} {name} to {self.elem}")
+        return self._extended[name]
+
+
+def fused(f: FunctionEmitter, elem: str, x: str, y: str, total: str) -> str:
+    if not is_float(elem):
+        product = f.inst(f"mul {elem} {x}, {y}")
+        return f.inst(f"add {elem} {total}, {product}")
+    symbol = f.module.intrinsic("fma", elem, [elem] * 3)
+    return f.inst(f"call {elem} {symbol}({elem} {x}, {elem} {y}, {elem} {total})")
