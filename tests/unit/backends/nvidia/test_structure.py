@@ -157,6 +157,23 @@ def test_lanes_divide_up_many_results(compiler: Any, arch: str, shuffles: int) -
     assert made.count("shfl.sync.bfly") == shuffles
 
 
+@tritonx.jit
+def sums_and_places(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(x_ptr + m[:, None] * N + tl.arange(0, N)[None, :])
+    tl.store(out_ptr + m, tl.sum(x, axis=1))
+    tl.store(out_ptr + M + m, tl.argmax(x, axis=1))
+    tl.store(out_ptr + 2 * M + m, tl.argmin(x, axis=1))
+
+
+@needs_assembler
+@pytest.mark.parametrize("arch", ["75", "80", "90"])
+def test_many_results_are_computed_a_few_at_a_time(compiler: Any, arch: str) -> None:
+    """256 elements a thread, 128 words: their places, which go along, must not be in registers together."""
+    made = compiler(sums_and_places, arch, {"x_ptr": "*u16", "out_ptr": "*i32"}, {"M": 128, "N": 64}, num_warps=1)
+    in_registers(made, 255)
+
+
 @pytest.mark.parametrize("warps", [1, 2, 4, 8, 16, 32])
 def test_number_of_warps(compiler: Any, warps: int) -> None:
     made = compiler(softmax, "90", SOFTMAX, {"BLOCK": 4096}, num_warps=warps, until="ptx")
