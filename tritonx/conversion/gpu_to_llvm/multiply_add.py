@@ -4,8 +4,8 @@ The operands have the layout ``dot_op`` of the result's blocked layout: every th
 columns of the result, the whole of K. Operands that ``stage-dot-operands`` left in shared memory are read from there in
 slices of K; others have been loaded whole.
 
-A thread's share of a product of 128x64x64 are 4096 multiply-adds. Half as many are a loop over parts of K, of which each
-element of an operand is at an address that the loop moves, plus a constant."""
+A thread's share of a product of 128x64x64 are 4096 multiply-adds. Half as many are a loop over parts of K, of which
+each element of an operand is at an address that the loop moves, plus a constant."""
 
 from __future__ import annotations
 
