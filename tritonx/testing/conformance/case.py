@@ -182,7 +182,7 @@ class Trial:
 class Case:
     """A named case. ``name`` is ``family/what-dtype-shape-warps``; ``options`` are compile options that every backend
     has. ``needs`` names the fp8 types without which a target skips it. A target may refuse an ``optional`` case with a
-    typed error: libraries of fp64 functions, tf32, printing from a device."""
+    typed error: libraries of fp64 functions, tf32, printing from a device, 32 warps."""
 
     name: str
     kernel: JITFunction

@@ -170,7 +170,13 @@ def options_for(case: Case, backend: Backend, target: Target) -> Options:
 
 def unsupported(case: Case, backend: Backend, target: Target) -> str | None:
     """Why a target's compile need not take the case; None where it must."""
-    missing = case.needs - set(options_for(case, backend, target).supported_fp8_dtypes)
+    try:
+        options = options_for(case, backend, target)
+    except ValueError as refusal:
+        if not case.optional:
+            raise
+        return str(refusal)
+    missing = case.needs - set(options.supported_fp8_dtypes)
     return f"{target} has no {', '.join(sorted(missing))}" if missing else None
 
 

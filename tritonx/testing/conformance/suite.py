@@ -9,7 +9,7 @@ from tritonx.testing.conformance.cover import Cover
 
 FAMILIES = (
     "elementwise", "casts", "fp8", "functions", "memory", "blocks", "shape", "reduce", "scan", "dot", "atomic",
-    "control", "rows", "sorting", "random_numbers", "debug",
+    "control", "rows", "sorting", "random_numbers", "debug", "wide",
 )  # fmt: skip
 """Modules of ``families``, one an op family, each with ``cases(cover)``."""
 
