@@ -35,7 +35,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     machine = NvidiaMachine(
         capability=int(target.arch),
         data_layout=data_layout(chip.processor),
-        maxnreg=options.maxnreg or module_maxnreg(module),
+        maxnreg=options.maxnreg or module_maxnreg(module, chip.registers // (32 * options.num_warps)),
         cluster=options.num_ctas,
     )
     emitter = ModuleEmitter(module, machine, options, TABLE)
@@ -46,10 +46,11 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     return text
 
 
-def module_maxnreg(module: Any) -> int | None:
-    """The register limit that a pass has set."""
+def module_maxnreg(module: Any, share: int) -> int | None:
+    """The register limit that a pass has set, and at most a thread's share of a block that is alone: a limit tells the
+    assembler that so many are free, and a block that takes more cannot be launched."""
     found = module.attributes.get("ttg.maxnreg")
-    return None if found is None else int(found.value.data)
+    return None if found is None else min(int(found.value.data), share // 8 * 8)
 
 
 def emit_ptx(text: str, compilation: Compilation) -> str:

@@ -326,6 +326,18 @@ def test_unrolled_loads_are_under_way_together(compiler: Any) -> None:
 
 
 @needs_assembler
+@pytest.mark.parametrize("arch", ["75", "80", "90"])
+@pytest.mark.parametrize("warps", [16, 32])
+def test_the_limit_for_loads_leaves_a_block_its_registers(compiler: Any, arch: str, warps: int) -> None:
+    """64 bytes a thread and iteration: 96 registers if there are as many, and 64 in 1024 threads."""
+    made = compiler(
+        total, arch, {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32"}, {"BLOCK": 512 * warps}, num_warps=warps
+    )
+    assert f".maxnreg {96 if warps == 16 else 64}" in made.ptx
+    assert made.metadata["registers"] * 32 * warps <= 65536
+
+
+@needs_assembler
 def test_the_limit_for_loads_gives_way_to_spills(compiler: Any) -> None:
     signature = {"x_ptr": "*fp32", "a_ptr": "*fp32", "b_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32"}
     made = compiler(total_of_products, "90", signature, {"M": 64, "N": 64, "K": 16}, num_warps=2)
