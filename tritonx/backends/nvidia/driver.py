@@ -149,7 +149,6 @@ class NvidiaDriver(PyTorchDriver):
         library()
         self._contexts: dict[int, int] = {}
         self._properties: dict[int, Mapping[str, int]] = {}
-        self._current: int | None = None
 
     # ---- devices
 

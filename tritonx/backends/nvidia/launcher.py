@@ -75,7 +75,7 @@ class Launcher:
             return
         self.count += 1
         if self.count == BUILTIN_AFTER and not self.extended and can_build():
-            self.builtin = build(self.types, self)
+            self.builtin = build(self)
         self.slow(x, y, z, stream, args)
 
     def slow(self, x: int, y: int, z: int, stream: int, args: tuple[Any, ...]) -> None:
@@ -178,8 +178,8 @@ def _plain_header() -> bool:
     return ctypes.c_void_p.from_address(id(probe) + 8).value == id(object)
 
 
-def build(types: list[str], launcher: Launcher) -> Callable[..., None]:
-    """Compile the builtin for parameters of ``types``."""
+def build(launcher: Launcher) -> Callable[..., None]:
+    """Compile the builtin that launches the same kernel."""
     from tritonx.backends.nvidia.launcher_builtin import Call, compile_builtin
 
     def address(function: Any) -> int:
@@ -193,4 +193,4 @@ def build(types: list[str], launcher: Launcher) -> Callable[..., None]:
         launcher.threads,
         launcher.shared,
     )
-    return compile_builtin(types, call, GRID_LIMITS, launcher.check)
+    return compile_builtin(launcher.types, call, GRID_LIMITS, launcher.check)

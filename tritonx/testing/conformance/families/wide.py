@@ -21,7 +21,7 @@ def cases(cover: Cover) -> Iterator[Case]:
         for number, case in enumerate(module.cases(cover)):
             if not cover.full and number % share:
                 continue
-            for warps in cover.choose([16, 32][number // share % 2 :][:1], [16, 32]):
+            for warps in cover.choose([(16, 32)[number // share % 2]], [16, 32]):
                 name = re.sub(r"-w\d+$", "", case.name).replace("/", "-", 1)
                 options = {**case.options, "num_warps": warps}
                 yield replace(case, name=f"wide/{name}-w{warps}", options=options, optional=case.optional or warps > 16)
