@@ -12,8 +12,10 @@ from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import Buffer, buffers_of
 from tritonx.dialects import tile
+from tritonx.dialects.gpu_layout import LocalAllocOp
 from tritonx.ir.places import source_of
 from tritonx.ir.types import i32
+from tritonx.transforms.gpu.exchanges import user_in
 
 OFFSET = "allocation.offset"
 """Attribute of an op: the byte offset of its buffer."""
@@ -33,7 +35,8 @@ class AllocateSharedMemory(ModulePass):
     Buffers that are alive at the same time do not overlap; the largest are placed first, each at the lowest gap. Small
     ones overlap with none, so that the next one need not wait until the last one has been read. A function that is
     called has its buffers above those of all its callers. Where small ones of their own would make a function exceed
-    `shared_memory`, the bytes that a block may have, they share what the others leave.
+    `shared_memory`, the bytes that a block may have, they share what the others leave; where that does not suffice,
+    what waits in memory when most is taken waits in registers instead: its `ttg.local_alloc` moves to its first use.
     """
 
     name = "allocate-shared-memory"
@@ -48,10 +51,7 @@ class AllocateSharedMemory(ModulePass):
         total = 0
         for function in callers_first(functions):
             name = function.sym_name.data
-            buffers = buffers_of(function)
-            placed = place(apart(buffers), base[name])
-            if top(placed, base[name]) > self.shared_memory:
-                placed = place(buffers, base[name])
+            placed = fit(function, base[name], self.shared_memory)
             for buffer, offset in placed:
                 buffer.op.attributes[OFFSET] = IntegerAttr(offset, i32)
             end = top(placed, base[name])
@@ -60,6 +60,46 @@ class AllocateSharedMemory(ModulePass):
                 if callee in base:
                     base[callee] = max(base[callee], align(end, 128))
         op.attributes["ttg.shared"] = IntegerAttr(total, i32)
+
+
+def fit(function: tile.FuncOp, base: int, limit: int) -> list[tuple[Buffer, int]]:
+    """(buffer, byte offset) for each of a function, from `base` on; below `limit` if that can be."""
+    buffers = buffers_of(function)
+    placed = place(apart(buffers), base)
+    if top(placed, base) > limit:
+        placed = place(buffers, base)
+    moved: set[Operation] = set()
+    while top(placed, base) > limit and (waiting := _longest_waiting(function, buffers, moved)) is not None:
+        op, user = waiting
+        moved.add(op)
+        op.detach()
+        block = user.parent
+        assert block is not None
+        block.insert_op_before(op, user)
+        buffers = buffers_of(function)
+        placed = place(buffers, base)
+    return placed
+
+
+def _longest_waiting(
+    function: tile.FuncOp, buffers: Sequence[Buffer], moved: set[Operation]
+) -> tuple[Operation, Operation] | None:
+    """The `local_alloc` whose tile waits longest for its first use among those that wait when most memory is taken,
+    and that use, or the op of its block around it; None if none waits then."""
+    times = {op: time for time, op in enumerate(op for op in function.walk() if op is not function)}
+    full = max((b.first for b in buffers), key=lambda time: sum(b.size for b in buffers if b.first <= time <= b.last))
+    found: list[tuple[int, Operation, Operation]] = []
+    for buffer in buffers:
+        op = buffer.op
+        if not isinstance(op, LocalAllocOp) or not op.operands or op in moved or buffer.first != times[op]:
+            continue
+        block = op.parent
+        assert block is not None
+        user = min((user_in(block, use.operation) for use in op.result.uses), key=times.__getitem__, default=op)
+        if buffer.first <= full < times[user]:
+            found.append((times[user] - buffer.first, op, user))
+    longest = max(found, key=lambda each: each[0], default=None)
+    return None if longest is None else longest[1:]
 
 
 def top(placed: Sequence[tuple[Buffer, int]], base: int = 0) -> int:

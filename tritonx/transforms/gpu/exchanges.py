@@ -66,8 +66,6 @@ def write_through_buffers(group: Sequence[tuple[ConvertLayoutOp, LinearLayout]])
 
 def user_in(block: Block, user: Operation) -> Operation:
     """The op of `block` that a user is, or is inside of."""
-    while user.parent is not block:
-        parent = user.parent_op()
-        assert parent is not None
-        user = parent
-    return user
+    found = block.find_ancestor_op_in_block(user)
+    assert found is not None
+    return found
