@@ -1,4 +1,4 @@
-"""When local memory in compiled code is a fault, and what excuses it."""
+"""When local memory or registers in compiled code are a fault, and what excuses it."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ def tile(count: int, element: str) -> str:
     return f"tt.func public @f(%a: {element}) {{ %t = tt.splat %a : {element} -> tensor<{count}x{element}> tt.return }}"
 
 
-def found(text: str, local: int | None, spills: int = 0) -> str | None:
+def found(text: str, local: int | None, spills: int = 0, **metadata: int) -> str | None:
     compilation = Compilation(Target("cuda", 90, 32), Options(num_warps=1))
     if local is not None:
         compilation.metadata.update(local=local, spills=spills)
+    compilation.metadata.update(metadata)
     made: dict[str, Any] = {"ttgir": parse_module(text), "ptx": ""}
     return fault(made, compilation)
 
@@ -42,6 +43,13 @@ def test_local_memory_is_a_fault() -> None:
     assert said == "a thread uses 72 bytes of its own memory and 16 bytes of spills; its values must stay in registers"
     assert found(product(MMA), 8) is not None
     assert found(product(BLOCKED), 8) is not None
+
+
+def test_more_registers_than_a_block_has_are_a_fault() -> None:
+    said = "a thread uses 91 registers, and there are 64 for each; the block cannot be launched"
+    assert found(tile(128, "f32"), 0, registers=91, max_registers=64) == said
+    assert found(tile(128, "f32"), 0, registers=64, max_registers=64) is None
+    assert found(tile(128, "f32"), 0, registers=91) is None
 
 
 @pytest.mark.parametrize("local", [None, 0])

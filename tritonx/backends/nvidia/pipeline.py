@@ -35,7 +35,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     machine = NvidiaMachine(
         capability=int(target.arch),
         data_layout=data_layout(chip.processor),
-        maxnreg=options.maxnreg or module_maxnreg(module, chip.registers // (32 * options.num_warps)),
+        maxnreg=options.maxnreg or module_maxnreg(module, chip.thread_registers(options.num_warps)),
         cluster=options.num_ctas,
     )
     emitter = ModuleEmitter(module, machine, options, TABLE)
@@ -50,7 +50,7 @@ def module_maxnreg(module: Any, share: int) -> int | None:
     """The register limit that a pass has set, and at most a thread's share of a block that is alone: a limit tells the
     assembler that so many are free, and a block that takes more cannot be launched."""
     found = module.attributes.get("ttg.maxnreg")
-    return None if found is None else min(int(found.value.data), share // 8 * 8)
+    return None if found is None else min(int(found.value.data), share)
 
 
 def emit_ptx(text: str, compilation: Compilation) -> str:
@@ -64,14 +64,15 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
 def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
     from tritonx.backends.nvidia.assemble import assemble
 
-    options = compilation.options
+    options, chip = compilation.options, capability(compilation.target)
     made = assemble(
         ptx,
-        capability(compilation.target),
+        chip,
         options=getattr(options, "ptx_options", None),
         may_drop_limit=options.maxnreg is None,
     )
     compilation.metadata["registers"] = made.registers
+    compilation.metadata["max_registers"] = chip.thread_registers(options.num_warps)
     compilation.metadata["spills"] = made.spills
     compilation.metadata["local"] = made.local
     compilation.metadata["assembler_log"] = made.log

@@ -25,6 +25,11 @@ class Capability:
     registers: int = 65536
     max_threads: int = 1024
 
+    def thread_registers(self, num_warps: int) -> int:
+        """Registers that a thread may take in a block of so many warps: a multiprocessor must hold one block, and
+        gives eight at a time (CUDA C++ programming guide, "Hardware multithreading")."""
+        return min(255, self.registers // (32 * num_warps) // 8 * 8)
+
 
 CAPABILITIES: dict[int, Capability] = {
     75: Capability(75, "sm_75", 65536, 1024),

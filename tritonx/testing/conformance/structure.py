@@ -1,8 +1,10 @@
-"""What compiled code must look like on a target that says what a thread uses: its values stay in registers.
+"""What compiled code must look like on a target that says what a thread uses: its values stay in registers, and a
+block gets the registers that it needs.
 
-A backend says so by ``local`` in a compile's metadata: the bytes of a thread's own memory, what it spills included.
-Such memory is several hundred times slower than a register, and code gets it by accident: an index that is not a
-constant, a vector that is cut through memory, a chain that is kept too long."""
+A backend says so in a compile's metadata. ``local``: the bytes of a thread's own memory, what it spills included. Such
+memory is several hundred times slower than a register, and code gets it by accident: an index that is not a constant, a
+vector that is cut through memory, a chain that is kept too long. ``registers`` and ``max_registers``: what a thread
+uses, and what there is for each thread of the block; code that uses more cannot be launched."""
 
 from __future__ import annotations
 
@@ -23,6 +25,9 @@ REGISTERS = 256
 
 def fault(made: Mapping[str, Any], compilation: Compilation) -> str | None:
     """What is wrong with the code of a compile whose stages made ``made``; None if nothing, or if nothing is known."""
+    registers, available = (compilation.metadata.get(name, 0) for name in ("registers", "max_registers"))
+    if available and registers > available:
+        return f"a thread uses {registers} registers, and there are {available} for each; the block cannot be launched"
     used = compilation.metadata.get("local")
     if not used:
         return None

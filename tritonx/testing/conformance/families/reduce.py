@@ -263,8 +263,9 @@ def cases(cover: Cover) -> Iterator[Case]:
         yield Case(f"reduce/custom-{dtype}-{m}x{n}-w{w}", custom_kernel, _custom(dtype, m, n), {"num_warps": w})
     for m, n, w in ((32, 32, 4), (8, 256, 8), (64, 2, 1)):
         yield Case(f"reduce/chain-int32-{m}x{n}-w{w}", chain_kernel, _chain(m, n), {"num_warps": w})
-    for n, block, w in ((5000, 1024, 4), (300, 64, 1)):
-        yield Case(f"reduce/float-sum-{n}-by-{block}-w{w}", float_sum_kernel, _float_sum(n, block), {"num_warps": w})
+    for n, block, w in ((5000, 1024, 4), (300, 64, 1), (70000, 8192, 16), (70000, 16384, 32)):
+        name, options = f"reduce/float-sum-{n}-by-{block}-w{w}", {"num_warps": w}
+        yield Case(name, float_sum_kernel, _float_sum(n, block), options, optional=w > 16)
     for (m, n), dtype, w in cover.zipped([(8, 64), (16, 256), (2, 1024), (16, 8)], FLOATS, (4, 1, 8, 2)):
         name = f"reduce/extremes-{dtype}-{m}x{n}-w{w}"
         yield Case(name, extremes_kernel, _extremes(dtype, m, n), {"num_warps": w})
