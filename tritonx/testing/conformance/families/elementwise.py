@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -177,12 +178,17 @@ def _floats(dtype: str, count: int) -> Any:
     return make
 
 
+def _fused(x: Any, y: Any, z: Any) -> Any:
+    """x · y + z, rounded once, to f64. An 80-bit product is not enough where ``z`` cancels most of it."""
+    triples = zip(*(a.astype(np.float64).tolist() for a in (x, y, z)), strict=True)
+    return np.array([float(Fraction(a) * Fraction(b) + Fraction(c)) for a, b, c in triples])
+
+
 def _wide_floats(dtype: str, count: int) -> Any:
     def make(rng: np.random.Generator) -> Trial:
         x, y, z = (floats(rng, dtype, count) for _ in range(3))
-        product = x.astype(np.longdouble) * y + z
         parts = (
-            Part("fma", product, ROUNDED),
+            Part("fma", _fused(x, y, z), ROUNDED),
             Part("floor", np.floor(x)),
             Part("ceil", np.ceil(x)),
             Part("clamp", np.clip(x, -0.5, 0.5)),
