@@ -22,11 +22,9 @@ def scale(x, y, n, factor, BLOCK: tl.constexpr):
 
 
 @tritonx.jit
-def product(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
-    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    left = tl.load(a + m[:, None] * K + k[None, :])
-    right = tl.load(b + k[:, None] * N + n[None, :])
-    tl.store(c + m[:, None] * N + n[None, :], tl.dot(left, right))
+def look_up(table, index, out, N: tl.constexpr, COUNT: tl.constexpr):
+    i = tl.arange(0, COUNT)
+    tl.store(out + i, tl.gather(tl.load(table + tl.arange(0, N)), tl.load(index + i), 0))
 
 
 def numbers(n: int) -> tuple[np.ndarray, Any, Any]:
@@ -68,10 +66,9 @@ def test_a_host_array_is_refused() -> None:
 
 
 def test_too_much_shared_memory_is_refused() -> None:
-    m, n, k = 16, 64, 2048
-    a, b, c = (to_device(np.zeros(s, np.float32)) for s in ((m, k), (k, n), (m, n)))
-    with pytest.raises(OutOfResources, match="shared memory"):
-        product[(1,)](a, b, c, M=m, N=n, K=k)
+    table, index, out = (to_device(np.zeros(n, t)) for n, t in ((65536, "f4"), (64, "i4"), (64, "f4")))
+    with pytest.raises(OutOfResources, match=r"shared memory.* 262144 bytes for tt\.gather"):
+        look_up[(1,)](table, index, out, N=65536, COUNT=64, num_warps=32)
 
 
 def test_too_many_threads_are_refused() -> None:

@@ -29,7 +29,7 @@ def tile(count: int, element: str) -> str:
     return f"tt.func public @f(%a: {element}) {{ %t = tt.splat %a : {element} -> tensor<{count}x{element}> tt.return }}"
 
 
-def found(text: str, local: int | None, spills: int = 0, **metadata: int) -> str | None:
+def found(text: str, local: int | None, spills: int = 0, **metadata: int | str) -> str | None:
     compilation = Compilation(Target("cuda", 90, 32), Options(num_warps=1))
     if local is not None:
         compilation.metadata.update(local=local, spills=spills)
@@ -50,6 +50,12 @@ def test_more_registers_than_a_block_has_are_a_fault() -> None:
     assert found(tile(128, "f32"), 0, registers=91, max_registers=64) == said
     assert found(tile(128, "f32"), 0, registers=64, max_registers=64) is None
     assert found(tile(128, "f32"), 0, registers=91) is None
+
+
+def test_more_shared_memory_than_a_block_may_have_is_a_fault() -> None:
+    said = "the block needs 262144 bytes of shared memory, and cannot be launched. The largest buffers are a and b."
+    assert found(tile(128, "f32"), 0, shared=262144, shared_hint="The largest buffers are a and b.") == said
+    assert found(tile(128, "f32"), 0, shared=262144) is None
 
 
 @pytest.mark.parametrize("local", [None, 0])

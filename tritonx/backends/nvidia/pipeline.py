@@ -42,7 +42,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     text = emitter.emit()
     compilation.metadata.update(emitter.launch_metadata())
     if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space
-        compilation.metadata["shared_hint"] = f"The largest buffers are {largest_buffers(module)}."
+        compilation.metadata["shared_hint"] = largest_buffers(module)
     return text
 
 

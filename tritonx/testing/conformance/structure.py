@@ -4,7 +4,8 @@ block gets the registers that it needs.
 A backend says so in a compile's metadata. ``local``: the bytes of a thread's own memory, what it spills included. Such
 memory is several hundred times slower than a register, and code gets it by accident: an index that is not a constant, a
 vector that is cut through memory, a chain that is kept too long. ``registers`` and ``max_registers``: what a thread
-uses, and what there is for each thread of the block; code that uses more cannot be launched."""
+uses, and what there is for each thread of the block; code that uses more cannot be launched. ``shared_hint``: what
+takes the shared memory of a block that needs more than it may have."""
 
 from __future__ import annotations
 
@@ -28,6 +29,9 @@ def fault(made: Mapping[str, Any], compilation: Compilation) -> str | None:
     registers, available = (compilation.metadata.get(name, 0) for name in ("registers", "max_registers"))
     if available and registers > available:
         return f"a thread uses {registers} registers, and there are {available} for each; the block cannot be launched"
+    if hint := compilation.metadata.get("shared_hint"):
+        shared = compilation.metadata.get("shared")
+        return f"the block needs {shared} bytes of shared memory, and cannot be launched. {hint}"
     used = compilation.metadata.get("local")
     if not used:
         return None

@@ -170,9 +170,9 @@ def describe(op: Operation, size: int) -> str:
 
 
 def largest_buffers(module: ModuleOp, count: int = 4) -> str:
-    """The largest buffers of a module with their source lines, in one line, for the message that there is not enough
-    memory.
+    """The largest buffers of a module with their source lines, in one sentence, for the message that there is not
+    enough memory.
     """
     buffers = [b for f in module.ops if isinstance(f, tile.FuncOp) and f.body.blocks.first for b in buffers_of(f)]
     largest = sorted(buffers, key=lambda b: -b.size)[:count]
-    return "; ".join(describe(buffer.op, buffer.size) for buffer in largest)
+    return f"The largest buffers are {'; '.join(describe(buffer.op, buffer.size) for buffer in largest)}."

@@ -15,6 +15,7 @@ import tritonx as triton
 import tritonx.language as tl
 from tritonx.backends.amd import device_library
 from tritonx.backends.amd.targets import PROCESSORS
+from tritonx.runtime.errors import OutOfResources
 
 TARGETS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
 Compile = Callable[..., Any]
@@ -186,6 +187,19 @@ def test_large_products_stay_in_registers(
 def test_what_cannot_be_compiled_says_where(compiled: Compile, target: str) -> None:
     with pytest.raises(Exception, match=r"test_code_object\.py:\d+:\d+: .*no assembler for AMDGCN"):
         compiled(target, assembled, [np.zeros(64, np.int32)], {"BLOCK": 64})
+
+
+@triton.jit
+def look_up(x_ptr, index_ptr, out_ptr, N: tl.constexpr, COUNT: tl.constexpr):
+    i = tl.arange(0, COUNT)
+    tl.store(out_ptr + i, tl.gather(tl.load(x_ptr + tl.arange(0, N)), tl.load(index_ptr + i), 0))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_table_that_a_block_may_not_have_is_named(compiled: Compile, target: str) -> None:
+    arrays = [np.zeros(65536, np.float32), np.zeros(64, np.int32), np.zeros(64, np.float32)]
+    with pytest.raises(OutOfResources, match=r"262144 bytes for tt.gather \(.*test_code_object\.py:\d+:\d+\)"):
+        compiled(target, look_up, arrays, {"N": 65536, "COUNT": 64}, num_warps=16)
 
 
 @pytest.mark.skipif(not device_library.found("ockl.bc"), reason="no ockl.bc")

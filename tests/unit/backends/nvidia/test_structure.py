@@ -347,3 +347,34 @@ def test_the_limit_for_loads_gives_way_to_spills(compiler: Any) -> None:
     given = compiler(total_of_products, "90", signature, {"M": 64, "N": 64, "K": 16}, num_warps=2, maxnreg=48)
     assert given.metadata["spills"]
     assert given.metadata["registers"] == 48
+
+
+@tritonx.jit
+def look_up(x_ptr, index_ptr, out_ptr, N: tl.constexpr, COUNT: tl.constexpr):
+    i = tl.arange(0, COUNT)
+    tl.store(out_ptr + i, tl.gather(tl.load(x_ptr + tl.arange(0, N)), tl.load(index_ptr + i), 0))
+
+
+@pytest.mark.parametrize("arch", ["75", "90", "120"])
+def test_a_table_that_a_block_may_not_have_is_named(compiler: Any, arch: str) -> None:
+    signature = {"x_ptr": "*fp32", "index_ptr": "*i32", "out_ptr": "*fp32"}
+    made = compiler(look_up, arch, signature, {"N": 65536, "COUNT": 64}, num_warps=32)
+    assert made.metadata["shared"] == 262144
+    assert re.search(r"262144 bytes for tt.gather \(.*test_structure\.py:\d+:\d+\)", made.metadata["shared_hint"])
+
+
+@tritonx.jit
+def deep_product(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a = tl.load(a_ptr + m[:, None] * K + k[None, :])
+    b = tl.load(b_ptr + k[:, None] * N + n[None, :])
+    tl.store(c_ptr + m[:, None] * N + n[None, :], tl.dot(a, b))
+
+
+@needs_assembler
+@pytest.mark.parametrize(("arch", "available"), [("75", 65536), ("86", 101376), ("90", 232448)])
+def test_operands_that_do_not_fit_together_wait_in_registers(compiler: Any, arch: str, available: int) -> None:
+    """256 KiB of operands, more than any block may have: they go through shared memory a part after another."""
+    signature = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp32"}
+    made = compiler(deep_product, arch, signature, {"M": 64, "N": 64, "K": 1024}, num_warps=8)
+    assert made.metadata["shared"] <= available
