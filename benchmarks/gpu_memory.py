@@ -4,7 +4,10 @@
 
 Inputs are fresh random numbers, outputs are filled with NaN first, results are compared with float64. Each compiler
 is given the same small list of configurations; then the best two of each run 400 times by turns. The ratio has a
-standard error below 0.001: what is left differs from machine to machine."""
+standard error below 0.001: what is left differs from machine to machine.
+
+Kernels that read and write rows race against one of the same grid that only copies them, the better of both compilers
+and of the same configurations: nothing that moves those bytes in that grid can be much faster."""
 
 from __future__ import annotations
 
@@ -26,20 +29,25 @@ GOALS = {
     "layernorm 32768x2048 bf16": 1.0, "column sum 16384^2 f16": 1.25, "cumsum 16384x4096 f32": 1.0,
     "transpose 16384^2 f16": 1.0,
 }  # fmt: skip
-"""Ratios to reach; docs/measurements.md has what was reached."""
+"""Ratios to Triton to reach. docs/measurements.md has what was reached, and why one of them became that to the copy."""
+
+
+Launch = Callable[[Any, torch.Tensor, dict[str, int]], Any]
 
 
 @dataclass(frozen=True)
 class Case:
-    """``launch(kernels, out, configuration)`` runs one compiler's kernel; ``bytes`` is what must be moved at least."""
+    """``launch(kernels, out, configuration)`` runs one compiler's kernel, ``copy`` its copy of the same rows; ``bytes``
+    is what must be moved at least."""
 
     name: str
     bytes: int
     configurations: list[dict[str, int]]
     out: torch.Tensor
-    launch: Callable[[Any, torch.Tensor, dict[str, int]], Any]
+    launch: Launch
     exact: Callable[[], torch.Tensor]
     tolerance: float
+    copy: Launch | None = None
 
 
 def next_power(n: int) -> int:
@@ -62,6 +70,11 @@ def add_case() -> Case:
     )  # fmt: skip
 
 
+def copying(x: torch.Tensor) -> Launch:
+    rows, cols = x.shape
+    return lambda k, out, c: k.copy_rows[(rows,)](out, x, cols, **c)
+
+
 def softmax_case(rows: int, cols: int, dtype: torch.dtype, label: str) -> Case:
     x = random(rows, cols, dtype=dtype)
     block = next_power(cols)
@@ -70,7 +83,7 @@ def softmax_case(rows: int, cols: int, dtype: torch.dtype, label: str) -> Case:
         [{"BLOCK": block, "num_warps": w} for w in (1, 2, 4, 8, 16, 32) if 8 <= block // (32 * w) <= 128],
         torch.empty_like(x),
         lambda k, out, c: k.softmax[(rows,)](out, x, cols, **c),
-        lambda: torch.softmax(x.double(), dim=1), 1e-6 if dtype == torch.float32 else 5e-3,
+        lambda: torch.softmax(x.double(), dim=1), 1e-6 if dtype == torch.float32 else 5e-3, copying(x),
     )  # fmt: skip
 
 
@@ -83,7 +96,7 @@ def layer_norm_case(rows: int, cols: int, dtype: torch.dtype, label: str) -> Cas
         torch.empty_like(x),
         lambda k, out, c: k.layer_norm[(rows,)](x, out, w, b, cols, 1e-5, **c),
         lambda: torch.nn.functional.layer_norm(x.double(), (cols,), w.double(), b.double(), 1e-5),
-        1e-6 if dtype == torch.float32 else 5e-3,
+        1e-6 if dtype == torch.float32 else 5e-3, copying(x),
     )  # fmt: skip
 
 
@@ -108,7 +121,7 @@ def cumsum_case() -> Case:
         [{"BLOCK": cols, "num_warps": w} for w in (4, 8, 16)],
         torch.empty_like(x),
         lambda k, out, c: k.cumsum[(rows,)](x, out, cols, **c),
-        lambda: x.double().cumsum(1), 1e-6,
+        lambda: x.double().cumsum(1), 1e-6, copying(x),
     )  # fmt: skip
 
 
@@ -149,13 +162,16 @@ def error_of(out: torch.Tensor, exact: torch.Tensor) -> float:
     return float(difference.norm() / exact.norm())
 
 
-def measure(case: Case) -> dict[str, Any]:
-    """Check both compilers' results, time every configuration of both, and keep the best of each."""
+Run = tuple[str, dict[str, int], Callable[[], Any]]
+"""Who runs it, how, and the launch."""
+
+
+def checked_runs(case: Case) -> tuple[list[Run], dict[str, float]]:
+    """Every configuration of both compilers that the device has room for, and the largest error of each compiler."""
     exact = case.exact()
-    modules = {"tritonx": KERNELS.ours, "triton": KERNELS.peer}
-    runs: list[tuple[str, dict[str, int], Callable[[], Any]]] = []
+    runs: list[Run] = []
     errors: dict[str, float] = {}
-    for name, module in modules.items():
+    for name, module in {"tritonx": KERNELS.ours, "triton": KERNELS.peer}.items():
         if module is None:
             continue
         for configuration in case.configurations:
@@ -171,24 +187,47 @@ def measure(case: Case) -> dict[str, Any]:
                 continue
             errors[name] = max(errors.get(name, 0.0), error_of(case.out, exact))
             runs.append((name, configuration, lambda m=module, c=configuration: case.launch(m, case.out, c)))
-    del exact
+    return runs, errors
+
+
+def copies(case: Case) -> list[Run]:
+    """Both compilers' copies of the rows, in every configuration."""
+    launch = case.copy
+    if launch is None:
+        return []
+    modules = [module for module in KERNELS if module is not None]
+    return [
+        ("copy", configuration, lambda m=module, c=configuration: launch(m, case.out, c))
+        for module in modules
+        for configuration in case.configurations
+    ]
+
+
+def measure(case: Case) -> dict[str, Any]:
+    """Check both compilers' results, time every configuration of both, and keep the best of each."""
+    runs, errors = checked_runs(case)
+    runs += copies(case)
     times = gpu_milliseconds([run for _, _, run in runs])
     if EVERY_CONFIGURATION:
         for (name, configuration, _), ms in zip(runs, times, strict=True):
             print(f"  {name:8s} {configuration} {case.bytes / ms / 1e6:6.0f} GB/s", flush=True)
     row: dict[str, Any] = {"case": case.name, "goal": GOALS.get(case.name)}
+    names = list(dict.fromkeys(name for name, _, _ in runs))
     fast: list[int] = []
-    for name in errors:
+    for name in names:
         fast += sorted((i for i, run in enumerate(runs) if run[0] == name), key=times.__getitem__)[:2]
     means = dict(zip(fast, gpu_race([runs[i][2] for i in fast]), strict=True))
-    best = {name: min((i for i in fast if runs[i][0] == name), key=means.__getitem__) for name in errors}
+    best = {name: min((i for i in fast if runs[i][0] == name), key=means.__getitem__) for name in names}
     for name, i in best.items():
         row[name] = {
             "gbps": case.bytes / means[i].ms / 1e6, "ms": means[i].ms, "ms_error": means[i].error,
-            "configuration": runs[i][1], "error": errors[name], "right": bool(errors[name] <= case.tolerance),
+            "configuration": runs[i][1],
         }  # fmt: skip
-    if len(best) == 2:
-        row["ratio"] = means[best["triton"]].ms / means[best["tritonx"]].ms
+        if name in errors:
+            row[name] |= {"error": errors[name], "right": bool(errors[name] <= case.tolerance)}
+    for name, ratio in (("triton", "ratio"), ("copy", "of_copy")):
+        if name in best:
+            row[ratio] = means[best[name]].ms / means[best["tritonx"]].ms
     return row
 
 
@@ -217,6 +256,8 @@ def main() -> int:
                     f"{r['configuration']}"
                 )
         cells.append(f"ratio {row.get('ratio', 0):.3f} (goal {row['goal']})")
+        if "of_copy" in row:
+            cells.append(f"{row['of_copy']:.3f} of a copy, {row['copy']['gbps']:.0f} GB/s")
         print(" | ".join(cells), flush=True)
         torch.cuda.empty_cache()
     if given.json:
