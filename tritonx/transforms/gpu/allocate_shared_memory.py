@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
@@ -15,7 +15,7 @@ from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp
 from tritonx.ir.places import source_of
 from tritonx.ir.types import i32
-from tritonx.transforms.gpu.exchanges import user_in
+from tritonx.transforms.gpu.exchanges import first_load_before, user_in
 
 OFFSET = "allocation.offset"
 """Attribute of an op: the byte offset of its buffer."""
@@ -68,36 +68,40 @@ def fit(function: tile.FuncOp, base: int, limit: int) -> list[tuple[Buffer, int]
     placed = place(apart(buffers), base)
     if top(placed, base) > limit:
         placed = place(buffers, base)
-    moved: set[Operation] = set()
+    moved: dict[Operation, Operation] = {}
     while top(placed, base) > limit and (waiting := _longest_waiting(function, buffers, moved)) is not None:
-        op, user = waiting
-        moved.add(op)
+        op, use = waiting
+        moved[op] = use
         op.detach()
-        block = user.parent
+        block = use.parent
         assert block is not None
-        block.insert_op_before(op, user)
+        block.insert_op_before(op, use)
         buffers = buffers_of(function)
         placed = place(buffers, base)
     return placed
 
 
 def _longest_waiting(
-    function: tile.FuncOp, buffers: Sequence[Buffer], moved: set[Operation]
+    function: tile.FuncOp, buffers: Sequence[Buffer], moved: Mapping[Operation, Operation]
 ) -> tuple[Operation, Operation] | None:
     """The `local_alloc` whose tile waits longest for its first use among those that wait when most memory is taken,
-    and that use, or the op of its block around it; None if none waits then."""
+    and in front of what to put it: all loads of the product that uses it, and the second time its own. None if none
+    waits then. ``moved``: what was moved before, and where.
+    """
     times = {op: time for time, op in enumerate(op for op in function.walk() if op is not function)}
     full = max((b.first for b in buffers), key=lambda time: sum(b.size for b in buffers if b.first <= time <= b.last))
     found: list[tuple[int, Operation, Operation]] = []
     for buffer in buffers:
         op = buffer.op
-        if not isinstance(op, LocalAllocOp) or not op.operands or op in moved or buffer.first != times[op]:
+        if not isinstance(op, LocalAllocOp) or not op.operands or buffer.first != times[op]:
             continue
         block = op.parent
         assert block is not None
-        user = min((user_in(block, use.operation) for use in op.result.uses), key=times.__getitem__, default=op)
-        if buffer.first <= full < times[user]:
-            found.append((times[user] - buffer.first, op, user))
+        use = min((user_in(block, use.operation) for use in op.result.uses), key=times.__getitem__, default=op)
+        if op not in moved:
+            use = first_load_before(use)
+        if moved.get(op) is not use and buffer.first <= full < times[use]:
+            found.append((times[use] - buffer.first, op, use))
     longest = max(found, key=lambda each: each[0], default=None)
     return None if longest is None else longest[1:]
 

@@ -69,3 +69,11 @@ def user_in(block: Block, user: Operation) -> Operation:
     found = block.find_ancestor_op_in_block(user)
     assert found is not None
     return found
+
+
+def first_load_before(op: Operation) -> Operation:
+    """The first of the loads from shared memory that stand directly in front of `op`; `op` where there are none. What
+    is stored there does not come between a product and the loads that it reads step by step."""
+    while isinstance(op.prev_op, LocalLoadOp):
+        op = op.prev_op
+    return op

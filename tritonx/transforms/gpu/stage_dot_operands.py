@@ -39,6 +39,7 @@ from tritonx.layouts.encodings import (
 )
 from tritonx.layouts.matrix_units import is_mma, reads_slices
 from tritonx.transforms.gpu.allocate_shared_memory import place, top
+from tritonx.transforms.gpu.exchanges import first_load_before
 
 ROW_BYTES = 128
 """Bytes that all banks serve at once: rows shorter than this share one phase of the swizzle."""
@@ -157,8 +158,8 @@ class Staged:
 
 
 def _stage_slices(group: list[Operand], *, late: bool) -> list[Staged]:
-    """For operands of one product: buffers where the conversions stand, or in front of the product if that is `late`,
-    and their loads, which are the results, in front of the product."""
+    """For operands of one product: buffers where the conversions stand, or in front of the product and its loads if
+    that is `late`, and their loads, which are the results, in front of the product."""
     allocs: list[LocalAllocOp] = []
     for operand in group:
         convert, target = operand.convert, type_of(operand.convert.result)
@@ -166,7 +167,7 @@ def _stage_slices(group: list[Operand], *, late: bool) -> list[Staged]:
         descriptor = memdesc(shape_of(target), element_type(target), attribute_of(shared))
         alloc = LocalAllocOp.create(operands=(convert.src,), result_types=(descriptor,), location=convert.location)
         allocs.append(alloc)
-        _before(operand.dot if late and convert.parent is operand.dot.parent else convert, alloc)
+        _before(first_load_before(operand.dot) if late and convert.parent is operand.dot.parent else convert, alloc)
     staged: list[Staged] = []
     for operand, alloc in zip(group, allocs, strict=True):
         convert, dot = operand.convert, operand.dot

@@ -49,4 +49,22 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %t : tensor<32x32xf32, #rows>
   }
 
+  // Loads that stand together stay together, as a product reads them step by step.
+  // CHECK-LABEL: @together
+  // CHECK: %z = ttg.local_load %o
+  // CHECK: %m = ttg.local_alloc %a {allocation.offset = {{0|4096}} : i32}
+  // CHECK-NEXT: %y = ttg.local_load %n
+  // CHECK-NEXT: %x = ttg.local_load %m
+  tt.func public @together(%a: tensor<32x32xf32, #rows>, %b: tensor<32x32xf32, #rows>) -> tensor<32x32xf32, #rows> {
+    %m = ttg.local_alloc %a : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    %n = ttg.local_alloc %b : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    %o = ttg.local_alloc %b : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    %z = ttg.local_load %o : !ttg.memdesc<32x32xf32, #shared, #smem> -> tensor<32x32xf32, #rows>
+    %s = arith.addf %z, %z : tensor<32x32xf32, #rows>
+    %y = ttg.local_load %n : !ttg.memdesc<32x32xf32, #shared, #smem> -> tensor<32x32xf32, #rows>
+    %x = ttg.local_load %m : !ttg.memdesc<32x32xf32, #shared, #smem> -> tensor<32x32xf32, #rows>
+    %t = arith.addf %s, %x : tensor<32x32xf32, #rows>
+    %u = arith.addf %t, %y : tensor<32x32xf32, #rows>
+    tt.return %u : tensor<32x32xf32, #rows>
+  }
 }
