@@ -101,4 +101,4 @@ def test_callees_lie_above_their_callers():
     offsets = {b.op.parent_op().sym_name.data: b.op.attributes["allocation.offset"].value.data for b in buffers(module)}
     assert offsets == {"caller": 0, "callee": 4096}
     assert module.attributes["ttg.shared"].value.data == 8192
-    assert largest_buffers(module).startswith("4096 bytes for ttg.local_alloc")
+    assert largest_buffers(module).startswith("The largest buffers are 4096 bytes for ttg.local_alloc;")
