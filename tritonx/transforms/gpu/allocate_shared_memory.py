@@ -15,7 +15,7 @@ from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp
 from tritonx.ir.places import source_of
 from tritonx.ir.types import i32
-from tritonx.transforms.gpu.exchanges import first_load_before, user_in
+from tritonx.transforms.gpu.exchanges import first_load_before
 
 OFFSET = "allocation.offset"
 """Attribute of an op: the byte offset of its buffer."""
@@ -88,6 +88,8 @@ def _longest_waiting(
     and in front of what to put it: all loads of the product that uses it, and the second time its own. None if none
     waits then. ``moved``: what was moved before, and where.
     """
+    if not buffers:  # what is too much is the callers'
+        return None
     times = {op: time for time, op in enumerate(op for op in function.walk() if op is not function)}
     full = max((b.first for b in buffers), key=lambda time: sum(b.size for b in buffers if b.first <= time <= b.last))
     found: list[tuple[int, Operation, Operation]] = []
@@ -97,7 +99,10 @@ def _longest_waiting(
             continue
         block = op.parent
         assert block is not None
-        use = min((user_in(block, use.operation) for use in op.result.uses), key=times.__getitem__, default=op)
+        users = [block.find_ancestor_op_in_block(use.operation) for use in op.result.uses]
+        if not users or None in users:  # used in another block
+            continue
+        use = min((user for user in users if user is not None), key=times.__getitem__)
         if op not in moved:
             use = first_load_before(use)
         if moved.get(op) is not use and buffer.first <= full < times[use]:
