@@ -28,6 +28,14 @@ def erase(op: Operation) -> None:
     op.erase(safe_erase=False)
 
 
+def move_before(op: Operation, place: Operation) -> None:
+    """Take `op` from where it is and put it in front of `place`."""
+    block = place.parent
+    assert block is not None
+    op.detach()
+    block.insert_op_before(op, place)
+
+
 def splice(block: Block, before: Operation, skip_last: bool = True) -> None:
     """Move the ops of ``block`` in front of ``before``, in order; its terminator stays behind under ``skip_last``."""
     target = before.parent

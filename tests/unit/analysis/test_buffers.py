@@ -32,6 +32,14 @@ def buffers(module):
     return [b for f in module.ops if isinstance(f, tile.FuncOp) for b in buffers_of(f)]
 
 
+def check_apart(placed):
+    """What is alive together does not overlap."""
+    for number, (buffer, offset) in enumerate(placed):
+        for other, at in placed[:number]:
+            together = other.first <= buffer.last and buffer.first <= other.last
+            assert not together or offset + buffer.size <= at or at + other.size <= offset
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_placement(seed):
     rng = random.Random(seed)
@@ -42,11 +50,9 @@ def test_placement(seed):
         wanted.append(Buffer(None, size, alignment, first, first + rng.randrange(15)))
     placed = place(wanted, base=32)
     assert len(placed) == len(wanted)
-    for number, (buffer, offset) in enumerate(placed):
+    for buffer, offset in placed:
         assert offset >= 32 and offset % buffer.alignment == 0
-        for other, at in placed[:number]:
-            together = other.first <= buffer.last and buffer.first <= other.last
-            assert not together or offset + buffer.size <= at or at + other.size <= offset
+    check_apart(placed)
 
 
 def test_sizes_and_alignments():
@@ -149,8 +155,4 @@ def test_room_is_made_for_tiles_that_wait(seed):
     AllocateSharedMemory(shared_memory=2 * 4096).apply(pass_context(), module)
     assert module.attributes["ttg.shared"].value.data <= 2 * 4096
     module.verify()
-    placed = [(b, b.op.attributes["allocation.offset"].value.data) for b in buffers(module)]
-    for i, (one, offset) in enumerate(placed):
-        for other, start in placed[:i]:
-            together = one.first <= other.last and other.first <= one.last
-            assert not together or offset + one.size <= start or start + other.size <= offset
+    check_apart([(b, b.op.attributes["allocation.offset"].value.data) for b in buffers(module)])

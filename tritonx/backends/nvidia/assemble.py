@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tritonx.backends.nvidia.targets import Capability
+from tritonx.backends.nvidia.targets import MAX_REGISTERS, Capability
 from tritonx.runtime.errors import PTXASError
 
 
@@ -88,9 +88,6 @@ LARGE = 5000
 128×256×32 in multiply-adds by 128 threads has 10754: 6.4 s for 91 KB of spills as it is, 4.5 s for 31 KB for one
 block."""
 
-MAX_REGISTERS = 255
-"""Of a thread: the last number names no register."""
-
 
 def virtual_registers(ptx: str) -> int:
     """How many 32-bit registers the largest function declares."""
@@ -131,7 +128,7 @@ def one_more_block(ptx: str, registers: int, capability: Capability) -> int:
     threads = math.prod(int(n) for n in found.groups() if n)
     blocks = capability.registers // (threads * (-(-registers // 8) * 8))
     wanted = blocks + 1
-    allowed = capability.registers // (threads * wanted) // 8 * 8
+    allowed = capability.thread_registers(threads * wanted)
     if blocks >= FEW_BLOCKS or wanted * threads > capability.resident_threads or registers - allowed > registers // 8:
         return 0
     return wanted

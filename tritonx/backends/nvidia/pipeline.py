@@ -35,7 +35,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     machine = NvidiaMachine(
         capability=int(target.arch),
         data_layout=data_layout(chip.processor),
-        maxnreg=options.maxnreg or module_maxnreg(module, chip.thread_registers(options.num_warps)),
+        maxnreg=options.maxnreg or module_maxnreg(module, chip.thread_registers(target.warp_size * options.num_warps)),
         cluster=options.num_ctas,
     )
     emitter = ModuleEmitter(module, machine, options, TABLE)
@@ -64,7 +64,8 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
 def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
     from tritonx.backends.nvidia.assemble import assemble
 
-    options, chip = compilation.options, capability(compilation.target)
+    target, options = compilation.target, compilation.options
+    chip = capability(target)
     made = assemble(
         ptx,
         chip,
@@ -72,7 +73,7 @@ def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
         may_drop_limit=options.maxnreg is None,
     )
     compilation.metadata["registers"] = made.registers
-    compilation.metadata["max_registers"] = chip.thread_registers(options.num_warps)
+    compilation.metadata["max_registers"] = chip.thread_registers(target.warp_size * options.num_warps)
     compilation.metadata["spills"] = made.spills
     compilation.metadata["local"] = made.local
     compilation.metadata["assembler_log"] = made.log

@@ -12,6 +12,9 @@ from tritonx.backends.api import Target
 PTX_VERSION = 90
 """PTX 9.0, the newest that LLVM 22 writes: CUDA 13.0 and its drivers read it."""
 
+MAX_REGISTERS = 255
+"""Of a thread: the last number names no register."""
+
 
 @dataclass(frozen=True)
 class Capability:
@@ -25,10 +28,10 @@ class Capability:
     registers: int = 65536
     max_threads: int = 1024
 
-    def thread_registers(self, num_warps: int) -> int:
-        """Registers that a thread may take in a block of so many warps: a multiprocessor must hold one block, and
-        gives eight at a time (CUDA C++ programming guide, "Hardware multithreading")."""
-        return min(255, self.registers // (32 * num_warps) // 8 * 8)
+    def thread_registers(self, threads: int) -> int:
+        """Registers that each of so many threads may take for a multiprocessor to hold them all: it gives eight at a
+        time (CUDA C++ programming guide, "Hardware multithreading")."""
+        return min(MAX_REGISTERS, self.registers // threads // 8 * 8)
 
 
 CAPABILITIES: dict[int, Capability] = {

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.buffers import Buffer, buffers_of
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp
+from tritonx.ir.edit import move_before
 from tritonx.ir.places import source_of
 from tritonx.ir.types import i32
 from tritonx.transforms.gpu.exchanges import first_load_before
@@ -72,10 +73,7 @@ def fit(function: tile.FuncOp, base: int, limit: int) -> list[tuple[Buffer, int]
     while top(placed, base) > limit and (waiting := _longest_waiting(function, buffers, moved)) is not None:
         op, use = waiting
         moved[op] = use
-        op.detach()
-        block = use.parent
-        assert block is not None
-        block.insert_op_before(op, use)
+        move_before(op, use)
         buffers = buffers_of(function)
         placed = place(buffers, base)
     return placed

@@ -18,6 +18,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.buffers import scratch_size
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import ConvertLayoutOp
+from tritonx.ir.edit import move_before
 from tritonx.ir.effects import Effect, effects_of, is_speculatable
 from tritonx.layouts import LinearLayout
 from tritonx.layouts.convert import SCRATCH_LIMIT
@@ -108,6 +109,5 @@ def _gather(group: list[ConvertLayoutOp], op: ConvertLayoutOp) -> bool:
         needed.add(current)
         work += [operand.owner for operand in current.operands]
     for moved in (*sorted(needed, key=place.__getitem__), op):
-        moved.detach()
-        block.insert_op_before(moved, first)
+        move_before(moved, first)
     return True

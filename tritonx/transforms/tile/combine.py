@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -15,7 +15,7 @@ from tritonx.dialects import arith, tile
 from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.builder import Builder
 from tritonx.ir.define import SEGMENTS
-from tritonx.ir.edit import erase, only_block, replace
+from tritonx.ir.edit import erase, move_before, only_block, replace
 from tritonx.ir.fold.constants import constant_of, signed, width_of
 from tritonx.ir.types import element_type, encoding_of, f32, i32, is_tensor, shape_of, tensor
 
@@ -128,8 +128,7 @@ def _make_available(value: SSAValue, at: Operation) -> bool:
             return True
         earlier = earlier.prev_op
     if isinstance(owner, arith.ConstantOp):
-        owner.detach()
-        cast(Block, at.parent).insert_op_before(owner, at)
+        move_before(owner, at)
         return True
     return False
 

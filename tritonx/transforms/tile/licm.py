@@ -14,7 +14,7 @@ from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.tile.rules import mask_of
 from tritonx.ir.builder import Builder
 from tritonx.ir.define import SEGMENTS
-from tritonx.ir.edit import is_defined_inside, replace
+from tritonx.ir.edit import is_defined_inside, move_before, replace
 from tritonx.ir.effects import Effect, effects_of, is_speculatable
 from tritonx.ir.types import i1, i64, is_tensor
 from tritonx.transforms.tile.control_flow import trip_count
@@ -61,8 +61,7 @@ class LoopInvariantCodeMotion(ModulePass):
             following = op.next_op
             if _is_invariant(op, loop):
                 if is_speculatable(op):
-                    op.detach()
-                    loop.parent.insert_op_before(op, loop)
+                    move_before(op, loop)
                 elif loads and isinstance(op, tile.LoadOp):
                     _hoist_load(op, loop)
             op = following
@@ -84,8 +83,7 @@ def _is_invariant(op: Operation, loop: Operation) -> bool:
 def _hoist_load(load: Any, loop: Any) -> None:
     count = trip_count(loop)
     if count is not None and count > 0:
-        load.detach()
-        loop.parent.insert_op_before(load, loop)
+        move_before(load, loop)
         return
     pointer = load.ptr.type
     if isinstance(pointer, tile.PointerType) and is_tensor(pointer.pointee):

@@ -16,6 +16,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from conftest import CodeObject  # pyright: ignore[reportMissingImports]
+from shared_kernels import matmul  # pyright: ignore[reportMissingImports]
 
 import tritonx
 import tritonx.language as tl
@@ -54,14 +55,6 @@ def positions(x):
 @tritonx.jit
 def nothing():
     pass
-
-
-@tritonx.jit
-def product(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
-    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    left = tl.load(a + m[:, None] * K + k[None, :])
-    right = tl.load(b + k[:, None] * N + n[None, :])
-    tl.store(c + m[:, None] * N + n[None, :], tl.dot(left, right))
 
 
 class Launch(ctypes.Structure):
@@ -307,7 +300,7 @@ def test_a_grid_that_is_too_large(own: Any, stub: Stub) -> None:
 def test_too_much_lds(own: Any) -> None:
     a, b, c = (to_device(np.zeros((64, 64), np.float16), device=1) for _ in range(3))
     with pytest.raises(OutOfResources, match=r"shared memory, Required: \d+, Hardware limit: 1024"):
-        product[(1,)](a, b, c, M=64, N=64, K=64)
+        matmul[(1,)](a, b, c, M=64, N=64, K=64)
 
 
 def test_too_many_threads(own: Any) -> None:

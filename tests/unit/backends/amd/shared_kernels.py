@@ -1,4 +1,4 @@
-"""Kernels that are both looked at as code objects and run in the emulator."""
+"""Kernels of several tests: looked at as code objects, run in the emulator, launched by the driver."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ import tritonx.language as tl
 def flip(x_ptr, y_ptr, N: tl.constexpr):
     cols = tl.arange(0, N)
     tl.store(y_ptr + cols, tl.flip(tl.load(x_ptr + cols), 0))
+
+
+@triton.jit
+def matmul(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows, cols, ks = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])
+    b = tl.load(b_ptr + ks[:, None] * N + cols[None, :])
+    tl.store(c_ptr + rows[:, None] * N + cols[None, :], tl.dot(a, b))
 
 
 @triton.jit

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shared_kernels import attention, flip  # pyright: ignore[reportMissingImports]
+from shared_kernels import attention, flip, matmul  # pyright: ignore[reportMissingImports]
 
 import tritonx as triton
 import tritonx.language as tl
@@ -27,14 +27,6 @@ def row_sums(x_ptr, out_ptr, n_cols, scale, BLOCK: tl.constexpr):
     cols = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + row * n_cols + cols, mask=cols < n_cols, other=0.0)
     tl.store(out_ptr + row, tl.sum(x, axis=0) * scale)
-
-
-@triton.jit
-def matmul(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
-    rows, cols, ks = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])
-    b = tl.load(b_ptr + ks[:, None] * N + cols[None, :])
-    tl.store(c_ptr + rows[:, None] * N + cols[None, :], tl.dot(a, b))
 
 
 @triton.jit

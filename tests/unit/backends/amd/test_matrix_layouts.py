@@ -15,9 +15,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from matrix_unit import Mfma, Wmma  # pyright: ignore[reportMissingImports]
+from shared_kernels import matmul  # pyright: ignore[reportMissingImports]
 
-import tritonx as triton
-import tritonx.language as tl
 from tritonx.backends.amd.dot import choose, type_name
 from tritonx.backends.amd.targets import PROCESSORS
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
@@ -26,14 +25,6 @@ from tritonx.ir.types import shape_of
 from tritonx.layouts.lookup import linear_layout
 
 Compile = Callable[..., Any]
-
-
-@triton.jit
-def matmul(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
-    rows, cols, ks = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])
-    b = tl.load(b_ptr + ks[:, None] * N + cols[None, :])
-    tl.store(c_ptr + rows[:, None] * N + cols[None, :], tl.dot(a, b))
 
 
 RESULTS = {np.int8: np.int32, np.float64: np.float64}

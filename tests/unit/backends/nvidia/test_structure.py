@@ -363,18 +363,9 @@ def test_a_table_that_a_block_may_not_have_is_named(compiler: Any, arch: str) ->
     assert re.search(r"262144 bytes for tt.gather \(.*test_structure\.py:\d+:\d+\)", made.metadata["shared_hint"])
 
 
-@tritonx.jit
-def deep_product(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
-    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    a = tl.load(a_ptr + m[:, None] * K + k[None, :])
-    b = tl.load(b_ptr + k[:, None] * N + n[None, :])
-    tl.store(c_ptr + m[:, None] * N + n[None, :], tl.dot(a, b))
-
-
 @needs_assembler
 @pytest.mark.parametrize(("arch", "available"), [("75", 65536), ("86", 101376), ("90", 232448)])
 def test_operands_that_do_not_fit_together_wait_in_registers(compiler: Any, arch: str, available: int) -> None:
     """256 KiB of operands, more than any block may have: they go through shared memory a part after another."""
-    signature = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp32"}
-    made = compiler(deep_product, arch, signature, {"M": 64, "N": 64, "K": 1024}, num_warps=8)
+    made = compiler(matmul, arch, MATMUL, {"M": 64, "N": 64, "KB": 1024}, num_warps=8)
     assert made.metadata["shared"] <= available
