@@ -29,7 +29,7 @@ GOALS = {
     "layernorm 32768x2048 bf16": 1.0, "column sum 16384^2 f16": 1.25, "cumsum 16384x4096 f32": 1.0,
     "transpose 16384^2 f16": 1.0,
 }  # fmt: skip
-"""Ratios to Triton to reach, unless a copy is no faster; docs/measurements.md has what was reached."""
+"""Ratios to Triton to reach; docs/measurements.md has what was reached."""
 
 
 Launch = Callable[[Any, torch.Tensor, dict[str, int]], Any]
