@@ -1,8 +1,8 @@
 """Warps telling each other one value for each of a thread's results: the last step of reductions and scans.
 
 Every thread has ``count`` values that are equal in all lanes that differ along the axis only. Each such group of
-lanes writes them once to scratch memory; after a barrier every thread reads the values of all warps along the axis,
-which lie side by side, so that they come in vectors. The slot of a value is
+lanes writes them once to scratch memory; after a barrier the values of all warps along the axis lie side by side, and
+are read as vectors by every thread, or one a lane. The slot of a value is
 
     ((register · warps beside + warp beside) · lanes beside + lane beside) · warps along + warp along
 
@@ -11,6 +11,8 @@ where "along" and "beside" are the bits of the warp's or lane's number that do o
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,13 +27,72 @@ from tritonx.layouts.dims import LANE, WARP
 
 @dataclass(frozen=True)
 class Exchange:
-    """Where this thread writes and reads; ``write``/``read`` are the slots of register 0, ``leader`` the i1 of who
-    writes.
-    """
+    """Values that all warps have written: ``values`` are this thread's, and ``areas`` has the offset in scratch memory
+    and the type in memory of each one's. ``lanes`` and ``warps`` are the columns that lead to the first slot that a
+    thread reads for its register 0; those of the next register are ``slots`` further."""
 
-    write: str
-    read: str
-    leader: str | None
+    axis: AxisBits
+    lanes: list[int]
+    warps: list[int]
+    slots: int
+    areas: list[tuple[int, str]]
+    values: list[Tile]
+
+    @property
+    def along(self) -> int:
+        """How many warps there are along the axis."""
+        return 1 << len(self.axis.warps)
+
+    def of_all_warps(self, f: FunctionEmitter) -> list[list[Tile]]:
+        """The values of each warp along the axis, in order of their coordinate."""
+        return self.read(f, self.share(among_lanes=False), range(self.values[0].n))
+
+    def share(self, *, among_lanes: bool) -> Share:
+        """All warps along the axis; ``among_lanes``, those that have the same results read those of different warps, as
+        many as one access holds if that is enough."""
+        if not among_lanes:
+            return Share(self.along, self.lanes, [])
+        size = max(bits(memory) // 8 for _, memory in self.areas)
+        count = max(1, self.along >> len(self.axis.lanes), min(self.along, WIDEST // size))
+        sharing = [bit for bit, _ in self.axis.lanes][: (self.along // count).bit_length() - 1]
+        columns = list(self.lanes)
+        for i, bit in enumerate(sharing):
+            columns[bit] = count << i
+        return Share(count, columns, [1 << bit for bit in sharing])
+
+    def read(self, f: FunctionEmitter, share: Share, registers: Iterable[int]) -> list[list[Tile]]:
+        """The values of these registers, by the warps of the thread's share."""
+        slot, chosen = apply_columns(f, share.columns, self.warps), list(registers)
+        columns: list[list[Tile]] = []
+        for value, (area, memory) in zip(self.values, self.areas, strict=True):
+            rows = [row(f, memory, f.shared_element(area, memory, slot, r * self.slots), share.count) for r in chosen]
+            if value.elem == "i1":
+                rows = [[f.inst(f"trunc i8 {name} to i1") for name in names] for names in rows]
+            columns.append([Tile.of(value.elem, list(names)) for names in zip(*rows, strict=True)])
+        return [list(tiles) for tiles in zip(*columns, strict=True)]
+
+
+@dataclass(frozen=True)
+class Share:
+    """The ``count`` warps, neighbours along the axis, whose values a thread reads. The lane's ``columns`` lead to the
+    first of them; the shares of all lanes are combined over ``lanes``, bits of their numbers (as masks)."""
+
+    count: int
+    columns: list[int]
+    lanes: list[int]
+
+
+WIDEST = 16
+"""Bytes of the widest access to shared memory."""
+
+
+def row(f: FunctionEmitter, elem: str, address: str, count: int) -> list[str]:
+    """``count`` neighbours in shared memory, a power of two, aligned to their size or to 16 bytes."""
+    if count == 1:
+        return [f.inst(f"load {elem}, ptr addrspace(3) {address}")]
+    alignment = min(WIDEST, bits(elem) // 8 * count)
+    whole = f.inst(f"load <{count} x {elem}>, ptr addrspace(3) {address}, align {alignment}")
+    return [f.inst(f"extractelement <{count} x {elem}> {whole}, i32 {i}") for i in range(count)]
 
 
 def squeeze(mask: int, total: int, into: int) -> list[int]:
@@ -48,7 +109,11 @@ def squeeze(mask: int, total: int, into: int) -> list[int]:
     return columns
 
 
-def open_exchange(f: FunctionEmitter, layout: LinearLayout, axis: AxisBits) -> Exchange:
+def exchange(f: FunctionEmitter, op: Any, layout: LinearLayout, axis: AxisBits, values: list[Tile]) -> Exchange:
+    """Write ``values``, and wait until all warps have.
+
+    The scratch memory of ``op`` must have been allocated with ``exchange_bytes`` of ``tritonx.analysis.scratch``.
+    """
     lane_bits, warp_bits = layout.in_bits(LANE), layout.in_bits(WARP)
     along = axis.warp_mask.bit_count()
     lanes = ~axis.lane_mask & (1 << lane_bits) - 1
@@ -56,63 +121,36 @@ def open_exchange(f: FunctionEmitter, layout: LinearLayout, axis: AxisBits) -> E
     lane_columns = squeeze(lanes, lane_bits, along)
     beside = squeeze(warps, warp_bits, along + lanes.bit_count())
     moving = squeeze(axis.warp_mask, warp_bits, 0)
-    read = apply_columns(f, lane_columns, beside)
     write = apply_columns(f, lane_columns, [a | b for a, b in zip(beside, moving, strict=True)])
-    leader = None
-    if axis.lane_mask:
-        lane = f.lane
-        with f.in_prologue():
-            bits_ = f.inst(f"and i32 {lane}, {axis.lane_mask}")
-            leader = f.inst(f"icmp eq i32 {bits_}, 0")
-    return Exchange(write, read, leader)
-
-
-def exchange(f: FunctionEmitter, op: Any, layout: LinearLayout, axis: AxisBits, values: list[Tile]) -> list[list[Tile]]:
-    """For each of ``values``, the tiles of all warps along the axis in order of their coordinate.
-
-    The scratch memory of ``op`` must have been allocated with ``exchange_bytes`` of ``tritonx.analysis.scratch``.
-    """
-    place = open_exchange(f, layout, axis)
-    warps = 1 << axis.warp_mask.bit_count()
     slots = slots_per_register(layout, axis)
     base = f.scratch_offset(op)
-    areas: list[int] = []
-    for value in values:
-        areas.append(base)
-        base += align(slots * value.n * (bits(value.elem) // 8))
+    areas: list[tuple[int, str]] = []
     written: list[tuple[str, str, str]] = []
-    for value, area in zip(values, areas, strict=True):
+    for value in values:
         memory = "i8" if value.elem == "i1" else value.elem
+        areas.append((base, memory))
         for r, name in enumerate(f.scalars(value)):
             stored = f.inst(f"zext i1 {name} to i8") if value.elem == "i1" else name
-            address = f.shared_element(area, memory, place.write, r * slots)
-            written.append((memory, stored, address))
-    if place.leader is None:
+            written.append((memory, stored, f.shared_element(base, memory, write, r * slots)))
+        base += align(slots * value.n * (bits(memory) // 8))
+    with only(f, axis.lane_mask):
         for memory, stored, address in written:
             f.line(f"store {memory} {stored}, ptr addrspace(3) {address}")
-    else:
-        then, done = f.new_label("lead"), f.new_label("led")
-        f.line(f"br i1 {place.leader}, label %{then}, label %{done}")
-        f.label(then)
-        for memory, stored, address in written:
-            f.line(f"store {memory} {stored}, ptr addrspace(3) {address}")
-        f.branch(done)
-        f.label(done)
     f.local_barrier()
-    out: list[list[Tile]] = []
-    for value, area in zip(values, areas, strict=True):
-        memory = "i8" if value.elem == "i1" else value.elem
-        columns: list[list[str]] = [[] for _ in range(warps)]
-        size = bits(value.elem) // 8
-        for r in range(value.n):
-            address = f.shared_element(area, memory, place.read, r * slots)
-            row = f.inst(
-                f"load <{warps} x {memory}>, ptr addrspace(3) {address}, align {min(16, size * warps)}"
-                if warps > 1
-                else f"load {memory}, ptr addrspace(3) {address}"
-            )
-            for w in range(warps):
-                name = f.inst(f"extractelement <{warps} x {memory}> {row}, i32 {w}") if warps > 1 else row
-                columns[w].append(f.inst(f"trunc i8 {name} to i1") if value.elem == "i1" else name)
-        out.append([Tile.of(value.elem, names) for names in columns])
-    return out
+    return Exchange(axis, lane_columns, beside, slots, areas, values)
+
+
+@contextmanager
+def only(f: FunctionEmitter, lane_mask: int) -> Generator[None]:
+    """What is written inside is done by the lanes whose number has none of these bits."""
+    if not lane_mask:
+        yield
+        return
+    with f.in_prologue():
+        leader = f.inst(f"icmp eq i32 {f.inst(f'and i32 {f.lane}, {lane_mask}')}, 0")
+    then, done = f.new_label("lead"), f.new_label("led")
+    f.line(f"br i1 {leader}, label %{then}, label %{done}")
+    f.label(then)
+    yield
+    f.branch(done)
+    f.label(done)

@@ -134,8 +134,7 @@ class Scanner:
         f, axis = self.f, self.axis
         order = sorted(self.runs)
         totals = [Tile.of(e, [f.scalars(self.runs[r].total[k])[0] for r in order]) for k, e in enumerate(self.elems)]
-        columns = exchange(f, self.op, self.layout, axis, totals)
-        warps = [list(row) for row in zip(*columns, strict=True)]
+        warps = exchange(f, self.op, self.layout, axis, totals).of_all_warps(f)
         mine = apply_columns(f, [], squeeze(axis.warp_mask, self.layout.in_bits(WARP), 0))
         numbers = range(len(warps))
         if self.reverse:

@@ -148,7 +148,9 @@ def test_flip(emulator: Any, dtype: Any, n: int, num_warps: int) -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("shape, num_warps", [((8, 256), 1), ((64, 32), 4), ((128, 32), 1)])
+@pytest.mark.parametrize(
+    "shape, num_warps", [((8, 256), 1), ((64, 32), 4), ((128, 32), 1), ((128, 32), 16), ((4, 2048), 16)]
+)
 def test_reductions(emulator: Any, axis: int, shape: tuple[int, int], num_warps: int) -> None:
     m, n = shape
     x = np.random.default_rng(0).permutation(m * n).reshape(shape).astype(np.int32)

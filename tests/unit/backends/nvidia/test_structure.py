@@ -174,6 +174,25 @@ def test_many_results_are_computed_a_few_at_a_time(compiler: Any, arch: str) -> 
     in_registers(made, 255)
 
 
+@tritonx.jit
+def column_results(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
+    n = tl.arange(0, N)
+    x = tl.load(x_ptr + tl.arange(0, M)[:, None] * N + n[None, :])
+    tl.store(out_ptr + n, tl.sum(x, axis=0))
+    tl.store(out_ptr + N + n, tl.max(x, axis=0))
+
+
+@needs_assembler
+@pytest.mark.parametrize(("rows", "columns", "loads"), [(256, 8, 4), (128, 64, 32)])
+def test_lanes_share_what_many_warps_found(compiler: Any, rows: int, columns: int, loads: int) -> None:
+    """Two results a column, each from 32 warps, in 64 registers. Of 8 columns a thread has two, as 7 other lanes do:
+    each reads what four warps found. Of 64 it has four, as one other lane does: each reads what 16 found."""
+    constants = {"M": rows, "N": columns}
+    made = compiler(column_results, "90", {"x_ptr": "*fp32", "out_ptr": "*fp32"}, constants, num_warps=32)
+    assert made.count("ld.shared.v4") == loads
+    in_registers(made, 64)
+
+
 @pytest.mark.parametrize("warps", [1, 2, 4, 8, 16, 32])
 def test_number_of_warps(compiler: Any, warps: int) -> None:
     made = compiler(softmax, "90", SOFTMAX, {"BLOCK": 4096}, num_warps=warps, until="ptx")
