@@ -1,13 +1,14 @@
 """Memory-bound kernels on a GPU, beside Triton in the same run: achieved GB/s and the ratio of the best configurations.
 
-    python benchmarks/gpu_memory.py [--json out.json] [case ...]
+    python benchmarks/gpu_memory.py [--json out.json] [--rows N] [case ...]
 
 Inputs are fresh random numbers, outputs are filled with NaN first, results are compared with float64. Each compiler
 is given the same small list of configurations; then the best two of each run 400 times by turns. The ratio has a
 standard error below 0.001: what is left differs from machine to machine.
 
 Kernels that read and write rows race against one of the same grid that only copies them, the better of both compilers
-and of the same configurations: nothing that moves those bytes in that grid can be much faster."""
+and of the same configurations: nothing that moves those bytes in that grid can be much faster. ``--rows`` takes fewer
+of them."""
 
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ from peers import gpu_milliseconds, gpu_race, load
 
 KERNELS = load("kernels_memory")
 EVERY_CONFIGURATION = False
+MOST_ROWS = 1 << 30
 GOALS = {
     "add f32": 1.0, "softmax 65536x1024 f16": 1.05, "softmax 16384x8192 f32": 1.0, "softmax 8192x32768 bf16": 1.2,
     "softmax 32768x4000 f32": 1.0, "layernorm 16384x8192 f16": 1.0, "layernorm 16384x5000 f32": 1.65,
@@ -76,6 +78,7 @@ def copying(x: torch.Tensor) -> Launch:
 
 
 def softmax_case(rows: int, cols: int, dtype: torch.dtype, label: str) -> Case:
+    rows = min(rows, MOST_ROWS)
     x = random(rows, cols, dtype=dtype)
     block = next_power(cols)
     return Case(
@@ -88,6 +91,7 @@ def softmax_case(rows: int, cols: int, dtype: torch.dtype, label: str) -> Case:
 
 
 def layer_norm_case(rows: int, cols: int, dtype: torch.dtype, label: str) -> Case:
+    rows = min(rows, MOST_ROWS)
     x, w, b = random(rows, cols, dtype=dtype), random(cols, dtype=dtype), random(cols, dtype=dtype)
     block = next_power(cols)
     return Case(
@@ -114,10 +118,10 @@ def column_sum_case() -> Case:
 
 
 def cumsum_case() -> Case:
-    rows, cols = 16384, 4096
+    rows, cols = min(16384, MOST_ROWS), 4096
     x = random(rows, cols, dtype=torch.float32)
     return Case(
-        "cumsum 16384x4096 f32", 8 * x.numel(),
+        f"cumsum {rows}x{cols} f32", 8 * x.numel(),
         [{"BLOCK": cols, "num_warps": w} for w in (4, 8, 16)],
         torch.empty_like(x),
         lambda k, out, c: k.cumsum[(rows,)](x, out, cols, **c),
@@ -236,9 +240,10 @@ def main() -> int:
     parser.add_argument("cases", nargs="*", choices=[[], *CASES], help="all by default")
     parser.add_argument("--json")
     parser.add_argument("--every", action="store_true", help="also print each configuration")
+    parser.add_argument("--rows", type=int, help="at most so many rows")
     given = parser.parse_args()
-    global EVERY_CONFIGURATION
-    EVERY_CONFIGURATION = given.every
+    global EVERY_CONFIGURATION, MOST_ROWS
+    EVERY_CONFIGURATION, MOST_ROWS = given.every, given.rows or MOST_ROWS
     rows: list[dict[str, Any]] = []
     for name in given.cases or CASES:
         try:
