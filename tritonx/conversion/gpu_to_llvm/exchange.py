@@ -1,8 +1,8 @@
 """Warps telling each other one value for each of a thread's results: the last step of reductions and scans.
 
 Every thread has ``count`` values that are equal in all lanes that differ along the axis only. Each such group of
-lanes writes them once to scratch memory; after a barrier the values of all warps along the axis lie side by side, and
-are read as vectors by every thread, or one a lane. The slot of a value is
+lanes writes them once to scratch memory; after a barrier every thread reads the values of all warps along the axis, or
+the lanes of a group share them out. They lie side by side, so that they come in vectors. The slot of a value is
 
     ((register · warps beside + warp beside) · lanes beside + lane beside) · warps along + warp along
 
@@ -133,7 +133,7 @@ def exchange(f: FunctionEmitter, op: Any, layout: LinearLayout, axis: AxisBits, 
             stored = f.inst(f"zext i1 {name} to i8") if value.elem == "i1" else name
             written.append((memory, stored, f.shared_element(base, memory, write, r * slots)))
         base += align(slots * value.n * (bits(memory) // 8))
-    with only(f, axis.lane_mask):
+    with leaders(f, axis.lane_mask):
         for memory, stored, address in written:
             f.line(f"store {memory} {stored}, ptr addrspace(3) {address}")
     f.local_barrier()
@@ -141,7 +141,7 @@ def exchange(f: FunctionEmitter, op: Any, layout: LinearLayout, axis: AxisBits, 
 
 
 @contextmanager
-def only(f: FunctionEmitter, lane_mask: int) -> Generator[None]:
+def leaders(f: FunctionEmitter, lane_mask: int) -> Generator[None]:
     """What is written inside is done by the lanes whose number has none of these bits."""
     if not lane_mask:
         yield

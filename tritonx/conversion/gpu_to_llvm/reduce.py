@@ -2,8 +2,8 @@
 
 The registers are folded in halves, the half with the higher coordinate into the lower, so that a wide vector shrinks
 by one instruction a step. The combine region is emitted once a step on whole tiles. Where a thread has many results,
-those of a part are folded and combined across lanes before the next part's. What many warps found is combined by the
-lanes of every warp, each of which reads what one of them found."""
+those of a part are folded and combined across lanes before the next part's. What many warps found is shared out among
+the lanes of each, and combined across them once more."""
 
 from __future__ import annotations
 
@@ -93,6 +93,8 @@ def across_lanes(f: FunctionEmitter, op: Any, values: list[Tile], lanes: list[in
     By one instruction for the whole warp where the machine has it, else by butterflies, but for the end of a reduction
     over all lanes, for which some machines have something cheaper.
     """
+    if not lanes:
+        return values
     whole = over_whole_warps(f, op, values, sum(lanes), beside)
     if whole is not None:
         return [whole]
