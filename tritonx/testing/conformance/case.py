@@ -182,7 +182,8 @@ class Trial:
 class Case:
     """A named case. ``name`` is ``family/what-dtype-shape-warps``; ``options`` are compile options that every backend
     has. ``needs`` names the fp8 types without which a target skips it. A target may refuse an ``optional`` case with a
-    typed error: libraries of fp64 functions, tf32, printing from a device, 32 warps."""
+    typed error: libraries of fp64 functions, tf32, printing from a device, 32 warps. ``max_warps`` is for a kernel that
+    takes more than a target has in larger blocks."""
 
     name: str
     kernel: JITFunction
@@ -190,6 +191,7 @@ class Case:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     needs: frozenset[str] = frozenset()
     optional: bool = False
+    max_warps: int = 32
 
     @property
     def family(self) -> str:

@@ -25,9 +25,9 @@ def _widened(cover: Cover) -> Iterator[Case]:
         for number, case in enumerate(module.cases(cover)):
             if not cover.full and number % share:
                 continue
-            if "fp16-deep" in case.name:  # so many threads reach all of a tile at once: its exchange cannot be cut
-                continue
             for warps in cover.choose([(16, 32)[number // share % 2]], [16, 32]):
+                if warps > case.max_warps:
+                    continue
                 name = re.sub(r"-w\d+$", "", case.name).replace("/", "-", 1)
                 options = {**case.options, "num_warps": warps}
                 yield replace(case, name=f"wide/{name}-w{warps}", options=options, optional=case.optional or warps > 16)
