@@ -24,16 +24,12 @@ def print_line(f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]
 
 def assert_(f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
     """The message goes to standard error, where OCKL is at hand; then the wave traps."""
-    bad, good = f.new_label("failed"), f.new_label("passed")
-    f.line(f"br i1 {failed}, label %{bad}, label %{good}")
-    f.label(bad)
-    if device_library.found("ockl.bc"):
-        begin = f.module.declare("i64", "@__ockl_fprintf_stderr_begin", [])
-        text = f"{file}:{line}: {function}: Assertion `{message}` failed\n".replace("%", "%%")
-        _message(f, "@__ockl_fprintf", f.inst(f"call i64 {begin}()"), text, [])
-    f.line(f"call void {f.module.declare('void', '@llvm.trap', [])}()")
-    f.branch(good)
-    f.label(good)
+    with f.where(failed):
+        if device_library.found("ockl.bc"):
+            begin = f.module.declare("i64", "@__ockl_fprintf_stderr_begin", [])
+            text = f"{file}:{line}: {function}: Assertion `{message}` failed\n".replace("%", "%%")
+            _message(f, "@__ockl_fprintf", f.inst(f"call i64 {begin}()"), text, [])
+        f.line(f"call void {f.module.declare('void', '@llvm.trap', [])}()")
 
 
 def _message(f: FunctionEmitter, family: str, descriptor: str, text: str, words: list[str]) -> None:

@@ -30,14 +30,10 @@ def guarded(f: FunctionEmitter, mask: str | None, type_: str, otherwise: str, ma
     """``make()`` where ``mask`` holds, ``otherwise`` elsewhere."""
     if mask is None:
         return make()
-    then, done = f.new_label("do"), f.new_label("done")
     before = f.block
-    f.line(f"br i1 {mask}, label %{then}, label %{done}")
-    f.label(then)
-    made = make()
-    after = f.block
-    f.branch(done)
-    f.label(done)
+    with f.where(mask):
+        made = make()
+        after = f.block
     if not made:
         return ""
     return f.inst(f"phi {type_} [ {made}, %{after} ], [ {otherwise}, %{before} ]")

@@ -24,12 +24,8 @@ def _hint(f: FunctionEmitter, intrinsic: str, type_: str, value: int) -> None:
 
 def conditional_barrier(op: Any, f: FunctionEmitter) -> None:
     """The condition is equal in all lanes of a wave."""
-    then, done = f.new_label("meet"), f.new_label("met")
-    f.line(f"br i1 {f.scalar(op.pred)}, label %{then}, label %{done}")
-    f.label(then)
-    f.machine.barrier(f)
-    f.branch(done)
-    f.label(done)
+    with f.where(f.scalar(op.pred)):
+        f.machine.barrier(f)
 
 
 def nothing(op: Operation, f: FunctionEmitter) -> None:

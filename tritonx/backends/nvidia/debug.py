@@ -27,10 +27,6 @@ def print_line(f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]
 
 def assert_(f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
     symbol = f.module.declare("void", "@__assertfail", ["ptr", "ptr", "i32", "ptr", "i64"])
-    bad, good = f.new_label("failed"), f.new_label("passed")
-    f.line(f"br i1 {failed}, label %{bad}, label %{good}")
-    f.label(bad)
     strings = [f.module.string(s) for s in (message, file, function)]
-    f.line(f"call void {symbol}(ptr {strings[0]}, ptr {strings[1]}, i32 {line}, ptr {strings[2]}, i64 1)")
-    f.branch(good)
-    f.label(good)
+    with f.where(failed):
+        f.line(f"call void {symbol}(ptr {strings[0]}, ptr {strings[1]}, i32 {line}, ptr {strings[2]}, i64 1)")

@@ -88,13 +88,9 @@ def share(
     base = f.scratch_offset(op)
     registers = [i for i in range(len(old)) if not i & skip]
     places = {r: f.shared_element(base, elem, slot, k * slots) for k, r in enumerate(registers)}
-    then, done = f.new_label("own"), f.new_label("owned")
-    f.line(f"br i1 {owner}, label %{then}, label %{done}")
-    f.label(then)
-    for r in registers:
-        f.line(f"store {elem} {old[r]}, ptr addrspace(3) {places[r]}, align {bits(elem) // 8}")
-    f.branch(done)
-    f.label(done)
+    with f.where(owner):
+        for r in registers:
+            f.line(f"store {elem} {old[r]}, ptr addrspace(3) {places[r]}, align {bits(elem) // 8}")
     f.machine.barrier(f)
     read = {r: f.inst(f"load {elem}, ptr addrspace(3) {places[r]}, align {bits(elem) // 8}") for r in registers}
     return [read[i & ~skip] for i in range(len(old))]

@@ -11,12 +11,11 @@ where "along" and "beside" are the bits of the warp's or lane's number that do o
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tritonx.analysis.scratch import align, slots_per_register
+from tritonx.analysis.scratch import ALIGNMENT, align, slots_per_register
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
 from tritonx.conversion.gpu_to_llvm.types import bits
@@ -29,7 +28,7 @@ from tritonx.layouts.dims import LANE, WARP
 class Exchange:
     """Values that all warps have written: ``values`` are this thread's, and ``areas`` has the offset in scratch memory
     and the type in memory of each one's. ``lanes`` and ``warps`` are the columns that lead to the first slot that a
-    thread reads for its register 0; those of the next register are ``slots`` further."""
+    thread reads for its register 0 if it reads all warps'; those of the next register are ``slots`` further."""
 
     axis: AxisBits
     lanes: list[int]
@@ -45,27 +44,28 @@ class Exchange:
 
     def of_all_warps(self, f: FunctionEmitter) -> list[list[Tile]]:
         """The values of each warp along the axis, in order of their coordinate."""
-        return self.read(f, self.share(among_lanes=False), range(self.values[0].n))
+        return self.read(f, self.share(f, among_lanes=False), range(self.values[0].n))
 
-    def share(self, *, among_lanes: bool) -> Share:
+    def share(self, f: FunctionEmitter, *, among_lanes: bool) -> Share:
         """All warps along the axis; ``among_lanes``, those that have the same results read those of different warps, as
         many as one access holds if that is enough."""
         if not among_lanes:
-            return Share(self.along, self.lanes, [])
+            return Share(self.along, apply_columns(f, self.lanes, self.warps), [])
         size = max(bits(memory) // 8 for _, memory in self.areas)
-        count = max(1, self.along >> len(self.axis.lanes), min(self.along, WIDEST // size))
+        count = max(1, self.along >> len(self.axis.lanes), min(self.along, ALIGNMENT // size))
         sharing = [bit for bit, _ in self.axis.lanes][: (self.along // count).bit_length() - 1]
         columns = list(self.lanes)
         for i, bit in enumerate(sharing):
             columns[bit] = count << i
-        return Share(count, columns, [1 << bit for bit in sharing])
+        return Share(count, apply_columns(f, columns, self.warps), [1 << bit for bit in sharing])
 
     def read(self, f: FunctionEmitter, share: Share, registers: Iterable[int]) -> list[list[Tile]]:
         """The values of these registers, by the warps of the thread's share."""
-        slot, chosen = apply_columns(f, share.columns, self.warps), list(registers)
+        chosen = list(registers)
         columns: list[list[Tile]] = []
         for value, (area, memory) in zip(self.values, self.areas, strict=True):
-            rows = [row(f, memory, f.shared_element(area, memory, slot, r * self.slots), share.count) for r in chosen]
+            places = [f.shared_element(area, memory, share.slot, r * self.slots) for r in chosen]
+            rows = [row(f, memory, place, share.count) for place in places]
             if value.elem == "i1":
                 rows = [[f.inst(f"trunc i8 {name} to i1") for name in names] for names in rows]
             columns.append([Tile.of(value.elem, list(names)) for names in zip(*rows, strict=True)])
@@ -74,23 +74,19 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Share:
-    """The ``count`` warps, neighbours along the axis, whose values a thread reads. The lane's ``columns`` lead to the
-    first of them; the shares of all lanes are combined over ``lanes``, bits of their numbers (as masks)."""
+    """The ``count`` warps, neighbours along the axis, whose values a thread reads, for register 0 from ``slot`` on. The
+    shares of all lanes are combined over ``lanes``, bits of their numbers (as masks)."""
 
     count: int
-    columns: list[int]
+    slot: str
     lanes: list[int]
-
-
-WIDEST = 16
-"""Bytes of the widest access to shared memory."""
 
 
 def row(f: FunctionEmitter, elem: str, address: str, count: int) -> list[str]:
     """``count`` neighbours in shared memory, a power of two, aligned to their size or to 16 bytes."""
     if count == 1:
         return [f.inst(f"load {elem}, ptr addrspace(3) {address}")]
-    alignment = min(WIDEST, bits(elem) // 8 * count)
+    alignment = min(ALIGNMENT, bits(elem) // 8 * count)
     whole = f.inst(f"load <{count} x {elem}>, ptr addrspace(3) {address}, align {alignment}")
     return [f.inst(f"extractelement <{count} x {elem}> {whole}, i32 {i}") for i in range(count)]
 
@@ -133,24 +129,16 @@ def exchange(f: FunctionEmitter, op: Any, layout: LinearLayout, axis: AxisBits, 
             stored = f.inst(f"zext i1 {name} to i8") if value.elem == "i1" else name
             written.append((memory, stored, f.shared_element(base, memory, write, r * slots)))
         base += align(slots * value.n * (bits(memory) // 8))
-    with leaders(f, axis.lane_mask):
+    with f.where(leader(f, axis.lane_mask)):
         for memory, stored, address in written:
             f.line(f"store {memory} {stored}, ptr addrspace(3) {address}")
     f.local_barrier()
     return Exchange(axis, lane_columns, beside, slots, areas, values)
 
 
-@contextmanager
-def leaders(f: FunctionEmitter, lane_mask: int) -> Generator[None]:
-    """What is written inside is done by the lanes whose number has none of these bits."""
+def leader(f: FunctionEmitter, lane_mask: int) -> str | None:
+    """Whether the lane's number has none of these bits (i1); None if there are no bits."""
     if not lane_mask:
-        yield
-        return
+        return None
     with f.in_prologue():
-        leader = f.inst(f"icmp eq i32 {f.inst(f'and i32 {f.lane}, {lane_mask}')}, 0")
-    then, done = f.new_label("lead"), f.new_label("led")
-    f.line(f"br i1 {leader}, label %{then}, label %{done}")
-    f.label(then)
-    yield
-    f.branch(done)
-    f.label(done)
+        return f.inst(f"icmp eq i32 {f.inst(f'and i32 {f.lane}, {lane_mask}')}, 0")

@@ -81,6 +81,19 @@ class FunctionEmitter:
         self.line(f"br label %{label}")
 
     @contextmanager
+    def where(self, condition: str | None) -> Generator[None]:
+        """Lines written inside are run by the threads in which ``condition`` (i1) holds, or by all if it is None."""
+        if condition is None:
+            yield
+            return
+        then, done = self.new_label("do"), self.new_label("done")
+        self.line(f"br i1 {condition}, label %{then}, label %{done}")
+        self.label(then)
+        yield
+        self.branch(done)
+        self.label(done)
+
+    @contextmanager
     def in_prologue(self) -> Generator[None]:
         """Lines written inside go to the entry block."""
         lines, block = self.lines, self.block

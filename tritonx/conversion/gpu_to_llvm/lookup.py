@@ -63,10 +63,8 @@ def histogram(op: Any, f: FunctionEmitter) -> None:
     threads = f.num_warps * f.machine.warp_size
     for first in range(0, bins, threads):
         place = f.shared_element(base, "i32", f.thread, first)
-        if bins - first < threads:
-            inside = f.inst(f"icmp ult i32 {f.thread}, {bins - first}")
-            guarded_store(f, inside, place)
-        else:
+        inside = f.inst(f"icmp ult i32 {f.thread}, {bins - first}") if bins - first < threads else None
+        with f.where(inside):
             f.line(f"store i32 0, ptr addrspace(3) {place}, align 4")
     f.local_barrier()
     layout = f.layout(op.src.type)
@@ -83,27 +81,14 @@ def histogram(op: Any, f: FunctionEmitter) -> None:
         inside = f.inst(f"icmp ult i32 {number}, {bins}")
         mask = guard(None if masks is None else masks[i])
         counted = inside if mask is None else f.inst(f"and i1 {inside}, {mask}")
-        then, done = f.new_label("count"), f.new_label("counted")
-        f.line(f"br i1 {counted}, label %{then}, label %{done}")
-        f.label(then)
-        f.line(f"atomicrmw add ptr addrspace(3) {f.shared_element(base, 'i32', number, 0)}, i32 1 monotonic")
-        f.branch(done)
-        f.label(done)
+        with f.where(counted):
+            f.line(f"atomicrmw add ptr addrspace(3) {f.shared_element(base, 'i32', number, 0)}, i32 1 monotonic")
     f.local_barrier()
     names = [
         f.inst(f"load i32, ptr addrspace(3) {f.shared_element(base, 'i32', bin_, 0)}, align 4")
         for bin_ in f.indices(f.layout(result)).dim(0)
     ]
     f.result(op, Tile.of("i32", names))
-
-
-def guarded_store(f: FunctionEmitter, condition: str, place: str) -> None:
-    then, done = f.new_label("clear"), f.new_label("cleared")
-    f.line(f"br i1 {condition}, label %{then}, label %{done}")
-    f.label(then)
-    f.line(f"store i32 0, ptr addrspace(3) {place}, align 4")
-    f.branch(done)
-    f.label(done)
 
 
 TABLE: dict[type[Operation], Emit] = {

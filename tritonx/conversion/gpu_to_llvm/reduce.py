@@ -225,7 +225,7 @@ def across_warps(f: FunctionEmitter, op: Any, values: list[Tile], axis: AxisBits
     lane's number that move beside the axis."""
     region = op.combineOp.block
     found = exchange(f, op, f.layout(op.srcs[0].type), axis, values)
-    share = found.share(among_lanes=found.along >= MANY_WARPS)
+    share = found.share(f, among_lanes=found.along >= MANY_WARPS)
     count = values[0].n
     step = min(count, max(1, READ // share.count))
     parts = [folded(f, region, found.read(f, share, range(r, r + step))) for r in range(0, count, step)]

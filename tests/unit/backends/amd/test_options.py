@@ -8,21 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from shared_kernels import matmul  # pyright: ignore[reportMissingImports]
 
-import tritonx as triton
-import tritonx.language as tl
 from tritonx.backends.amd import BACKEND
 from tritonx.ir.text import print_module
 
 Compile = Callable[..., Any]
-
-
-@triton.jit
-def matmul(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
-    rows, cols, ks = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])
-    b = tl.load(b_ptr + ks[:, None] * N + cols[None, :])
-    tl.store(c_ptr + rows[:, None] * N + cols[None, :], tl.dot(a, b))
 
 
 def product(compiled: Compile, target: str, shape: tuple[int, int, int] = (64, 64, 64), **options: Any) -> Any:
@@ -38,7 +29,7 @@ def test_the_side_of_mfma_tiles(compiled: Compile, side: int, shape: str) -> Non
 
 
 def test_a_side_that_the_product_has_not(compiled: Compile) -> None:
-    with pytest.raises(Exception, match=r"test_options\.py:\d+:\d+: .*no 32x32 instruction for a 16x64x64 product"):
+    with pytest.raises(Exception, match=r"shared_kernels\.py:\d+:\d+: .*no 32x32 instruction for a 16x64x64 product"):
         product(compiled, "gfx942", (16, 64, 64), matrix_instr_nonkdim=32)
 
 
