@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+WORKERS ?= 2
 
 .PHONY: venv demo test lint clean
 
@@ -21,7 +22,7 @@ lint: venv
 	$(BIN)/pyright
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

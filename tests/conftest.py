@@ -1,6 +1,17 @@
-"""What holds for all tests: how long an example takes on a busy machine says nothing about the code."""
+"""What holds for all tests.
+
+How long an example takes on a busy machine says nothing about the code, so hypothesis has no deadline. And there is one
+seed a run: what is drawn afresh is drawn from ``TRITONX_SEED``, which a failure names; all workers collect the same tests.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
 
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("tritonx", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tritonx")
+
+os.environ.setdefault("TRITONX_SEED", str(secrets.randbelow(2**31)))

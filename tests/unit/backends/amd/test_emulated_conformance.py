@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from tritonx.testing.conformance.isolated import is_refusal
 SHARE = 24
 """One case of this many runs."""
 
-SEED = int(os.environ.get("TRITONX_SEED") or secrets.randbelow(2**31))
+SEED = int(os.environ["TRITONX_SEED"])
 FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"
 CASES = list(cases())
 
