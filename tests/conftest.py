@@ -1,7 +1,8 @@
 """What holds for all tests.
 
 How long an example takes on a busy machine says nothing about the code, so hypothesis has no deadline. And there is one
-seed a run: what is drawn afresh is drawn from ``TRITONX_SEED``, which a failure names; all workers collect the same tests.
+seed a run: what is drawn afresh is drawn from ``TRITONX_SEED``, which a failure names, so
+that all workers collect the same tests.
 """
 
 from __future__ import annotations
