@@ -41,9 +41,21 @@ def stream4(out, seed, function: tl.constexpr, COUNT: tl.constexpr):
 
 
 @jit
-def wide_stream(out, seed, first, COUNT: tl.constexpr):
+def wide_philox(out, seed, first, COUNT: tl.constexpr):
+    counter = first + tl.arange(0, COUNT).to(tl.int64)
+    zero = counter * 0
+    word, _, _, _ = tl.philox(seed, counter, zero, zero, zero)
+    tl.store(out + tl.arange(0, COUNT), word)
+
+
+@jit
+def wide_stream4(out, seed, first, COUNT: tl.constexpr):
     i = tl.arange(0, COUNT)
-    tl.store(out + i, tl.randint(seed, first + i.to(tl.int64)))
+    a, b, c, d = tl.randint4x(seed, first + i)
+    tl.store(out + i, a)
+    tl.store(out + COUNT + i, b)
+    tl.store(out + 2 * COUNT + i, c)
+    tl.store(out + 3 * COUNT + i, d)
 
 
 def run(kernel: Any, out: np.ndarray, arguments: list[Any], types: list[str], constants: dict[str, Any]) -> np.ndarray:
@@ -113,6 +125,23 @@ def test_against_the_definition(seed: int) -> None:
     expected = [philox([first + i, 0, 0, 0], [seed & 0xFFFFFFFF, seed >> 32], 32)[0] for i in range(COUNT)]
     np.testing.assert_array_equal(out.view(np.uint32), np.array(expected, np.uint32))
     first = int(rng.integers(0, 2**62))
-    wide = run(wide_stream, np.zeros(COUNT, np.uint64), [seed, first], ["i64", "i64"], {"COUNT": COUNT})
+    wide = run(wide_philox, np.zeros(COUNT, np.uint64), [seed, first], ["i64", "i64"], {"COUNT": COUNT})
     expected = [philox([first + i, 0, 0, 0], [seed, 0], 64)[0] for i in range(COUNT)]
     np.testing.assert_array_equal(wide, np.array(expected, np.uint64))
+
+
+@pytest.mark.parametrize("type_", ["i64", "u64"])
+@pytest.mark.parametrize("seed", [0, 2**40 + 7])
+def test_wide_offsets_count_in_two_words(seed: int, type_: str) -> None:
+    """The low half of a 64-bit offset is the first counter, the high half the second; four words and one alike."""
+    rng = np.random.default_rng()
+    high = int(rng.integers(0, 2**31))
+    for first in (0, 2**32 - COUNT // 2, (high << 32) + 5, -3 if type_ == "i64" else 2**64 - COUNT):
+        offsets = [(first + i) % 2**64 for i in range(COUNT)]
+        words = [philox([o & 0xFFFFFFFF, o >> 32, 0, 0], [seed & 0xFFFFFFFF, seed >> 32], 32) for o in offsets]
+        constants = {"function": tl.randint, "rounds": 10, "COUNT": COUNT}
+        out = run(stream, np.zeros(COUNT, np.int32), [seed, first], ["i64", type_], constants)
+        np.testing.assert_array_equal(out.view(np.uint32), np.array([w[0] for w in words], np.uint32), f"at {first}")
+        out = run(wide_stream4, np.zeros(4 * COUNT, np.int32), [seed, first], ["i64", type_], {"COUNT": COUNT})
+        expected = np.array(words, np.uint32).T.reshape(-1)
+        np.testing.assert_array_equal(out.view(np.uint32), expected, f"at {first}")

@@ -1,8 +1,8 @@
 """``tl.random``: counter-based random numbers (Philox; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
 SC 2011).
 
-The stream of a seed is a function of the offset: 32-bit offsets use Philox-4x32, 64-bit ones Philox-4x64, 10 rounds
-by default.
+The stream of a seed is a function of the offset: Philox-4x32, 10 rounds by default, whose first two counters are the
+low and the high half of the offset. ``philox`` with 64-bit counters of one's own is Philox-4x64.
 """
 
 # Parameters of kernels have no Python types, and constexpr defaults are not those of their annotations.
@@ -86,10 +86,14 @@ def philox(seed, c0, c1, c2, c3, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
 
 @jit
 def randint4x(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
-    """Four blocks of random words for each offset: uint32, or uint64 for 64-bit offsets."""
+    """Four blocks of random uint32 words for each offset of up to 64 bits."""
     counter = core.to_tensor(offset)
-    zero = counter * 0
-    return philox(seed, counter, zero, zero, zero, n_rounds)
+    low = counter.to(core.uint32)
+    zero = low * 0
+    if counter.dtype.primitive_bitwidth > 32:
+        return philox(seed, low, (counter >> 32).to(core.uint32), zero, zero, n_rounds)
+    else:
+        return philox(seed, low, zero, zero, zero, n_rounds)
 
 
 @jit

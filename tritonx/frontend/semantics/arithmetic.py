@@ -191,10 +191,14 @@ class ArithmeticSemantics(SemanticsBase):
         return self._bitwise(arith.ShLIOp, lhs, rhs)
 
     def shr(self, lhs: Any, rhs: Any) -> tensor:
-        """``lhs >> rhs``: arithmetic for signed, logical for unsigned integers."""
+        """``lhs >> rhs``: arithmetic for a signed, logical for an unsigned ``lhs``, whatever the type of the result.
+
+        Where ``lhs`` is a Python number, which has no type, ``rhs`` decides.
+        """
         _check_shift(lhs, rhs)
-        lhs, rhs = self.binary_operands(lhs, rhs)
-        return self._bitwise(arith.ShRSIOp if lhs.dtype.is_int_signed() else arith.ShRUIOp, lhs, rhs)
+        lhs, rhs = unwrap(lhs), unwrap(rhs)
+        decides: tensor = lhs if isinstance(lhs, tensor) else self.to_tensor(rhs)
+        return self._bitwise(arith.ShRSIOp if decides.dtype.is_int_signed() else arith.ShRUIOp, lhs, rhs)
 
     # Signs and truth.
 
