@@ -308,3 +308,17 @@ def test_random_numbers(run: Any) -> None:
     uniform, normal = o[:1024], o[1024:]
     assert (uniform >= 0).all() and (uniform < 1).all() and abs(uniform.mean() - 0.5) < 0.03
     assert abs(normal.mean()) < 0.1 and abs(normal.std() - 1) < 0.1
+
+
+@jit
+def picking(x, i, o, N: tl.constexpr):
+    k = tl.arange(0, N)
+    tl.store(o + k, tl.gather(tl.load(x + k), tl.load(i + k), 0))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int16])
+def test_gather_by_unsigned_indices(run: Any, dtype: Any) -> None:
+    """Indices beyond what a signed integer of their width holds."""
+    x, i, o = RNG.integers(0, 99, 256).astype(np.int32), RNG.permutation(256).astype(dtype), np.zeros(256, np.int32)
+    run(picking, (1,), x, i, o, N=256)
+    np.testing.assert_array_equal(o, x[i])

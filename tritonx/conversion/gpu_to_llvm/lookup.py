@@ -75,10 +75,10 @@ def histogram(op: Any, f: FunctionEmitter) -> None:
     for i, value in enumerate(f.scalars(values)):
         if i & skip:
             continue
-        number = value
-        if values.elem != "i32":
-            number = f.inst(f"{'trunc' if int(values.elem[1:]) > 32 else 'zext'} {values.elem} {value} to i32")
-        inside = f.inst(f"icmp ult i32 {number}, {bins}")
+        wide = values.elem if bits(values.elem) > 32 else "i32"
+        number = value if wide == values.elem else f.inst(f"zext {values.elem} {value} to i32")
+        inside = f.inst(f"icmp ult {wide} {number}, {bins}")
+        number = number if wide == "i32" else f.inst(f"trunc {wide} {number} to i32")
         mask = guard(None if masks is None else masks[i])
         counted = inside if mask is None else f.inst(f"and i1 {inside}, {mask}")
         with f.where(counted):
@@ -88,7 +88,10 @@ def histogram(op: Any, f: FunctionEmitter) -> None:
         f.inst(f"load i32, ptr addrspace(3) {f.shared_element(base, 'i32', bin_, 0)}, align 4")
         for bin_ in f.indices(f.layout(result)).dim(0)
     ]
-    f.result(op, Tile.of("i32", names))
+    elem = llvm_type(result)
+    if elem != "i32":
+        names = [f.inst(f"{'zext' if bits(elem) > 32 else 'trunc'} i32 {name} to {elem}") for name in names]
+    f.result(op, Tile.of(elem, names))
 
 
 TABLE: dict[type[Operation], Emit] = {

@@ -13,7 +13,7 @@ from tritonx.conversion.tile_to_loops.constants import dense_elements, literal, 
 from tritonx.conversion.tile_to_loops.emitter import Position, View, row_major
 from tritonx.conversion.tile_to_loops.groups import opaque
 from tritonx.conversion.tile_to_loops.tables import EffectRule, InlineRule, StatementRule
-from tritonx.conversion.tile_to_loops.types import memory_type, register_type, type_bytes
+from tritonx.conversion.tile_to_loops.types import integer_bits, memory_type, register_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import arith, tile, ub
 from tritonx.ir.types import element_type, i32, shape_of
@@ -118,11 +118,10 @@ def _gather(e: Emitter, op: tile.GatherOp, value: SSAValue, position: Position) 
     axis, w = op.axis.value.data, e.writer
     indices = e.evaluate(op.indices, position)
     kind = register_type(element_type(op.indices.type))
-    extension = "sext" if kind != "i64" else ""
 
     def one(lane: int | None) -> str:
         i = indices.text if lane is None else w.extract(kind, indices, lane)
-        i = w.let(f"{extension} {kind} {i} to i64") if extension else i
+        i = w.let(f"zext {kind} {i} to i64") if kind != "i64" else i
         # An index outside the tile is undefined in the language; it must not leave the buffer.
         i = w.let(f"and i64 {i}, {shape_of(op.src.type)[axis] - 1}") if power_of_two(shape_of(op.src.type)[axis]) else i
         index = list(position.index)
@@ -198,10 +197,10 @@ def _histogram(e: Emitter, op: tile.HistogramOp) -> None:
         e.fresh_chunk()
         position = Position((i,))
         element = e.evaluate(op.src, position).text
-        inside = w.let(f"icmp ult {kind} {element}, {bins}")
+        number = element if kind == "i64" else w.let(f"zext {kind} {element} to i64")
+        inside = w.let(f"icmp ult i64 {number}, {bins}")
         if op.mask is not None:
             inside = w.let(f"and i1 {inside}, {e.evaluate(op.mask, position).text}")
-        number = element if kind == "i64" else w.let(f"zext {kind} {element} to i64")
         bin_ = w.let(f"select i1 {inside}, i64 {number}, i64 {bins}")
         slot = w.let(f"getelementptr i32, ptr {table}, i64 {bin_}")
         old = w.let(f"load i32, ptr {slot}, align 4")
@@ -214,9 +213,9 @@ def _histogram(e: Emitter, op: tile.HistogramOp) -> None:
         counts = e.load_view(source, position)
         if element_type(op.results[0].type) != i32:
             ty = register_type(element_type(op.results[0].type))
-            counts = Lanes(
-                w.let(f"zext {vector('i32', counts.width)} {counts.text} to {vector(ty, counts.width)}"), counts.width
-            )
+            extend = "zext" if integer_bits(element_type(op.results[0].type)) > 32 else "trunc"
+            given, wanted = vector("i32", counts.width), vector(ty, counts.width)
+            counts = Lanes(w.let(f"{extend} {given} {counts.text} to {wanted}"), counts.width)
         e.store_view(view, position, counts)
     e.fresh_chunk()
 

@@ -269,7 +269,9 @@ class GatherOp(IRDLOperation):
 
 @define
 class HistogramOp(IRDLOperation):
-    """How often each of 0, 1, ..., n - 1 occurs in the operand, where the mask is true."""
+    """How often each of 0, 1, ..., n - 1 occurs in the operand, where the mask is true.
+
+    The operand's integers are read as unsigned; those of n and more are counted nowhere."""
 
     name = "tt.histogram"
     src = operand_def()

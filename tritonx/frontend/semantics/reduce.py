@@ -171,20 +171,21 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
             return language_tuple([self.to_tensor(v) for v in returned])
 
     def histogram(self, value: tensor, num_bins: Any, mask: Any) -> tensor:
-        """int32 counts of the values 0 .. ``num_bins`` - 1 of a 1-D integer block; other values count nowhere
-        defined.
-        """
+        """int32 counts of the values 0 .. ``num_bins`` - 1 of a 1-D integer block; other values count nowhere."""
         if len(value.type.shape) != 1:
             raise AssertionError("histogram only supports 1D input")
         if not value.dtype.is_int():
             raise AssertionError("histogram only supports integer input")
-        operands, mask = [value], unwrap(mask)
+        num_bins, mask = unwrap(num_bins), unwrap(mask)
+        if value.dtype.is_int_signed() and num_bins > 2 ** (value.dtype.primitive_bitwidth - 1):
+            value = self.cast(value, int32)  # the op has no sign: -1 would be the last bin
+        operands = [value]
         if mask is not None:
             mask = self.to_tensor(mask)
             if not mask.dtype.is_bool():
                 raise ValueError("Mask must have boolean scalar type")
             operands.append(self.broadcast_to(mask, value.type.shape))
-        return self.emit(HistogramOp, operands, block_type(int32, (unwrap(num_bins),)))
+        return self.emit(HistogramOp, operands, block_type(int32, (num_bins,)))
 
 
 def packed_results(outputs: Sequence[tensor], pack: int) -> list[Sequence[tensor]]:

@@ -13,7 +13,7 @@ import numpy as np
 from tritonx.dialects import tile
 from tritonx.interpreter.errors import OutOfBoundsAccess
 from tritonx.interpreter.execution import Binder, Function, Table
-from tritonx.interpreter.values import dtype_of
+from tritonx.interpreter.values import dtype_of, unsigned
 from tritonx.ir.types import shape_of, type_of
 
 
@@ -61,10 +61,12 @@ def _split(op: Any, bind: Binder) -> Function:
 
 
 def _gather(op: Any, bind: Binder) -> Function:
+    """Indices are unsigned: integers of the IR have no sign, and a negative one is outside every tile."""
     axis: int = op.axis.value.data
 
     def gather(src: Any, indices: Any) -> Any:
-        wrong = (indices < 0) | (indices >= src.shape[axis])
+        indices = unsigned(indices)
+        wrong = indices >= src.shape[axis]
         if wrong.any():
             lane = tuple(int(i) for i in np.argwhere(wrong)[0])
             raise OutOfBoundsAccess(
@@ -76,12 +78,13 @@ def _gather(op: Any, bind: Binder) -> Function:
 
 
 def _histogram(op: Any, bind: Binder) -> Function:
-    """Values outside 0 .. bins - 1 are counted nowhere."""
+    """Values, read as unsigned, outside 0 .. bins - 1 are counted nowhere."""
     (bins,) = shape_of(type_of(op.results[0]))
     dtype = dtype_of(type_of(op.results[0]))
 
     def histogram(src: Any, mask: Any = None) -> Any:
-        counted = (src >= 0) & (src < bins)
+        src = unsigned(src)
+        counted = src < bins
         if mask is not None:
             counted = counted & mask
         return np.bincount(src[counted].astype(np.int64), minlength=bins).astype(dtype)

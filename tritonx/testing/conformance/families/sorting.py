@@ -46,6 +46,14 @@ def histogram_kernel(x_ptr, out_ptr, N: tl.constexpr, BINS: tl.constexpr):
 
 
 @tritonx.jit
+def any_histogram_kernel(x_ptr, mask_ptr, out_ptr, N: tl.constexpr, BINS: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, N))
+    mask = tl.load(mask_ptr + tl.arange(0, N)) != 0
+    tl.store(out_ptr + tl.arange(0, BINS), tl.histogram(x, BINS))
+    tl.store(out_ptr + BINS + tl.arange(0, BINS), tl.histogram(x, BINS, mask=mask))
+
+
+@tritonx.jit
 def masked_histogram_kernel(x_ptr, out_ptr, n, N: tl.constexpr, BINS: tl.constexpr):
     i = tl.arange(0, N)
     x = tl.load(x_ptr + i, mask=i < n, other=0)
@@ -92,6 +100,28 @@ def _histogram(dtype: str, n: int, bins: int) -> Any:
     return make
 
 
+def _any_histogram(dtype: str, n: int, bins: int) -> Any:
+    """Values of the whole range, those around the bins' ends and around whole turns of 2^8, 2^16 and 2^32 among
+    them: only the ones that are 0 .. bins - 1 as the dtype has them count."""
+
+    def make(rng: np.random.Generator) -> Trial:
+        info = np.iinfo(DTYPES[dtype])
+        inside = rng.integers(0, min(bins, int(info.max) + 1), n)
+        turns = rng.choice([0, 0, 1, -1, 2**8, -(2**8), 2**16, 2**31, 2**32, -(2**32), 2**63], n)
+        numbers = [int(a) + int(b) * int(c) for a, b, c in zip(inside, turns, rng.choice([1, 1, bins], n), strict=True)]
+        numbers = [x if info.min <= x <= info.max else int(i) for x, i in zip(numbers, inside, strict=True)]
+        x = np.where(rng.random(n) < 0.3, integers(rng, dtype, n), np.array(numbers, DTYPES[dtype]))
+        mask = rng.integers(0, 2, n).astype(np.int8)
+        counted = np.array([0 <= int(v) < bins for v in x])
+        parts = [
+            Part(name, np.bincount(x[chosen].astype(np.int64), minlength=bins).astype(np.int32))
+            for name, chosen in (("all", counted), ("masked", counted & (mask != 0)))
+        ]
+        return Trial((x, mask, Output(np.int32, tuple(parts))), {"N": n, "BINS": bins})
+
+    return make
+
+
 def _masked_histogram(n: int, block: int, bins: int) -> Any:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.integers(0, bins, block).astype(np.int32)
@@ -122,5 +152,8 @@ def cases(cover: Cover) -> Iterator[Case]:
         yield Case(
             f"sorting/histogram-{dtype}-{n}-{bins}-w{w}", histogram_kernel, _histogram(dtype, n, bins), {"num_warps": w}
         )
+    for dtype, (n, bins), w in cover.zipped(INTEGERS, [(256, 256), (128, 16), (512, 512), (64, 2)], (4, 1, 2)):
+        name = f"sorting/histogram-of-any-{dtype}-{n}-{bins}-w{w}"
+        yield Case(name, any_histogram_kernel, _any_histogram(dtype, n, bins), {"num_warps": w})
     for n, block, bins in ((700, 1024, 32), (3, 128, 16)):
         yield Case(f"sorting/masked-histogram-{n}-{bins}", masked_histogram_kernel, _masked_histogram(n, block, bins))
