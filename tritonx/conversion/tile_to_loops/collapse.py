@@ -43,7 +43,9 @@ def collapsed_shape(e: Emitter, group: Group) -> tuple[int, ...]:
     for anchor in group.anchors:
         if isinstance(anchor, Effect) and not isinstance(anchor.op, tile.StoreOp):
             return shape
-        if isinstance(anchor, Effect | Reduction):
+        if isinstance(anchor, Effect):
+            check.access(anchor.op, identity)
+        elif isinstance(anchor, Reduction):
             for operand in anchor.op.operands:
                 check.visit(operand, identity)
         else:
@@ -90,7 +92,7 @@ class _Check:
         self.steps({d: stride for d, stride in zip(dims, row_major(shape), strict=True) if d >= 0})
 
     def formula(self, value: SSAValue, dims: Dims) -> bool:
-        """An access by the value's index formula; False if it has none."""
+        """A value that is computed by its index formula alone; False if it has none."""
         form = self.e.index.form(value)
         if form is None or opaque(form, value):
             return False
@@ -113,7 +115,7 @@ class _Check:
         elif isinstance(op, arith.ConstantOp):
             self.row_major_unless_splat(value, dims)
         elif type(op) in LOADS:
-            self._load(op, dims)
+            self.access(op, dims)
         elif type(op) in VIEW_SOURCES:
             self._view(op, value, dims)
         elif isinstance(op, tile.MakeRangeOp):
@@ -128,9 +130,15 @@ class _Check:
         if splat_constant(value.owner) is None:
             self.row_major(shape_of(value.type), dims)
 
-    def _load(self, op: Operation, dims: Dims) -> None:
-        if not self.formula(op.operands[0], dims):
-            self.visit(op.operands[0], dims)
+    def access(self, op: Operation, dims: Dims) -> None:
+        """A load or store: through the addresses' formula, even where their tile lies in memory; through the tile
+        where the formula has a part that is not linear (`memory.chunk_addresses`).
+        """
+        pointer = op.operands[0]
+        form = self.e.index.form(pointer)
+        linear = form is not None and all(form.offset.stride(own) is not None for own in range(len(dims)))
+        if not self.formula(pointer, dims) or not linear:
+            self.visit(pointer, dims)
         for operand in op.operands[1:]:
             self.visit(operand, dims)
 

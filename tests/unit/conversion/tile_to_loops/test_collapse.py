@@ -64,3 +64,33 @@ def test_a_transposition_tells_all_moved_dimensions_apart(monkeypatch: object) -
   %r = tt.reshape %t : tensor<2x2x2x2x2x2xi32> -> tensor<64xi32>
   tt.store %xi, %r : tensor<64x!tt.ptr<i32>>""")
     assert (1, 1, 8, 2, 2, 2) in shapes(module, monkeypatch)
+
+
+def test_a_store_is_walked_by_its_addresses_though_their_tile_is_in_memory(monkeypatch: object) -> None:
+    """Two matrices of 16 rows of 16, 512 apart: rows and columns are one dimension, matrices and rows are not."""
+    module = parse_module("""
+tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+  %c = arith.constant dense<512> : tensor<2x1x1xi32>
+  %r = arith.constant dense<16> : tensor<1x16x1xi32>
+  %zero = arith.constant dense<0.000000e+00> : tensor<2x16x16xf32>
+  %b = tt.make_range {end = 2 : i32, start = 0 : i32} : tensor<2xi32>
+  %i = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+  %b1 = tt.expand_dims %b {axis = 1 : i32} : tensor<2xi32> -> tensor<2x1xi32>
+  %b2 = tt.expand_dims %b1 {axis = 2 : i32} : tensor<2x1xi32> -> tensor<2x1x1xi32>
+  %bs = arith.muli %b2, %c : tensor<2x1x1xi32>
+  %i1 = tt.expand_dims %i {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
+  %i2 = tt.expand_dims %i1 {axis = 2 : i32} : tensor<1x16xi32> -> tensor<1x16x1xi32>
+  %is = arith.muli %i2, %r : tensor<1x16x1xi32>
+  %j = tt.expand_dims %i1 {axis = 1 : i32} : tensor<1x16xi32> -> tensor<1x1x16xi32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<2x1x1x!tt.ptr<f32>>
+  %yb = tt.addptr %ys, %bs : tensor<2x1x1x!tt.ptr<f32>>, tensor<2x1x1xi32>
+  %yw = tt.broadcast %yb : tensor<2x1x1x!tt.ptr<f32>> -> tensor<2x16x1x!tt.ptr<f32>>
+  %iw = tt.broadcast %is : tensor<1x16x1xi32> -> tensor<2x16x1xi32>
+  %yi = tt.addptr %yw, %iw : tensor<2x16x1x!tt.ptr<f32>>, tensor<2x16x1xi32>
+  %yv = tt.broadcast %yi : tensor<2x16x1x!tt.ptr<f32>> -> tensor<2x16x16x!tt.ptr<f32>>
+  %jw = tt.broadcast %j : tensor<1x1x16xi32> -> tensor<2x16x16xi32>
+  %p = tt.addptr %yv, %jw : tensor<2x16x16x!tt.ptr<f32>>, tensor<2x16x16xi32>
+  tt.store %p, %zero : tensor<2x16x16x!tt.ptr<f32>>
+  tt.return
+}""")
+    assert shapes(module, monkeypatch)[-1] == (2, 1, 256)
