@@ -43,14 +43,16 @@ def make_module(
     attrs: Mapping[Path, Sequence[Sequence[Any]]],
     options: Options,
     target: Target,
+    generator: type[ModuleGenerator] = ModuleGenerator,
 ) -> ModuleOp:
     """The ``tt`` module of kernel ``fn`` for one specialisation.
 
     ``signature`` names each parameter's type as Triton does (``*fp32``, ``i32``, ``constexpr``, tuples of these),
     ``constants`` gives the compile-time values by path, ``attrs`` facts such as ``[["tt.divisibility", 16]]``. A
-    mistake in the kernel's source is a ``CompilationError`` of ``tritonx.frontend.errors``.
+    mistake in the kernel's source is a ``CompilationError`` of ``tritonx.frontend.errors``. ``generator`` walks the
+    source.
     """
-    module = ModuleGenerator(
+    module = generator(
         options,
         target,
         any_global=knobs.compilation.allow_non_constexpr_globals,

@@ -6,6 +6,7 @@ not the kernel's: they become IR, which runs on all lanes in a few microseconds,
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from typing import Any
 
@@ -26,9 +27,14 @@ TARGET = Target("interpreter")
 _LIBRARY = "tritonx.language"
 
 
-@lru_cache(maxsize=256)
 def library_combine(fn: Any, types: tuple[Any, ...]) -> LaneFunction | None:
-    """`fn` on scalars of `types`, if it belongs to the library and does the same on every lane; else None."""
+    """`fn` on scalars of `types`, if it belongs to the library and does the same on every lane; else None. It is this
+    thread's: a machine's functions have one frame each."""
+    return _bound(fn, types, threading.get_ident())
+
+
+@lru_cache(maxsize=256)
+def _bound(fn: Any, types: tuple[Any, ...], thread: int) -> LaneFunction | None:
     if not isinstance(fn, JITFunction) or not fn.module.startswith(_LIBRARY):
         return None
     module = ModuleGenerator(Options(), TARGET)

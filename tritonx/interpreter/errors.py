@@ -7,20 +7,27 @@ Imports nothing heavy, so that callers may catch them without loading the interp
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Protocol, Self
 
 from tritonx.runtime.errors import InterpreterError
 
 
+class Describes(Protocol):
+    """Who knows where in a kernel's source an exception came from."""
+
+    def describe(self, message: str) -> str: ...
+
+
 class KernelFault(InterpreterError):
     """A fault of the kernel: `message` says what, `place` is `file:line` once known, `program` the program's index in
-    the grid."""
+    the grid. Where a kernel runs line by line, `trail` shows the source."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
         self.place: str | None = None
         self.program: tuple[int, int, int] | None = None
+        self.trail: Describes | None = None
 
     def at(self, place: str | None, program: tuple[int, int, int] | None) -> Self:
         """Fill in where it happened, unless an inner op already did; returns itself."""
@@ -29,12 +36,11 @@ class KernelFault(InterpreterError):
         return self
 
     def __str__(self) -> str:
-        text = self.message
-        if self.place is not None:
-            text = f"{self.place}: {text}"
-        if self.program is not None:
-            text += f" [program {self.program}]"
-        return text
+        program = "" if self.program is None else f" [program {self.program}]"
+        if self.trail is not None:
+            return self.trail.describe(self.message + program)
+        place = "" if self.place is None else f"{self.place}: "
+        return f"{place}{self.message}{program}"
 
 
 class OutOfBoundsAccess(KernelFault):

@@ -14,16 +14,15 @@ import inspect
 from bdb import BdbQuit
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from types import TracebackType
-from typing import Any, cast
+from types import CodeType
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tritonx.backends.api import Options
 from tritonx.frontend.semantics import ir_type
-from tritonx.interpreter.arguments import argument_value, normalise_grid
+from tritonx.interpreter.arguments import argument_value
+from tritonx.interpreter.check import check
 from tritonx.interpreter.eager import EagerValue
 from tritonx.interpreter.errors import InterpretedCallError, InvalidLaunch, KernelFault
 from tritonx.interpreter.execution import Execution
@@ -31,6 +30,7 @@ from tritonx.interpreter.host import HostMemory
 from tritonx.interpreter.rewrite import rewritten
 from tritonx.interpreter.running import Runtime
 from tritonx.interpreter.semantics import EagerSemantics, LanesDiverge, is_language_value
+from tritonx.interpreter.tracebacks import trail
 from tritonx.interpreter.values import Descriptor
 from tritonx.language import active
 from tritonx.language.constexpr import constexpr, unwrap
@@ -43,36 +43,33 @@ from tritonx.runtime.params import KernelParam
 from tritonx.runtime.source import JITCallable
 from tritonx.runtime.specialize import ArgSpec, specializer
 
-# Assertions of the kernel always run; sums that overflow wrap, as they do on a device.
-OPTIONS = Options(debug=True, sanitize_overflow=False)
-
-_OWN_FILES = str(Path(__file__).parents[1])
+ASSERTING = {"debug": True, "sanitize_overflow": False}
+"""The kernel's assertions always run; sums that overflow wrap, as they do on a device."""
 
 
 class InterpretedFunction(JITFunction):
-    """See the module's docstring. Launch options (`num_warps`, ...) are accepted and mean nothing here."""
+    """See the module's docstring. Launch options (`num_warps`, ...) are those of the compiler for these arguments, and
+    say nothing about how the lines run."""
 
     poison = False
     """Whether undefined values show as NaN or 0xA5 bytes; see `Execution.poison`."""
 
     def __getitem__(self, grid: Any) -> Any:
-        return partial(self.run, grid=grid, warmup=False)
+        return partial(self.run, grid=grid if callable(grid) else self.launcher.extents(grid, {}, {}), warmup=False)
 
     def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
-        """Run every program of `grid`, in order, x fastest; with `warmup` do nothing."""
+        """Run every program of `grid`, in order, x fastest; with `warmup` only look whether it compiles."""
+        request, given = self.launcher.request(args, kwargs)
+        check(self, request)
         if warmup:
             return
-        names = set(self.arg_names)
-        given = {name: value for name, value in kwargs.items() if name in names}
-        options = {name: value for name, value in kwargs.items() if name not in names}
-        bound = self.signature.bind(*args, **given)
-        bound.apply_defaults()
         for hook in self.pre_run_hooks:
-            hook(*bound.arguments.values(), **options)
-        extents = grid({**bound.arguments, **options}) if callable(grid) else grid
-        execution = Execution(grid=_extents(extents), memory=(host := HostMemory()).memory, poison=self.poison)
-        semantic = EagerSemantics(execution, OPTIONS, call)
-        values = [_argument(p, bound.arguments[p.name], host) for p in self.params]
+            hook(*request.bound.values(), **given)
+        extents = self.launcher.extents(grid, request.bound, given)
+        execution = Execution(grid=extents, memory=(host := HostMemory()).memory, poison=self.poison)
+        options = request.options.replace(**ASSERTING)
+        semantic = EagerSemantics(execution, options, call)
+        values = [_argument(p, request.bound[p.name], host) for p in self.params]
         python = python_of(self)
         with active.activate(semantic), np.errstate(all="ignore"):
             _run_programs(execution, python, values)
@@ -89,7 +86,14 @@ class InterpretedFunction(JITFunction):
 
 def interpreted(kernel: JITFunction) -> InterpretedFunction:
     """`kernel` to be run by the interpreter, whatever the environment says."""
-    return InterpretedFunction(kernel.fn, do_not_specialize=kernel.do_not_specialize)
+    return InterpretedFunction(
+        kernel.fn,
+        do_not_specialize=kernel.do_not_specialize,
+        do_not_specialize_on_alignment=kernel.do_not_specialize_on_alignment,
+        debug=kernel.debug,
+        noinline=kernel.noinline,
+        repr=kernel.repr,
+    )
 
 
 def call(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Any:
@@ -147,35 +151,20 @@ def _run_programs(execution: Execution, python: Callable[..., Any], values: Sequ
                 try:
                     python(*values)
                 except KernelFault as fault:
-                    raise fault.at(_place(fault.__traceback__), execution.program) from None
+                    fault.trail = trail(fault.__traceback__, function_of)
+                    raise fault.at(None, execution.program) from None
                 except (InterpreterError, BdbQuit):
                     raise
-                except LanesDiverge:
-                    raise InterpretedCallError("a combine function branches on values of a block") from None
                 except Exception as error:
-                    place = _place(error.__traceback__)
-                    text = f"{type(error).__name__}: {error}"
-                    raise InterpretedCallError(f"{place}: {text}" if place else text) from error
+                    diverges = isinstance(error, LanesDiverge)
+                    text = "a combine function branches on values of a block" if diverges else repr(error)
+                    where = trail(error.__traceback__, function_of)
+                    raise InterpretedCallError(where.describe(text)) from (None if diverges else error)
 
 
-def _place(traceback: TracebackType | None) -> str | None:
-    """`file:line` of the innermost frame outside this package: the kernel's line, whatever it called."""
-    place: str | None = None
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if not file.startswith(_OWN_FILES) and not _is_installed(file):
-            place = f"{file}:{traceback.tb_lineno}"
-        traceback = traceback.tb_next
-    return place
-
-
-def _is_installed(file: str) -> bool:
-    return "site-packages" in file or file.startswith(("<frozen", "<__array_function__"))
-
-
-def _extents(grid: Any) -> tuple[int, int, int]:
-    values: Any = cast(Any, grid) if isinstance(grid, tuple | list) else (grid,)
-    return normalise_grid([unwrap(v).__index__() for v in values])
+def function_of(code: CodeType) -> JITCallable | None:
+    """The kernel function whose rewritten form has this code."""
+    return next((fn for fn, (_, made) in list(_PYTHON.items()) if made.__code__ is code), None)
 
 
 # Arguments.

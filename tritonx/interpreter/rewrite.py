@@ -28,6 +28,9 @@ from tritonx.interpreter.errors import InterpretedCallError
 RUNTIME = "_tritonx_runtime"
 """The name under which the rewritten code finds its runtime."""
 
+FUNCTION = "_tritonx_function"
+"""What the rewritten function is called while it is compiled."""
+
 REPLACED_BUILTINS = frozenset(
     {"range", "print", "min", "max", "abs", "len", "float", "int", "bool", "isinstance", "sum"}
 )
@@ -170,6 +173,7 @@ def rewritten(
         return value is not None and value is not getattr(builtins, name, None)
 
     inner = Rewriter(file, users_own).function(definition)
+    inner.name = FUNCTION  # its own name is one that it may look up: itself, or what its module has under that name
     maker = ast.FunctionDef(
         name="make",
         args=ast.arguments(
@@ -193,8 +197,7 @@ def rewritten(
             node.end_col_offset += indentation  # type: ignore[attr-defined]
     ast.fix_missing_locations(module)
     outer = compile(module, file, "exec").co_consts[0]
-    code = next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == inner.name)
+    code = next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == FUNCTION)
+    code = code.replace(co_name=fn.__name__, co_qualname=fn.__qualname__)
     closure = tuple(types.CellType(runtime) if name == RUNTIME else cells[name] for name in code.co_freevars)
-    made = types.FunctionType(code, fn.__globals__, fn.__name__, None, closure)
-    made.__qualname__ = fn.__qualname__
-    return made
+    return types.FunctionType(code, fn.__globals__, fn.__name__, None, closure)

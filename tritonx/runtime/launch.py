@@ -72,6 +72,22 @@ def specialize(kernel: JITFunction, specs: Sequence[ArgSpec | None], bound: Mapp
     return Specialization(signature, constants, attrs, tuple(run_time))
 
 
+@dataclass(frozen=True)
+class Request:
+    """A launch as its arguments are understood: what it compiles, for where, with which options. ``bound``: the
+    arguments by name."""
+
+    bound: dict[str, Any]
+    placement: Placement
+    options: Options
+    wanted: Specialization
+
+    @property
+    def key(self) -> Any:
+        """What two launches share that run the same code."""
+        return _hashable_key(self.placement, self.wanted, self.options)
+
+
 def _adapter(kernel: JITFunction, run_time: tuple[str, ...], launch: RawLaunch) -> RawLaunch:
     """``launch``, or a function that picks what it takes out of all non-constexpr arguments."""
     given = tuple(f"a{p.num}" for p in kernel.params if not p.is_constexpr)
@@ -127,6 +143,16 @@ class Launcher:
         key, specs, bound, options, _ = self._bind(grid, *args, **kwargs)
         return self._find_kernel(key, specs, bound, options, warmup=True)[0]
 
+    def request(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Request, dict[str, Any]]:
+        """What a launch with these arguments compiles, and the options among them as they were given; raises what the
+        launch raises for arguments and options that do not fit. For those who run kernels without a compiler."""
+        _, specs, bound, given, _ = self._bind(None, *args, **kwargs)
+        return self._request(specs, bound, given), given
+
+    def extents(self, grid: Any, bound: dict[str, Any], given: dict[str, Any]) -> tuple[int, int, int]:
+        """The three extents of a launch over ``grid``."""
+        return self._extents(grid, bound, given)
+
     def device_caches(self) -> dict[Any, Any]:
         """device → (kernels, keys, target, backend, binder)."""
         found: dict[Any, Any] = {}
@@ -169,9 +195,7 @@ class Launcher:
             if handlers(eval(expression, values))[0].read_only:
                 raise ReadOnlyArgument(self.kernel.__name__, param.name + expression.removeprefix(f"a{number}"))
 
-    def _find_kernel(
-        self, key: Any, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any], warmup: bool
-    ) -> tuple[CompiledKernel | None, Placement, tuple[str, ...]]:
+    def _request(self, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any]) -> Request:
         for name in _RESERVED:
             if name in given:
                 raise KeyError(f"Keyword argument {name} is not accepted: the arguments decide where a kernel runs")
@@ -180,8 +204,14 @@ class Launcher:
         debug = given.get("debug", self.kernel.debug or knobs.runtime.debug)
         options = placement.backend.parse_options(placement.target, {**given, "debug": bool(debug)})
         self._check_globals(self.kernel.used_globals)
-        wanted = specialize(self.kernel, specs, bound)
-        memory_key = _hashable_key(placement, wanted, options)
+        return Request(bound, placement, options, specialize(self.kernel, specs, bound))
+
+    def _find_kernel(
+        self, key: Any, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any], warmup: bool
+    ) -> tuple[CompiledKernel | None, Placement, tuple[str, ...]]:
+        request = self._request(specs, bound, given)
+        placement, options, wanted = request.placement, request.options, request.wanted
+        memory_key = request.key
         kernel = self._compiled.get(memory_key)
         if kernel is None:
             source = ASTSource(self.kernel, wanted.signature, wanted.constants, wanted.attrs)

@@ -25,6 +25,7 @@ import pytest
 
 import tritonx.language as tl
 from tritonx.frontend import errors
+from tritonx.interpreter.function import interpreted
 from tritonx.runtime.jit import JITFunction, jit
 
 NUMBER = 3
@@ -397,6 +398,16 @@ def test_text(name: str, failure: Failure) -> None:
         recorded[name] = text
         EXPECTED.write_text("".join(f"==== {n}\n{recorded[n]}\n" for n in KERNELS if n in recorded))
     assert text == recorded.get(name)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_interpreter_refuses_it_in_the_same_words(name: str, failure: Failure) -> None:
+    """Line by line, where the arguments give the same types."""
+    kernel = KERNELS[name]
+    with pytest.raises(errors.CompilationError) as caught:
+        interpreted(kernel)[(1,)](*(VALUES[p.name] if p.is_constexpr else 7 for p in kernel.params))
+    compiled = catch(kernel, failure)
+    assert (type(caught.value), str(caught.value)) == (type(compiled), str(compiled))
 
 
 def sections(text: str) -> dict[str, str]:
