@@ -142,7 +142,18 @@ def python_of(fn: JITCallable) -> Callable[..., Any]:
     return made
 
 
+def _by_position(python: Callable[..., Any]) -> Callable[..., Any]:
+    """`python` with its keyword-only parameters as positional ones behind the others."""
+    code = python.__code__
+    count = code.co_argcount
+    named = code.co_varnames[count : count + code.co_kwonlyargcount]
+    if not named:
+        return python
+    return lambda *values: python(*values[:count], **dict(zip(named, values[count:], strict=True)))
+
+
 def _run_programs(execution: Execution, python: Callable[..., Any], values: Sequence[Any]) -> None:
+    python = _by_position(python)
     x_extent, y_extent, z_extent = execution.grid
     for z in range(z_extent):
         for y in range(y_extent):

@@ -158,7 +158,7 @@ class Autotuner(KernelInterface[Any]):
 
     # Searching -----------------------------------------------------------------------------------------------------
 
-    def _bench(self, *args: Any, config: Config, **meta: Any) -> Any:
+    def _bench(self, config: Config, args: tuple[Any, ...], meta: dict[str, Any]) -> Any:
         """The times of one configuration, FAILED where it cannot run."""
         conflicts = meta.keys() & config.kwargs.keys()
         if conflicts:
@@ -243,7 +243,7 @@ class Autotuner(KernelInterface[Any]):
 
         def bench() -> None:
             start = time.time()
-            timings = {config: self._bench(*args, config=config, **kwargs) for config in pruned}
+            timings = {config: self._bench(config, args, kwargs) for config in pruned}
             self.bench_time = time.time() - start
             self.cache[key] = min(timings, key=lambda c: _ordered(timings[c]))
             self.configs_timings = timings

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Options
 from tritonx.runtime import driver, knobs
-from tritonx.runtime.binder import PREFIX, generate, handlers_of
+from tritonx.runtime.binder import generate, handlers_of
 from tritonx.runtime.compiled_kernel import CompiledKernel, RawLaunch
 from tritonx.runtime.dependencies import Global, plain_value
 from tritonx.runtime.errors import ReadOnlyArgument, UnsupportedArgument
@@ -120,7 +120,8 @@ class Launcher:
             "plain": plain_value,
         }
         driver.override()
-        self._launch, self._bind = generate(kernel.params, kernel.__name__, _OPTION_NAMES, names)
+        self._binder = generate(kernel.params, kernel.__name__, _OPTION_NAMES, names)
+        self._launch, self._bind = self._binder.launch, self._binder.bind
 
     # Entry points --------------------------------------------------------------------------------------------------
 
@@ -191,7 +192,8 @@ class Launcher:
             expression = run_time[position]
             number = int(expression.partition("[")[0].removeprefix("a"))
             param = next(p for p in self.kernel.params if p.num == number)
-            handlers = self._launch.__globals__[f"{PREFIX}s{number}"] = watching(handlers_of(param))
+            handlers = watching(handlers_of(param))
+            self._binder.replace_handlers(number, handlers)
             if handlers(eval(expression, values))[0].read_only:
                 raise ReadOnlyArgument(self.kernel.__name__, param.name + expression.removeprefix(f"a{number}"))
 
@@ -251,7 +253,7 @@ class Launcher:
         """Launch with lists and dictionaries among the options as tuples. Raises where an argument is to blame."""
         frozen = {name: _frozen(value) for name, value in options.items()}
         if any(frozen[name] is not options[name] for name in options):
-            return self._launch(grid, **bound, **frozen)
+            return self._launch(grid, **{**frozen, **bound})  # an option may be a parameter as well
         for name, value in [*bound.items(), *options.items()]:
             try:
                 hash(value)

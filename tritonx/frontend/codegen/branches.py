@@ -34,7 +34,7 @@ from tritonx.frontend.codegen.conditions import static_condition, truth
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn, Outcome, Returned
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, is_absent
 from tritonx.frontend.codegen.syntax import may_return
-from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic, materialize, same_handles
+from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic, materialize, same_handles, suggest_name
 from tritonx.ir.types import i1
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import int1
@@ -122,8 +122,8 @@ def _join(gen: FunctionGenerator, node: ast.AST, condition: tensor, then: Arm, o
     results = iter(create_if(gen, condition.handle, then.block, otherwise.block, columns.then, columns.otherwise))
     for name, type_ in joined:
         joined_value = gen.scope[name] = type_.rebuild(results)
-        if isinstance(joined_value, tensor) and joined_value.handle.name_hint is None:
-            joined_value.handle.name_hint = name
+        if isinstance(joined_value, tensor):
+            suggest_name(joined_value.handle, name)
     value = value_type.rebuild(results) if value_type is not None else None
     if flagged:
         return MayReturn(next(results), value)

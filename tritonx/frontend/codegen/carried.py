@@ -17,7 +17,7 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
-from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic
+from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic, suggest_name
 from tritonx.language.constexpr import unwrap
 from tritonx.language.values import tensor
 
@@ -50,8 +50,8 @@ class Carried:
         remaining = iter(handles)
         for name, type_ in zip(self.names, self.types, strict=True):
             value = scope[name] = type_.rebuild(remaining)
-            if isinstance(value, tensor) and value.handle.name_hint is None:
-                value.handle.name_hint = name
+            if isinstance(value, tensor):
+                suggest_name(value.handle, name)
 
 
 def _carried(gen: FunctionGenerator, assigned: frozenset[str], numbers: set[str]) -> Carried:

@@ -32,7 +32,7 @@ from tritonx.frontend.codegen.conditions import static_condition, truth
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
 from tritonx.frontend.codegen.syntax import assigned_names, may_return
-from tritonx.frontend.codegen.values import is_many, wrap_plain
+from tritonx.frontend.codegen.values import is_many, suggest_name, wrap_plain
 from tritonx.frontend.semantics.promotion import promote_integers
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.types import i1, i32
@@ -184,7 +184,7 @@ def _build_for(gen: FunctionGenerator, node: ast.For, iterable: Any, counter: _C
     initial = carried.handles()
     counter_type = ir_type(counter.type)
     body = Arm(Block(arg_types=[counter_type, *(handle.type for handle in initial)]), dict(gen.scope), None)
-    body.block.args[0].name_hint = node.target.id
+    suggest_name(body.block.args[0], node.target.id)
     with gen.inside(body):
         value: SSAValue = body.block.args[0]
         carried.bind(gen.scope, body.block.args[1:])

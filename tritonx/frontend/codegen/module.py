@@ -30,7 +30,7 @@ from tritonx.frontend.codegen.function import FunctionGenerator
 from tritonx.frontend.codegen.locations import Locations
 from tritonx.frontend.codegen.source import FunctionSource
 from tritonx.frontend.codegen.statements import FLOW, STATEMENTS, assign
-from tritonx.frontend.codegen.values import handles_of, is_dynamic
+from tritonx.frontend.codegen.values import handles_of, is_dynamic, suggest_name
 from tritonx.frontend.errors import CompilationError
 from tritonx.frontend.semantics import Semantics, ir_types
 from tritonx.ir.builder import Builder
@@ -200,7 +200,7 @@ def _name_arguments(gen: FunctionGenerator, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         handles: list[SSAValue] = value.handles()
         for index, handle in enumerate(handles):
-            handle.name_hint = name if len(handles) == 1 else f"{name}_{index}"
+            suggest_name(handle, name if len(handles) == 1 else f"{name}_{index}")
 
 
 def _argument_attributes(count: int, attributes: Mapping[int, Mapping[str, int]]) -> ArrayAttr[DictionaryAttr]:

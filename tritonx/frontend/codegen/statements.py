@@ -12,7 +12,7 @@ from tritonx.frontend.codegen import branches, calls, loops
 from tritonx.frontend.codegen.flow import Ended, Returned
 from tritonx.frontend.codegen.names import MISSING
 from tritonx.frontend.codegen.syntax import expanded_assignment, may_return
-from tritonx.frontend.codegen.values import describe, is_dynamic, materialize
+from tritonx.frontend.codegen.values import describe, is_dynamic, materialize, suggest_name
 from tritonx.language import core
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.dtypes import void
@@ -44,8 +44,8 @@ def assign(gen: FunctionGenerator, target: ast.expr, value: Any) -> None:
         gen.scope[name] = value
         gen.constexpr_owners.pop(name, None)
         gen.unrolled_targets.discard(name)
-        if isinstance(value, tensor) and value.handle.name_hint is None:
-            value.handle.name_hint = name
+        if isinstance(value, tensor):
+            suggest_name(value.handle, name)
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(gen, target, value)
     elif isinstance(target, ast.Attribute):

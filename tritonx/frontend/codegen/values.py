@@ -35,6 +35,12 @@ def same_handles(left: Any, right: Any) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
+def suggest_name(handle: SSAValue, name: str) -> None:
+    """Let ``handle`` be printed as ``name`` if it has no name yet. The IR's names are ASCII; Python's need not be."""
+    if handle.name_hint is None and name.isascii():
+        handle.name_hint = name
+
+
 def is_many(value: object) -> bool:
     """Whether ``value`` is a block of more than one element."""
     return isinstance(value, tensor) and value.type.is_block() and cast(Any, value.type).numel != 1
