@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
@@ -32,12 +33,25 @@ def numbers(n: int) -> tuple[np.ndarray, Any, Any]:
     return x, to_device(x), to_device(np.full(n, np.nan, np.float32))
 
 
-def test_more_launches_than_the_first_path_takes() -> None:
+def test_many_launches() -> None:
     x, dx, dy = numbers(1000)
     for i in range(100):
         scale[(8,)](dx, dy, 1000, float(i), BLOCK=128)
         if i in (0, 31, 32, 33, 99):
             np.testing.assert_array_equal(dy.numpy(), x * np.float32(i))
+
+
+def test_no_launch_after_the_first_loads_or_compiles_anything() -> None:
+    _, dx, dy = numbers(1000)
+    events: list[str] = []
+    watching = [False]
+    sys.addaudithook(lambda event, _: events.append(event) if watching[0] else None)  # hooks stay: so this one rests
+    scale[(8,)](dx, dy, 1000, 1.0, BLOCK=128)
+    watching[0] = True
+    for i in range(200):
+        scale[(8,)](dx, dy, 1000, float(i), BLOCK=128)
+    watching[0] = False
+    assert not {"import", "open", "compile", "exec", "mmap.__new__", "ctypes.dlopen"} & set(events), set(events)
 
 
 def test_a_thread_without_a_context() -> None:

@@ -288,6 +288,11 @@ class Backend(ABC):
         name (``sass``); None if nothing. Raises a ``TritonError`` where it takes a tool that is missing. Optional."""
         return None
 
+    def prepare_launch(self) -> None:
+        """Called after a compile that the cache did not have: makes what launches need beside the kernel while the
+        compiler is loaded, so that no launch compiles anything. Optional."""
+        return None
+
     @abstractmethod
     def driver(self) -> Driver:
         """Raises ``tritonx.runtime.errors.NoDevice`` with the reason where there is none."""

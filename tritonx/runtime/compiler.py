@@ -239,6 +239,7 @@ class _Compile:
         self._require_binary()
         start = time.perf_counter()
         fields, parameters, group = self._store()
+        self.backend.prepare_launch()
         if knobs.compilation.listener is not None:
             knobs.compilation.listener(
                 src=self.source,

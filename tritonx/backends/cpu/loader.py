@@ -97,8 +97,8 @@ def address_of(value: Any) -> int:
 
 def _link(binary: bytes) -> Any:
     """The object in this process: symbol → address. By our own linker where it can, since that loads no LLVM."""
-    from tritonx.backends.cpu import elf
     from tritonx.backends.cpu.libm import resolve_symbols
+    from tritonx.runtime import elf
 
     imports = resolve_symbols(binary)
     if elf.supported():

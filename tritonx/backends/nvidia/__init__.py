@@ -76,6 +76,14 @@ class NvidiaBackend(Backend):
 
         return disassemble(image.binary)
 
+    def prepare_launch(self) -> None:
+        from tritonx.backends.nvidia.launcher import can_build
+
+        if can_build():
+            from tritonx.backends.nvidia.launcher_builtin import object_file
+
+            object_file()
+
     def driver(self) -> Driver:
         if NvidiaBackend._driver is None:
             from tritonx.backends.nvidia.driver import NvidiaDriver

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
-from tritonx.backends.nvidia.launcher import Launcher
+from tritonx.backends.nvidia.launcher import Launcher, fastest
 from tritonx.runtime.errors import NoDevice, OutOfResources, TritonError
 from tritonx.runtime.pytorch import PyTorchDriver
 
@@ -134,8 +134,8 @@ class NvidiaKernel:
             check(cuda.cuFuncSetAttribute(function, _SET_CARVEOUT, 100), "cuFuncSetAttribute")
         if int(image.metadata.get("num_ctas", 1)) > 8:
             check(cuda.cuFuncSetAttribute(function, _SET_NON_PORTABLE_CLUSTER, 1), "cuFuncSetAttribute")
-        self.launcher = Launcher(
-            cuda, image, self.function or 0, driver.context(device), check, lambda: driver.on(device)
+        self.launcher = fastest(
+            Launcher(cuda, image, self.function or 0, driver.context(device), check, lambda: driver.on(device))
         )
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Any) -> None:

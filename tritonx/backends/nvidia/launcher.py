@@ -1,13 +1,11 @@
 """The launch path: arguments into the driver's parameter block, and one call of the driver.
 
-A kernel's first launches pack their arguments with one ``struct.pack_into`` and call ``cuLaunchKernel`` through
-ctypes (4.5–5.5 µs). A kernel that is launched more often gets a *builtin*: a function with CPython's METH_FASTCALL
-convention that llvmlite compiles for the kernel's own signature (6–10 ms, once), which reads the argument objects,
-fills the block on its stack and calls the driver: 2.7–3.2 µs, of which the driver takes 2.7. So a script that
-launches a cached kernel a few times never imports LLVM, and a training loop pays nothing for Python.
-
-The builtin reads ``ob_type`` of an object at offset 8 and so needs a build of CPython with the GIL; elsewhere the
-first path stays in use."""
+A kernel is launched by a *builtin*: a function with CPython's METH_FASTCALL convention that reads the argument objects,
+fills the block on its stack and calls the driver (2.7–3.2 µs, of which the driver takes 2.7). Its machine code is the
+same for all kernels and lies in the cache on disk (`launcher_builtin`), so the first launch has it already and none
+compiles anything. Launches with attributes (clusters, cooperative grids), threads without the kernel's context, and
+interpreters whose objects the builtin cannot read (no GIL, not CPython) pack their arguments with one
+``struct.pack_into`` and call the driver through ctypes (4.5–5.5 µs)."""
 
 from __future__ import annotations
 
@@ -20,19 +18,16 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from tritonx.backends.api import KernelImage
+from tritonx.runtime.elf import LinkError
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.runtime.parameter_values import address_of, bfloat16_bits, cell
-
-BUILTIN_AFTER = 32
-"""Launches after which compiling the builtin has been worth it: 32 · 2.5 µs saved a launch is small against 8 ms, but
-such a kernel is in a loop."""
 
 GRID_LIMITS = 2**31 - 1, 65535, 65535
 """Blocks in x, y and z: the same on every device since compute capability 3.0 (CUDA programming guide)."""
 
 
 class Launcher:
-    """Callable as ``(grid_x, grid_y, grid_z, stream, *args)``; one for each loaded kernel.
+    """The way without the builtin, callable as ``(grid_x, grid_y, grid_z, stream, *args)``; one for each loaded kernel.
 
     ``check(code, call)`` raises an error with the ``code``. ``on_device()`` is entered where ``context``, which the
     function was loaded in, is not the thread's current one.
@@ -65,20 +60,8 @@ class Launcher:
         self.pointers = [i for i, t in enumerate(self.types) if t.startswith("*")]
         self.bfloats = [i for i, t in enumerate(self.types) if t == "bf16"]
         self.local = threading.local()
-        self.count = 0
-        self.builtin: Callable[..., None] | None = None
 
     def __call__(self, x: int, y: int, z: int, stream: int, *args: Any) -> None:
-        if self.builtin is not None:
-            if self.builtin(x, y, z, stream, *args) is not None:
-                self.slow(x, y, z, stream, args)
-            return
-        self.count += 1
-        if self.count == BUILTIN_AFTER and not self.extended and can_build():
-            self.builtin = build(self)
-        self.slow(x, y, z, stream, args)
-
-    def slow(self, x: int, y: int, z: int, stream: int, args: tuple[Any, ...]) -> None:
         if x * self.cluster > GRID_LIMITS[0] or y > GRID_LIMITS[1] or z > GRID_LIMITS[2]:
             raise grid_too_large(x, y, z, self.cluster)
         values = list(args)
@@ -178,19 +161,27 @@ def _plain_header() -> bool:
     return ctypes.c_void_p.from_address(id(probe) + 8).value == id(object)
 
 
-def build(launcher: Launcher) -> Callable[..., None]:
-    """Compile the builtin that launches the same kernel."""
-    from tritonx.backends.nvidia.launcher_builtin import Call, compile_builtin
+def fastest(launcher: Launcher) -> Callable[..., None]:
+    """The builtin that launches the same kernel, or ``launcher`` itself where there can be none."""
+    if launcher.extended or not can_build():
+        return launcher
+    from tritonx.backends.nvidia.launcher_builtin import State, make_builtin
 
     def address(function: Any) -> int:
         return ctypes.cast(function, ctypes.c_void_p).value or 0
 
-    call = Call(
+    state = State(
         address(launcher.launch_kernel),
         address(launcher.cuda.cuCtxGetCurrent),
         launcher.context,
         launcher.function,
         launcher.threads,
         launcher.shared,
+        *GRID_LIMITS,
+        launcher.check,
+        launcher,
     )
-    return compile_builtin(launcher.types, call, GRID_LIMITS, launcher.check)
+    try:
+        return make_builtin(launcher.types, state)
+    except LinkError:  # a system that lets no process make code
+        return launcher

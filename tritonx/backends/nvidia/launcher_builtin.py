@@ -1,47 +1,42 @@
-"""Compiling a METH_FASTCALL function that launches one kernel; see ``launcher``.
+"""The builtin that launches a kernel: one piece of machine code for all kernels, compiled once and kept in the cache.
+
+It is a METH_FASTCALL function whose ``self`` is a `_State`: a bytes object with the handles and addresses that one
+kernel needs and a byte for each parameter that says how it is passed. The code itself refers to CPython's symbols only,
+so the object file that LLVM makes of `TEXT` serves every process of the same Python on this platform: it is compiled
+with the first kernel of a cache, and linked in 0.2 ms, without LLVM, by every process after that.
 
 It runs with the GIL held, touches Python objects through the stable C API only (plus ``ob_type`` to recognise plain
 ints) and hands errors back as exceptions: a failed conversion is the exception that CPython set, a failed launch is
-raised by the Python callback. It answers None, or False where it has not launched because the thread's context is
-not the kernel's or the grid is beyond the limits: that is for the caller to see to."""
+raised by the Python callback. What it leaves to others (the thread's context is not the kernel's, the grid is beyond
+the limits, a wrong number of arguments) it hands on to `State.slow`, argument by argument as it was called."""
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import platform
+import struct
 import sys
+import sysconfig
+import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
-import llvmlite.binding as _llvmlite
-
 from tritonx.conversion.python_numbers import DECLARATIONS, read_float
-
-llvm: Any = _llvmlite  # the package has no types
+from tritonx.runtime import elf
+from tritonx.runtime.cache import get_cache_manager
+from tritonx.runtime.keys import compiler_key
+from tritonx.runtime.parameter_values import address_of, letter
 
 _FASTCALL = 0x0080
 
-_HEADER = """
-declare i64 @PyLong_AsUnsignedLongLong(ptr)
-declare i64 @PyLong_AsUnsignedLongLongMask(ptr)
-declare i32 @PyObject_IsTrue(ptr)
-declare ptr @PyObject_VectorcallMethod(ptr, ptr, i64, ptr)
-declare ptr @PyObject_CallFunction(ptr, ptr, ...)
-declare ptr @PyErr_Occurred()
-declare void @Py_IncRef(ptr)
-declare void @Py_DecRef(ptr)
-@PyLong_Type = external global i8
-@format = private constant [3 x i8] c"is\\00"
-@call = private constant [15 x i8] c"cuLaunchKernel\\00"
-"""
-
-_KEEP: list[object] = []
-"""What the compiled code refers to: method definitions, the JIT's library, interned names. Builtins live as long as
-the process.
-"""
+_POINTER, _INTEGER, _TRUTH, _FLOAT = range(4)
+_FLOATS = ("fp16", "bf16", "fp32", "fp64")
 
 
-class Call(NamedTuple):
-    """What is called: addresses of two functions of the driver, two of its handles, and the shape of a block."""
+class State(NamedTuple):
+    """What one kernel's builtin knows. Addresses, handles and limits are integers; the last three are callables."""
 
     launch_kernel: int
     get_current: int
@@ -49,6 +44,272 @@ class Call(NamedTuple):
     function: int
     threads: int
     shared: int
+    most_x: int
+    most_y: int
+    most_z: int
+    check: Callable[[int, str], None]
+    """Called with the code of a failed launch and the name of the call; must raise."""
+    slow: Callable[..., None]
+    """Called with the builtin's arguments where it does not launch itself."""
+    address_of: Callable[[Any], int] = address_of
+    """The address that an argument for a pointer stands for, where it is not an int."""
+
+
+def passed_as(type_: str) -> int:
+    """How a parameter of a Triton type is read: as an address, an integer of any width, a truth value, or a float."""
+    if letter(type_) == "Q" and type_ != "u64":
+        return _POINTER
+    if type_ in ("u1", "i1"):
+        return _TRUTH
+    return _FLOAT + _FLOATS.index(type_) if type_ in _FLOATS else _INTEGER
+
+
+# The code ------------------------------------------------------------------------------------------------------------
+
+
+def _field(name: str, type_: str = "i64") -> str:
+    """Loads a field of the state."""
+    at = 8 * State._fields.index(name)
+    return f"  %{name}.at = getelementptr i8, ptr %state, i64 {at}\n  %{name} = load {type_}, ptr %{name}.at"
+
+
+def _grid() -> str:
+    lines: list[str] = []
+    for at, name in enumerate(("gx", "gy", "gz", "stream")):
+        lines.append(f"  %{name}.at = getelementptr ptr, ptr %args, i64 {at}\n  %{name}.o = load ptr, ptr %{name}.at")
+        lines.append(f"  %{name} = call i64 @PyLong_AsUnsignedLongLong(ptr %{name}.o)")
+    for axis in "xyz":
+        lines.append(_field(f"most_{axis}") + f"\n  %large.{axis} = icmp ugt i64 %g{axis}, %most_{axis}")
+    return "\n".join(lines)
+
+
+def _float(type_: str) -> str:
+    """The block that reads a float. The value −1 may stand for an error."""
+    kind = passed_as(type_)
+    lines = [
+        f"float{kind}:",
+        f"  %o{kind} = load ptr, ptr %object.at",
+        f"  %c{kind} = getelementptr i8, ptr %cell, i64 0",
+    ]
+    lines += [*read_float(kind, type_), f"  %doubt{kind} = fcmp oeq double %fd{kind}, -1.0"]
+    if type_ == "fp16":  # packing may fail too: a number beyond the range
+        lines += [
+            f"  %unpacked{kind} = icmp slt i32 %fp{kind}, 0",
+            f"  %odd{kind} = or i1 %doubt{kind}, %unpacked{kind}",
+        ]
+        return "\n".join([*lines, f"  br i1 %odd{kind}, label %look, label %next"])
+    return "\n".join([*lines, f"  br i1 %doubt{kind}, label %look, label %next"])
+
+
+_HEADER = f"""
+declare ptr @PyBytes_AsString(ptr)
+declare i64 @PyLong_AsUnsignedLongLong(ptr)
+declare i64 @PyLong_AsUnsignedLongLongMask(ptr)
+declare i32 @PyObject_IsTrue(ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @PyObject_CallOneArg(ptr, ptr)
+declare ptr @PyObject_CallFunction(ptr, ptr, ...)
+declare ptr @PyErr_Occurred()
+declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
+@PyLong_Type = external global i8
+@_Py_NoneStruct = external global i8
+@format = private constant [3 x i8] c"is\\00"
+@call = private constant [15 x i8] c"cuLaunchKernel\\00"
+{DECLARATIONS}"""
+
+TEXT = f"""{_HEADER}
+define ptr @launch(ptr %self, ptr %args, i64 %nargs) {{
+entry:
+  %state = call ptr @PyBytes_AsString(ptr %self)
+  %kinds = getelementptr i8, ptr %state, i64 {8 * len(State._fields) + 8}
+  %count.at = getelementptr i8, ptr %state, i64 {8 * len(State._fields)}
+  %count = load i64, ptr %count.at
+  %wanted = add i64 %count, 4
+  %counted = icmp eq i64 %nargs, %wanted
+  br i1 %counted, label %grid, label %leave
+grid:
+{_grid()}
+  %cells = alloca i64, i64 %count, align 16
+  %block = alloca ptr, i64 %count, align 16
+  %thread = alloca ptr
+  %ungrid = call ptr @PyErr_Occurred()
+  %numbers = icmp eq ptr %ungrid, null
+  br i1 %numbers, label %parameter, label %fail
+parameter:
+  %i = phi i64 [ 0, %grid ], [ %following, %next ]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %read, label %ready
+read:
+  %place = add i64 %i, 4
+  %object.at = getelementptr ptr, ptr %args, i64 %place
+  %object = load ptr, ptr %object.at
+  %cell = getelementptr i64, ptr %cells, i64 %i
+  %slot = getelementptr ptr, ptr %block, i64 %i
+  store ptr %cell, ptr %slot
+  %kind.at = getelementptr i8, ptr %kinds, i64 %i
+  %kind = load i8, ptr %kind.at
+  switch i8 %kind, label %pointer [
+    i8 {_INTEGER}, label %integer
+    i8 {_TRUTH}, label %truth
+    {" ".join(f"i8 {passed_as(t)}, label %float{passed_as(t)}" for t in _FLOATS)}
+  ]
+pointer:
+  %type.at = getelementptr i8, ptr %object, i64 8
+  %type = load ptr, ptr %type.at
+  %plain = icmp eq ptr %type, @PyLong_Type
+  br i1 %plain, label %number, label %ask
+number:
+  %own = call i64 @PyLong_AsUnsignedLongLong(ptr %object)
+  br label %pointed
+ask:
+{_field("address_of", "ptr")}
+  %answer = call ptr @PyObject_CallOneArg(ptr %address_of, ptr %object)
+  %unanswered = icmp eq ptr %answer, null
+  br i1 %unanswered, label %fail, label %answered
+answered:
+  %asked = call i64 @PyLong_AsUnsignedLongLong(ptr %answer)
+  call void @Py_DecRef(ptr %answer)
+  br label %pointed
+pointed:
+  %address = phi i64 [ %own, %number ], [ %asked, %answered ]
+  store i64 %address, ptr %cell
+  %odd.address = icmp eq i64 %address, -1
+  br i1 %odd.address, label %look, label %next
+integer:
+  %bits = call i64 @PyLong_AsUnsignedLongLongMask(ptr %object)
+  store i64 %bits, ptr %cell
+  %odd.bits = icmp eq i64 %bits, -1
+  br i1 %odd.bits, label %look, label %next
+truth:
+  %true = call i32 @PyObject_IsTrue(ptr %object)
+  %true.wide = sext i32 %true to i64
+  store i64 %true.wide, ptr %cell
+  %odd.true = icmp slt i32 %true, 0
+  br i1 %odd.true, label %look, label %next
+{chr(10).join(map(_float, _FLOATS))}
+look:
+  %error = call ptr @PyErr_Occurred()
+  %fine = icmp eq ptr %error, null
+  br i1 %fine, label %next, label %fail
+next:
+  %following = add i64 %i, 1
+  br label %parameter
+ready:
+{_field("get_current", "ptr")}
+{_field("context", "ptr")}
+  %got = call i32 %get_current(ptr %thread)
+  %current = load ptr, ptr %thread
+  %elsewhere = icmp ne ptr %current, %context
+  %large.xy = or i1 %large.x, %large.y
+  %large = or i1 %large.xy, %large.z
+  %other = or i1 %large, %elsewhere
+  br i1 %other, label %leave, label %go
+leave:
+{_field("slow", "ptr")}
+  %left = call ptr @PyObject_Vectorcall(ptr %slow, ptr %args, i64 %nargs, ptr null)
+  ret ptr %left
+go:
+{_field("launch_kernel", "ptr")}
+{_field("function", "ptr")}
+{_field("threads")}
+{_field("shared")}
+  %x = trunc i64 %gx to i32
+  %y = trunc i64 %gy to i32
+  %z = trunc i64 %gz to i32
+  %width = trunc i64 %threads to i32
+  %bytes = trunc i64 %shared to i32
+  %s = inttoptr i64 %stream to ptr
+  %code = call i32 %launch_kernel(ptr %function,
+    i32 %x, i32 %y, i32 %z, i32 %width, i32 1, i32 1, i32 %bytes, ptr %s, ptr %block, ptr null)
+  %wrong = icmp ne i32 %code, 0
+  br i1 %wrong, label %raise, label %done
+done:
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  ret ptr @_Py_NoneStruct
+raise:
+{_field("check", "ptr")}
+  %raised = call ptr (ptr, ptr, ...) @PyObject_CallFunction(ptr %check, ptr @format, i32 %code, ptr @call)
+  ret ptr %raised
+fail:
+  ret ptr null
+}}"""
+
+
+# The object file -----------------------------------------------------------------------------------------------------
+
+_FILE, _GROUP = "launcher.o", "launcher.json"
+_lock = threading.Lock()
+
+
+def _key() -> str:
+    """Digest of what decides the object: this text, the versions behind it, the platform and Python's binary
+    interface."""
+    parts = TEXT, compiler_key(), sys.platform, platform.machine(), str(sysconfig.get_config_var("SOABI"))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+@cache
+def object_file() -> bytes:
+    """From the cache, which checks its digest, or compiled and stored there."""
+    manager = get_cache_manager(_key())
+    group = manager.get_group(_GROUP)
+    if group is not None and _FILE in group:
+        with open(group[_FILE], "rb") as file:
+            return file.read()
+    made = compile_object()
+    manager.put_group(_GROUP, {_FILE: manager.put(made, _FILE)})
+    return made
+
+
+def _target_machine() -> Any:
+    import llvmlite.binding as binding
+
+    llvm: Any = binding  # the package has no types
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    # The cache may be shared with other machines: code for any processor of the kind.
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(opt=2, reloc="pic", codemodel="small", jit=True)
+
+
+def compile_object() -> bytes:
+    """`TEXT` as a relocatable object, by LLVM: 8 ms."""
+    import llvmlite.binding as binding
+
+    llvm: Any = binding
+    machine = _target_machine()
+    return machine.emit_object(llvm.parse_assembly(TEXT))
+
+
+class _LinkedByLLVM:
+    """The object in this process where `elf` does not know the platform."""
+
+    def __init__(self, binary: bytes) -> None:
+        import llvmlite.binding as binding
+
+        llvm: Any = binding
+        builder = llvm.JITLibraryBuilder().add_object_img(binary).add_current_process().export_symbol("launch")
+        self._jit = llvm.create_lljit_compiler(_target_machine())
+        self._library = builder.link(self._jit, "launcher")
+
+    def __getitem__(self, name: str) -> int:
+        return self._library[name]
+
+
+@cache
+def _linked() -> Any:
+    """symbol → address; the code stays for as long as the process lives."""
+    return elf.Library(object_file(), {}) if elf.supported() else _LinkedByLLVM(object_file())
+
+
+def code() -> int:
+    """The address of the builtin's code. Raises `elf.LinkError` where the system forbids making code."""
+    with _lock:
+        return _linked()["launch"]
+
+
+# One kernel's function -----------------------------------------------------------------------------------------------
 
 
 class _MethodDef(ctypes.Structure):
@@ -60,131 +321,20 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-def _integer(out: list[str], i: int, width: int) -> None:
-    """Two's-complement truncation, as ctypes does: the binder has chosen the width by the value."""
-    out.append(f"  %v{i} = call i64 @PyLong_AsUnsignedLongLongMask(ptr %o{i})")
-    if width < 64:
-        out.append(f"  %t{i} = trunc i64 %v{i} to i{width}")
-    out.append(f"  store i{width} {f'%t{i}' if width < 64 else f'%v{i}'}, ptr %c{i}")
+class _State(bytes):
+    """The fields as the code reads them, 8 bytes each, the number of parameters and a byte for each. Keeps alive what
+    it holds addresses of: the builtin keeps its ``self``."""
+
+    keep: tuple[object, ...] = ()
 
 
-def _pointer(out: list[str], i: int, data_ptr: int) -> None:
-    """A plain int is an address, None is null, anything else answers ``data_ptr()``."""
-    none = id(None)
-    out.append(
-        f"""  %tp{i} = getelementptr i8, ptr %o{i}, i64 8
-  %ty{i} = load ptr, ptr %tp{i}
-  %isint{i} = icmp eq ptr %ty{i}, @PyLong_Type
-  br i1 %isint{i}, label %int{i}, label %other{i}
-other{i}:
-  %isnone{i} = icmp eq ptr %o{i}, inttoptr (i64 {none} to ptr)
-  br i1 %isnone{i}, label %join{i}, label %object{i}
-object{i}:
-  %r{i} = call ptr @PyObject_VectorcallMethod(ptr inttoptr (i64 {data_ptr} to ptr), ptr %q{i}, i64 1, ptr null)
-  %bad{i} = icmp eq ptr %r{i}, null
-  br i1 %bad{i}, label %fail, label %good{i}
-good{i}:
-  %a{i} = call i64 @PyLong_AsUnsignedLongLong(ptr %r{i})
-  call void @Py_DecRef(ptr %r{i})
-  br label %join{i}
-int{i}:
-  %n{i} = call i64 @PyLong_AsUnsignedLongLong(ptr %o{i})
-  br label %join{i}
-join{i}:
-  %v{i} = phi i64 [ %a{i}, %good{i} ], [ %n{i}, %int{i} ], [ 0, %other{i} ]
-  store i64 %v{i}, ptr %c{i}"""
-    )
-
-
-def _text(types: list[str], call: Call, limits: tuple[int, int, int], raiser: int, data_ptr: int) -> str:
-    n = max(len(types), 1)
-    none, false = id(None), id(False)
-    out = [_HEADER, DECLARATIONS, "define ptr @launch(ptr %self, ptr %args, i64 %count) {", "entry:"]
-    out.append(f"  %cells = alloca [{n} x i64], align 16\n  %block = alloca [{n} x ptr], align 16")
-    out.append("  %context = alloca ptr")
-    for j, name in enumerate(("gx", "gy", "gz", "stream")):
-        out.append(f"  %{name}p = getelementptr ptr, ptr %args, i64 {j}\n  %{name}o = load ptr, ptr %{name}p")
-        out.append(f"  %{name} = call i64 @PyLong_AsUnsignedLongLong(ptr %{name}o)")
-    for name, limit in zip(("gx", "gy", "gz"), limits, strict=True):
-        out.append(f"  %{name}large = icmp ugt i64 %{name}, {limit}")
-    for i, type_ in enumerate(types):
-        out.append(f"  %q{i} = getelementptr ptr, ptr %args, i64 {i + 4}\n  %o{i} = load ptr, ptr %q{i}")
-        out.append(
-            f"  %c{i} = getelementptr i64, ptr %cells, i64 {i}\n  %p{i} = getelementptr ptr, ptr %block, i64 {i}"
-        )
-        out.append(f"  store ptr %c{i}, ptr %p{i}")
-        if type_.startswith("*"):
-            _pointer(out, i, data_ptr)
-        elif type_ in ("u1", "i1"):
-            out.append(f"  %v{i} = call i32 @PyObject_IsTrue(ptr %o{i})\n  %t{i} = trunc i32 %v{i} to i8")
-            out.append(f"  store i8 %t{i}, ptr %c{i}")
-        elif type_[0] in "iu":
-            _integer(out, i, int(type_[1:]))
-        else:
-            out += read_float(i, type_)
-    out.append(
-        f"""  %error = call ptr @PyErr_Occurred()
-  %failed = icmp ne ptr %error, null
-  br i1 %failed, label %fail, label %look
-look:
-  %asked = call i32 inttoptr (i64 {call.get_current} to ptr)(ptr %context)
-  %current = load ptr, ptr %context
-  %elsewhere = icmp ne ptr %current, inttoptr (i64 {call.context} to ptr)
-  %large0 = or i1 %gxlarge, %gylarge
-  %large = or i1 %large0, %gzlarge
-  %other = or i1 %large, %elsewhere
-  br i1 %other, label %leave, label %go
-leave:
-  call void @Py_IncRef(ptr inttoptr (i64 {false} to ptr))
-  ret ptr inttoptr (i64 {false} to ptr)
-go:
-  %x = trunc i64 %gx to i32
-  %y = trunc i64 %gy to i32
-  %z = trunc i64 %gz to i32
-  %s = inttoptr i64 %stream to ptr
-  %code = call i32 inttoptr (i64 {call.launch_kernel} to ptr)(ptr inttoptr (i64 {call.function} to ptr),
-    i32 %x, i32 %y, i32 %z, i32 {call.threads}, i32 1, i32 1, i32 {call.shared}, ptr %s, ptr %block, ptr null)
-  %wrong = icmp ne i32 %code, 0
-  br i1 %wrong, label %raise, label %done
-done:
-  call void @Py_IncRef(ptr inttoptr (i64 {none} to ptr))
-  ret ptr inttoptr (i64 {none} to ptr)
-raise:
-  %raised = call ptr (ptr, ptr, ...) @PyObject_CallFunction(ptr inttoptr (i64 {raiser} to ptr), ptr @format,
-    i32 %code, ptr @call)
-  ret ptr %raised
-fail:
-  ret ptr null
-}}"""
-    )
-    return "\n".join(out)
-
-
-def compile_builtin(
-    types: list[str], call: Call, limits: tuple[int, int, int], check: Callable[[int, str], None]
-) -> Callable[..., Any]:
-    """The builtin ``launch(grid_x, grid_y, grid_z, stream, *args)`` for parameters of ``types`` (Triton's names).
-
-    It launches where ``call.context`` is current and the grid is within ``limits``, and answers False elsewhere.
-    ``check`` is called with the code of a failed launch and the name of the call, and must raise. The caller passes
-    exactly ``4 + len(types)`` arguments.
-    """
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    name = sys.intern("data_ptr")
-    text = _text(types, call, limits, id(check), id(name))
-    machine = llvm.Target.from_default_triple().create_target_machine(opt=2, jit=True)
-    jit = llvm.create_lljit_compiler(machine)
-    library = (
-        llvm.JITLibraryBuilder()
-        .add_ir(text)
-        .add_current_process()
-        .export_symbol("launch")
-        .link(jit, f"launch{len(_KEEP)}")
-    )
-    definition = _MethodDef(b"launch", library["launch"], _FASTCALL, None)
-    new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype = ctypes.py_object
-    new.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
-    _KEEP.extend((name, machine, jit, library, definition, check))
-    return new(ctypes.addressof(definition), None, None)
+def make_builtin(types: list[str], state: State) -> Callable[..., None]:
+    """The function ``launch(grid_x, grid_y, grid_z, stream, *args)`` for parameters of ``types`` (Triton's names)."""
+    method = code()
+    fields = [value if isinstance(value, int) else id(value) for value in state]
+    packed = _State(struct.pack(f"={len(fields)}QQ", *fields, len(types)) + bytes(map(passed_as, types)))
+    definition = _MethodDef(b"launch", method, _FASTCALL, None)
+    packed.keep = (state, definition)
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    make = new(("PyCFunction_NewEx", ctypes.pythonapi))
+    return make(ctypes.addressof(definition), packed, None)

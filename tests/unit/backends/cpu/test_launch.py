@@ -207,3 +207,30 @@ print([m for m in ("xdsl", "llvmlite") if m in sys.modules])
         for _ in range(2)
     ]
     assert outputs[0].strip() == "['xdsl', 'llvmlite']" and outputs[1].strip() == "[]"
+
+
+QUIET = """
+import os, sys
+os.environ["TRITONX_CACHE_DIR"] = {cache!r}
+sys.path.insert(0, {folder!r})
+import numpy as np
+from test_launch import scale
+x, out = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+events = []
+for launch in range(4000):
+    scale[(2,)](x, out, float(launch), 100, BLOCK=64)
+    if launch == 0:
+        sys.addaudithook(lambda event, args: events.append((launch, event)))
+found, events = events, []
+assert np.array_equal(out, x * 3999)
+print([e for e in found if e[1] in ("import", "open", "compile", "exec", "mmap.__new__", "ctypes.dlopen",
+                                    "subprocess.Popen", "os.putenv", "sys._getframe")])
+"""
+
+
+def test_no_launch_after_the_first_loads_or_compiles_anything(tmp_path: Any) -> None:
+    """Of 4,000, with an empty cache and then from the cache: no import, no file, no code, no new memory for code."""
+    command = [sys.executable, "-c", QUIET.format(folder=os.path.dirname(__file__), cache=str(tmp_path))]
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        assert done.stdout.strip() == "[]"

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import math
+import os
+import random
+import struct
+import subprocess
+import sys
+import types as types_of
+from collections.abc import Callable
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tritonx.backends.api import KernelImage, Parameter, Target
-from tritonx.backends.nvidia.launcher import BUILTIN_AFTER, GRID_LIMITS, Launcher, can_build
+from tritonx.backends.nvidia import launcher_builtin
+from tritonx.backends.nvidia.launcher import GRID_LIMITS, Launcher, can_build, fastest
+from tritonx.runtime import elf, knobs
 from tritonx.runtime.errors import TritonError, UnsupportedArgument
 
 FUNCTION, CONTEXT, OTHER = 0x1230, 0x4560, 0x7890
-SHAPES = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "u8": ctypes.c_uint8, "fp32": ctypes.c_float,
-          "*fp32": ctypes.c_uint64, "bf16": ctypes.c_uint16, "fp16": ctypes.c_uint16}  # fmt: skip
+SHAPES = {"i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32, "i64": ctypes.c_int64,
+          "u1": ctypes.c_uint8, "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32,
+          "u64": ctypes.c_uint64, "fp32": ctypes.c_float, "fp64": ctypes.c_double, "*fp32": ctypes.c_uint64,
+          "bf16": ctypes.c_uint16, "fp16": ctypes.c_uint16}  # fmt: skip
 LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.c_void_p,
                           ctypes.c_void_p)  # fmt: skip
 CURRENT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
@@ -66,6 +79,13 @@ def check(code: int, call: str) -> None:
         raise Failed(f"{call}: {code}")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with knobs.cache.scope():
+        knobs.cache.dir = str(tmp_path_factory.mktemp("cache"))
+        yield
+
+
 def launcher_of(types: list[str]) -> tuple[RecordingDriver, Launcher]:
     driver = RecordingDriver(types)
     parameters = tuple(Parameter(f"p{i}", t) for i, t in enumerate(types))
@@ -82,23 +102,23 @@ class Array:
         return self.address
 
 
-BOTH = pytest.mark.parametrize("warm", [0, BUILTIN_AFTER], ids=["first path", "builtin"])
+BOTH = pytest.mark.parametrize("fast", [False, True], ids=["through ctypes", "builtin"])
 
 
-def warmed(types: list[str], args: tuple[Any, ...], times: int) -> tuple[RecordingDriver, Launcher]:
+def ways(types: list[str], fast: bool) -> tuple[RecordingDriver, Callable[..., None]]:
     driver, launcher = launcher_of(types)
-    for _ in range(times):
-        launcher(1, 1, 1, 0, *args)
-    assert (launcher.builtin is not None) == (times >= BUILTIN_AFTER and can_build())
-    driver.launches.clear()
-    return driver, launcher
+    if not fast:
+        return driver, launcher
+    builtin = fastest(launcher)
+    assert isinstance(builtin, types_of.BuiltinFunctionType) == can_build()
+    return driver, builtin
 
 
 @BOTH
-def test_arguments_reach_the_driver(warm: int) -> None:
+def test_arguments_reach_the_driver(fast: bool) -> None:
     types = ["*fp32", "*fp32", "*fp32", "i32", "i64", "u8", "fp32", "bf16"]
     args = (Array(1 << 40), 1 << 41, None, -5, -(1 << 62), 200, 0.1, 1.0)
-    driver, launcher = warmed(types, args, warm)
+    driver, launcher = ways(types, fast)
     launcher(7, 8, 9, 99, *args)
     (shape, stream, values) = driver.launches.pop()
     assert shape == (7, 8, 9, 128, 1, 1, 512)
@@ -110,8 +130,8 @@ def test_arguments_reach_the_driver(warm: int) -> None:
 @pytest.mark.parametrize(
     "value", [1 / 3, -1.00390625, 1.01171875, 3.3e38, 65519.0, 1e-7, 0.0, float("inf"), float("nan")]
 )
-def test_halves_are_rounded_to_nearest_even(warm: int, value: float) -> None:
-    driver, launcher = warmed(["bf16", "fp16"], (1.0, 1.0), warm)
+def test_halves_are_rounded_to_nearest_even(fast: bool, value: float) -> None:
+    driver, launcher = ways(["bf16", "fp16"], fast)
     fits = abs(value) < 65520 or math.isinf(value) or math.isnan(value)
     launcher(1, 1, 1, 0, value, value if fits else 0.0)
     bfloat, half = (np.uint16(v) for v in driver.launches[0][2])
@@ -129,8 +149,8 @@ def test_halves_are_rounded_to_nearest_even(warm: int, value: float) -> None:
 
 @BOTH
 @pytest.mark.parametrize("context", [None, OTHER])
-def test_another_context_is_changed_before_the_launch(warm: int, context: int | None) -> None:
-    driver, launcher = warmed(["i32"], (1,), warm)
+def test_another_context_is_changed_before_the_launch(fast: bool, context: int | None) -> None:
+    driver, launcher = ways(["i32"], fast)
     driver.context = context
     launcher(2, 1, 1, 0, 3)
     assert driver.launches == [((2, 1, 1, 128, 1, 1, 512), None, [3])]
@@ -139,8 +159,8 @@ def test_another_context_is_changed_before_the_launch(warm: int, context: int | 
 
 
 @BOTH
-def test_largest_grids(warm: int) -> None:
-    driver, launcher = warmed(["i32"], (1,), warm)
+def test_largest_grids(fast: bool) -> None:
+    driver, launcher = ways(["i32"], fast)
     launcher(*GRID_LIMITS, 0, 3)
     assert driver.launches[0][0][:3] == GRID_LIMITS
     for axis, limit in enumerate(GRID_LIMITS):
@@ -152,18 +172,152 @@ def test_largest_grids(warm: int) -> None:
 
 
 @BOTH
-def test_a_failed_launch_is_raised(warm: int) -> None:
-    driver, launcher = warmed(["i32"], (1,), warm)
+def test_a_failed_launch_is_raised(fast: bool) -> None:
+    driver, launcher = ways(["i32"], fast)
     driver.code = 701
     with pytest.raises(Failed, match="cuLaunchKernel: 701"):
         launcher(1, 1, 1, 0, 3)
 
 
 @BOTH
-def test_an_argument_of_another_kind_is_an_error(warm: int) -> None:
-    driver, launcher = warmed(["*fp32", "fp32"], (0, 1.0), warm)
+def test_an_argument_of_another_kind_is_an_error(fast: bool) -> None:
+    driver, launcher = ways(["*fp32", "fp32"], fast)
     with pytest.raises(Exception, match=r"real number|float"):
         launcher(1, 1, 1, 0, 0, "1.0")
     with pytest.raises((TypeError, AttributeError)):
         launcher(1, 1, 1, 0, object(), 1.0)
     assert not driver.launches
+
+
+def value_of(type_: str, rng: random.Random) -> Any:
+    if type_.startswith("*"):
+        address = rng.randrange(1 << 64)
+        return rng.choice([address, Array(address), None])
+    if type_[0] in "iu":
+        bits = int(type_[1:])
+        return bool(rng.randrange(2)) if bits == 1 else rng.randrange(1 << bits) - (1 << bits - 1) * (type_[0] == "i")
+    return rng.choice([-1.0, 0.0, rng.uniform(-9, 9)])
+
+
+def test_any_signature_both_ways() -> None:
+    """One code for all signatures: as the other way passes them."""
+    seed = random.randrange(1 << 32)
+    rng = random.Random(seed)
+    for _ in range(100):
+        types = rng.choices(list(SHAPES), k=rng.choice([0, 1, 2, 5, 30, 200]))
+        args = [value_of(t, rng) for t in types]
+        grid = [rng.randint(1, most) for most in GRID_LIMITS]
+        seen: list[Any] = []
+        for fast in (False, True):
+            driver, launch = ways(types, fast)
+            launch(*grid, 7, *args)
+            seen += driver.launches
+        assert len(seen) == 2 and seen[0] == seen[1], f"seed {seed}: {types}"
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("type_", "wrong"),
+    [("*fp32", object()), ("*fp32", -1), ("i32", "1"), ("i64", 1.5), ("fp16", "x"), ("fp16", 1e6), ("fp64", None)],
+)
+def test_a_wrong_argument_among_others(fast: bool, type_: str, wrong: Any) -> None:
+    driver, launch = ways(["i32", type_, "*fp32", "fp32"], fast)
+    with pytest.raises((TypeError, AttributeError, OverflowError, ValueError, struct.error)):
+        launch(1, 1, 1, 0, 3, wrong, 4, 1.0)
+    assert not driver.launches
+    launch(1, 1, 1, 0, 3, value_of(type_, random.Random(0)), 4, 1.0)
+    assert len(driver.launches) == 1
+
+
+def test_a_wrong_number_of_arguments_reads_none() -> None:
+    driver, launch = ways(["i32", "i32"], True)
+    for args in [(), (1,), (1, 1, 1, 0), (1, 1, 1, 0, 5), (1, 1, 1, 0, 5, 6, 7)]:
+        with pytest.raises((TypeError, struct.error)):
+            launch(*args)
+    assert not driver.launches
+
+
+def test_a_builtin_keeps_what_it_needs() -> None:
+    driver, launch = ways(["*fp32"], True)
+    gc.collect()
+    launch(1, 1, 1, 0, Array(64))
+    assert driver.launches[0][2] == [64]
+    del launch
+    gc.collect()
+
+
+# Which launch compiles what
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {folder!r})
+from test_launcher import Array, launcher_of
+from tritonx.backends.nvidia import launcher_builtin
+from tritonx.backends.nvidia import launcher_builtin
+from tritonx.backends.nvidia.launcher import fastest
+compiled, events = [], []
+real = launcher_builtin.compile_object
+launcher_builtin.compile_object = lambda: compiled.append(launches) or real()
+launches = 0
+for types, args in ((["*fp32", "i32"], (64, 1)), (["fp32"], (0.5,)), (["i32"] * 20, (1,) * 20)):
+    driver, launcher = launcher_of(types)
+    launch = fastest(launcher)
+    assert type(launch).__name__ == "builtin_function_or_method"
+    for number in range(2000):
+        launch(1, 1, 1, 0, *args)
+        if launches == 0:
+            sys.addaudithook(lambda event, args: events.append(event))
+        launches += 1
+    assert len(driver.launches) == 2000
+assert not {{"import", "open", "compile", "exec", "mmap.__new__", "ctypes.dlopen"}} & set(events), events
+print(compiled, sorted({{"xdsl", "llvmlite"}} & set(sys.modules)))
+"""
+
+
+def run_program(folder: Path) -> str:
+    environment = {**os.environ, "TRITONX_CACHE_DIR": str(folder)}
+    command = [sys.executable, "-c", PROGRAM.format(folder=os.path.dirname(__file__))]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=120).stdout
+
+
+@pytest.mark.skipif(not (can_build() and elf.supported()), reason="the builtin, linked without LLVM")
+def test_only_the_first_launch_of_a_cache_compiles(tmp_path: Path) -> None:
+    """One compile for all kernels and signatures, before the first launch; another process needs no LLVM at all. A
+    damaged object is compiled again."""
+    assert run_program(tmp_path).strip() == "[0] ['llvmlite']"
+    assert run_program(tmp_path).strip() == "[] []"
+    (stored,) = tmp_path.glob("*/launcher.o")
+    content = bytearray(stored.read_bytes())
+    content[len(content) // 2] ^= 1
+    stored.write_bytes(content)
+    assert run_program(tmp_path).strip() == "[0] ['llvmlite']"
+    assert run_program(tmp_path).strip() == "[] []"
+
+
+@pytest.mark.skipif(not can_build(), reason="no builtin here")
+def test_compiling_a_kernel_makes_the_launchers_code(tmp_path: Path) -> None:
+    """So that another process that only launches needs no compiler."""
+    from tritonx.backends.nvidia import BACKEND
+
+    with knobs.cache.scope():
+        knobs.cache.dir = str(tmp_path)
+        launcher_builtin.object_file.cache_clear()
+        BACKEND.prepare_launch()
+    assert len(list(tmp_path.glob("*/launcher.o"))) == 1
+
+
+@pytest.mark.skipif(not can_build(), reason="no builtin here")
+def test_llvm_links_the_object_where_the_linker_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elf, "supported", lambda: False)
+    launcher_builtin._linked.cache_clear()
+    try:
+        driver, launch = ways(["*fp32", "fp64"], True)
+        launch(3, 1, 1, 0, Array(64), 0.25)
+        assert driver.launches == [((3, 1, 1, 128, 1, 1, 512), None, [64, 0.25])]
+    finally:
+        KEPT.append(launcher_builtin._linked())
+        launcher_builtin._linked.cache_clear()
+
+
+KEPT: list[Any] = []
+"""Code that a builtin may still use."""
