@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
+    from tritonx.ir.origin import Origin
+
 API_VERSION = 1
 """Raised when a change here would break a backend that was written for the previous number."""
 
@@ -75,6 +77,9 @@ class Compilation:
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     scratch: dict[str, Any] = field(default_factory=dict[str, Any])
     """What one stage keeps for the next and no one else needs (an optimised module beside its text)."""
+    origin: Origin | None = None
+    """Where the LLVM text comes from; None for text that a user supplies. Set by the stage that writes the text, read
+    where it is compiled (``tritonx.runtime.isolation``)."""
     inspect: Callable[[str, Any], None] | None = None
     """Called with (stage or pass name, artifact) as each is made; ``tritonx-opt --print-ir-after-all`` and dumps use
     it."""

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -77,12 +76,17 @@ def run_pass_stage(module: ModuleOp, stage: PassStage, compilation: Compilation)
 
 
 def run_emit_stage(stage: EmitStage, value: Any, compilation: Compilation) -> Any:
-    """What the stage makes of ``value``. An op that the target cannot do (``PassError``) raises ``PassFailure``, which
-    names the kernel's line."""
+    """What the stage makes of ``value``. Whatever goes wrong is a ``PassFailure`` that names the kernel's line, for an
+    op that the target cannot do (``PassError``) as for a defect; only other errors of ``TritonError`` come out as they
+    are."""
     try:
         return stage.emit(value, compilation)
+    except TritonError:
+        raise
     except PassError as error:
         raise failure_of(error, stage.name, "", "stage") from None
+    except Exception as error:
+        raise failure_of(error, stage.name, "", "stage") from error
 
 
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass], hooks: PassHooks = PassHooks()) -> None:
@@ -124,20 +128,30 @@ def _verify_after(current: ModulePass, module: ModuleOp, original: ModuleOp | No
 
 
 def reproducer(module: ModuleOp, passes: Sequence[ModulePass]) -> str:
-    """Write the module to a temporary file; the ``tritonx-opt`` command that runs ``passes`` on it, or "" if that
+    """Write the module to a file of its own; the ``tritonx-opt`` command that runs ``passes`` on it, or "" if that
     fails.
     """
     try:
         from tritonx.ir.text import print_module
 
         text = print_module(module, debuginfo=True)
-        name = f"tritonx-{passes[0].name}-{sha256(text.encode()).hexdigest()[:8]}.mlir"
-        path = Path(tempfile.gettempdir()) / name
-        path.write_text(text)
     except Exception:  # the report on the failure matters more than its reproducer
         return ""
     pipeline = ",".join(str(p) for p in passes).replace("'", "'\\''")
-    return f"tritonx-opt -p '{pipeline}' {path}"
+    return text_reproducer(text, f"{passes[0].name}.mlir", f"tritonx-opt -p '{pipeline}' {{}}")
 
 
-__all__ = ["PassError", "PassFailure", "PassHooks", "reproducer", "run_pass_stage", "run_passes"]
+def text_reproducer(text: str, name: str, command: str) -> str:
+    """``command`` with the path of a file that holds ``text`` in the place of its braces, or "" if that fails. The
+    file lies in a fresh folder that only this user can enter: kernels are not for everyone to read, and a name that
+    can be foretold is not for writing to."""
+    try:
+        path = Path(tempfile.mkdtemp(prefix="tritonx-")) / name
+        path.write_text(text)
+    except OSError:
+        return ""
+    before, _, after = command.partition("{}")
+    return f"{before}{path}{after}"
+
+
+__all__ = ["PassError", "PassFailure", "PassHooks", "reproducer", "run_pass_stage", "run_passes", "text_reproducer"]

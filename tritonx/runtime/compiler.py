@@ -288,6 +288,7 @@ class _Compile:
         if path is None:
             return value
         print(f"\nOverriding kernel with file {path}")
+        self.compilation.origin = None
         with open(path, "rb") as file:
             content = file.read()
         if isinstance(stage, PassStage):

@@ -64,6 +64,10 @@ class NoBackend(TritonError):
     """No backend of this name, or none for these arguments; says which there are."""
 
 
+class MissingLibrary(TritonError, FileNotFoundError):
+    """The kernel calls a device library that is not on this machine; says which, and how to supply it."""
+
+
 class MixedDevices(TritonError):
     """The array arguments of one launch live in different places; names two of them."""
 

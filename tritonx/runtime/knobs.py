@@ -44,6 +44,14 @@ def parse_size(text: str) -> int:
     return int(float(number.rstrip("KMG")) * factor)
 
 
+def parse_seconds(text: str) -> float:
+    """A time limit: a positive number of seconds."""
+    seconds = float(text)
+    if not 0 < seconds < float("inf"):
+        raise ValueError(f"expected a positive number of seconds, got {text!r}")
+    return seconds
+
+
 class Knob(Generic[T]):
     """One setting of a group, as a descriptor. ``default`` may be a function without arguments."""
 
@@ -217,6 +225,11 @@ class CompilationKnobs(Group):
     allow_non_constexpr_globals = flag("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")
     verify = flag("TRITON_VERIFY")
     """Verify the IR after every pass."""
+    isolate = flag("TRITON_ISOLATE")
+    """LLVM runs in a helper process for every kernel, not only for those with code that is not ours (inline assembly,
+    libraries of the user): see ``tritonx.runtime.isolation``."""
+    isolate_timeout = Knob("TRITON_ISOLATE_TIMEOUT", 600.0, parse_seconds)
+    """Seconds after which a helper process is ended and the compile fails."""
     instrumentation_mode = text("TRITON_INSTRUMENTATION_MODE", "")
     listener = hook()
 

@@ -174,7 +174,7 @@ class Driver:
         return value
 
     def run_stage(self, value: Any, stage: Stage) -> Any:
-        from tritonx.ir.failure import failure_of
+        from tritonx.ir.failure import PassFailure, failure_of
         from tritonx.ir.pipeline import run_passes
 
         assert self.target is not None
@@ -188,6 +188,8 @@ class Driver:
         start = time.perf_counter()
         try:
             value = stage.emit(value, self.target.compilation)
+        except PassFailure:
+            raise
         except Exception as error:
             raise failure_of(error, stage.name, "", what="stage") from error
         self.timings.append((stage.name, time.perf_counter() - start))

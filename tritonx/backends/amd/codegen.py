@@ -1,9 +1,12 @@
-"""LLVM text to AMDGCN assembly and to an object, in process through llvmlite."""
+"""LLVM text to AMDGCN assembly and to an object, through llvmlite.
+
+Imports neither xDSL nor an emitter: a helper process comes up with this."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as _llvmlite
@@ -43,15 +46,27 @@ def data_layout(processor: str, wave: int) -> str:
     return str(target_machine(processor, wave).target_data)
 
 
-def optimised(text: str, processor: str, wave: int) -> Any:
-    """The parsed and optimised module, linked with the libraries that it calls. LLVM ends the process on malformed
-    text.
-    """
+def compile_text(
+    text: str, processor: str, wave: int, libraries: Sequence[str] = (), *, verify: bool = False
+) -> dict[str, str | bytes]:
+    """Optimise a module, linked with the bitcode files ``libraries``: its assembly as ``amdgcn`` and its relocatable
+    object as ``object``.
+
+    LLVM ends the process on malformed text: what is not wholly written by our emitters comes here through
+    ``tritonx.runtime.isolation``, with ``verify`` on, which raises ``RuntimeError`` for what LLVM's verifier finds."""
+    module = optimised(text, processor, wave, libraries, verify=verify)
+    written = assembly(module.clone(), processor, wave)
+    return {"amdgcn": written, "object": object_code(module, processor, wave)}
+
+
+def optimised(text: str, processor: str, wave: int, libraries: Sequence[str] = (), *, verify: bool = False) -> Any:
+    """The parsed and optimised module, linked with the libraries."""
     machine = target_machine(processor, wave)
     module = llvm.parse_assembly(text)
-    names = [name for prefix, name in device_library.LIBRARIES.items() if prefix in text]
-    if names:
-        link_libraries(module, names, processor, wave, flush="preserve-sign" in text)
+    if verify:
+        module.verify()
+    if libraries:
+        link_libraries(module, libraries, processor, wave, flush="preserve-sign" in text)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = False
     options.slp_vectorization = False
@@ -60,9 +75,9 @@ def optimised(text: str, processor: str, wave: int) -> Any:
     return module
 
 
-def link_libraries(module: Any, names: Sequence[str], processor: str, wave: int, *, flush: bool) -> None:
+def link_libraries(module: Any, paths: Sequence[str], processor: str, wave: int, *, flush: bool) -> None:
     """Put the libraries' functions into the module, as its own; the unused ones go in optimising."""
-    libraries = [llvm.parse_bitcode(device_library.bitcode(name)) for name in names]
+    libraries = [llvm.parse_bitcode(Path(path).read_bytes()) for path in paths]
     layout = data_layout(processor, wave)
     controls = llvm.parse_assembly(device_library.controls(isa_version(processor), wave, flush=flush))
     kernels = {f.name for f in module.functions if not f.is_declaration}

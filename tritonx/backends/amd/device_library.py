@@ -12,6 +12,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from tritonx.runtime.errors import MissingLibrary
+
 LIBRARIES = {"@__ocml_": "ocml.bc", "@__ockl_": "ockl.bc"}
 """What a module's text mentions that must be linked with a library."""
 
@@ -24,7 +26,7 @@ DOUBLE = frozenset({"exp", "exp2", "log", "log2", "sin", "cos", "tan", "erf", "t
 
 @lru_cache(maxsize=4)
 def path(name: str) -> Path:
-    """Where ``ocml.bc`` or ``ockl.bc`` is; ``FileNotFoundError`` with the ways to supply it where it is nowhere."""
+    """Where ``ocml.bc`` or ``ockl.bc`` is; ``MissingLibrary`` with the ways to supply it where it is nowhere."""
     folders: list[Path] = []
     if given := os.environ.get("TRITONX_ROCM_BITCODE"):
         folders.append(Path(given))
@@ -40,8 +42,8 @@ def path(name: str) -> Path:
         folders.append(Path(spec.origin).parent / "backends" / "amd" / "lib")
     for folder in folders:
         if (folder / name).is_file():
-            return folder / name
-    raise FileNotFoundError(
+            return (folder / name).absolute()
+    raise MissingLibrary(
         f"this kernel needs ROCm's device library {name}, which is not on this machine: "
         f"install ROCm's device libraries, or set TRITONX_ROCM_BITCODE to the folder that holds it"
     )
@@ -52,13 +54,14 @@ def found(name: str) -> bool:
     """Whether a library is on this machine; looked for once."""
     try:
         return path(name).is_file()
-    except FileNotFoundError:
+    except MissingLibrary:
         return False
 
 
-@lru_cache(maxsize=4)
-def bitcode(name: str) -> bytes:
-    return path(name).read_bytes()
+def seen() -> bool:
+    """Whether the libraries are those that an installation brought, not files of a folder that the environment
+    names."""
+    return not os.environ.get("TRITONX_ROCM_BITCODE")
 
 
 def controls(isa: int, wave: int, *, flush: bool) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tritonx.backends.amd import debug, dot, math, memory
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm import fp8
+from tritonx.conversion.gpu_to_llvm.calls import Signatures
 from tritonx.conversion.gpu_to_llvm.machine import Access, Machine
 
 if TYPE_CHECKING:
@@ -233,6 +234,9 @@ class AmdMachine(Machine):
 
     def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
         return fp8.convert_any(f, tile, source, target, rounding)
+
+    def library_signatures(self) -> Signatures:
+        return math.library_signatures()
 
     def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
         return math.extern(f, symbol, operands, result)

@@ -6,11 +6,12 @@ polynomials that the host uses too."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tritonx.backends.amd import device_library
-from tritonx.backends.amd.ocml_names import KNOWN
-from tritonx.conversion.gpu_to_llvm.calls import call_each
+from tritonx.backends.amd.ocml_names import FUNCTIONS, KNOWN
+from tritonx.conversion.gpu_to_llvm.calls import Signatures, call_each, signatures
 from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, convert_tile, of
 from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
 from tritonx.conversion.gpu_to_llvm.types import float_literal
@@ -55,6 +56,12 @@ _DIRECT = {
     "__ocml_floor": "floor", "__ocml_ceil": "ceil", "__ocml_trunc": "trunc", "__ocml_rint": "rint",
     "__ocml_fabs": "fabs", "__ocml_fma": "fma", "__ocml_copysign": "copysign", "__ocml_round": "round",
 }  # fmt: skip
+
+
+@cache
+def library_signatures() -> Signatures:
+    """What OCML has, as far as ``tl.extra.libdevice`` names it."""
+    return signatures(FUNCTIONS)
 
 
 def extern(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:

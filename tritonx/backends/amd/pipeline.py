@@ -46,6 +46,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     table = {**TABLE, **buffer.TABLE, **assembly.TABLE, **thread_transpose.TABLE, **scheduling.TABLE}
     emitter = ModuleEmitter(module, machine, options, table)
     text = emitter.emit()
+    compilation.origin = emitter.origin()
     if emitter.shared_bytes > chip.shared_bytes:
         from tritonx.runtime.errors import OutOfResources
         from tritonx.transforms.gpu.allocate_shared_memory import largest_buffers
@@ -56,30 +57,40 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
 
 
 def emit_assembly(text: str, compilation: Compilation) -> str:
-    """AMDGCN; the optimised module is kept for the object, so that LLVM's passes run once."""
-    from tritonx.backends.amd.codegen import assembly, optimised
+    """AMDGCN; the object, which is made by the way, is kept for the next stage, so that LLVM's passes run once."""
+    from tritonx.backends.amd import device_library
+    from tritonx.runtime.isolation.translate import translate
 
     chip = processor(compilation.target)
-    module = optimised(text, chip.name, chip.wave)
-    written = assembly(module.clone(), chip.name, chip.wave)
+    names = [name for prefix, name in device_library.LIBRARIES.items() if prefix in text]
+    made = translate(
+        "amdgcn",
+        "tritonx.backends.amd.codegen:compile_text",
+        text,
+        compilation,
+        trusted=not names or device_library.seen(),
+        processor=chip.name,
+        wave=chip.wave,
+        libraries=[str(device_library.path(name)) for name in names],
+    )
+    written = made["amdgcn"]
+    assert isinstance(written, str)
     compilation.metadata["name"] = kernel_name(written)
     compilation.metadata["spills"] = sum(map(int, re.findall(r"\.[sv]gpr_spill_count:\s+(\d+)", written)))
     frames = re.findall(r"\.private_segment_fixed_size:\s+(\d+)", written)
     compilation.metadata["local"] = max(map(int, frames), default=0)
     compilation.metadata["registers"] = max(map(int, re.findall(r"\.vgpr_count:\s+(\d+)", written)), default=0)
-    compilation.scratch["module"] = module
+    compilation.scratch["object"] = made["object"]
     return written
 
 
 def emit_code_object(written: str, compilation: Compilation) -> bytes:
-    from tritonx.backends.amd.codegen import object_code
     from tritonx.backends.amd.lld import link_object
 
-    chip = processor(compilation.target)
-    module = compilation.scratch.pop("module", None)
-    if module is None:
+    made = compilation.scratch.pop("object", None)
+    if made is None:
         raise ValueError("a code object is made from LLVM text: start at the stage llir or before")
-    return link_object(object_code(module, chip.name, chip.wave))
+    return link_object(made)
 
 
 def kernel_name(written: str) -> str:

@@ -1,12 +1,14 @@
 """LLVM text to a relocatable object, through llvmlite.
 
-Everything happens in this process; the text comes from `conversion/tile_to_loops`, whose constructs are tested one by
-one, since LLVM ends the process on input that it cannot handle.
+The text comes from `conversion/tile_to_loops`, whose constructs are tested one by one, since LLVM ends the process on
+input that it cannot handle; other text is compiled in a helper process (`tritonx.runtime.isolation`).
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from typing import Any
 
@@ -72,10 +74,21 @@ def _optimise(module: Any, machine: Any) -> None:
 
 def compile_object(text: str, isa: HostIsa) -> bytes:
     """Optimise and assemble. Raises ``RuntimeError`` for text that does not parse."""
+    made = object_of(text, asdict(isa))["obj"]
+    assert isinstance(made, bytes)
+    return made
+
+
+def object_of(text: str, isa: Mapping[str, Any], *, verify: bool = False) -> dict[str, str | bytes]:
+    """The relocatable object of a module, as ``obj``; ``isa`` are the fields of a ``HostIsa``. With ``verify`` what
+    LLVM's verifier finds is a ``RuntimeError``."""
+    machine = _machine(HostIsa(**isa))
     with _LOCK:
         module = binding().parse_assembly(text)
-        _optimise(module, _machine(isa))
-        return _machine(isa).emit_object(module)
+        if verify:
+            module.verify()
+        _optimise(module, machine)
+        return {"obj": machine.emit_object(module)}
 
 
 def optimised_text(text: str, isa: HostIsa) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 from tritonx.backends.api import Compilation, EmitStage, PassStage, Stage, Target
@@ -29,10 +30,13 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     from tritonx.conversion.tile_to_loops.lower import lower_module
     from tritonx.dialects import tile
     from tritonx.ir.failure import PassError, failure_of
+    from tritonx.ir.origin import Origin
     from tritonx.runtime.errors import TritonError
 
     isa = isa_of(compilation.target)
-    names = [op.sym_name.data for op in module.ops if isinstance(op, tile.FuncOp)]
+    functions = [op for op in module.ops if isinstance(op, tile.FuncOp)]
+    names = [op.sym_name.data for op in functions]
+    compilation.origin = Origin(functions[0] if functions else None)
     written = {name: written_arguments(module, name) for name in names}
     try:
         lowered = lower_module(module, isa, data_layout=data_layout(isa), fuse=compilation.options.enable_fp_fusion)
@@ -56,7 +60,10 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
 
 
 def emit_object(text: str, compilation: Compilation) -> bytes:
-    from tritonx.backends.cpu.codegen import compile_object
     from tritonx.backends.cpu.host import isa_of
+    from tritonx.runtime.isolation.translate import translate
 
-    return compile_object(text, isa_of(compilation.target))
+    isa = asdict(isa_of(compilation.target))
+    made = translate("obj", "tritonx.backends.cpu.codegen:object_of", text, compilation, isa=isa)["obj"]
+    assert isinstance(made, bytes)
+    return made

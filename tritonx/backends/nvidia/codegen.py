@@ -1,15 +1,17 @@
-"""LLVM text to PTX, in process through llvmlite."""
+"""LLVM text to PTX, through llvmlite.
+
+Imports neither xDSL nor an emitter: a helper process comes up with this."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as _llvmlite
 
-from tritonx.backends.nvidia import device_library
-from tritonx.backends.nvidia.targets import PTX_VERSION, Capability
+from tritonx.backends.nvidia.targets import PTX_VERSION
 
 llvm: Any = _llvmlite  # the package has no types
 
@@ -39,25 +41,32 @@ def data_layout(processor: str) -> str:
     return str(target_machine(processor).target_data)
 
 
-def to_ptx(text: str, capability: Capability, *, optimise: bool = True) -> str:
-    """Optimise a module, linked with libdevice where it calls it, and write its PTX.
+def to_ptx(text: str, processor: str, library: str = "", *, verify: bool = False) -> dict[str, str | bytes]:
+    """Optimise a module, linked with the bitcode file ``library`` where there is one, and write its PTX, as ``ptx``.
 
-    LLVM ends the process on malformed text, so what comes here has been written by the tested emitters only.
+    LLVM ends the process on malformed text: what is not wholly written by our emitters comes here through
+    ``tritonx.runtime.isolation``, with ``verify`` on, which raises ``RuntimeError`` for what LLVM's verifier finds.
     """
-    machine = target_machine(capability.processor)
+    machine = target_machine(processor)
     module = llvm.parse_assembly(text)
-    if device_library.PREFIX in text:
-        library = llvm.parse_bitcode(device_library.bitcode())
-        library.triple = TRIPLE
-        library.data_layout = data_layout(capability.processor)
-        kernels = {f.name for f in module.functions if not f.is_declaration}
-        module.link_in(library)
-        for function in module.functions:
-            if not function.is_declaration and function.name not in kernels:
-                function.linkage = "internal"
-    if optimise:
-        _optimise(module, machine)
-    return machine.emit_assembly(module)
+    if verify:
+        module.verify()
+    if library:
+        _link(module, library, processor)
+    _optimise(module, machine)
+    return {"ptx": machine.emit_assembly(module)}
+
+
+def _link(module: Any, path: str, processor: str) -> None:
+    """Put the library's functions into the module, as its own; the unused ones go in optimising."""
+    library = llvm.parse_bitcode(Path(path).read_bytes())
+    library.triple = TRIPLE
+    library.data_layout = data_layout(processor)
+    kernels = {f.name for f in module.functions if not f.is_declaration}
+    module.link_in(library)
+    for function in module.functions:
+        if not function.is_declaration and function.name not in kernels:
+            function.linkage = "internal"
 
 
 def _optimise(module: Any, machine: Any) -> None:

@@ -9,13 +9,8 @@ import os
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tritonx.conversion.gpu_to_llvm.calls import call_each
-from tritonx.conversion.gpu_to_llvm.values import Tile
-
-if TYPE_CHECKING:
-    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+from tritonx.runtime.errors import MissingLibrary
 
 PREFIX = "@__nv_"
 """What a module's text mentions that must be linked with the library."""
@@ -36,18 +31,23 @@ INLINE = {
 """Library symbols for which the emission has its own code."""
 
 
-def call(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:
-    """Call the library's ``symbol`` on every element; the module is linked with the library afterwards."""
-    return call_each(f, f"@{symbol}", operands, result)
+def given_path() -> Path | None:
+    """The file that the environment names: a library that nobody here has seen."""
+    for name in ("TRITONX_LIBDEVICE_PATH", "TRITON_LIBDEVICE_PATH"):
+        if given := os.environ.get(name):
+            return Path(given)
+    return None
+
+
+def seen() -> bool:
+    """Whether the library is one that an installation brought, not one that the environment names."""
+    return given_path() is None
 
 
 @lru_cache(maxsize=1)
 def path() -> Path:
-    """Where libdevice.10.bc is; ``FileNotFoundError`` with the ways to supply it where it is nowhere."""
-    candidates: list[Path] = []
-    for name in ("TRITONX_LIBDEVICE_PATH", "TRITON_LIBDEVICE_PATH"):
-        if given := os.environ.get(name):
-            candidates.append(Path(given))
+    """Where libdevice.10.bc is; ``MissingLibrary`` with the ways to supply it where it is nowhere."""
+    candidates: list[Path] = [] if (given := given_path()) is None else [given]
     if (spec := find_spec("nvidia")) is not None:
         for root in spec.submodule_search_locations or ():
             candidates += sorted(Path(root).glob("*/nvvm/libdevice/libdevice.10.bc"))
@@ -60,13 +60,8 @@ def path() -> Path:
     candidates.append(Path("/usr/local/cuda/nvvm/libdevice/libdevice.10.bc"))
     for candidate in candidates:
         if candidate.is_file():
-            return candidate
-    raise FileNotFoundError(
+            return candidate.absolute()
+    raise MissingLibrary(
         "this kernel needs NVIDIA's device library libdevice.10.bc, which is not on this machine: "
         "pip install nvidia-nvvm, or set TRITONX_LIBDEVICE_PATH"
     )
-
-
-@lru_cache(maxsize=1)
-def bitcode() -> bytes:
-    return path().read_bytes()

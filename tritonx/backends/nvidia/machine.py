@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.nvidia import convert, debug, dot, math, memory, redux, shared
+from tritonx.conversion.gpu_to_llvm.calls import Signatures
 from tritonx.conversion.gpu_to_llvm.machine import Access, Machine
 
 if TYPE_CHECKING:
@@ -164,6 +165,9 @@ class NvidiaMachine(Machine):
 
     def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
         return convert.convert(f, self.capability, tile, source, target, rounding)
+
+    def library_signatures(self) -> Signatures:
+        return math.library_signatures()
 
     def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
         return math.extern(f, symbol, operands, result)

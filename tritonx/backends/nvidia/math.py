@@ -9,11 +9,13 @@ the device library, see ``device_library``."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tritonx.analysis.precision import only_narrowed
 from tritonx.backends.nvidia import device_library
-from tritonx.conversion.gpu_to_llvm.calls import call_each, joined
+from tritonx.backends.nvidia.libdevice_names import FUNCTIONS
+from tritonx.conversion.gpu_to_llvm.calls import Signatures, call_each, joined, signatures
 from tritonx.conversion.gpu_to_llvm.elementwise import (
     call_intrinsic,
     combine,
@@ -135,11 +137,17 @@ def double_function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile
             return call_each(f, "@llvm.nvvm.sqrt.rn.d", operands, "double")
         return None
     symbol = device_library.DOUBLE.get(name)
-    return None if symbol is None else device_library.call(f, symbol, operands, "double")
+    return None if symbol is None else call_each(f, f"@{symbol}", operands, "double")
+
+
+@cache
+def library_signatures() -> Signatures:
+    """What libdevice has, as far as ``tl.extra.libdevice`` names it."""
+    return signatures(FUNCTIONS)
 
 
 def extern(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
     """A ``__nv_*`` function: the polynomials and instructions that stand for it, else the device library itself."""
     if (name := device_library.INLINE.get(symbol)) is not None and (made := function(f, name, operands)) is not None:
         return made
-    return device_library.call(f, symbol, operands, result)
+    return call_each(f, f"@{symbol}", operands, result)

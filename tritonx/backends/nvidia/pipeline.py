@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 from tritonx.backends.nvidia.targets import capability
+from tritonx.runtime.errors import PTXASError
+
+if TYPE_CHECKING:
+    from tritonx.ir.origin import Origin
 
 
 def stages(target: Target, options: Options) -> tuple[Stage, ...]:
@@ -40,6 +44,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     )
     emitter = ModuleEmitter(module, machine, options, TABLE)
     text = emitter.emit()
+    compilation.origin = emitter.origin()
     compilation.metadata.update(emitter.launch_metadata())
     if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space
         compilation.metadata["shared_hint"] = largest_buffers(module)
@@ -54,11 +59,33 @@ def module_maxnreg(module: Any, share: int) -> int | None:
 
 
 def emit_ptx(text: str, compilation: Compilation) -> str:
-    from tritonx.backends.nvidia.codegen import kernel_name, to_ptx
+    from tritonx.backends.nvidia import device_library
+    from tritonx.backends.nvidia.codegen import kernel_name
+    from tritonx.runtime.isolation.translate import translate
 
-    ptx = to_ptx(text, capability(compilation.target))
+    needed = device_library.PREFIX in text
+    ptx = translate(
+        "ptx",
+        "tritonx.backends.nvidia.codegen:to_ptx",
+        text,
+        compilation,
+        trusted=not needed or device_library.seen(),
+        processor=capability(compilation.target).processor,
+        library=str(device_library.path()) if needed else "",
+    )["ptx"]
+    assert isinstance(ptx, str)
     compilation.metadata["name"] = kernel_name(ptx)
     return ptx
+
+
+def with_lines(error: PTXASError, origin: Origin | None) -> PTXASError:
+    """The assembler's error behind the kernel's lines whose code it has from the user; else behind the kernel's own."""
+    from tritonx.ir.places import source_of
+
+    ops = () if origin is None else origin.foreign or (() if origin.kernel is None else (origin.kernel,))
+    lines = dict.fromkeys(str(places[0]) for op in ops if (places := source_of(op)))
+    where = f"{', '.join(lines)}: " if lines else ""
+    return PTXASError(f"{where}{error.error_message}")
 
 
 def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
@@ -66,12 +93,15 @@ def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
 
     target, options = compilation.target, compilation.options
     chip = capability(target)
-    made = assemble(
-        ptx,
-        chip,
-        options=getattr(options, "ptx_options", None),
-        may_drop_limit=options.maxnreg is None,
-    )
+    try:
+        made = assemble(
+            ptx,
+            chip,
+            options=getattr(options, "ptx_options", None),
+            may_drop_limit=options.maxnreg is None,
+        )
+    except PTXASError as error:
+        raise with_lines(error, compilation.origin) from None
     compilation.metadata["registers"] = made.registers
     compilation.metadata["max_registers"] = chip.thread_registers(target.warp_size * options.num_warps)
     compilation.metadata["spills"] = made.spills

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.elementwise import LAZY_FROM
@@ -9,6 +10,24 @@ from tritonx.conversion.gpu_to_llvm.values import Tile
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+Signatures = frozenset[tuple[str, tuple[str, ...], str]]
+"""Functions by symbol, LLVM types of the operands, LLVM type of the result."""
+
+_LLVM_TYPES = {"fp16": "half", "bf16": "bfloat", "fp32": "float", "fp64": "double"}
+
+
+def signatures(functions: Mapping[str, Mapping[tuple[str, ...], tuple[str, str]]]) -> Signatures:
+    """Of a backend's table of library functions (``Backend.extern_functions``)."""
+
+    def llvm(name: str) -> str:
+        return _LLVM_TYPES.get(name) or name.replace("uint", "i").replace("int", "i")
+
+    return frozenset(
+        (symbol, tuple(map(llvm, types)), llvm(result))
+        for overloads in functions.values()
+        for types, (symbol, result) in overloads.items()
+    )
 
 
 def call_each(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile:

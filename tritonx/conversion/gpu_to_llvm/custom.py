@@ -29,8 +29,9 @@ def inline_assembly(op: Any, f: FunctionEmitter) -> None:
     inputs = [(f.get(v), f.scalars(f.get(v))) for v in op.args]
     outputs = [llvm_type(r.type) for r in op.results]
     count = len(inputs[0][1]) if inputs else f.registers(op.results[0].type)
-    constraints = op.constraints.data
+    constraints = escape(op.constraints.data)
     flags = "" if op.pure.value.data else "sideeffect "
+    mark = f"!srcloc !{{i64 {f.module.foreign(op)}}}"
     collected: list[list[str]] = [[] for _ in outputs]
     for first in range(0, count, pack):
         operands: list[str] = []
@@ -40,7 +41,7 @@ def inline_assembly(op: Any, f: FunctionEmitter) -> None:
         result_types = [t for elem in outputs for t in word_types(elem, pack)]
         struct = result_types[0] if len(result_types) == 1 else "{ " + ", ".join(result_types) + " }"
         text = escape(op.asm_string.data)
-        called = f.inst(f'call {struct} asm {flags}"{text}", "{constraints}"({", ".join(operands)})')
+        called = f.inst(f'call {struct} asm {flags}"{text}", "{constraints}"({", ".join(operands)}), {mark}')
         parts = [
             called if len(result_types) == 1 else f.inst(f"extractvalue {struct} {called}, {i}")
             for i in range(len(result_types))
@@ -106,7 +107,10 @@ def unpack_words(f: FunctionEmitter, elem: str, words: list[str], pack: int) -> 
 
 def extern_elementwise(op: Any, f: FunctionEmitter) -> None:
     """A function of the vendor's device library: the machine inlines it or declares it for linking."""
-    made = f.machine.extern(f, op.symbol.data, [f.get(v) for v in op.srcs], llvm_type(op.results[0].type))
+    operands, result = [f.get(v) for v in op.srcs], llvm_type(op.results[0].type)
+    if (op.symbol.data, tuple([t.elem for t in operands]), result) not in f.machine.library_signatures():
+        f.module.foreign(op)
+    made = f.machine.extern(f, op.symbol.data, operands, result)
     if made is None:
         raise PassError(op, f"the target has no device function '{op.symbol.data}'")
     f.result(op, made)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
+    from tritonx.conversion.gpu_to_llvm.calls import Signatures
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
-    from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.gpu_to_llvm.values import Tile
 
 
 @dataclass(frozen=True)
@@ -225,6 +226,10 @@ class Machine(ABC):
         """Emit the matrix instructions for ``op`` (tt.dot) if the layout of its result is one of the vendor's; False
         if it is not.
         """
+
+    def library_signatures(self) -> Signatures:
+        """The functions of the device library that the target lists; a call of any other may be of anything."""
+        return frozenset()
 
     @abstractmethod
     def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:

@@ -19,6 +19,7 @@ from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.llvm_text import string_constant
 from tritonx.dialects import tile
 from tritonx.ir.failure import PassError
+from tritonx.ir.origin import Origin
 
 
 class ModuleEmitter:
@@ -45,6 +46,7 @@ class ModuleEmitter:
         }
         self.num_warps = self._attribute("ttg.total-num-warps") or self._attribute("ttg.num-warps") or options.num_warps
         self.shared_bytes = self._attribute("ttg.shared") or 0
+        self._foreign: list[Operation] = []
 
     def _attribute(self, name: str) -> int:
         found = self.op.attributes.get(name)
@@ -88,6 +90,18 @@ class ModuleEmitter:
             return []
         called = f.inst(f"call {struct} @{callee}({operands})")
         return [Tile.wide(t.elem, t.n, f.inst(f"extractvalue {struct} {called}, {i}")) for i, t in enumerate(types)]
+
+    # ---- where the text comes from
+
+    def foreign(self, op: Operation) -> int:
+        """Note that code which is not ours is passed on for ``op``; its number for a ``!srcloc``."""
+        self._foreign.append(op)
+        return len(self._foreign)
+
+    def origin(self) -> Origin:
+        """Of the text that ``emit`` returned."""
+        kernels = [op for op in self.functions.values() if op.sym_visibility and op.sym_visibility.data == "public"]
+        return Origin(kernels[0] if kernels else None, tuple(self._foreign))
 
     # ---- functions
 
