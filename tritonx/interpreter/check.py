@@ -50,17 +50,22 @@ def _import_statement(gen: FunctionGenerator, node: ast.Import) -> None:
         raise gen.unsupported(node)
 
 
-def _is_debugging(node: ast.expr) -> bool:
-    """Whether the call is there for whoever watches the kernel run."""
-    if not isinstance(node, ast.Call):
-        return False
+def stops(node: ast.Call) -> bool:
+    """Whether the call is one of a debugger's."""
     if isinstance(node.func, ast.Name):
-        return node.func.id in ("print", "breakpoint")
+        return node.func.id == "breakpoint"
     return (
         isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id in DEBUGGERS
     )
+
+
+def _is_debugging(node: ast.expr) -> bool:
+    """Whether the call is there for whoever watches the kernel run."""
+    if not isinstance(node, ast.Call):
+        return False
+    return stops(node) or (isinstance(node.func, ast.Name) and node.func.id == "print")
 
 
 class LenientGenerator(ModuleGenerator):

@@ -9,8 +9,6 @@ that names the kernel's line.
 from __future__ import annotations
 
 import ast
-import copy
-import inspect
 from bdb import BdbQuit
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -20,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tritonx.frontend.codegen.calls import bind_arguments
 from tritonx.frontend.semantics import ir_type
 from tritonx.interpreter.arguments import argument_value
 from tritonx.interpreter.check import check
@@ -29,19 +28,20 @@ from tritonx.interpreter.execution import Execution
 from tritonx.interpreter.host import HostMemory
 from tritonx.interpreter.rewrite import rewritten
 from tritonx.interpreter.running import Runtime
-from tritonx.interpreter.semantics import EagerSemantics, LanesDiverge, is_language_value
+from tritonx.interpreter.semantics import EagerSemantics, LanesDiverge
 from tritonx.interpreter.tracebacks import trail
 from tritonx.interpreter.values import Descriptor
 from tritonx.language import active
-from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.constexpr import constexpr
 from tritonx.language.dtypes import int32, int64, str_to_ty
 from tritonx.language.values import tensor, tuple_type
 from tritonx.language.values import tuple as language_tuple
 from tritonx.runtime.errors import InterpreterError
-from tritonx.runtime.jit import ConstexprFunction, JITFunction
+from tritonx.runtime.jit import JITFunction
+from tritonx.runtime.launch import Request
 from tritonx.runtime.params import KernelParam
 from tritonx.runtime.source import JITCallable
-from tritonx.runtime.specialize import ArgSpec, specializer
+from tritonx.runtime.specialize import ArgSpec
 
 ASSERTING = {"debug": True, "sanitize_overflow": False}
 """The kernel's assertions always run; sums that overflow wrap, as they do on a device."""
@@ -69,7 +69,7 @@ class InterpretedFunction(JITFunction):
         execution = Execution(grid=extents, memory=(host := HostMemory()).memory, poison=self.poison)
         options = request.options.replace(**ASSERTING)
         semantic = EagerSemantics(execution, options, call)
-        values = [_argument(p, request.bound[p.name], host) for p in self.params]
+        values = {p.name: _argument(p, spec, request, host) for p, spec in zip(self.params, request.specs, strict=True)}
         python = python_of(self)
         with active.activate(semantic), np.errstate(all="ignore"):
             _run_programs(execution, python, values)
@@ -99,26 +99,9 @@ def interpreted(kernel: JITFunction) -> InterpretedFunction:
 def call(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Any:
     """Call what kernel code may call, with values of the language; the active semantics run its ops."""
     kwargs = kwargs or {}
-    if isinstance(fn, ConstexprFunction):
-        result = fn.fn(*(unwrap(a) for a in args), **{name: unwrap(v) for name, v in kwargs.items()})
-        return result if is_language_value(result) else constexpr(result)
-    if not isinstance(fn, JITCallable):
+    if not isinstance(fn, JITFunction):
         return fn(*args, **kwargs)
-    bound = fn.signature.bind(*args, **kwargs)
-    bound.apply_defaults()
-    for name, value in bound.arguments.items():
-        kind = fn.signature.parameters[name].kind
-        if kind is inspect.Parameter.VAR_POSITIONAL:
-            bound.arguments[name] = tuple(_wrapped(v) for v in value)
-        elif kind is not inspect.Parameter.VAR_KEYWORD:
-            constant = "constexpr" in str(fn.signature.parameters[name].annotation)
-            bound.arguments[name] = constexpr(value) if constant and not isinstance(value, tensor) else _wrapped(value)
-    return python_of(fn)(*bound.args, **bound.kwargs)
-
-
-def _wrapped(value: Any) -> Any:
-    """A plain Python number or string as a constexpr, as arguments are to the compiler."""
-    return constexpr(value) if value is None or isinstance(value, bool | int | float | str) else value
+    return python_of(fn)(**bind_arguments(fn, args, kwargs))
 
 
 _PYTHON: WeakKeyDictionary[JITCallable, tuple[str, Callable[..., Any]]] = WeakKeyDictionary()
@@ -132,7 +115,7 @@ def python_of(fn: JITCallable) -> Callable[..., Any]:
         return known[1]
     made = rewritten(
         fn.fn,
-        copy.deepcopy(ast.parse(fn.src)),
+        ast.parse(fn.src),
         file=fn.file_name,
         first_line=fn.def_line_number,
         indentation=fn.indentation,
@@ -142,25 +125,14 @@ def python_of(fn: JITCallable) -> Callable[..., Any]:
     return made
 
 
-def _by_position(python: Callable[..., Any]) -> Callable[..., Any]:
-    """`python` with its keyword-only parameters as positional ones behind the others."""
-    code = python.__code__
-    count = code.co_argcount
-    named = code.co_varnames[count : count + code.co_kwonlyargcount]
-    if not named:
-        return python
-    return lambda *values: python(*values[:count], **dict(zip(named, values[count:], strict=True)))
-
-
-def _run_programs(execution: Execution, python: Callable[..., Any], values: Sequence[Any]) -> None:
-    python = _by_position(python)
+def _run_programs(execution: Execution, python: Callable[..., Any], values: Mapping[str, Any]) -> None:
     x_extent, y_extent, z_extent = execution.grid
     for z in range(z_extent):
         for y in range(y_extent):
             for x in range(x_extent):
                 execution.program = (x, y, z)
                 try:
-                    python(*values)
+                    python(**values)
                 except KernelFault as fault:
                     fault.trail = trail(fault.__traceback__, function_of)
                     raise fault.at(None, execution.program) from None
@@ -181,12 +153,10 @@ def function_of(code: CodeType) -> JITCallable | None:
 # Arguments.
 
 
-def _argument(param: KernelParam, value: Any, host: HostMemory) -> Any:
-    if param.is_constexpr:
-        return constexpr(value)
-    table = specializer(param.is_const, not param.do_not_specialize, False, param.annotation_type)
-    spec, _ = table(value)
-    return _language_value(spec, value, param.name, host)
+def _argument(param: KernelParam, spec: ArgSpec | None, request: Request, host: HostMemory) -> Any:
+    if spec is None:
+        return constexpr(request.wanted.constants[(param.num,)])
+    return _language_value(spec, request.bound[param.name], param.name, host)
 
 
 def _language_value(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> Any:

@@ -9,21 +9,25 @@ kernel's source. Only what plain Python would do differently is touched, and eve
 | `x = 5`, `x += y`, `return 5` | `x = rt.keep(5)`, `x = rt.keep(x + y)`, ...: numbers turn into tensors |
 | `x: tl.constexpr = 5` | `x = rt.constant(5)` |
 | `for i in range(n)` | `for i in rt.iterate(rt.range(n))`: the bounds may be tensors, the counter is one |
+| `f(x)` | `rt.callee(f)(x)`: Python functions get plain values, and give values of the language |
+| `a + b`, `-a`, `a < b` | `rt.operate("Add", a, b)`, ...: aggregates define operators by jit functions |
+| `v[i]` | `rt.indexed(v)[i]`, likewise |
+| `v.name`, but for modules | `rt.attribute(v, "name")`: of the value of a constexpr, methods of aggregates |
+| `(a, b)`, `[a, b]`, `[f(x) for x in t]` | `rt.sequence((a, b))`, ...: tuples of the language |
+| `a if c else b` | `rt.choose(lambda: c, lambda: a, lambda: b)`: one type, where the condition is a tensor |
 | `a and b`, `not a` | `rt.both(lambda: a, lambda: b)`, `rt.invert(a)`: elementwise on blocks |
 | `a is b`, `a in b` | the same on the values of constexprs |
 | `assert c, m` | `rt.check(c, m)` |
-| `print`, `min`, `max`, `abs`, ... where they are Python's | the runtime's |
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import types
 from collections.abc import Callable, Collection
 from typing import Any
 
-from tritonx.interpreter.errors import InterpretedCallError
+from tritonx.interpreter.check import stops
 
 RUNTIME = "_tritonx_runtime"
 """The name under which the rewritten code finds its runtime."""
@@ -31,18 +35,12 @@ RUNTIME = "_tritonx_runtime"
 FUNCTION = "_tritonx_function"
 """What the rewritten function is called while it is compiled."""
 
-REPLACED_BUILTINS = frozenset(
-    {"range", "print", "min", "max", "abs", "len", "float", "int", "bool", "isinstance", "sum"}
-)
-
 
 class Rewriter(ast.NodeTransformer):
-    """See the module's docstring. `free` are the names that the function finds outside itself and that are not
-    Python's."""
+    """See the module's docstring. `is_module` tells of a name outside the function whether it is a Python module."""
 
-    def __init__(self, file: str, free: Callable[[str], bool]) -> None:
-        self.file = file
-        self._is_users_own = free
+    def __init__(self, is_module: Callable[[str], bool]) -> None:
+        self._is_module = is_module
         self._local: Collection[str] = ()
 
     def function(self, node: ast.FunctionDef) -> ast.FunctionDef:
@@ -57,11 +55,8 @@ class Rewriter(ast.NodeTransformer):
         node.returns = None
         for parameter in parameters:
             parameter.annotation = None
-        # Every default is evaluated where the original was defined; the caller binds them.
-        arguments.defaults = [ast.copy_location(ast.Constant(None), d) for d in arguments.defaults]
-        arguments.kw_defaults = [
-            None if d is None else ast.copy_location(ast.Constant(None), d) for d in arguments.kw_defaults
-        ]
+        # The caller binds the arguments: defaults, *args and **kwargs too.
+        node.args = ast.arguments(posonlyargs=[], args=parameters, kwonlyargs=[], kw_defaults=[], defaults=[])
         node.body = [self.visit(statement) for statement in node.body]
         return node
 
@@ -85,7 +80,7 @@ class Rewriter(ast.NodeTransformer):
         if not isinstance(node.target, ast.Name):
             return node
         read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-        value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+        value = _operator(node.op, [read, node.value], node)
         return ast.copy_location(ast.Assign(targets=[node.target], value=_call("keep", [value], node)), node)
 
     def visit_Return(self, node: ast.Return) -> ast.stmt:
@@ -96,6 +91,8 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.stmt:
         self.generic_visit(node)
+        if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Call):
+            node.iter.func.func = _attribute("looped", node.iter)  # in place of `callee`
         node.iter = _call("iterate", [node.iter], node.iter)
         return node
 
@@ -113,31 +110,79 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         self.generic_visit(node)
-        return _call("invert", [node.operand], node) if isinstance(node.op, ast.Not) else node
+        if isinstance(node.op, ast.Not):
+            return _call("invert", [node.operand], node)
+        return node if isinstance(node.operand, ast.Constant) else _operator(node.op, [node.operand], node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return _operator(node.op, [node.left, node.right], node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        if len(node.ops) > 1:
-            raise InterpretedCallError(f"{self.file}:{node.lineno}: simultaneous multiple comparison is not supported")
         self.generic_visit(node)
-        if isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
-            node.left = _call("plain", [node.left], node.left)
-            node.comparators = [_call("plain", [c], c) for c in node.comparators]
+        operator = node.ops[0]
+        if not isinstance(operator, ast.Is | ast.IsNot | ast.In | ast.NotIn):
+            return _operator(operator, [node.left, node.comparators[0]], node)
+        node.left = _call("plain", [node.left], node.left)
+        node.comparators = [_call("plain", [c], c) for c in node.comparators]
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self.generic_visit(node)
+        return _call("choose", [_delayed(part) for part in (node.test, node.body, node.orelse)], node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if stops(node):
+            return node  # in the frame that it is to stop in
+        self.generic_visit(node)
+        node.func = _call("callee", [node.func], node.func)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load) or self._names_module(node.value):
+            return node
+        self.generic_visit(node)
+        return _call("attribute", [node.value, ast.copy_location(ast.Constant(node.attr), node)], node)
+
+    def _names_module(self, node: ast.expr) -> bool:
+        """`tl`, or `tl.extra`, ...: what is found there is what Python finds."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and node.id not in self._local and self._is_module(node.id)
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
+        self.generic_visit(node)
+        return _call("sequence", [node], node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        self.generic_visit(node)
+        return _call("sequence", [node], node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        index = node.slice
+        self.generic_visit(node)
+        if isinstance(index, ast.Tuple):
+            node.slice = index  # `x[:, None]`: as Python makes it
+        if isinstance(node.ctx, ast.Load):
+            node.value = _call("indexed", [node.value], node.value)
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        self.generic_visit(node)
+        return _call("sequence", [node], node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        self.generic_visit(node)
+        return _call("sequence", [node], node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        self.generic_visit(node)
+        node.iter = _call("elements", [node.iter], node.iter)
         return node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
         self.generic_visit(node)
-        node.value = _call("plain", [node.value], node.value)
-        return node
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        name = node.id
-        if (
-            isinstance(node.ctx, ast.Load)
-            and name in REPLACED_BUILTINS
-            and name not in self._local
-            and not self._is_users_own(name)
-        ):
-            return _attribute(name, node)
+        node.value = _call("shown", [node.value], node.value)
         return node
 
 
@@ -150,6 +195,11 @@ def _call(name: str, args: list[ast.expr], place: ast.AST) -> ast.expr:
     return ast.copy_location(ast.Call(_attribute(name, place), args, []), place)
 
 
+def _operator(operator: ast.AST, operands: list[ast.expr], place: ast.AST) -> ast.expr:
+    name = ast.copy_location(ast.Constant(type(operator).__name__), place)
+    return _call("operate", [name, *operands], place)
+
+
 def _delayed(value: ast.expr) -> ast.expr:
     empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return ast.copy_location(ast.Lambda(empty, value), value)
@@ -160,19 +210,17 @@ def rewritten(
 ) -> Callable[..., Any]:
     """`fn` compiled again from `tree` (which is consumed), at its place in `file`, over its own globals and closure.
 
-    The new function has the parameters of the old one but no defaults and no annotations.
+    The new function has the parameters of the old one, each to be given by its name: no defaults, and `*args` is a
+    parameter like others.
     """
     definition = tree.body[0]
     assert isinstance(definition, ast.FunctionDef)
     cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
 
-    def users_own(name: str) -> bool:
-        if name in cells:
-            return True
-        value = fn.__globals__.get(name)
-        return value is not None and value is not getattr(builtins, name, None)
+    def is_module(name: str) -> bool:
+        return name not in cells and isinstance(fn.__globals__.get(name), types.ModuleType)
 
-    inner = Rewriter(file, users_own).function(definition)
+    inner = Rewriter(is_module).function(definition)
     inner.name = FUNCTION  # its own name is one that it may look up: itself, or what its module has under that name
     maker = ast.FunctionDef(
         name="make",

@@ -7,22 +7,28 @@ in the thread, so that one rewritten function serves every run.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any
 
+from tritonx.frontend.codegen import calls
+from tritonx.frontend.codegen.expressions import BINARY, COMPARISON, UNARY
 from tritonx.frontend.codegen.python_builtins import BUILTINS
-from tritonx.frontend.codegen.values import materialize
+from tritonx.frontend.codegen.values import materialize, wrap_plain
+from tritonx.frontend.semantics.promotion import promote_integers
 from tritonx.interpreter.eager import EagerValue
 from tritonx.interpreter.errors import DeviceAssertion
 from tritonx.language import active, core
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import int32, int64, uint32, uint64
-from tritonx.language.values import tensor
+from tritonx.language.values import BoundMember, tensor
+from tritonx.language.values import tuple as tl_tuple
+from tritonx.runtime.source import JITCallable
 
 
 class Counted:
-    """A `range(...)` or `tl.range(...)` whose bounds may be tensors."""
+    """A `range(...)` to loop over, whose bounds may be tensors."""
 
     def __init__(self, *bounds: Any) -> None:
         start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
@@ -31,8 +37,6 @@ class Counted:
 
 class Runtime:
     """Without state; every attribute is a function of the rewritten code's values."""
-
-    range = Counted
 
     @staticmethod
     def keep(value: Any) -> Any:
@@ -53,6 +57,7 @@ class Runtime:
     @staticmethod
     def iterate(values: Any) -> Iterator[Any]:
         """The values of a loop's counter, or the elements of a tuple."""
+        values = unwrap(values)
         if isinstance(values, core.static_range):
             return (
                 constexpr(i) for i in builtins.range(*(int(unwrap(b)) for b in (values.start, values.end, values.step)))
@@ -61,7 +66,76 @@ class Runtime:
             return _count(unwrap(values.start), unwrap(values.end), unwrap(values.step))
         if isinstance(values, Counted):
             return _count(*values.bounds)
-        return iter(unwrap(values))
+        if isinstance(values, range):
+            return _count(values.start, values.stop, values.step)
+        return Runtime.elements(values)
+
+    @staticmethod
+    def elements(values: Any) -> Iterator[Any]:
+        """What a comprehension, or a loop over a tuple, goes over."""
+        return map(wrap_plain, unwrap(values))
+
+    @staticmethod
+    def sequence(values: Any) -> tl_tuple:
+        """A tuple, a list, or a comprehension that makes one."""
+        return tl_tuple(values)
+
+    @staticmethod
+    def attribute(value: Any, name: str) -> Any:
+        """`value.name`; of a constexpr, the attribute of what it holds."""
+        if name not in ("value", "type"):
+            value = unwrap(value)
+        return wrap_plain(calls.attribute_of(value, name))
+
+    @staticmethod
+    def operate(name: str, receiver: Any, *other: Any) -> Any:
+        """An operator, by the name of its class in `ast`."""
+        method, python = OPERATORS[name]
+        if _is_jit_method(receiver, method):
+            return Runtime.callee(calls.attribute_of(receiver, method))(*other)
+        return python(receiver, *other)
+
+    @staticmethod
+    def indexed(value: Any) -> Any:
+        """What to index for `value`."""
+        if _is_jit_method(value, "__getitem__"):
+            return _Items(Runtime.callee(calls.attribute_of(value, "__getitem__")))
+        return value
+
+    @staticmethod
+    def shown(value: Any) -> Any:
+        """A value in an f-string."""
+        return shown(value)
+
+    @staticmethod
+    def callee(function: Any) -> Any:
+        """What to call for `function`: itself, where it is of the language."""
+        function = unwrap(function)
+        if isinstance(function, calls.BoundMethod):
+            return partial(function.function, function.receiver)
+        if isinstance(function, JITCallable | BoundMember) or getattr(function, "__triton_builtin__", False):
+            return _printed_before if function is core.static_print else function
+        if isinstance(getattr(function, "__self__", None), base_value):
+            return function
+        if isinstance(function, type) and issubclass(function, base_value):
+            return partial(_construct, function)
+        try:
+            return PYTHON.get(function) or partial(_evaluated, function)
+        except TypeError:  # it cannot be hashed
+            return partial(_evaluated, function)
+
+    @staticmethod
+    def looped(function: Any) -> Any:
+        """`callee`, for what a `for` loops over."""
+        return Counted if unwrap(function) is range else Runtime.callee(function)
+
+    @staticmethod
+    def choose(condition: Callable[[], Any], then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+        """`then if condition else otherwise`: only one of them is computed; a number becomes a tensor where a tensor
+        decides."""
+        decides = condition()
+        value = then() if decides else otherwise()
+        return Runtime.keep(value) if isinstance(decides, tensor) else value
 
     @staticmethod
     def both(*operands: Callable[[], Any]) -> Any:
@@ -88,43 +162,58 @@ class Runtime:
         elif not condition:
             raise DeviceAssertion(f"assertion failed: {unwrap(message)}")
 
-    # Python's builtins that kernels use.
 
-    min = staticmethod(BUILTINS["min"])
-    max = staticmethod(BUILTINS["max"])
-    abs = staticmethod(BUILTINS["abs"])
+def _is_jit_method(value: Any, name: str) -> bool:
+    """Whether the class of a value (of an aggregate) defines this operator by a jit function."""
+    return isinstance(getattr(value.__class__, name, None), JITCallable)
 
-    @staticmethod
-    def print(*values: Any, **options: Any) -> None:
-        """Python's own print, of the numbers in tensors."""
-        builtins.print(*(shown(v) for v in values), **options)
 
-    @staticmethod
-    def len(value: Any) -> Any:
-        return constexpr(builtins.len(unwrap(value)))
+@dataclass(frozen=True)
+class _Items:
+    """A value whose elements a function gives."""
 
-    @staticmethod
-    def float(value: Any) -> Any:
-        return constexpr(builtins.float(unwrap(value)))
+    get: Callable[[Any], Any]
 
-    @staticmethod
-    def int(value: Any) -> Any:
-        return constexpr(builtins.int(unwrap(value)))
+    def __getitem__(self, index: Any) -> Any:
+        return self.get(index)
 
-    @staticmethod
-    def bool(value: Any) -> Any:
-        return constexpr(builtins.bool(unwrap(value)))
 
-    @staticmethod
-    def sum(values: Any) -> Any:
-        total: Any = 0
-        for value in unwrap(values):
-            total = total + value
-        return total
+OPERATORS: Mapping[str, tuple[str, Callable[..., Any]]] = {
+    **{kind.__name__: (which.method, which.python) for kind, which in (BINARY | COMPARISON).items()},
+    **{kind.__name__: which for kind, which in UNARY.items()},
+}
+"""The method and the function of Python's `operator` for each."""
 
-    @staticmethod
-    def isinstance(value: Any, kinds: Any) -> Any:
-        return builtins.isinstance(value, kinds) or builtins.isinstance(unwrap(value), kinds)
+
+def _evaluated(function: Any, *args: Any, **kwargs: Any) -> Any:
+    return calls.evaluated(function, args, kwargs)
+
+
+def _construct(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """A new value of a class of the language; the constructor of an aggregate may be a jit function."""
+    if not isinstance(cls.__init__, JITCallable):
+        return cls(*args, **kwargs)
+    instance = object.__new__(cls)
+    active.current(cls.__name__).call_function(cls.__init__, (instance, *args), kwargs)
+    return instance
+
+
+def _print(*values: Any, **options: Any) -> None:
+    """Python's own print, of the numbers in tensors."""
+    builtins.print(*(shown(v) for v in values), **options)
+
+
+def _printed_before(*values: Any, **options: Any) -> None:
+    """`tl.static_print`, which prints when the front end looks at the kernel."""
+
+
+PYTHON: Mapping[Any, Callable[..., Any]] = {
+    builtins.print: _print,
+    builtins.len: calls.length,
+    **{getattr(builtins, name): BUILTINS[name] for name in ("min", "max", "abs")},
+    **{getattr(builtins, name): partial(_evaluated, BUILTINS[name]) for name in ("zip", "enumerate", "reversed")},
+}
+"""What is called in place of Python's builtins."""
 
 
 def shown(value: Any) -> Any:
@@ -137,33 +226,26 @@ def shown(value: Any) -> Any:
 
 
 def _logical(operands: tuple[Callable[[], Any], ...], method: str, *, stop: bool) -> Any:
-    result = operands[0]()
-    for operand in operands[1:]:
-        if not isinstance(result, tensor):
-            if builtins.bool(unwrap(result)) is stop:
-                return result
-            result = operand()
-        else:
-            result = getattr(active.current(method), method)(result, operand())
+    """Compile-time operands decide at once or drop out, the others are combined."""
+    value: Any = None
+    pending: list[tensor] = []
+    for operand in operands:
+        value = operand()
+        if isinstance(value, tensor):
+            pending.append(value)
+        elif bool(unwrap(value)) is stop:
+            return value
+    if not pending:
+        return value
+    result = pending.pop()
+    while pending:
+        result = getattr(pending.pop(), method)(result)
     return result
 
 
 def _count(start: Any, stop: Any, step: Any) -> Iterator[tensor]:
     semantic = active.current("a loop")
     bounds = [semantic.to_tensor(b) for b in (start, stop, step)]
-    type_ = _counter_type([b.dtype for b in bounds])
-    for index in builtins.range(*(builtins.int(b) for b in bounds)):
+    type_ = reduce(promote_integers, [b.dtype for b in bounds])
+    for index in builtins.range(*(int(b) for b in bounds)):
         yield semantic.constant(index, type_)
-
-
-def _counter_type(types: list[Any]) -> Any:
-    """The promotion of the bounds' types: the wider, and unsigned where one of the widest is."""
-    bits = max(32, *(t.int_bitwidth for t in types))
-    unsigned = any(t.int_bitwidth == bits and not t.is_int_signed() for t in types)
-    if bits == 64:
-        return uint64 if unsigned else int64
-    return uint32 if unsigned else int32
-
-
-def is_tensor(value: object) -> bool:
-    return builtins.isinstance(value, tensor)

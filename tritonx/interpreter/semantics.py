@@ -15,6 +15,7 @@ import numpy as np
 from xdsl.ir import Block, SSAValue
 
 from tritonx.backends.api import Options
+from tritonx.frontend.codegen.values import is_many
 from tritonx.frontend.semantics import Semantics, ir_type
 from tritonx.frontend.semantics.reduce import packed_results
 from tritonx.interpreter.combine import TARGET, library_combine
@@ -45,8 +46,8 @@ class EagerSemantics(Semantics):
         return self._call(fn, args, kwargs)
 
     def host_value(self, value: tensor) -> Any:
-        """The number in a scalar, as Python's bool, int or float."""
-        if value.type.is_block():
+        """The number in a scalar or in a block of one, as Python's bool, int or float."""
+        if is_many(value):
             return super().host_value(value)
         data = np.asarray(value.handle.data)
         if data.size != 1:

@@ -75,9 +75,10 @@ def specialize(kernel: JITFunction, specs: Sequence[ArgSpec | None], bound: Mapp
 @dataclass(frozen=True)
 class Request:
     """A launch as its arguments are understood: what it compiles, for where, with which options. ``bound``: the
-    arguments by name."""
+    arguments by name; ``specs``: what each is to the compiler, None for a parameter declared constexpr."""
 
     bound: dict[str, Any]
+    specs: tuple[ArgSpec | None, ...]
     placement: Placement
     options: Options
     wanted: Specialization
@@ -206,7 +207,7 @@ class Launcher:
         debug = given.get("debug", self.kernel.debug or knobs.runtime.debug)
         options = placement.backend.parse_options(placement.target, {**given, "debug": bool(debug)})
         self._check_globals(self.kernel.used_globals)
-        return Request(bound, placement, options, specialize(self.kernel, specs, bound))
+        return Request(bound, specs, placement, options, specialize(self.kernel, specs, bound))
 
     def _find_kernel(
         self, key: Any, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any], warmup: bool

@@ -171,6 +171,11 @@ def _call_python(
         hint = f"convert with .to(...): {function.__name__}() is computed while the kernel is compiled"
         message = f"{function.__name__}() of a value that is known only at run time"
         raise gen.error(errors.InvalidCall, node, message, hint=hint)
+    return evaluated(function, args, kwargs)
+
+
+def evaluated(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What a plain Python function gives for values that are known at compile time."""
     if not _is_record(function):
         args = [unwrap(a) for a in args]
         kwargs = {k: unwrap(v) for k, v in kwargs.items()}
@@ -337,7 +342,11 @@ def static_print(gen: FunctionGenerator, node: ast.Call) -> constexpr:
 def static_len(gen: FunctionGenerator, node: ast.Call) -> constexpr:
     if len(node.args) != 1:
         raise gen.error(errors.InvalidCall, node, f"len() takes exactly one argument ({len(node.args)} given)")
-    value = gen.expression(node.args[0])
+    return length(gen.expression(node.args[0]))
+
+
+def length(value: Any) -> constexpr:
+    """``len``: of a block, its first extent."""
     if isinstance(value, core.tensor) and value.type.is_block():
         return constexpr(int(value.type.shape[0]))
     return constexpr(len(unwrap(value)))
