@@ -60,9 +60,11 @@ class NvidiaBackend(Backend):
         return stages(target, options)
 
     def version_key(self) -> str:
+        """The device library is part of the code of the kernels that call it."""
+        from tritonx.backends.nvidia.device_library import fingerprint
         from tritonx.backends.nvidia.targets import PTX_VERSION
 
-        return f"ptx{PTX_VERSION}"
+        return f"ptx{PTX_VERSION} libdevice{fingerprint()}"
 
     def extern_functions(self, target: Target) -> Mapping[str, Any]:
         from tritonx.backends.nvidia.libdevice_names import FUNCTIONS

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as _llvmlite
 
+from tritonx.backends.nvidia import library_excerpt
 from tritonx.backends.nvidia.targets import PTX_VERSION
 
 llvm: Any = _llvmlite  # the package has no types
@@ -41,8 +41,11 @@ def data_layout(processor: str) -> str:
     return str(target_machine(processor).target_data)
 
 
-def to_ptx(text: str, processor: str, library: str = "", *, verify: bool = False) -> dict[str, str | bytes]:
+def to_ptx(
+    text: str, processor: str, library: str = "", *, fuse: bool = True, verify: bool = False
+) -> dict[str, str | bytes]:
     """Optimise a module, linked with the bitcode file ``library`` where there is one, and write its PTX, as ``ptx``.
+    ``fuse``: the library's products and sums may become fused multiply-adds.
 
     LLVM ends the process on malformed text: what is not wholly written by our emitters comes here through
     ``tritonx.runtime.isolation``, with ``verify`` on, which raises ``RuntimeError`` for what LLVM's verifier finds.
@@ -52,21 +55,9 @@ def to_ptx(text: str, processor: str, library: str = "", *, verify: bool = False
     if verify:
         module.verify()
     if library:
-        _link(module, library, processor)
+        library_excerpt.link(module, text, library, TRIPLE, data_layout(processor), fuse=fuse)
     _optimise(module, machine)
     return {"ptx": machine.emit_assembly(module)}
-
-
-def _link(module: Any, path: str, processor: str) -> None:
-    """Put the library's functions into the module, as its own; the unused ones go in optimising."""
-    library = llvm.parse_bitcode(Path(path).read_bytes())
-    library.triple = TRIPLE
-    library.data_layout = data_layout(processor)
-    kernels = {f.name for f in module.functions if not f.is_declaration}
-    module.link_in(library)
-    for function in module.functions:
-        if not function.is_declaration and function.name not in kernels:
-            function.linkage = "internal"
 
 
 def _optimise(module: Any, machine: Any) -> None:

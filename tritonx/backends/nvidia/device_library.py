@@ -1,10 +1,12 @@
 """libdevice, NVIDIA's mathematical library in LLVM bitcode.
 
-Only kernels that call one of its functions touch the file (464 kB; linking it whole costs 100–170 ms). It is looked
-for where the environment says, beside the CUDA packages of PyPI, and in a CUDA installation."""
+Only kernels that call one of its functions read the file (464 kB); ``library_excerpt`` links it. It is looked for where
+the environment says, beside the CUDA packages of PyPI, in Triton's wheel, and in a CUDA installation. Nothing is
+imported to look for it: the key of every compile says which library there is."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from functools import lru_cache
 from importlib.util import find_spec
@@ -28,7 +30,10 @@ INLINE = {
     "__nv_powf": "pow", "__nv_log10f": "log10", "__nv_fmodf": "rem", "__nv_fast_tanhf": "tanh_approximate",
     "__nv_fast_log2f": "log2_approximate", "__nv_fast_sinf": "sin_approximate", "__nv_fast_cosf": "cos_approximate",
 }  # fmt: skip
-"""Library symbols for which the emission has its own code."""
+"""Library symbols for which the emission has its own code, where the library is not on the machine or lacks them."""
+
+ABSENT = frozenset({"__nv_fast_tanhf"})
+"""Symbols that the language names and no version of the library has."""
 
 
 def given_path() -> Path | None:
@@ -65,3 +70,19 @@ def path() -> Path:
         "this kernel needs NVIDIA's device library libdevice.10.bc, which is not on this machine: "
         "pip install nvidia-nvvm, or set TRITONX_LIBDEVICE_PATH"
     )
+
+
+@lru_cache(maxsize=1)
+def found() -> bool:
+    """Whether the library is on this machine."""
+    try:
+        path()
+    except MissingLibrary:
+        return False
+    return True
+
+
+@lru_cache(maxsize=1)
+def fingerprint() -> str:
+    """The file's digest, which tells versions apart; "" where there is none."""
+    return hashlib.sha256(path().read_bytes()).hexdigest() if found() else ""

@@ -31,6 +31,7 @@ class NvidiaMachine(Machine):
     maxnreg: int | None = None
     min_blocks: int | None = None
     cluster: int = 1
+    reflect_ftz: bool = True
     triple = "nvptx64-nvidia-cuda"
     kernel_convention = "ptx_kernel"
     warp_size = 32
@@ -59,6 +60,11 @@ class NvidiaMachine(Machine):
         return ["nounwind", *out]
 
     def module_tail(self) -> list[str]:
+        """Which of its two ways a function of the device library takes with subnormal f32 numbers: flush them, or
+        keep them.
+        """
+        if not self.reflect_ftz:
+            return []
         return ["!llvm.module.flags = !{!0}", '!0 = !{i32 4, !"nvvm-reflect-ftz", i32 1}']
 
     def shared_memory(self, symbol: str, nbytes: int) -> str:

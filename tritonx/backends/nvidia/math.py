@@ -147,7 +147,10 @@ def library_signatures() -> Signatures:
 
 
 def extern(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
-    """A ``__nv_*`` function: the polynomials and instructions that stand for it, else the device library itself."""
-    if (name := device_library.INLINE.get(symbol)) is not None and (made := function(f, name, operands)) is not None:
+    """A ``__nv_*`` function: the device library's, bit for bit. Where the library is missing, the polynomials and
+    instructions that stand for it.
+    """
+    own = None if device_library.found() and symbol not in device_library.ABSENT else device_library.INLINE.get(symbol)
+    if own is not None and (made := function(f, own, operands)) is not None:
         return made
     return call_each(f, f"@{symbol}", operands, result)

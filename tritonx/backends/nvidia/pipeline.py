@@ -41,6 +41,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
         data_layout=data_layout(chip.processor),
         maxnreg=options.maxnreg or module_maxnreg(module, chip.thread_registers(target.warp_size * options.num_warps)),
         cluster=options.num_ctas,
+        reflect_ftz=getattr(options, "enable_reflect_ftz", True),
     )
     emitter = ModuleEmitter(module, machine, options, TABLE)
     text = emitter.emit()
@@ -72,6 +73,7 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
         trusted=not needed or device_library.seen(),
         processor=capability(compilation.target).processor,
         library=str(device_library.path()) if needed else "",
+        fuse=compilation.options.enable_fp_fusion,
     )["ptx"]
     assert isinstance(ptx, str)
     compilation.metadata["name"] = kernel_name(ptx)
