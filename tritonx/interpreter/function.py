@@ -55,10 +55,17 @@ class InterpretedFunction(JITFunction):
     """Whether undefined values show as NaN or 0xA5 bytes; see `Execution.poison`."""
 
     def __getitem__(self, grid: Any) -> Any:
-        return partial(self.run, grid=grid if callable(grid) else self.launcher.extents(grid, {}, {}), warmup=False)
+        return partial(self._over, grid if callable(grid) else self.launcher.extents(grid, {}, {}))
 
-    def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
+    def run(self, /, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> None:
         """Run every program of `grid`, in order, x fastest; with `warmup` only look whether it compiles."""
+        self._run(grid, warmup, args, kwargs)
+
+    def _over(self, grid: Any, /, *args: Any, **kwargs: Any) -> None:
+        """The launch over `grid`, of whose arguments one may be called `grid` too."""
+        self._run(grid, False, args, kwargs)
+
+    def _run(self, grid: Any, warmup: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         request, given = self.launcher.request(args, kwargs)
         check(self, request)
         if warmup:
@@ -75,7 +82,7 @@ class InterpretedFunction(JITFunction):
             _run_programs(execution, python, values)
         host.write_back()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if active.current_or_none() is None:
             raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
         return call(self, args, kwargs)

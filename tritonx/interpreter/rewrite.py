@@ -96,6 +96,12 @@ class Rewriter(ast.NodeTransformer):
         node.iter = _call("iterate", [node.iter], node.iter)
         return node
 
+    def visit_With(self, node: ast.With) -> ast.stmt:
+        self.generic_visit(node)
+        for item in node.items:
+            item.context_expr = _call("plain", [item.context_expr], item.context_expr)
+        return node
+
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         self.generic_visit(node)
         call = _call("check", [node.test, *([] if node.msg is None else [node.msg])], node)

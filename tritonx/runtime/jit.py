@@ -28,7 +28,7 @@ class KernelInterface(Generic[T]):
 
     run: T
 
-    def warmup(self, *args: Any, grid: Any, **kwargs: Any) -> Any:
+    def warmup(self, /, *args: Any, grid: Any, **kwargs: Any) -> Any:
         """Compile for these arguments without launching; dtypes may stand in for arrays."""
         return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)  # pyright: ignore
 
@@ -157,11 +157,11 @@ class JITFunction(JITCallable, KernelInterface[Any]):
         launcher = self._launcher or self.launcher
         return launcher.on(grid)
 
-    def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+    def run(self, /, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         """Launch over ``grid`` (or, with ``warmup``, only compile); returns the CompiledKernel."""
         return self.launcher.run(grid, warmup, args, kwargs)
 
-    def warmup(self, *args: Any, grid: Any, **kwargs: Any) -> Any:
+    def warmup(self, /, *args: Any, grid: Any, **kwargs: Any) -> Any:
         """Compile for these arguments without launching; dtypes may stand in for arrays."""
         wrap = MockTensor.wrap_dtype
         constants = {p.name for p in self.params if p.is_constexpr}
@@ -178,7 +178,7 @@ class JITFunction(JITCallable, KernelInterface[Any]):
         """Compile what ``specialization_data``, as a cache hook received it, describes."""
         return self.launcher.preload(specialization_data)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         interpreter = _running_interpreter()
         if interpreter is not None:
             return interpreter.call_function(self, args, kwargs)

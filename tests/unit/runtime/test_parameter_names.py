@@ -100,9 +100,10 @@ def test_every_name_binds(fake: Any) -> None:
             assert made.launcher._bind(None, out=out, **{name: 7})[2] == {"out": out, name: 7}
 
 
-@pytest.mark.parametrize(
-    "name", ["type", "_tx_k0", "é", *SAMPLE.sample(sorted(filter(possible, [*dir(builtins), *tl.__all__])), 6)]
-)
+ALWAYS = ("type", "self", "grid", "warmup", "_tx_k0", "é")
+
+
+@pytest.mark.parametrize("name", [*ALWAYS, *SAMPLE.sample(sorted(filter(possible, [*dir(builtins), *tl.__all__])), 6)])
 def test_a_kernel_uses_its_parameter(name: str) -> None:
     for form in FORMS:
         made, _ = kernel(name, form)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tritonx.dialects.arith import ConstantOp, SelectOp, XOrIOp
 from tritonx.dialects.scf import IfOp, YieldOp
@@ -31,12 +31,21 @@ from tritonx.dialects.tile import TensorDescType
 from tritonx.dialects.ub import PoisonOp
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.conditions import static_condition, truth
+from tritonx.frontend.codegen.effects import unpack
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn, Outcome, Returned
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, is_absent
 from tritonx.frontend.codegen.syntax import may_return
-from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic, materialize, same_handles, suggest_name
+from tritonx.frontend.codegen.values import (
+    NUMBERS,
+    describe,
+    is_dynamic,
+    materialize,
+    same_constant,
+    same_handles,
+    suggest_name,
+)
 from tritonx.ir.types import i1
-from tritonx.language.constexpr import unwrap
+from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.dtypes import int1
 from tritonx.language.values import tensor
 
@@ -240,7 +249,7 @@ def _common(
     if is_absent(left) or is_absent(right):
         return Undefined(f"{name} is assigned in one branch only of the run-time `if` on line {line}; assign it before")
     if not is_dynamic(left) and not is_dynamic(right):
-        if left is right or (type(unwrap(left)) is type(unwrap(right)) and unwrap(left) == unwrap(right)):
+        if same_constant(left, right):
             return left, right
         return Undefined(f"{name} has another compile-time value in each branch of the run-time `if` on line {line}")
     left, right = _as_tensor(gen, then, left), _as_tensor(gen, otherwise, right)
@@ -272,17 +281,24 @@ def _mismatch(name: str, before: Any, values: Sequence[Any], left: Any, right: A
 
 
 def select_expression(gen: FunctionGenerator, node: ast.IfExp, condition: tensor) -> Any:
-    """``a if condition else b`` at run time: only the chosen side is executed."""
+    """``a if condition else b`` at run time: only the chosen side is executed. Its value is the same compile-time value
+    of both sides, or a run-time value of one type; in a statement of its own it has none."""
+    unused = gen.unused is node
     arms: list[Arm] = []
     values: list[Any] = []
     for side in (node.body, node.orelse):
         arm = Arm(Block(), dict(gen.scope), None)
         with gen.inside(arm):
+            if unused:
+                gen.unused = side
             values.append(materialize(gen.expression(side), gen.semantic.to_tensor))
         arms.append(arm)
     left, right = values
-    if not is_dynamic(left) and not is_dynamic(right) and unwrap(left) == unwrap(right):
-        return left
+    static = not is_dynamic(left) and not is_dynamic(right) and same_constant(left, right)
+    if unused or static:
+        gen.locate(node)
+        create_if(gen, condition.handle, arms[0].block, arms[1].block, (), ())
+        return left if static else constexpr(None)
     if type(left) is not type(right) or not is_dynamic(left) or left.type != right.type:
         message = (
             f"Ternary expression with dynamic condition has inconsistent types {describe(left)} and {describe(right)}"
@@ -308,8 +324,7 @@ def create_if(
     builder = gen.builder
     if _only_constants(then) and _only_constants(otherwise):
         for block in (then, otherwise):
-            for op in list(block.ops):
-                builder.insert(_detached(op))
+            unpack(builder, block)
         if all(a is b or _is_scalar(a.type) for a, b in zip(then_values, else_values, strict=True)):
             pairs = zip(then_values, else_values, strict=True)
             return [a if a is b else builder.emit(SelectOp, (condition, a, b), (a.type,)) for a, b in pairs]
@@ -327,11 +342,6 @@ def create_if(
 
 def _only_constants(block: Block) -> bool:
     return all(isinstance(op, ConstantOp) for op in block.ops)
-
-
-def _detached(op: Operation) -> Operation:
-    op.detach()
-    return op
 
 
 def _is_scalar(type_: Attribute) -> bool:

@@ -16,7 +16,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, get_type_hints
 from weakref import WeakKeyDictionary
 
+from xdsl.ir import Block
+
 from tritonx.frontend import errors
+from tritonx.frontend.codegen.effects import discard, unpack
+from tritonx.frontend.codegen.flow import Arm
 from tritonx.frontend.codegen.python_builtins import CONVERSIONS
 from tritonx.frontend.codegen.values import is_dynamic, is_many, is_named_tuple, wrap
 from tritonx.frontend.errors import CompilationError
@@ -319,18 +323,25 @@ def static_assert(gen: FunctionGenerator, node: ast.Call) -> constexpr:
             "Make sure that it depends only on `constexpr` values"
         )
         raise gen.error(errors.StaticAssertUndecided, node, message)
+    message = _assertion_message(gen, node)
     if not passed:
-        raise gen.error(errors.CompileTimeAssertionFailure, node, _assertion_message(gen, node))
+        raise gen.error(errors.CompileTimeAssertionFailure, node, message)
     return constexpr(None)
 
 
 def _assertion_message(gen: FunctionGenerator, node: ast.Call) -> str:
+    """The message, with what its evaluation does; one that cannot be evaluated is no reason to refuse the kernel."""
     if len(node.args) == 1:
         return ""
+    arm = Arm(Block(), dict(gen.scope), None)
     try:
-        return str(unwrap(gen.expression(node.args[1])))
+        with gen.inside(arm):
+            message = str(unwrap(gen.expression(node.args[1])))
     except Exception as error:
+        discard(arm.block)
         return f"<failed to evaluate assertion message: {error!r}>"
+    unpack(gen.builder, arm.block)
+    return message
 
 
 def static_print(gen: FunctionGenerator, node: ast.Call) -> constexpr:
@@ -340,8 +351,9 @@ def static_print(gen: FunctionGenerator, node: ast.Call) -> constexpr:
 
 
 def static_len(gen: FunctionGenerator, node: ast.Call) -> constexpr:
-    if len(node.args) != 1:
-        raise gen.error(errors.InvalidCall, node, f"len() takes exactly one argument ({len(node.args)} given)")
+    count = len(node.args) + len(node.keywords)
+    if count != 1 or node.keywords:
+        raise gen.error(errors.InvalidCall, node, f"len() takes exactly one positional argument ({count} given)")
     return length(gen.expression(node.args[0]))
 
 

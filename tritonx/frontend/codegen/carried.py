@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
-from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic, suggest_name
+from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic, same_constant, suggest_name
 from tritonx.language.constexpr import unwrap
 from tritonx.language.values import tensor
 
@@ -85,7 +85,7 @@ def check_static(gen: FunctionGenerator, node: ast.AST, carried: Carried) -> Non
     numbers: set[str] = set()
     for name, before in carried.static.items():
         after = gen.scope.get(name, MISSING)
-        if after is before or (not is_dynamic(after) and _same_constant(before, after)):
+        if after is before or (not is_dynamic(after) and same_constant(before, after)):
             continue
         if isinstance(unwrap(before), NUMBERS) and is_dynamic(after) and name not in carried.declared:
             numbers.add(name)
@@ -96,11 +96,6 @@ def check_static(gen: FunctionGenerator, node: ast.AST, carried: Carried) -> Non
             raise gen.error(errors.LoopCarriedMismatch, node, message)
     if numbers:
         raise NeedsTensor(numbers)
-
-
-def _same_constant(left: Any, right: Any) -> bool:
-    a, b = unwrap(left), unwrap(right)
-    return a is b or (type(a) is type(b) and bool(a == b))
 
 
 def next_handles(gen: FunctionGenerator, node: ast.AST, carried: Carried) -> list[SSAValue]:
@@ -162,11 +157,6 @@ def drop_unchanged(
         argument.block.erase_arg(argument)
     following[:] = [replaced.get(value, value) for value in following]
     return kept, replaced
-
-
-def discard(block: Block) -> None:
-    """Drop what was generated for nothing, so that values outside lose these uses."""
-    block.erase(safe_erase=False)
 
 
 def bind_results(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Block
 
 from tritonx.frontend import errors
+from tritonx.frontend.codegen.effects import discard, has_effects
 from tritonx.frontend.codegen.flow import Arm, Outcome
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, cannot_access_global, is_readable_global
 from tritonx.frontend.codegen.python_builtins import BUILTINS
@@ -103,6 +104,15 @@ class FunctionGenerator:
         with self.inside(arm):
             arm.outcome = self.statements(body, tail)
         return arm
+
+    def aside(self, node: ast.expr) -> tuple[Any, bool]:
+        """What an expression gives that Python does not evaluate, and whether it writes; its ops are dropped."""
+        arm = Arm(Block(), dict(self.scope), None)
+        with self.inside(arm):
+            value = self.expression(node)
+        effects = has_effects(arm.block)
+        discard(arm.block)
+        return value, effects
 
     @contextmanager
     def inside(self, arm: Arm) -> Generator[None]:

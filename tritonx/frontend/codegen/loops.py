@@ -24,14 +24,14 @@ from tritonx.frontend.codegen.carried import (
     bind_results,
     build_carrying,
     check_static,
-    discard,
     drop_unchanged,
     next_handles,
 )
 from tritonx.frontend.codegen.conditions import static_condition, truth
+from tritonx.frontend.codegen.effects import discard, unpack
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
-from tritonx.frontend.codegen.syntax import assigned_names, may_return
+from tritonx.frontend.codegen.syntax import assigned_names, is_path, may_return
 from tritonx.frontend.codegen.values import is_many, suggest_name, wrap_plain
 from tritonx.frontend.semantics.promotion import promote_integers
 from tritonx.frontend.semantics.types import ir_type
@@ -93,7 +93,7 @@ def for_statement(gen: FunctionGenerator, node: ast.For, rest: Sequence[ast.stmt
 def _iterable(gen: FunctionGenerator, node: ast.For) -> Any:
     """What the loop goes over; Python's ``range`` becomes ``tl.range``."""
     call = node.iter
-    if not isinstance(call, ast.Call) or unwrap(gen.expression(call.func)) is not range:
+    if not isinstance(call, ast.Call) or not is_path(call.func) or unwrap(gen.expression(call.func)) is not range:
         return gen.expression(call)
     args = [gen.expression(argument) for argument in call.args]
     if not 1 <= len(args) <= 3 or call.keywords:
@@ -273,9 +273,10 @@ def _build_while(gen: FunctionGenerator, node: ast.While, carried: Carried) -> N
             if static_condition(gen, node, condition):
                 message = "the condition of this loop is true at compile time, and kernels have no `break`"
                 raise gen.error(errors.EndlessLoop, node, message)
-            discard(test.block)
-            return
-        scalar = truth(gen, node, node.test, condition)
+        scalar = truth(gen, node, node.test, condition) if isinstance(condition, tensor) else None
+    if scalar is None:  # false at compile time: what the condition does is done once, the body never
+        unpack(gen.builder, test.block, initial)
+        return
     body = Arm(Block(arg_types=types), dict(gen.scope), None)
     with gen.inside(body):
         carried.bind(gen.scope, body.block.args)

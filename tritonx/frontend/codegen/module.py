@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from tritonx.dialects.tile import CallOp, FuncOp, ReturnOp
 from tritonx.frontend import errors
 from tritonx.frontend.codegen import calls
+from tritonx.frontend.codegen.effects import RecordingBuilder, lost
 from tritonx.frontend.codegen.expressions import EXPRESSIONS
 from tritonx.frontend.codegen.function import FunctionGenerator
 from tritonx.frontend.codegen.locations import Locations
@@ -33,7 +34,6 @@ from tritonx.frontend.codegen.statements import FLOW, STATEMENTS, assign
 from tritonx.frontend.codegen.values import handles_of, is_dynamic, suggest_name
 from tritonx.frontend.errors import CompilationError
 from tritonx.frontend.semantics import Semantics, ir_types
-from tritonx.ir.builder import Builder
 from tritonx.ir.types import i32
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
@@ -63,7 +63,7 @@ class ModuleGenerator:
     assign = staticmethod(assign)
 
     def __init__(self, options: Options, target: Target, *, any_global: bool = False, raw_errors: bool = False) -> None:
-        self.builder = Builder()
+        self.builder = RecordingBuilder()
         self.semantic = Semantics(self.builder, options, target)
         self.semantic.generator = self
         self.any_global = any_global
@@ -110,6 +110,10 @@ class ModuleGenerator:
             hint = "store results to memory with tl.store"
             raise gen.error(errors.ReturnMismatch, source.definition, message, hint=hint)
         self._functions.insert(position, operation)
+        dropped = lost(self.builder.opened)
+        if dropped is not None:
+            message = f"internal error: {dropped.name} at {dropped.location} was generated and dropped"
+            raise gen.error(errors.LanguageError, source.definition, message)
         return ModuleOp(list(self._functions))
 
     def _function(

@@ -11,7 +11,7 @@ from tritonx.frontend import errors
 from tritonx.frontend.codegen import branches, calls, loops
 from tritonx.frontend.codegen.flow import Ended, Returned
 from tritonx.frontend.codegen.names import MISSING
-from tritonx.frontend.codegen.syntax import expanded_assignment, may_return
+from tritonx.frontend.codegen.syntax import expanded_assignment, is_path, may_return
 from tritonx.frontend.codegen.values import describe, is_dynamic, materialize, suggest_name
 from tritonx.language import core
 from tritonx.language.constexpr import constexpr, unwrap
@@ -89,6 +89,8 @@ def _assign_attribute(gen: FunctionGenerator, target: ast.Attribute, value: Any)
 
 
 def augmented_assign(gen: FunctionGenerator, node: ast.AugAssign) -> None:
+    if isinstance(node.target, ast.Attribute) and not is_path(node.target):
+        raise gen.error(errors.ImmutableValue, node.target, "Attribute assignment is not supported in triton")
     assign_statement(gen, expanded_assignment(node))
 
 
@@ -97,7 +99,7 @@ def annotated_assign(gen: FunctionGenerator, node: ast.AnnAssign) -> None:
     nothing."""
     if node.value is None:
         return
-    annotation = unwrap(gen.expression(node.annotation))
+    annotation = unwrap(gen.aside(node.annotation)[0])  # which Python does not evaluate in a function
     declares = annotation is constexpr or (isinstance(annotation, str) and annotation.rpartition(".")[2] == "constexpr")
     if not declares or not isinstance(node.target, ast.Name):
         plain = ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
@@ -121,9 +123,13 @@ def expression_statement(gen: FunctionGenerator, node: ast.Expr) -> None:
 
 
 def assert_statement(gen: FunctionGenerator, node: ast.Assert) -> None:
-    """``assert`` is ``tl.device_assert``: checked at run time where the kernel is compiled with ``debug``."""
+    """``assert`` is ``tl.device_assert``: checked at run time where the kernel is compiled with ``debug``. What the
+    condition does besides is done always, as everywhere; a message is computed while the kernel is compiled."""
     test = gen.expression(node.test)
-    message = gen.expression(node.msg) if node.msg is not None else ""
+    message, effects = gen.aside(node.msg) if node.msg is not None else ("", False)
+    if effects:
+        hint = "the message is a string that is known while the kernel is compiled"
+        raise gen.error(errors.UnsupportedLanguageConstruct, node, "the message of an assertion stores", hint=hint)
     calls.call(gen, node, core.device_assert, [test, message], {})
 
 
@@ -142,7 +148,6 @@ def with_statement(gen: FunctionGenerator, node: ast.With) -> None:
         if not hasattr(manager, "__enter__"):
             raise gen.error(errors.LanguageError, item.context_expr, f"{describe(manager)} is not a context manager")
         managers.append(manager)
-    for manager, item in zip(managers, node.items, strict=True):
         entered = manager.__enter__()
         if item.optional_vars is not None:
             assign(gen, item.optional_vars, entered)

@@ -40,6 +40,11 @@ def _collect(node: ast.AST, names: set[str]) -> None:
         _collect(child, names)
 
 
+def is_path(node: ast.expr) -> bool:
+    """Whether ``node`` is a name, or an attribute of one: what may be evaluated twice, for it does nothing."""
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and is_path(node.value))
+
+
 def may_return(statements: Iterable[ast.stmt]) -> bool:
     """Whether a ``return`` stands among ``statements``, nested ones included."""
     return any(_may_return(statement) for statement in statements)

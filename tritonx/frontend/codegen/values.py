@@ -29,6 +29,12 @@ def handles_of(values: Iterable[base_value]) -> list[SSAValue]:
     return handles
 
 
+def same_constant(left: Any, right: Any) -> bool:
+    """Whether two compile-time values are the same one."""
+    a, b = unwrap(left), unwrap(right)
+    return a is b or (type(a) is type(b) and bool(a == b))
+
+
 def same_handles(left: Any, right: Any) -> bool:
     """Whether two run-time values of one type are the same SSA values."""
     a, b = left.handles(), right.handles()
