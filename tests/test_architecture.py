@@ -40,6 +40,7 @@ ALLOWED: dict[str, set[str]] = {
         "runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry",
         "layouts",
     },
+    "compat": {"runtime"},
     "tools": {
         "backends.api", "backends.registry", "ir", "dialects", "transforms", "layouts", "runtime", "interpreter",
         "frontend", "language",

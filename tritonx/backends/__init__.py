@@ -24,30 +24,21 @@ class _CallableModule(ModuleType):
 
     @property
     def backends(self) -> dict[str, Any]:
-        """name → (compiler, driver), as Triton's ``triton.backends.backends``."""
+        """name → (compiler, driver), as Triton's ``triton.backends.backends``, by Triton's names."""
         from tritonx.backends.registry import available
+        from tritonx.runtime.driver import driver_class
 
-        return {name: SimpleNamespace(compiler=b, driver=_driver_class(b)) for name, b in available().items()}
+        return {
+            backend.triton_name or name: SimpleNamespace(compiler=backend, driver=driver_class(backend))
+            for name, backend in available().items()
+        }
 
+    @property
+    def BaseBackend(self) -> type:
+        """Triton's base class."""
+        from tritonx.backends.compiler import BaseBackend
 
-def _driver_class(backend: Any) -> Any:
-    """Something to call for the driver, with Triton's ``is_active``: whether there is a device."""
-
-    def is_active() -> bool:
-        from tritonx.runtime.errors import TritonError
-
-        try:
-            return backend.driver().device_count() > 0
-        except (TritonError, ImportError, OSError):
-            return False
-
-    def make() -> Any:
-        from tritonx.runtime.driver import ActiveDriver
-
-        return ActiveDriver(backend)
-
-    make.is_active = is_active  # pyright: ignore[reportFunctionMemberAccess]
-    return make
+        return BaseBackend
 
 
 sys.modules[__name__].__class__ = _CallableModule

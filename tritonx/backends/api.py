@@ -220,6 +220,9 @@ class Backend(ABC):
     name: ClassVar[str]
     """The part before the colon in a target's name (``cuda``, ``hip``, ``cpu``)."""
 
+    triton_name: ClassVar[str] = ""
+    """The key in Triton's table of backends, where it is another than ``name``: libraries look for it."""
+
     api_version: ClassVar[int] = API_VERSION
     options_type: ClassVar[type[Options]] = Options
     binary_stage: ClassVar[str]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from tritonx.backends.api import Backend, Target
+from tritonx.backends.api import Backend, Options, Target
 
 GPUTarget = Target
 """Triton's name: ``GPUTarget(backend, arch, warp_size)``."""
@@ -36,3 +38,44 @@ class BaseBackend(Backend):
         from tritonx.runtime.specialize import parse_marks
 
         return parse_marks(desc)
+
+
+@dataclass(frozen=True)
+class TargetBackend:
+    """A backend for one target: what Triton's ``make_backend`` returns."""
+
+    backend: Backend
+    target: Target
+
+    @property
+    def binary_ext(self) -> str:
+        return self.backend.binary_stage
+
+    def hash(self) -> str:
+        """What, beside tritonx's own sources and a kernel's, decides the code: libraries put it into their keys."""
+        from tritonx.runtime.keys import backend_key
+
+        parts = str(self.target), self.backend.version_key(), backend_key(type(self.backend))
+        return "-".join(part for part in parts if part)
+
+    def parse_options(self, opts: Mapping[str, Any]) -> Options:
+        return self.backend.parse_options(self.target, opts)
+
+    @staticmethod
+    def get_arg_specialization(arg: Any, ty: str, **kwargs: Any) -> str | None:
+        return BaseBackend.get_arg_specialization(arg, ty, **kwargs)
+
+    @staticmethod
+    def parse_attr(desc: str) -> list[list[Any]]:
+        return BaseBackend.parse_attr(desc)
+
+
+def make_backend(target: Target | str) -> TargetBackend:
+    """The backend that compiles for ``target``, with the methods of Triton's. Raises NoBackend."""
+    from tritonx.runtime.driver import find_backend
+
+    if isinstance(target, str):
+        from tritonx.backends.registry import parse_target
+
+        return TargetBackend(*parse_target(target))
+    return TargetBackend(find_backend(target.backend), target)

@@ -1,5 +1,6 @@
 """Triton's names for compiling, for code that imports them from ``triton.compiler``."""
 
+from tritonx.backends.compiler import make_backend
 from tritonx.frontend.errors import CompilationError
 from tritonx.runtime.compiler import (
     ASTSource,
@@ -7,7 +8,6 @@ from tritonx.runtime.compiler import (
     IRSource,
     LazyDict,
     compile,
-    make_backend,
 )
 
 __all__ = ["ASTSource", "CompilationError", "CompiledKernel", "IRSource", "LazyDict", "compile", "make_backend"]

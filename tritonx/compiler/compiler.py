@@ -1,5 +1,6 @@
 """Triton's module ``triton.compiler.compiler``."""
 
+from tritonx.backends.compiler import make_backend
 from tritonx.runtime.compiler import (
     AsmDict,
     ASTSource,
@@ -8,7 +9,6 @@ from tritonx.runtime.compiler import (
     IRSource,
     LazyDict,
     compile,
-    make_backend,
     triton_key,
 )
 

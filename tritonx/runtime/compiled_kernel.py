@@ -62,6 +62,10 @@ class AsmDict(dict[str, Any]):
     def items(self) -> Iterable[tuple[str, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]
         return [(key, self[key]) for key in self]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The stages; another process disassembles nothing."""
+        return AsmDict, (dict(self.items()),)
+
 
 def make_metadata(fields: Mapping[str, Any]) -> Any:
     """The fields as a named tuple, in the order of their names."""

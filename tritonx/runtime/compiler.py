@@ -21,6 +21,7 @@ from tritonx.backends.api import Backend, Compilation, EmitStage, Options, Param
 from tritonx.runtime import knobs
 from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager
 from tritonx.runtime.compiled_kernel import AsmDict, CompiledKernel, LazyDict, StoredFile, make_metadata
+from tritonx.runtime.driver import find_backend
 from tritonx.runtime.errors import BackendContractError
 from tritonx.runtime.keys import compile_key, compiler_key
 from tritonx.runtime.sources import ASTSource, IRSource, Source, SourceError, entry_symbol, printed, source_of
@@ -34,7 +35,6 @@ __all__ = [
     "LazyDict",
     "SourceError",
     "compile",
-    "make_backend",
     "make_metadata",
     "triton_key",
 ]
@@ -55,13 +55,6 @@ class CompileTimes:
     @property
     def total(self) -> float:
         return self.front_end + sum(self.stages.values()) + self.store
-
-
-def make_backend(target: Target | str) -> Backend:
-    """The backend that compiles for ``target``. Raises NoBackend."""
-    from tritonx.runtime.driver import find_backend
-
-    return find_backend(target.partition(":")[0] if isinstance(target, str) else target.backend)
 
 
 def _resolve_target(target: Target | str | None) -> Target:
@@ -91,7 +84,7 @@ def compile(
     """
     source = source_of(src)
     wanted = _resolve_target(target)
-    backend = make_backend(wanted)
+    backend = find_backend(wanted.backend)
     resolved = _resolve_options(backend, wanted, options, source)
     key = compile_key(source.hash(), backend, wanted, resolved)
     manager = get_cache_manager(key)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import tritonx.backends.registry as registry
@@ -118,6 +119,26 @@ class ActiveDriver:
         return f"ActiveDriver({self.backend.name})"
 
 
+@cache
+def driver_class(backend: Backend) -> type[ActiveDriver]:
+    """The class of the backend's `ActiveDriver`: made without arguments, asked ``is_active()`` before that. It is what
+    Triton's ``backends[name].driver`` is, and what ``driver.active`` is an instance of."""
+
+    def init(self: ActiveDriver) -> None:
+        ActiveDriver.__init__(self, backend)
+
+    def is_active() -> bool:
+        return ActiveDriver(backend).is_active()
+
+    members = {"__init__": init, "is_active": staticmethod(is_active)}
+    return type(f"{backend.name.capitalize()}Driver", (ActiveDriver,), members)
+
+
+def _driver_for(backend: Backend) -> ActiveDriver:
+    make: Any = driver_class(backend)  # whose constructor takes nothing
+    return make()
+
+
 class DeviceInterface:
     """The part of ``torch.cuda`` that benchmarks use, over a driver."""
 
@@ -157,7 +178,7 @@ def override() -> ActiveDriver | None:
         choice.read_environment = True
         name = knobs.runtime.backend
         if name and choice.active is None:
-            choice.active = ActiveDriver(registry.parse_target(name)[0])
+            choice.active = _driver_for(registry.parse_target(name)[0])
             choice.token = name
     return choice.active
 
@@ -174,7 +195,7 @@ def set_active(chosen: ActiveDriver | Backend | Driver | str) -> None:
     if isinstance(chosen, Backend):
         if registry.available().get(chosen.name) is not chosen:
             _adopted[chosen.name] = chosen
-        chosen = ActiveDriver(chosen)
+        chosen = _driver_for(chosen)
     choice.active = chosen
     choice.token = f"{chosen.backend.name}@{id(chosen.backend)}"
     choice.read_environment = True
@@ -199,7 +220,7 @@ def find_backend(name: str) -> Backend:
 
 
 def _find_default() -> ActiveDriver:
-    candidates = [ActiveDriver(backend) for backend in registry.available().values()]
+    candidates = [_driver_for(backend) for backend in registry.available().values()]
     if not candidates:
         raise NoDevice("no backend is installed that could run kernels; tritonx.backends() lists what was found")
     candidates.sort(key=lambda c: 1 in c.backend.dlpack_device_types)  # the host last

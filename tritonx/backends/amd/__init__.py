@@ -17,6 +17,7 @@ class AmdBackend(Backend):
     """Targets ``hip:gfx90a`` to ``hip:gfx1201``; stages ttir, ttgir, llir, amdgcn, hsaco."""
 
     name = "hip"
+    triton_name = "amd"
     options_type = AmdOptions
     binary_stage = "hsaco"
     dlpack_device_types = frozenset({10, 11})

@@ -15,6 +15,7 @@ class NvidiaBackend(Backend):
     """Targets ``cuda:75`` to ``cuda:120``; stages ttir, ttgir, llir, ptx, cubin."""
 
     name = "cuda"
+    triton_name = "nvidia"
     options_type = NvidiaOptions
     binary_stage = "cubin"
     dlpack_device_types = frozenset({2, 13})

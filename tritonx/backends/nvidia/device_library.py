@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from tritonx.backends.nvidia.knobs import knobs
 from tritonx.runtime.errors import MissingLibrary
 
 PREFIX = "@__nv_"
@@ -37,22 +38,44 @@ ABSENT = frozenset({"__nv_fast_tanhf"})
 
 
 def given_path() -> Path | None:
-    """The file that the environment names: a library that nobody here has seen."""
-    for name in ("TRITONX_LIBDEVICE_PATH", "TRITON_LIBDEVICE_PATH"):
-        if given := os.environ.get(name):
-            return Path(given)
-    return None
+    """The file that ``knobs.nvidia.libdevice_path`` or the environment names: a library that nobody here has seen."""
+    given = knobs.libdevice_path
+    return None if given is None else Path(given)
 
 
 def seen() -> bool:
-    """Whether the library is one that an installation brought, not one that the environment names."""
+    """Whether the library is one that an installation brought, not one that somebody names."""
     return given_path() is None
 
 
-@lru_cache(maxsize=1)
 def path() -> Path:
     """Where libdevice.10.bc is; ``MissingLibrary`` with the ways to supply it where it is nowhere."""
-    candidates: list[Path] = [] if (given := given_path()) is None else [given]
+    there = _search(given_path())
+    if there is None:
+        raise MissingLibrary(
+            "this kernel needs NVIDIA's device library libdevice.10.bc, which is not on this machine: "
+            "pip install nvidia-nvvm, or set TRITONX_LIBDEVICE_PATH"
+        )
+    return there
+
+
+def found() -> bool:
+    """Whether the library is on this machine."""
+    return _search(given_path()) is not None
+
+
+def fingerprint() -> str:
+    """The file's digest, which tells versions apart; "" where there is none."""
+    there = _search(given_path())
+    if there is None:
+        return ""
+    known = there.stat()
+    return _digest(there, known.st_size, known.st_mtime_ns)
+
+
+@lru_cache
+def _search(given: Path | None) -> Path | None:
+    candidates = [] if given is None else [given]
     if (spec := find_spec("nvidia")) is not None:
         for root in spec.submodule_search_locations or ():
             candidates += sorted(Path(root).glob("*/nvvm/libdevice/libdevice.10.bc"))
@@ -60,29 +83,12 @@ def path() -> Path:
     if (spec := find_spec("triton")) is not None and spec.origin is not None:
         candidates.append(Path(spec.origin).parent / "backends" / "nvidia" / "lib" / "libdevice.10.bc")
     for name in ("CUDA_HOME", "CUDA_PATH"):
-        if given := os.environ.get(name):
-            candidates.append(Path(given) / "nvvm" / "libdevice" / "libdevice.10.bc")
+        if folder := os.environ.get(name):
+            candidates.append(Path(folder) / "nvvm" / "libdevice" / "libdevice.10.bc")
     candidates.append(Path("/usr/local/cuda/nvvm/libdevice/libdevice.10.bc"))
-    for candidate in candidates:
-        if candidate.is_file():
-            return candidate.absolute()
-    raise MissingLibrary(
-        "this kernel needs NVIDIA's device library libdevice.10.bc, which is not on this machine: "
-        "pip install nvidia-nvvm, or set TRITONX_LIBDEVICE_PATH"
-    )
+    return next((candidate.absolute() for candidate in candidates if candidate.is_file()), None)
 
 
-@lru_cache(maxsize=1)
-def found() -> bool:
-    """Whether the library is on this machine."""
-    try:
-        path()
-    except MissingLibrary:
-        return False
-    return True
-
-
-@lru_cache(maxsize=1)
-def fingerprint() -> str:
-    """The file's digest, which tells versions apart; "" where there is none."""
-    return hashlib.sha256(path().read_bytes()).hexdigest() if found() else ""
+@lru_cache
+def _digest(file: Path, size: int, changed: int) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()

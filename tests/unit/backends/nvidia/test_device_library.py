@@ -86,13 +86,5 @@ def test_the_library_is_part_of_a_compile_s_key(tmp_path: Path, monkeypatch: pyt
         file = tmp_path / "libdevice.10.bc"
         file.write_bytes(content)
         monkeypatch.setenv("TRITONX_LIBDEVICE_PATH", str(file))
-        _forget()
         keys.add(BACKEND.version_key())
-    monkeypatch.delenv("TRITONX_LIBDEVICE_PATH")
-    _forget()
     assert len(keys) == 2
-
-
-def _forget() -> None:
-    for function in (device_library.path, device_library.found, device_library.fingerprint):
-        function.cache_clear()

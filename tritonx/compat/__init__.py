@@ -1,0 +1,53 @@
+"""``import triton`` means tritonx: for programs and libraries that import Triton by name, PyTorch's compiler first.
+
+    python -m tritonx.compat prog.py [args]      (also -m module, -c code)
+    tritonx.compat.install()                     before anything imports triton
+    pytest -p tritonx.compat.pytest_plugin
+
+How: a folder (`search_path`) with a package ``triton`` goes to the front of ``PYTHONPATH``, where every child process
+finds it before an installed Triton. The first import of it calls `install`, which puts `finder.CompatFinder` in front
+of ``sys.meta_path``; from then on ``triton`` and ``triton.x`` are the modules ``tritonx`` and ``tritonx.x`` themselves,
+and ``importlib.metadata.version("triton")`` is the version of Triton that tritonx stands for. Nothing of an installed
+Triton is imported: a name that tritonx does not have is a ModuleNotFoundError or AttributeError.
+
+An interpreter that ignores the environment (``python -I``, ``-E``) does not see it; call `install` there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+__all__ = ["environment", "install", "search_path"]
+
+
+def search_path() -> str:
+    """The folder that makes ``import triton`` mean tritonx when it is on a process's path."""
+    return str(Path(__file__).resolve().parent / "search_path")
+
+
+def environment() -> dict[str, str]:
+    """The variables to add to a child process's environment: ``{"PYTHONPATH": ...}``, from this process's."""
+    others = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p and p != search_path()]
+    return {"PYTHONPATH": os.pathsep.join([search_path(), *others])}
+
+
+def install() -> None:
+    """From now on ``triton`` is tritonx, here and in child processes. Raises TritonError where Triton itself has been
+    imported before; a second call does nothing."""
+    from tritonx.compat.finder import CompatFinder
+    from tritonx.runtime.errors import TritonError
+
+    os.environ.update(environment())
+    if any(isinstance(finder, CompatFinder) for finder in sys.meta_path):
+        return
+    known = sys.modules.get("triton")
+    file = getattr(known, "__file__", None) or ""
+    if known is not None and not file.startswith(search_path()):
+        raise TritonError(
+            f"triton has been imported already, from {file or 'an unknown place'}: "
+            "call tritonx.compat.install() before anything that imports it"
+        )
+    sys.meta_path.insert(0, CompatFinder())
+    if search_path() not in sys.path:  # what multiprocessing's spawn hands on
+        sys.path.insert(0, search_path())

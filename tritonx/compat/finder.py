@@ -1,0 +1,85 @@
+"""The finder that answers for ``triton`` and its submodules with tritonx's modules."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterator, Sequence
+from email.message import Message
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from importlib.metadata import Distribution, DistributionFinder
+from os import PathLike
+from types import ModuleType
+from typing import Any
+
+THEIRS, OURS = "triton", "tritonx"
+
+
+class _Alias(Loader):
+    """Makes a name mean a module that another name imports."""
+
+    def __init__(self, own: str) -> None:
+        self.own = own
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self.own)
+        self.before = module.__spec__, module.__loader__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """The module has run under its own name; what the import system wrote over is put back."""
+        module.__spec__, module.__loader__ = self.before
+
+
+class CompatDistribution(Distribution):
+    """What ``importlib.metadata`` says of Triton."""
+
+    def __init__(self, version: str) -> None:
+        self._version = version
+
+    @property
+    def metadata(self) -> Any:
+        """Name and version."""
+        message = Message()
+        message["Metadata-Version"] = "2.1"
+        message["Name"] = THEIRS
+        message["Version"] = self._version
+        return message
+
+    def read_text(self, filename: str) -> str | None:
+        return self.metadata.as_string() if filename in ("METADATA", "PKG-INFO") else None
+
+    def locate_file(self, path: str | PathLike[str]) -> Any:
+        from tritonx.compat import search_path
+
+        return importlib.import_module("pathlib").Path(search_path(), path)
+
+
+class CompatFinder(DistributionFinder):
+    """First on ``sys.meta_path``: no other finder is asked for Triton."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != THEIRS and not fullname.startswith(THEIRS + "."):
+            return None
+        own = OURS + fullname.removeprefix(THEIRS)
+        try:
+            found = importlib.util.find_spec(own)
+        except ModuleNotFoundError:  # a parent that is missing, or no package
+            found = None
+        if found is None:
+            raise ModuleNotFoundError(f"No module named {fullname!r}: tritonx has no {own}", name=fullname)
+        spec = ModuleSpec(fullname, _Alias(own), origin=found.origin)
+        spec.submodule_search_locations = found.submodule_search_locations
+        spec.has_location = found.has_location
+        return spec
+
+    def find_distributions(self, context: DistributionFinder.Context | None = None) -> Iterator[Any]:
+        """Triton's only; the other finders have the rest."""
+        name = None if context is None else context.name
+        if name is not None and name.lower() == THEIRS:
+            import tritonx
+
+            yield CompatDistribution(tritonx.__version__)

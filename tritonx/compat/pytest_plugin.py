@@ -1,0 +1,17 @@
+"""``pytest -p tritonx.compat.pytest_plugin``: the tests' ``import triton`` means tritonx, in xdist's workers too.
+
+It has no entry point: a plug-in that comes with an installation would change every test run of the environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tritonx.compat import install
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: Any, parser: Any, args: list[str]) -> None:
+    """Before the first conftest imports anything."""
+    install()
