@@ -1,7 +1,7 @@
 """What Triton makes of the kernels of ``tritonx.testing.library_kernels``.
 
-    python libdevice_oracle.py CAPABILITY < names     prints {name: {"ptx": text, "cubin": base64}} as JSON; a function
-                                                      that Triton does not compile is not in it
+python libdevice_oracle.py CAPABILITY < names     prints {name: {"ptx": text, "cubin": base64}} as JSON; a function
+                                                  that Triton does not compile is not in it
 """
 
 from __future__ import annotations

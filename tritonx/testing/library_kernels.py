@@ -17,9 +17,7 @@ WARPS = 4
 def functions() -> dict[str, tuple[str, tuple[str, ...], str]]:
     """Kernel name → (function, argument types, result type), of every overload of every name."""
     return {
-        "_".join((name, *types)): (name, types, result)
-        for name in names()
-        for types, result in overloads(name).items()
+        "_".join((name, *types)): (name, types, result) for name in names() for types, result in overloads(name).items()
     }
 
 

@@ -101,7 +101,7 @@ class ShapeSemantics(SemanticsBase):
             if item is None:
                 result = self.expand_dims(result, axis)
             elif not _is_full_slice(item):
-                raise ValueError(f"unsupported tensor index: {item}")
+                raise _not_an_index(item)
         return result
 
     def cat(self, lhs: tensor, rhs: tensor, can_reorder: Any) -> tensor:
@@ -158,3 +158,19 @@ def _is_full_slice(item: Any) -> bool:
         return False
     parts = cast(Any, item)
     return all(unwrap(part) is None for part in (parts.start, parts.stop, parts.step))
+
+
+def _not_an_index(item: Any) -> ValueError:
+    bounds: Any = item
+    if isinstance(item, language_slice | builtins.slice):
+        start, stop, step = (
+            "" if unwrap(b) is None else str(unwrap(b)) for b in (bounds.start, bounds.stop, bounds.step)
+        )
+        text = f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
+        error = ValueError(f"unsupported tensor index: a block has no slices, such as [{text}]")
+    else:
+        error = ValueError(f"unsupported tensor index: a block has no elements to name, as by [{item}]")
+    error.add_note(
+        "`:` and `None` only add axes; load what is needed, select with tl.where or a mask, pick with tl.gather"
+    )
+    return error
