@@ -161,16 +161,13 @@ def _is_full_slice(item: Any) -> bool:
 
 
 def _not_an_index(item: Any) -> ValueError:
+    text = str(item)
     bounds: Any = item
     if isinstance(item, language_slice | builtins.slice):
-        start, stop, step = (
-            "" if unwrap(b) is None else str(unwrap(b)) for b in (bounds.start, bounds.stop, bounds.step)
-        )
-        text = f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
-        error = ValueError(f"unsupported tensor index: a block has no slices, such as [{text}]")
-    else:
-        error = ValueError(f"unsupported tensor index: a block has no elements to name, as by [{item}]")
+        parts = ["" if unwrap(b) is None else str(unwrap(b)) for b in (bounds.start, bounds.stop, bounds.step)]
+        text = ":".join(parts if parts[2] else parts[:2])
+    error = ValueError(f"unsupported tensor index: {text}")
     error.add_note(
-        "`:` and `None` only add axes; load what is needed, select with tl.where or a mask, pick with tl.gather"
+        "indexing a block only adds axes (`:` and `None`): load what is needed, or select with tl.where or tl.gather"
     )
     return error
