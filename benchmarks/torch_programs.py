@@ -369,16 +369,17 @@ def prepared(name: str, device: str) -> Callable[[], None]:
 
     for _ in range(3):
         both()
-    torch.cuda.synchronize()
     return both
 
 
 def kernel_microseconds(run: Callable[[], None]) -> dict[str, float]:
     """Microseconds on the device of one run: of the kernels that Triton compiled, and of all."""
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+    activity = torch.profiler.ProfilerActivity
+    with torch.profiler.profile(activities=[activity.CUDA if torch.cuda.is_available() else activity.CPU]) as profile:
         for _ in range(REPEAT):
             run()
-        torch.cuda.synchronize()
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
     events = [(e.key, e.self_device_time_total / REPEAT) for e in profile.key_averages()]
     own = sum(t for key, t in events if key.startswith("triton_"))
     return {"kernels": own, "all": sum(t for _, t in events)}
