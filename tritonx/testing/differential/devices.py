@@ -10,10 +10,7 @@ from tritonx.backends import registry
 from tritonx.runtime import driver
 from tritonx.testing.conformance.case import Array
 from tritonx.testing.conformance.device import HOST
-from tritonx.testing.differential.run import Launch
-
-PYTHON = "python"
-"""The kernel's Python lines, executed one by one."""
+from tritonx.testing.differential.run import PYTHON, Launch
 
 
 def names() -> list[str]:

@@ -1,6 +1,6 @@
-"""What hardware legitimately does otherwise than the interpreter, each with the reason, and where.
+"""What hardware legitimately does otherwise than the interpreter, each with the reason.
 
-An element that a row covers is not compared on the devices that the row names."""
+An element that a row covers is not compared on a device (it is for the kernel's Python lines)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ Covered = Callable[[Sequence[Array]], Array]
 
 @dataclass(frozen=True)
 class Difference:
-    """``op`` is a part of the op's name; ``devices`` are backends' names."""
+    """``op`` is a part of the op's name."""
 
     op: str
-    devices: frozenset[str]
     covers: Covered
     reason: str
 
@@ -35,18 +34,16 @@ def _no_quotient(operands: Sequence[Array]) -> Array:
     return none
 
 
-ALL = frozenset({"cpu", "cuda", "hip"})
-
 DIFFERENCES: tuple[Difference, ...] = (
     *(
-        Difference(op, ALL, _no_quotient, "the language, as C, leaves a quotient that does not exist undefined")
+        Difference(op, _no_quotient, "the language, as C, leaves a quotient that does not exist undefined")
         for op in ("x // y", "x % y")
     ),
 )
 """The table."""
 
 
-def ignored(operation: Operation, device: str, operands: Sequence[Array]) -> Array | None:
-    """The elements of an op's result that need not agree on this device; None where all must."""
-    masks = [d.covers(operands) for d in DIFFERENCES if d.op in operation.name and device in d.devices]
+def ignored(operation: Operation, operands: Sequence[Array]) -> Array | None:
+    """The elements of an op's result that need not agree on a device; None where all must."""
+    masks = [d.covers(operands) for d in DIFFERENCES if d.op in operation.name]
     return np.logical_or.reduce(masks) if masks else None
