@@ -58,7 +58,7 @@ class Options:
     default_dot_input_precision: str = "ieee"
     allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
     max_num_imprecise_acc_default: int = 0
-    supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5")
+    supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16")
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False
     extern_libs: tuple[tuple[str, str], ...] = ()

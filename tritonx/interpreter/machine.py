@@ -295,13 +295,14 @@ def single_ufunc(region: Region) -> np.ufunc | None:
     if block is None or len(block.args) != 2 or block.first_op is None or block.first_op.next_op is not block.last_op:
         return None
     op = block.first_op
-    wide = op.results and dtype_of(op.results[0].type) != np.bool_ and dtype_of(op.results[0].type).kind in "if"
+    dtype = dtype_of(op.results[0].type) if op.results else np.dtype(np.bool_)
+    wide = dtype.kind == "i" or (dtype.kind == "f" and dtype.itemsize >= 4)
     same = (
         set(op.operands) == set(block.args)
         and block.last_op is not None
         and tuple(block.last_op.operands) == op.results
     )
-    if not wide or not same or dtype_of(op.results[0].type) == np.float16:
+    if not wide or not same:
         return None
     return _ONE_UFUNC.get(type(op))
 

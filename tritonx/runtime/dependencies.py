@@ -74,11 +74,6 @@ def is_language_builtin(value: Any) -> bool:
     return code is not None and "_semantic" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def is_foreign_function(value: Any) -> bool:
-    """Whether ``value`` is a plain Python function, which kernels cannot call."""
-    return isinstance(value, FunctionType | MethodType) and not is_language_builtin(value)
-
-
 class _Finder(ast.NodeVisitor):
     """Walks one function's tree; ``scopes`` are where its free names may be found, innermost first."""
 
@@ -124,8 +119,11 @@ class _Finder(ast.NodeVisitor):
             return
         if is_language_builtin(value) and not _is_constexpr(value):
             return
-        if is_foreign_function(value):
-            return  # the front end refuses it, with the line, where it is used
+        if isinstance(value, FunctionType | MethodType):
+            raise RuntimeError(
+                f"Unsupported function referenced: {value}. A kernel calls functions decorated with @jit or "
+                f"@constexpr_function, and the language's own"
+            )
         if isinstance(value, tuple):
             for element in value:  # pyright: ignore[reportUnknownVariableType]  # a user's tuple holds anything
                 if isinstance(element, JITCallable):
@@ -211,7 +209,7 @@ def _describe(found: Global) -> str:
 
 
 def find_dependencies(function: JITCallable) -> Dependencies:
-    """What ``function`` depends on. Raises RuntimeError where a global changed between two compiles."""
+    """Raises RuntimeError where the function reaches a plain Python function."""
     closure = function.enclosing_names()
     finder = _Finder([closure, function.__globals__], function.__qualname__)
     function._finding = True  # pyright: ignore[reportAttributeAccessIssue, reportPrivateUsage]  # breaks cycles

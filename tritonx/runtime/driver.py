@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Driver, Target
 from tritonx.runtime import knobs
-from tritonx.runtime.errors import NoBackend, NoDevice, StartedBeforeFork, TritonError
+from tritonx.runtime.errors import NoBackend, NoDevice, TritonError
 
 if TYPE_CHECKING:
     from tritonx.runtime.arrays import DeviceArray
@@ -65,11 +65,9 @@ class ActiveDriver:
         return driver_of(self.backend)
 
     def is_active(self) -> bool:
-        """Whether the backend has a device here, even one that this process cannot use (it only compiles)."""
+        """Whether the backend has a device here."""
         try:
             return self.implementation.device_count() > 0
-        except StartedBeforeFork:
-            return True
         except (TritonError, ImportError, OSError):
             return False
 

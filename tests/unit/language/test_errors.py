@@ -25,7 +25,7 @@ def block(element: tl.dtype, *shape: int) -> tensor:
 
 @pytest.fixture
 def sem() -> Semantics:
-    return Semantics(Builder(Block()), Options(debug=True), Target("cpu"))
+    return Semantics(Builder(Block()), Options(debug=True, supported_fp8_dtypes=("fp8e4nv", "fp8e5")), Target("cpu"))
 
 
 I32, F32 = block(tl.int32, 16), block(tl.float32, 16)

@@ -81,17 +81,20 @@ def through_e4b15(x, out, N: tl.constexpr):
 
 
 def test_e4b15_is_a_short_fp16() -> None:
-    """Four exponent bits with the bias of fp16: what it holds is a multiple of 2^-17 up to 1.875, rounded to even."""
-    every = np.arange(256, dtype=np.uint16)
+    """Four exponent bits with the bias of fp16: what is written is a multiple of 2^-17 up to 1.75, and a half goes away
+    from zero."""
+    every = np.delete(np.arange(256, dtype=np.uint16), (0x7F, 0xFF))  # 1.875 is read and never written
     held = (((every & 0x80) << 8) | ((every & 0x7F) << 7)).astype(np.uint16).view(np.float16).astype(np.float32)
+    held = np.concatenate((held, [-1.75, 1.75])).astype(np.float32)
     out = np.zeros(256, np.float32)
     run(through_e4b15, ["*fp32", "*fp32"], held, out, N=256)
     np.testing.assert_array_equal(out, held)
     x = np.random.default_rng(1).uniform(-2.5, 2.5, 256).astype(np.float16).astype(np.float32)
+    x[:4] = 1.0625, -1.1875, 2.0**-18, np.nan
     run(through_e4b15, ["*fp32", "*fp32"], x, out, N=256)
-    finite = np.unique(held)
-    nearest = finite[np.abs(x[:, None].astype(np.float64) - finite[None, :]).argmin(axis=1)]
-    np.testing.assert_array_equal(np.abs(x - out), np.abs(x - nearest))
+    np.testing.assert_array_equal(out[:4], np.array([1.125, -1.25, 2.0**-17, 1.75], np.float32))
+    nearest = held[np.abs(x[4:, None].astype(np.float64) - held[None, :]).argmin(axis=1)]
+    np.testing.assert_array_equal(np.abs(x[4:] - out[4:]), np.abs(x[4:] - nearest))
 
 
 @pytest.mark.parametrize(

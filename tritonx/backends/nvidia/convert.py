@@ -31,7 +31,7 @@ def convert(
             return convert_tile(f, "fptrunc", convert_tile(f, "fpext", tile, "float"), _LLVM[target])
         return convert_tile(f, opcode, tile, _LLVM[target]) if rounding is not None else None
     if source in _LLVM and target in _PAIR and capability >= 89 and not toward_zero:
-        wide = tile if source == "f32" else convert_tile(f, "fptrunc" if source == "f64" else "fpext", tile, "float")
+        wide = fp8.to_odd(f, tile) if source == "f64" else convert_tile(f, "fpext", tile, "float")
         return to_pairs(f, wide, _PAIR[target])
     if source in _PAIR and target in _LLVM and capability >= 89:
         half = from_pairs(f, tile, _PAIR[source])
@@ -45,7 +45,7 @@ def convert(
 def truncate(f: FunctionEmitter, tile: Tile, target: str) -> Tile:
     """Rounding toward zero: bf16 is the high half of the f32; f16 has an instruction."""
     if tile.elem == "double":
-        tile = convert_tile(f, "fptrunc", tile, "float")
+        tile = fp8.to_odd(f, tile)
     if target == "bf16":
         word = convert_tile(f, "bitcast", tile, "i32")
         amount = Tile.splat("i32", tile.n, "16")

@@ -15,6 +15,7 @@ class NvidiaOptions(Options):
     device-library code."""
 
     default_dot_input_precision: str = "tf32"
+    supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e4b15")
     enable_reflect_ftz: bool = True
     ptx_version: int | None = None
     ptx_options: str | None = None

@@ -6,12 +6,12 @@ from typing import Any
 
 from xdsl.ir import Operation
 
-from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
+from tritonx.conversion.gpu_to_llvm.elementwise import cast_float, convert_tile
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
 from tritonx.ir.places import source_of
-from tritonx.ir.types import is_tensor, shape_of
+from tritonx.ir.types import FLOAT8_TYPES, element_type, f32, is_tensor, shape_of
 
 _PROMOTED = {"half": "double", "bfloat": "double", "float": "double", "double": "double"}
 
@@ -25,7 +25,10 @@ def print_(op: Any, f: FunctionEmitter) -> None:
         f.machine.print_line(f, f"pid (%d, %d, %d){prefix}\n", pids)
         return
     for number, value in enumerate(op.args):
-        tile_ = widen(f, f.get(value), bool(signed[number]) if number < len(signed) else True)
+        tile_ = f.get(value)
+        if element_type(value.type) in FLOAT8_TYPES:
+            tile_ = cast_float(f, tile_, value.type, f32)
+        tile_ = widen(f, tile_, bool(signed[number]) if number < len(signed) else True)
         spec = specifier(tile_.elem, bool(op.hex.value.data), bool(signed[number]) if number < len(signed) else True)
         operand = f"(operand {number}) " if len(op.args) > 1 else ""
         type_ = value.type

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
@@ -18,7 +19,7 @@ from tritonx.conversion.llvm_text import FCMP_PREDICATES, ICMP_PREDICATES
 from tritonx.dialects import arith, math, tile, ub
 from tritonx.ir.failure import PassError
 from tritonx.ir.fold.constants import scalar_of
-from tritonx.ir.types import element_type, is_tensor, pointee_of
+from tritonx.ir.types import bit_width, element_type, is_tensor, pointee_of
 
 LAZY_FROM = 16
 """Elements a thread from which a chain of elementwise ops is written in runs."""
@@ -148,16 +149,20 @@ def convert_tile(f: FunctionEmitter, opcode: str, source: Tile, target: str) -> 
     return combine(f, target, [source], lambda s, x: f"{opcode} {of(s, source.elem)} {x[0]} to {of(s, target)}")
 
 
-def float_cast(opcode: str) -> Emit:
-    """extf and truncf: LLVM's own, unless the machine knows a better way for these formats."""
+def float_cast(op: Operation, f: FunctionEmitter) -> None:
+    """extf and truncf."""
+    f.result(op, cast_float(f, f.get(op.operands[0]), op.operands[0].type, op.results[0].type))
 
-    def emit(op: Operation, f: FunctionEmitter) -> None:
-        source = f.get(op.operands[0])
-        names = format_name(op.operands[0].type), format_name(op.results[0].type)
-        made = f.machine.convert(f, source, *names, None)
-        f.result(op, made or convert_tile(f, opcode, source, f.elem(op.results[0])))
 
-    return emit
+def cast_float(f: FunctionEmitter, tile: Tile, source: Any, target: Any) -> Tile:
+    """``tile``, of the IR type ``source``, in the format of ``target``, rounded to nearest even: by LLVM's own
+    instruction, unless the machine knows a better way for these formats.
+    """
+    made = f.machine.convert(f, tile, format_name(source), format_name(target), None)
+    if made is not None:
+        return made
+    wider = bit_width(target) > bit_width(source)
+    return convert_tile(f, "fpext" if wider else "fptrunc", tile, llvm_type(target))
 
 
 def fp_to_fp(op: Any, f: FunctionEmitter) -> None:
@@ -197,7 +202,12 @@ def constant(op: Any, f: FunctionEmitter) -> None:
     value = scalar_of(op.value)
     if value is None:
         raise PassError(op, "a constant tile whose elements differ")
-    literal = float_literal(float(value), elem) if is_float(elem) else int_literal(int(value), int(elem[1:]))
+    if is_float(elem):
+        literal = float_literal(float(value), elem)
+    elif isinstance(held := element_type(type_), AnyFloat):  # of 8 bits
+        literal = int_literal(int.from_bytes(held.pack((float(value),))), 8)
+    else:
+        literal = int_literal(int(value), int(elem[1:]))
     f.result(op, Tile.splat(elem, n, literal))
 
 
@@ -325,8 +335,8 @@ TABLE: dict[type[Operation], Emit] = {
     arith.ExtSIOp: cast("sext"),
     arith.ExtUIOp: cast("zext"),
     arith.TruncIOp: cast("trunc"),
-    arith.ExtFOp: float_cast("fpext"),
-    arith.TruncFOp: float_cast("fptrunc"),
+    arith.ExtFOp: float_cast,
+    arith.TruncFOp: float_cast,
     arith.SIToFPOp: cast("sitofp"),
     arith.UIToFPOp: cast("uitofp"),
     arith.FPToSIOp: float_to_int("fptosi", "fptosi.sat"),

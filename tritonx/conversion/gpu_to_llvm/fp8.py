@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tritonx.conversion.float8 import FLOAT8, Float8
-from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, of, select_tile
+from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, convert_tile, of, select_tile
 from tritonx.conversion.gpu_to_llvm.types import float_literal
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.tile.enums import RoundingMode
@@ -24,7 +24,7 @@ _BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 
 
 class Bits:
-    """Arithmetic on i32 and f32 tiles of one size."""
+    """Arithmetic on i32 and float tiles of one size."""
 
     def __init__(self, f: FunctionEmitter, n: int) -> None:
         self.f = f
@@ -56,8 +56,8 @@ def convert(f: FunctionEmitter, tile: Tile, source: str, target: str, *, toward_
         opcode = "fpext" if target == "f64" else "fptrunc"
         return convert_tile(f, opcode, wide, _LLVM[target])
     if source in _LLVM and target in FLOAT8:
-        opcode = "fptrunc" if source == "f64" else "fpext"
-        return narrow(f, convert_tile(f, opcode, tile, "float"), FLOAT8[target], toward_zero=toward_zero)
+        single = to_odd(f, tile) if source == "f64" else convert_tile(f, "fpext", tile, "float")
+        return narrow(f, single, FLOAT8[target], toward_zero=toward_zero)
     return None
 
 
@@ -76,10 +76,23 @@ def convert_any(f: FunctionEmitter, tile: Tile, source: str, target: str, roundi
     return convert_tile(f, "fpext" if _BITS[target] > _BITS[source] else "fptrunc", tile, _LLVM[target])
 
 
+def to_odd(f: FunctionEmitter, tile: Tile) -> Tile:
+    """f64 to f32, toward zero and with the last bit set where that lost something: rounding this to a narrower format
+    is the only rounding (Boldo and Melquiond, 2008).
+    """
+    b = Bits(f, tile.n)
+    nearest = convert_tile(f, "fptrunc", tile, "float")
+    back = convert_tile(f, "fpext", nearest, "double")
+    away = b.op("fcmp ogt", call_intrinsic(f, "fabs", [back]), call_intrinsic(f, "fabs", [tile]), "i1")
+    inexact = b.op("fcmp one", back, tile, "i1")
+    truncated = b.op("sub", b.cast(nearest, "i32"), b.cast(away, "i32", "zext"))
+    return b.cast(b.op("or", truncated, b.cast(inexact, "i32", "zext")), "float")
+
+
 def truncate(f: FunctionEmitter, tile: Tile, target: str) -> Tile:
     """Toward zero: bf16 is the upper half of the f32; for f16 the bits that do not fit are cleared before rounding."""
     if tile.elem == "double":
-        tile = convert_tile(f, "fptrunc", tile, "float")
+        tile = to_odd(f, tile)
     b = Bits(f, tile.n)
     word = b.cast(tile, "i32")
     if target == "bf16":

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tritonx.conversion.gpu_to_llvm.elementwise import cast_float, convert_tile
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters, VectorLoads
@@ -55,7 +56,7 @@ def multiply_add(op: Any, f: FunctionEmitter) -> None:
         totals = loop(op, f, window, c.elem, totals)
     else:
         sides = (f.memory[v] if v in f.memory else f.get(v) for v in (op.a, op.b))
-        left, right = (Operand(f, side, c.elem) for side in sides)
+        left, right = (Operand(f, side, op, i) for i, side in enumerate(sides))
         totals = straight(op, f, left, right, totals, depth)
     out = [totals[p] for p in places]
     f.result(op, Tile.of(c.elem, out) if len(out) == 1 else Tile.wide(c.elem, len(out), f.pack(c.elem, out)))
@@ -153,7 +154,7 @@ def loop(op: Any, f: FunctionEmitter, window: Window, elem: str, totals: dict[Pl
     sums = {p: f.name() for p in totals}
     phis_at = len(f.lines)
     first = window.part.bit_length() - 1
-    left, right = (Operand(f, side.at(f, counter, first), elem) for side in (window.left, window.right))
+    left, right = (Operand(f, side.at(f, counter, first), op, i) for i, side in enumerate((window.left, window.right)))
     ends = straight(op, f, left, right, sums, window.part)
     following = f.inst(f"add nuw nsw i32 {counter}, {window.part}")
     again = f.inst(f"icmp ult i32 {following}, {window.depth}")
@@ -167,11 +168,14 @@ def loop(op: Any, f: FunctionEmitter, window: Window, elem: str, totals: dict[Pl
 
 
 class Operand:
-    """The registers of an operand in the accumulator's type, from registers or from shared memory."""
+    """The registers of the product's operand `number` in the accumulator's type, from registers or from shared
+    memory.
+    """
 
-    def __init__(self, f: FunctionEmitter, source: SharedRegisters | Tile, elem: str) -> None:
+    def __init__(self, f: FunctionEmitter, source: SharedRegisters | Tile, op: Any, number: int) -> None:
         self._f = f
-        self.elem = elem
+        self.elem = f.elem(op.c)
+        self._types = op.operands[number].type, op.c.type
         self.staged = isinstance(source, SharedRegisters)
         self._registers: Any = source if isinstance(source, SharedRegisters) else f.scalars(source)
         self._source = source.elem
@@ -182,8 +186,10 @@ class Operand:
         if self._source == self.elem:
             return name
         if name not in self._extended:
-            opcode = "fpext" if is_float(self.elem) else "sext"
-            self._extended[name] = self._f.inst(f"{opcode} {self._source} {name} to {self.elem}")
+            f, own = self._f, Tile.of(self._source, [name])
+            floating = is_float(self.elem)
+            wide = cast_float(f, own, *self._types) if floating else convert_tile(f, "sext", own, self.elem)
+            self._extended[name] = f.scalars(wide)[0]
         return self._extended[name]
 
 

@@ -18,6 +18,7 @@ from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
 from tritonx.transforms.gpu.unroll_loads import UnrollLoads
+from tritonx.transforms.gpu.widen_float8 import WidenFloat8
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
 
@@ -43,12 +44,12 @@ def tile_stage(passes: tuple[ModulePass, ...]) -> PassStage:
 
 def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -> PassStage:
     """The stage `ttgir`. A file that is `ttg` already needs the `memory` passes only, and where they have placed its
-    memory already, or somebody else has, at most barriers.
+    memory already, or somebody else has, at most barriers; and 8-bit floats that are computed with.
     """
 
     def pending(module: ModuleOp) -> tuple[ModulePass, ...]:
         if "ttg.shared" in module.attributes:
-            return (InsertBarriers(),)
+            return (WidenFloat8(), InsertBarriers())
         return memory if has_layouts(module) else (*layouts, *memory)
 
     return PassStage("ttgir", (*layouts, *memory), pending)
@@ -65,9 +66,10 @@ def has_layouts(module: ModuleOp) -> bool:
 def memory_pipeline(
     target: GpuTarget, *, matrix_loads: bool = False, matrix_stores: bool = False
 ) -> tuple[ModulePass, ...]:
-    """What any `ttg`, ours or a file's, needs before emission: offsets in shared memory and barriers. The target may
-    have matrix loads and stores (`ExchangeByMatrices`)."""
+    """What any `ttg`, ours or a file's, needs before emission: ops that a machine has, offsets in shared memory and
+    barriers. The target may have matrix loads and stores (`ExchangeByMatrices`)."""
     return (
+        WidenFloat8(),
         ShareBarriers(matrix_loads=matrix_loads, matrix_stores=matrix_stores),
         ExchangeByMatrices(matrix_loads, matrix_stores),
         AllocateSharedMemory(target.shared_memory),

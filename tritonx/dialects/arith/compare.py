@@ -18,7 +18,6 @@ from tritonx.dialects.arith.checks import (
     is_integer_like,
 )
 from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
-from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
 from tritonx.ir.define import EnumConstraint, TypeRules, define, same
 from tritonx.ir.types import i1, i64
 
@@ -34,7 +33,6 @@ class _Compare(IRDLOperation):
     rhs = operand_def()
     result = result_def()
     traits = traits_def(Pure())
-    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same), "result": ("lhs", i1_like)}
 
 
@@ -73,7 +71,6 @@ class SelectOp(IRDLOperation):
     rhs = operand_def()
     result = result_def()
     traits = traits_def(Pure())
-    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
 
     def verify_(self) -> None:
         condition, a, b = (operand.type for operand in self.operands)

@@ -21,7 +21,6 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.dialects.layout_constraints import CARRIED_TYPES, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.tile.rules import check_power_of_two
 from tritonx.ir.define import define, same
 from tritonx.ir.types import is_integer
@@ -49,7 +48,6 @@ class WarpSpecializeOp(IRDLOperation):
     defaultRegion = region_def()
     partitionOpHolder = region_def("single_block")
     traits = traits_def(RecursiveMemoryEffect())
-    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
 
     @property
     def partitions(self) -> tuple[Region, ...]:
@@ -157,7 +155,6 @@ class WarpSpecializePartitionsOp(IRDLOperation):
     name = "ttg.warp_specialize.partitions"
     partitionRegions = var_region_def()
     traits = traits_def(IsolatedFromAbove(), IsTerminator(), RecursiveMemoryEffect())
-    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
 
 
 @define
@@ -167,7 +164,6 @@ class WarpYieldOp(IRDLOperation):
     name = "ttg.warp_yield"
     values = var_operand_def()
     traits = traits_def(IsTerminator(), Pure(), HasParent(WarpSpecializeOp))
-    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = "($values^)? attr-dict (`:` type($values)^)?"
 
 
@@ -177,7 +173,6 @@ class WarpReturnOp(IRDLOperation):
 
     name = "ttg.warp_return"
     traits = traits_def(IsTerminator(), Pure())
-    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -193,7 +188,6 @@ class PredicateStageOp(IRDLOperation):
     stage = prop_def(IntegerAttr.constr(i32))
     result = result_def(i1)
     traits = traits_def(Pure())
-    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = (
         "$iv `,` $ub `,` $step `maxStage` int($maxStage) `stage` int($stage) attr-dict `:` type($iv) `->` type($result)"
     )
@@ -213,7 +207,6 @@ class MaskOp(IRDLOperation):
     result = var_result_def()
     region = region_def("single_block")
     traits = traits_def(RecursiveMemoryEffect())
-    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
 
 
 @define
@@ -223,5 +216,4 @@ class MaskReturnOp(IRDLOperation):
     name = "ttg.mask.return"
     result = var_operand_def()
     traits = traits_def(IsTerminator(), Pure())
-    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = "$result attr-dict `:` type($result)"

@@ -32,8 +32,10 @@ class ArithmeticSemantics(SemanticsBase):
         rhs_pointer: bool = False,
         promote: bool = True,
         division: bool = False,
+        chosen: bool = False,
     ) -> tuple[tensor, tensor]:
         """Two operands (tensors or Python numbers) in their common type, unless ``promote`` is off, and common shape.
+        ``chosen``: they are chosen between and not computed with.
 
         Raises ``IncompatibleTypeErrorImpl`` for pointers where they are not allowed, ``TypeError`` for types without
         a common one, ``ValueError`` for a constant that the other operand's type cannot hold, or shapes that do not
@@ -47,6 +49,8 @@ class ArithmeticSemantics(SemanticsBase):
             and not division
             and not lhs.dtype.is_ptr()
         ):
+            if promote and not chosen:
+                _check_arithmetic(lhs.dtype)
             return lhs, rhs
         left_number, right_number = isinstance(lhs, int | float), isinstance(rhs, int | float)
         left: tensor = self.to_tensor(lhs)
@@ -56,6 +60,8 @@ class ArithmeticSemantics(SemanticsBase):
         _check_pointer(right_type, left_type, rhs_pointer)
         if promote and not left_type.is_ptr() and not right_type.is_ptr():
             common = computation_type(left_type, left_number, right_type, right_number, division)
+            if not chosen:
+                _check_arithmetic(common)
             for number, is_number in ((lhs, left_number), (rhs, right_number)):
                 if is_number:
                     _check_constant(number, common)
@@ -248,6 +254,11 @@ class ArithmeticSemantics(SemanticsBase):
 
     def device_assert(self, cond: Any, message: Any, mask: Any) -> None:
         raise NotImplementedError
+
+
+def _check_arithmetic(type_: dtype) -> None:
+    if type_.is_fp8e4b15():
+        raise TypeError(f"there is no arithmetic on {type_}, a type for storage; convert it with `.to(tl.float16)`")
 
 
 def _check_pointer(type_: dtype, other: dtype, allowed: bool) -> None:

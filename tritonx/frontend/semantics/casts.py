@@ -10,7 +10,7 @@ from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.comparison import ComparisonSemantics
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import dtype, element_type, float16, float32, int1, int16, int64
+from tritonx.language.dtypes import dtype, float16, float32, int1, int16, int64, uint8
 from tritonx.language.values import tensor
 
 _ROUNDING = {"rtne": RoundingMode.RTNE, "rtz": RoundingMode.RTZ}
@@ -36,6 +36,8 @@ class CastSemantics(ComparisonSemantics):
             return value
         mode = _rounding_mode(source, target, rounding)
         if source.is_fp8e4b15() or target.is_fp8e4b15():
+            self.check_supported(source)
+            self.check_supported(target)
             return self._cast_e4b15(value, target)
         self.check_supported(source)
         self.check_supported(target)
@@ -96,7 +98,7 @@ class CastSemantics(ComparisonSemantics):
 
     def cast_or_bitcast(self, value: Any, type_: Any, rounding: Any, bitcast: Any) -> tensor:
         """``tl.cast``: all arguments as the user wrote them."""
-        value, type_ = self.to_tensor(value), element_type(type_)
+        value, type_ = self.to_tensor(value), unwrap(type_)
         if unwrap(bitcast):
             return self.bitcast(value, type_)
         return self.cast(value, type_, unwrap(rounding))
@@ -114,19 +116,23 @@ class CastSemantics(ComparisonSemantics):
     def _cast_e4b15(self, value: tensor, target: dtype) -> tensor:
         """fp8e4b15 has the exponent bias of fp16, so its seven low bits are those of an fp16, seven places lower.
 
-        To it: round to nearest even at bit 7 and saturate at the largest finite value.
+        To it as Triton rounds: to fp16 toward zero, then to the nearest, halves away from zero; NaN and what is beyond
+        1.75 become 1.75, although there is a code for 1.875.
         """
-        if value.dtype.is_fp8e4b15():
-            bits = self.cast(tensor(value.handle, value.type.with_element_ty(dtype("uint8"))), int16)
+        source = value.dtype
+        if source.is_fp8e4b15():
+            bits = self.cast(tensor(value.handle, value.type.with_element_ty(uint8)), int16)
             low = self.shl(self.and_(bits, 0x7F), 7)
             sign = self.shl(self.and_(bits, 0x80), 8)
             return self.cast(self.bitcast(self.or_(low, sign), float16), target)
-        bits = self.bitcast(self.cast(value, float16), int16)
-        magnitude = self.minimum(self.and_(bits, 0x7FFF), 0x3F80)
-        odd = self.and_(self.shr(magnitude, 7), 1)
-        rounded = self.minimum(self.shr(self.add(self.add(magnitude, odd, False), 0x3F, False), 7), 0x7F)
+        if not source.is_fp16():
+            wide = value if source.is_fp64() else self.cast(value, float32)
+            value = self.cast(wide, float16, "rtz")
+        bits = self.bitcast(value, int16)
+        magnitude = self.minimum(self.and_(bits, 0x7FFF), 0x3F00)
+        rounded = self.shr(self.add(magnitude, 0x40, False), 7)
         sign = self.and_(self.shr(bits, 8), 0x80)
-        byte = self.cast(self.or_(rounded, sign), dtype("uint8"))
+        byte = self.cast(self.or_(rounded, sign), uint8)
         return tensor(byte.handle, value.type.with_element_ty(target))
 
     def sign_bit(self, value: tensor) -> tensor:

@@ -72,7 +72,7 @@ class ComparisonSemantics(ArithmeticSemantics):
                 stacklevel=3,
             )
             condition = self.cast(condition, int1)
-        x, y = self.binary_operands(x, y, lhs_pointer=True, rhs_pointer=True)
+        x, y = self.binary_operands(x, y, lhs_pointer=True, rhs_pointer=True, chosen=True)
         if condition.type.is_block():
             condition, x = self.broadcast(condition, x)
             x, y = self.broadcast(x, y)

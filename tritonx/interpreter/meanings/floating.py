@@ -1,7 +1,8 @@
 """Floating point: arithmetic, comparison, elementary functions.
 
 Sums, products, quotients and square roots are rounded once, to the op's own format (f16 and bf16 included: computing
-them in f32 and rounding again gives the same). An elementary function is computed in f64 and rounded: the result is
+them in f32 and rounding again gives the same). In the 8-bit formats every result is rounded as a conversion to them
+is, so it saturates. An elementary function is computed in f64 and rounded: the result is
 the correctly rounded one but for a few arguments in 2**29, and does not depend on the machine's vector unit. Under
 f64 it is the C library's.
 """
@@ -51,6 +52,15 @@ def in_single(function: Function) -> Meaning:
         if dtype in _NATIVE:
             return function
         return lambda *xs: round_to(function(*(x.astype(np.float32) for x in xs)), dtype)
+
+    return meaning
+
+
+def rounded(function: Function) -> Meaning:
+    """A function that NumPy has in every format; in those of 8 bits it is computed in f32 and rounded."""
+
+    def meaning(op: Any, bind: Binder) -> Function:
+        return in_single(function)(op, bind) if dtype_of(type_of(op.results[0])).itemsize == 1 else function
 
     return meaning
 
@@ -111,23 +121,25 @@ def _compare(op: Any, bind: Binder) -> Function:
 
 def _clamp(op: Any, bind: Binder) -> Function:
     if op.propagateNan.value.data == PropagateNan.ALL:
-        return lambda x, low, high: arithmetic.minimum(arithmetic.maximum(x, low), high)
-    return lambda x, low, high: arithmetic.minimum_number(arithmetic.maximum_number(x, low), high)
+        least, most = arithmetic.maximum, arithmetic.minimum
+    else:
+        least, most = arithmetic.maximum_number, arithmetic.minimum_number
+    return rounded(lambda x, low, high: most(least(x, low), high))(op, bind)
 
 
 TABLE: Table = {
-    arith.AddfOp: always(np.add),
-    arith.SubfOp: always(np.subtract),
-    arith.MulfOp: always(np.multiply),
-    arith.DivfOp: always(np.divide),
-    arith.RemFOp: always(arithmetic.remainder_float),
-    arith.NegfOp: always(np.negative),
-    arith.MaximumfOp: always(arithmetic.maximum),
-    arith.MinimumfOp: always(arithmetic.minimum),
-    arith.MaxnumfOp: always(arithmetic.maximum_number),
-    arith.MinnumfOp: always(arithmetic.minimum_number),
+    arith.AddfOp: rounded(np.add),
+    arith.SubfOp: rounded(np.subtract),
+    arith.MulfOp: rounded(np.multiply),
+    arith.DivfOp: rounded(np.divide),
+    arith.RemFOp: rounded(arithmetic.remainder_float),
+    arith.NegfOp: rounded(np.negative),
+    arith.MaximumfOp: rounded(arithmetic.maximum),
+    arith.MinimumfOp: rounded(arithmetic.minimum),
+    arith.MaxnumfOp: rounded(arithmetic.maximum_number),
+    arith.MinnumfOp: rounded(arithmetic.minimum_number),
     arith.CmpfOp: _compare,
-    math.AbsFOp: always(np.abs),
+    math.AbsFOp: rounded(np.abs),
     math.FloorOp: in_single(np.floor),
     math.CeilOp: in_single(np.ceil),
     math.TruncOp: in_single(np.trunc),
@@ -150,5 +162,5 @@ TABLE: Table = {
     math.FmaOp: always(arithmetic.fused_multiply_add),
     tile.ClampFOp: _clamp,
     tile.PreciseSqrtOp: in_single(np.sqrt),
-    tile.PreciseDivFOp: always(np.divide),
+    tile.PreciseDivFOp: rounded(np.divide),
 }

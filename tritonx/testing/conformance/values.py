@@ -17,6 +17,7 @@ DTYPES: dict[str, Any] = {
     "uint8": np.uint8, "uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64,
     "fp16": np.float16, "bf16": ml_dtypes.bfloat16, "fp32": np.float32, "fp64": np.float64,
     "fp8e4nv": ml_dtypes.float8_e4m3fn, "fp8e5": ml_dtypes.float8_e5m2,
+    "fp8e4b8": ml_dtypes.float8_e4m3fnuz, "fp8e5b16": ml_dtypes.float8_e5m2fnuz,
 }  # fmt: skip
 """The language's name → NumPy dtype."""
 
@@ -25,6 +26,9 @@ UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 INTEGERS = SIGNED + UNSIGNED
 FLOATS = ("fp16", "bf16", "fp32", "fp64")
 FP8 = ("fp8e4nv", "fp8e5")
+ALL_FP8 = (*FP8, "fp8e4b8", "fp8e5b16")
+"""With those that only some targets have. (fp8e4b15 is no format of NumPy's.)"""
+
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"), 0.5, -2.0)
 """Values that every float array of ``floats`` may contain."""

@@ -39,7 +39,8 @@ class DecomposeDots(ModulePass):
 
     * `dot` of f32 in `tf32x3`, `bf16x3` and `bf16x6` into products of parts, the small ones first; where the unit
       has not the parts' type, into one in full precision;
-    * `dot` of 8-bit floats that the unit does not take into one of f16, which holds all of their values;
+    * `dot` of 8-bit floats that the unit does not take, or not into this result, into one of f16, which holds all of
+      their values;
     * `dot_scaled` into `dot` of operands that were widened to 16 bits and scaled.
     """
 
@@ -58,7 +59,8 @@ class DecomposeDots(ModulePass):
 
 def _decompose(op: tile.DotOp, known: frozenset[str]) -> None:
     a, b = element_type(type_of(op.a)), element_type(type_of(op.b))
-    if a in FLOAT8_TYPES and (getattr(a, "name", "") not in known or getattr(b, "name", "") not in known):
+    known8 = all(getattr(t, "name", "") in known for t in (a, b)) and element_type(type_of(op.d)) == f32
+    if a in FLOAT8_TYPES and not known8:
         builder = Builder.before(op)
         op.operands[0], op.operands[1] = (_widened(builder, v, f16) for v in (op.a, op.b))
         return

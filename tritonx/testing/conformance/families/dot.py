@@ -18,7 +18,7 @@ import tritonx.language as tl
 from tritonx.testing.conformance.case import Array, Case, Output, Tolerance, Trial, ceil_div
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.families.shape import grid_2d, grid_3d
-from tritonx.testing.conformance.values import DTYPES, FP8, small_integers
+from tritonx.testing.conformance.values import ALL_FP8, DTYPES, small_integers
 
 FRACTION = {"ieee": 2.0**-20, "tf32": 2.0**-9, "tf32x3": 2.0**-18}
 
@@ -191,9 +191,10 @@ def cases(cover: Cover) -> Iterator[Case]:
         make = _dot("fp16", m, m, 1024, "ieee", (False, False), "fp32")
         # in larger blocks the threads reach all of an operand at once: its exchange cannot be cut
         yield Case(f"dot/fp16-deep-{m}x{m}x1024-w8", dot_kernel, make, {"num_warps": 8}, max_warps=8)
-    for small in FP8:
-        make = _dot(small, 32, 64, 64, "ieee", (False, False), "fp32")
-        yield Case(f"dot/{small}-32x64x64-w4", dot_kernel, make, {}, frozenset({small}))
+    for small in ALL_FP8:  # the second too small for a matrix unit, the third for units that sum in fp32
+        for m, n, k, out in ((32, 64, 64, "fp32"), (4, 8, 32, "fp32"), (32, 32, 32, "fp16")):
+            make = _dot(small, m, n, k, "ieee", (False, False), out)
+            yield Case(f"dot/{small}-{out}-{m}x{n}x{k}-w4", dot_kernel, make, {}, frozenset({small}))
     for dtype, shape, tile, w in (
         ("fp16", (100, 130, 70), (32, 64, 32), 4), ("bf16", (64, 64, 256), (64, 64, 64), 8),
         ("fp32", (40, 33, 50), (16, 32, 16), 1), ("fp16", (256, 128, 96), (128, 128, 32), 8),
