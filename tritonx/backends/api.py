@@ -274,8 +274,9 @@ class Backend(ABC):
             if key not in known:
                 raise KeyError(f"Keyword argument {key} was specified but unrecognised")
         options = self.options_type(**given)
-        if options.num_warps < 1 or options.num_warps & (options.num_warps - 1):
-            raise ValueError(f"num_warps must be a power of two, got {options.num_warps}")
+        warps: Any = options.num_warps  # whatever the launch gave
+        if not isinstance(warps, int) or warps < 1 or warps & (warps - 1):
+            raise ValueError(f"num_warps must be a power of two, got {warps!r}")
         return options
 
     def version_key(self) -> str:

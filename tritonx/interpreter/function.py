@@ -82,11 +82,6 @@ class InterpretedFunction(JITFunction):
             _run_programs(execution, python, values)
         host.write_back()
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if active.current_or_none() is None:
-            raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
-        return call(self, args, kwargs)
-
     def __repr__(self) -> str:
         return f"InterpretedFunction({self.module}:{self.fn.__qualname__})"
 

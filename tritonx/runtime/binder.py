@@ -2,7 +2,7 @@
 
 For a kernel ``def add(x, y, z, n, BLOCK: constexpr)`` this writes, and compiles once,
 
-    def launch($grid, /, x, y, z, n, BLOCK, **$options):
+    def launch($grid, /, x=$missing, y=$missing, z=$missing, n=$missing, BLOCK=$missing, *$extra, **$options):
         $k0, $a0 = $s0[$type(x)](x)
         ...
         $key = ($k0, $k1, $k2, $k3, BLOCK, $choice.token, $settings.debug)
@@ -11,7 +11,8 @@ For a kernel ``def add(x, y, z, n, BLOCK: constexpr)`` this writes, and compiles
         ...
         $launch($x, $y, $z, $stream($device), $a0, $a1, $a2, $a3)
 
-so that Python itself binds positional, keyword and default arguments, and a launch that was seen before is: a handler
+so that Python itself binds positional, keyword and default arguments (what is missing has a key that no kernel has, and
+is told from there), and a launch that was seen before is: a handler
 an argument, one tuple, one dictionary, the grid, the launcher. Everything rare is behind one test of a flag.
 
 A parameter may have any name. ``$`` stands for a prefix that no parameter of this kernel starts with; every name that
@@ -26,6 +27,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tritonx.runtime.errors import UnsupportedArgument
+from tritonx.runtime.misfits import MISSING
 from tritonx.runtime.specialize import Specializer, specializer
 
 if TYPE_CHECKING:
@@ -79,15 +81,15 @@ def _signature(params: Sequence[KernelParam]) -> str:
     for param in params:
         kind = param._param.kind  # pyright: ignore[reportPrivateUsage]
         if kind is inspect.Parameter.KEYWORD_ONLY and not keyword_only:
-            parts.append("*")
+            parts.append("*$extra")
             keyword_only = True
-        parts.append(f"{param.name}=$d{param.num}" if param.has_default else param.name)
-    return ", ".join([*parts, "**$options"])
+        parts.append(f"{param.name}=$d{param.num}" if param.has_default else f"{param.name}=$missing")
+    return ", ".join([*parts, *([] if keyword_only else ["*$extra"]), "**$options"])
 
 
 def _body(params: Sequence[KernelParam], option_names: frozenset[str]) -> list[str]:
     """Up to and including the key."""
-    lines: list[str] = []
+    lines = ["if $extra: $too_many($extra)"]
     for param in params:
         if param.name in option_names:  # a kernel that reads an option as a parameter: one value for both
             test = f"{param.name} is not None" if param.is_constexpr else f"$type({param.name}) is $int"
@@ -148,13 +150,15 @@ def generate(
     return Binder(made[0], made[1], prefix)
 
 
-_BUILTINS: Mapping[str, Any] = {"type": type, "int": int, "tuple": tuple, "TypeError": TypeError}
+_BUILTINS: Mapping[str, Any] = {"type": type, "int": int, "tuple": tuple, "TypeError": TypeError, "missing": MISSING}
 
 
 def _define(
     signature: str, lines: Sequence[str], prefix: str, kernel: str, scope: dict[str, Any]
 ) -> Callable[..., Any]:
-    """The function of these lines in ``scope``, under the name that Triton's messages have."""
+    """The function of these lines in ``scope``, under the kernel's name where Python names it."""
     text = "\n".join([f"def dynamic_func({signature}):", *(f"    {line}" for line in lines)])
     exec(compile(text.replace("$", prefix), f"<launch of {kernel}>", "exec"), scope)
-    return scope["dynamic_func"]
+    made = scope["dynamic_func"]
+    made.__qualname__ = kernel
+    return made

@@ -91,6 +91,21 @@ class UnsupportedArgument(TritonError, TypeError):
     """An argument of a kind, or an array of a dtype, that a kernel cannot take."""
 
 
+class ArgumentMisfit(TritonError, TypeError):
+    """A launch gives a kernel too few or too many arguments; the message shows its ``def``."""
+
+
+class UnknownKeyword(TritonError, KeyError):
+    """A keyword of a launch that is neither a parameter of the kernel nor an option of the backend."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError shows its key as Python would write it
+
+
+class ImpossibleOption(TritonError, ValueError):
+    """An option of a launch whose value the backend cannot do."""
+
+
 class BackendContractError(TritonError):
     """A backend broke ``backends/api.py``: the message says what it returned and what was expected."""
 

@@ -182,7 +182,9 @@ class JITFunction(JITCallable, KernelInterface[Any]):
         interpreter = _running_interpreter()
         if interpreter is not None:
             return interpreter.call_function(self, args, kwargs)
-        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+        from tritonx.runtime.misfits import not_launched
+
+        raise not_launched(self)
 
     def __repr__(self) -> str:
         return f"JITFunction({self.module}:{self.fn.__qualname__})"
@@ -244,7 +246,7 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
             raise TypeError(f"@jit expects a function, got {function!r}")
         if isinstance(function, JITCallable):
             raise TypeError(f"{function!r} is already compiled: apply @jit once")
-        own = function.__module__.startswith("tritonx.language")
+        own = (function.__module__ or "").startswith("tritonx.language")
         if knobs.runtime.interpret and not own:
             from tritonx.interpreter.function import InterpretedFunction
 

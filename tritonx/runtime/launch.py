@@ -6,10 +6,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from operator import index
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tritonx.backends.api import Options
-from tritonx.runtime import driver, knobs
+from tritonx.runtime import driver, knobs, misfits
 from tritonx.runtime.binder import generate, handlers_of
 from tritonx.runtime.compiled_kernel import CompiledKernel, RawLaunch
 from tritonx.runtime.dependencies import Global, plain_value
@@ -112,6 +113,7 @@ class Launcher:
             "kernels": self._kernels,
             "compile": self._compile,
             "unhashable": self._unhashable,
+            "too_many": self._too_many,
             "check_globals": self._check_globals,
             "extents": self._extents,
             "with_hooks": self._with_hooks,
@@ -129,14 +131,17 @@ class Launcher:
     def on(self, grid: Any) -> Callable[..., CompiledKernel]:
         """The launch over ``grid``."""
         if type(grid) is tuple:
-            found = self._grids.get(grid)  # pyright: ignore[reportUnknownArgumentType]
+            try:
+                found = self._grids.get(grid)  # pyright: ignore[reportUnknownArgumentType]
+            except TypeError:  # what cannot be hashed is no extent
+                found = None
             if found is not None:
                 return found
-            made = partial(self._launch, _three(grid))
+            made = partial(self._launch, self._three(grid))
             if len(self._grids) < GRIDS_KEPT:
                 self._grids[grid] = made
             return made
-        return partial(self._launch, grid if callable(grid) else _three(grid))
+        return partial(self._launch, grid if callable(grid) else self._three(grid))
 
     def run(self, grid: Any, warmup: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Launch, or with ``warmup`` only compile. Returns None where a cache hook took the compile over."""
@@ -199,15 +204,32 @@ class Launcher:
                 raise ReadOnlyArgument(self.kernel.__name__, param.name + expression.removeprefix(f"a{number}"))
 
     def _request(self, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any]) -> Request:
+        misfits.check_given(self.kernel, bound, given)
         for name in _RESERVED:
             if name in given:
-                raise KeyError(f"Keyword argument {name} is not accepted: the arguments decide where a kernel runs")
+                raise misfits.reserved_keyword(self.kernel, name)
         names = [p.name for p, s in zip(self.kernel.params, specs, strict=True) if s is not None]
         placement = place(names, [s for s in specs if s is not None])
         debug = given.get("debug", self.kernel.debug or knobs.runtime.debug)
-        options = placement.backend.parse_options(placement.target, {**given, "debug": bool(debug)})
+        options = self._options(placement, {**given, "debug": bool(debug)})
         self._check_globals(self.kernel.used_globals)
         return Request(bound, specs, placement, options, specialize(self.kernel, specs, bound))
+
+    def _options(self, placement: Placement, given: dict[str, Any]) -> Options:
+        """The backend's options. Raises KeyError for one that it does not know, ValueError for what it cannot do."""
+        try:
+            return placement.backend.parse_options(placement.target, given)
+        except KeyError:
+            known = [f.name for f in fields(placement.backend.options_type)]
+            unknown = next((name for name in given if name not in known), None)
+            if unknown is None:
+                raise
+            raise misfits.unknown_keyword(self.kernel, unknown, known) from None
+        except ValueError as error:
+            raise misfits.impossible_option(self.kernel, error) from None
+
+    def _too_many(self, extra: tuple[Any, ...]) -> NoReturn:
+        raise misfits.too_many(self.kernel, extra)
 
     def _find_kernel(
         self, key: Any, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any], warmup: bool
@@ -277,7 +299,13 @@ class Launcher:
                 )
 
     def _extents(self, grid: Any, bound: dict[str, Any], options: dict[str, Any]) -> tuple[int, int, int]:
-        return _three(grid({**bound, **options}) if callable(grid) else grid)
+        return self._three(grid({**bound, **options}) if callable(grid) else grid)
+
+    def _three(self, grid: Any) -> tuple[int, int, int]:
+        try:
+            return _three(grid)
+        except UnsupportedArgument as error:
+            raise misfits.bad_grid(self.kernel, str(error)) from None
 
     def _with_hooks(
         self,
@@ -347,8 +375,8 @@ def _three(grid: Any) -> tuple[int, int, int]:
     extents: list[int] = []
     for extent in grid:  # pyright: ignore[reportUnknownVariableType]
         try:
-            extents.append(plain_value(extent).__index__())
-        except AttributeError:
+            extents.append(index(plain_value(extent)))
+        except TypeError:
             raise UnsupportedArgument(f"the extents of a grid are integers, got {extent!r}") from None
         if extents[-1] < 0:
             raise UnsupportedArgument(f"the extents of a grid are not negative, got {extents[-1]}")

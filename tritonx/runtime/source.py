@@ -21,6 +21,21 @@ _DEF = re.compile(r"^def\s+\w+\s*[\[(]", re.MULTILINE)
 _OWN_PACKAGE = __name__.split(".", 1)[0] + "."
 
 
+NO_MODULE = "__exec__"
+"""What stands for the module of a function that was made by ``exec`` without a ``__name__``."""
+
+
+def _no_source(fn: Callable[..., Any]) -> str:
+    code: Any = getattr(fn, "__code__", None)
+    place = f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "nowhere"
+    return (
+        f"@jit functions should be defined in a Python file: {fn.__name__} has no source\n"
+        f"  --> {place} in {fn.__qualname__}\n"
+        "hint: Python keeps no text of what exec and python -c run: import the function from a file, or put its text "
+        "into linecache.cache under the file name that compile() gets"
+    )
+
+
 class JITCallable:
     """A Python function together with its source; the base of what a kernel may call.
 
@@ -31,20 +46,20 @@ class JITCallable:
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn: Any = fn
         self.signature = inspect.signature(fn)
-        self.module: str = fn.__module__
+        self.module: str = fn.__module__ or NO_MODULE
         self.noinline: bool = False
-        self._fn_name: str = f"{fn.__module__}.{fn.__qualname__}"
+        self._fn_name: str = f"{self.module}.{fn.__qualname__}"
         self._hash_lock = threading.RLock()
         self._dependencies: Dependencies | None = None
         self._hash: str | None = None
         self._tree: ast.Module | None = None
         self._source: tuple[list[str], int, str] | None = None
-        if not fn.__module__.startswith(_OWN_PACKAGE):
+        if not self.module.startswith(_OWN_PACKAGE):
             self._read_source()
         self.__doc__ = fn.__doc__
         self.__name__ = fn.__name__
         self.__qualname__ = fn.__qualname__
-        self.__module__ = fn.__module__
+        self.__module__ = self.module
         self.__globals__: dict[str, Any] = fn.__globals__
 
     def _read_source(self) -> tuple[list[str], int, str]:
@@ -52,7 +67,7 @@ class JITCallable:
             try:
                 lines, first = inspect.getsourcelines(self.fn)
             except (OSError, TypeError) as error:
-                raise ValueError("@jit functions should be defined in a Python file") from error
+                raise ValueError(_no_source(self.fn)) from error
             text = textwrap.dedent("".join(lines))
             found = _DEF.search(text)
             if found is None:

@@ -17,6 +17,7 @@ from typing import Any, cast
 from tritonx.runtime.arguments import ArraySource, Location, array_source, flag_bytes
 from tritonx.runtime.dtype_names import type_name
 from tritonx.runtime.errors import UnsupportedArgument
+from tritonx.runtime.misfits import Missing
 
 Handler = Callable[[Any], "tuple[ArgSpec, Any]"]
 
@@ -108,6 +109,7 @@ def alignment_mark(value: int) -> str:
 
 NONE = intern("constexpr", None, None)
 ONE = intern("constexpr", None, 1)
+NOTHING = intern("missing")
 BOOL = intern("u1")
 FLOAT = intern("fp32")
 
@@ -156,6 +158,7 @@ class Specializer(dict[type, Handler]):
                 bool: lambda value: (boolean, value),
                 float: lambda value: (floating, value),
                 type(None): lambda value: (NONE, None),
+                Missing: lambda value: (NOTHING, None),
                 tuple: self._tuple,
             }
         )

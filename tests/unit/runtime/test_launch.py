@@ -127,7 +127,7 @@ def test_bad_grids(fake: Any, grid: Any) -> None:
 
 
 def test_binding_errors_are_pythons(fake: Any) -> None:
-    with pytest.raises(TypeError, match=r"dynamic_func\(\) missing 1 required positional argument: 'n'"):
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'n'"):
         add[(1,)](1, 2)
     with pytest.raises(TypeError, match="multiple values for argument 'x'"):
         add[(1,)](1, 2, 3, x=4)

@@ -1,0 +1,106 @@
+"""A launch whose arguments or grid do not fit its kernel: what is missing, too much, misspelt or impossible, shown at
+the kernel's ``def``. Compiled and interpreted launches say the same."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tritonx.runtime.errors import ArgumentMisfit, ImpossibleOption, UnknownKeyword, UnsupportedArgument
+
+if TYPE_CHECKING:
+    from tritonx.runtime.jit import JITFunction
+
+
+class Missing:
+    """The type of ``MISSING``: the value of a parameter that a launch gives none."""
+
+
+MISSING = Missing()
+
+
+def check_given(kernel: JITFunction, bound: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """Raise for parameters without a value. ``options``: what else was given by name."""
+    missing = [name for name, value in bound.items() if value is MISSING]
+    if not missing:
+        return
+    kind = "keyword-only" if all(name in _by_name_only(kernel) for name in missing) else "positional"
+    message = f"{kernel.__name__}() missing {len(missing)} required {kind} argument{'s' * (len(missing) > 1)}: "
+    message += _listed(missing)
+    hints = [f"did you mean '{name}' by '{close}'?" for name in missing for close in _close(name, options)]
+    hint = hints[0] if hints else f"the parameters are {kernel.__name__}({', '.join(kernel.arg_names)})"
+    raise ArgumentMisfit(shown(kernel, missing[0], message, hint))
+
+
+def impossible_option(kernel: JITFunction, error: ValueError) -> ImpossibleOption:
+    """What a backend says about an option's value."""
+    return ImpossibleOption(shown(kernel, None, str(error)))
+
+
+def reserved_keyword(kernel: JITFunction, name: str) -> UnknownKeyword:
+    """A keyword that means something elsewhere."""
+    message = f"Keyword argument {name} is not accepted"
+    return UnknownKeyword(shown(kernel, None, message, "the arguments decide where a kernel runs"))
+
+
+def too_many(kernel: JITFunction, extra: Sequence[Any]) -> ArgumentMisfit:
+    """More values by position than there are parameters."""
+    count = len(kernel.params) - len(_by_name_only(kernel))
+    message = f"{kernel.__name__}() takes {count} positional arguments but {count + len(extra)} were given"
+    hint = f"the parameters are {kernel.__name__}({', '.join(kernel.arg_names)}); options such as num_warps go by name"
+    return ArgumentMisfit(shown(kernel, None, message, hint))
+
+
+def unknown_keyword(kernel: JITFunction, name: str, options: Iterable[str]) -> UnknownKeyword:
+    """A keyword that is neither a parameter nor one of the backend's ``options``."""
+    close = _close(name, [*kernel.arg_names, *options])
+    hint = f"did you mean '{close[0]}'?" if close else f"the options are {', '.join(sorted(options))}"
+    message = f"Keyword argument {name} was specified but unrecognised"
+    return UnknownKeyword(shown(kernel, None, message, hint))
+
+
+def bad_grid(kernel: JITFunction, reason: str) -> UnsupportedArgument:
+    """A grid that is none."""
+    hint = (
+        f"{kernel.__name__}[(x, y, z)](...), with one to three extents, or a function of the arguments that gives them"
+    )
+    return UnsupportedArgument(shown(kernel, None, reason, hint))
+
+
+def not_launched(kernel: JITFunction) -> RuntimeError:
+    """A call of a kernel by the host."""
+    hint = f"launch it: {kernel.__name__}[(x, y, z)](...)"
+    message = "Cannot call @triton.jit'd outside of the scope of a kernel"
+    return RuntimeError(shown(kernel, None, message, hint))
+
+
+def shown(kernel: JITFunction, parameter: str | None, message: str, hint: str | None = None) -> str:
+    """``message`` with the kernel's ``def`` and a caret under ``parameter``, or under all of it, as the front end has
+    it."""
+    from tritonx.frontend.errors import Place, excerpt
+
+    definition = kernel.parse().body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    given = definition.args
+    nodes = [n for n in (*given.posonlyargs, *given.args, *given.kwonlyargs) if n.arg == parameter]
+    node = nodes[0] if nodes else definition
+    line = kernel.def_line_number + node.lineno - 1
+    place = Place(kernel.file_name, line, node.col_offset + kernel.indentation, kernel.__name__)
+    lines = [excerpt(kernel.src, node), message, f"  --> {place}"]
+    return "\n".join(lines if hint is None else [*lines, f"hint: {hint}"])
+
+
+def _by_name_only(kernel: JITFunction) -> list[str]:
+    return [name for name, p in kernel.signature.parameters.items() if p.kind is p.KEYWORD_ONLY]
+
+
+def _close(name: str, candidates: Iterable[str]) -> list[str]:
+    from difflib import get_close_matches  # only for a mistake: it takes long to import
+
+    return get_close_matches(name, list(candidates), n=1, cutoff=0.6)
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
