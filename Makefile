@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: venv demo test lint clean
+.PHONY: venv demo test lint clean opencl
 
 venv: $(VENV)/.installed
 
@@ -13,6 +13,10 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
+
+# What the GPU emitters write, executed: the plug-in with its OpenCL implementation for CPUs (300 MB).
+opencl: venv
+	$(BIN)/python -m pip install --quiet --editable plugins/tritonx-opencl
 
 demo: venv
 	$(BIN)/python examples/run_all.py

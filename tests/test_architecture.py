@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "tritonx"
+PLUGINS = ROOT / "plugins"
 
 # Each package may import the ones named beside it (and itself, and the standard library and the declared dependencies).
 ALLOWED: dict[str, set[str]] = {
@@ -99,6 +100,34 @@ def test_imports_go_one_way(path: Path) -> None:
                 assert other in {parts[2], "api", "registry"}, f"{module} imports another backend: {target}"
             continue
         assert any(rest == a or rest.startswith(a + ".") for a in allowed), f"{module} may not import {target}"
+
+
+PLUGIN_MAY_IMPORT = {
+    "backends.api", "language", "ir", "dialects", "layouts", "analysis", "transforms", "conversion", "runtime",
+    "testing.conformance",
+}  # fmt: skip
+"""What a backend outside this package may use: what those inside may, but none of them, and the suite to run."""
+
+
+def plugin_sources() -> list[Path]:
+    return sorted(p for project in PLUGINS.iterdir() for p in project.glob(f"{project.name.replace('-', '_')}/**/*.py"))
+
+
+@pytest.mark.parametrize("path", plugin_sources(), ids=lambda p: p.stem)
+def test_plugins_import_what_a_backend_may(path: Path) -> None:
+    for target in imports(ast.parse(path.read_text()), path.stem, path.name == "__init__.py"):
+        rest = target.removeprefix("tritonx").lstrip(".")
+        allowed = any(rest == a or rest.startswith(a + ".") for a in PLUGIN_MAY_IMPORT)
+        assert allowed, f"{path} may not import {target}"
+
+
+def test_tritonx_imports_no_plugin() -> None:
+    names = {project.name.replace("-", "_") for project in PLUGINS.iterdir()}
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            found = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            found += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not names & {name.split(".")[0] for name in found}, f"{path}:{node.lineno} imports a plug-in"
 
 
 @pytest.mark.parametrize("path", sources(), ids=dotted)
@@ -217,7 +246,7 @@ def test_generated_docs_are_current() -> None:
 
 
 def test_files_are_about_one_thing() -> None:
-    for path in sources():
+    for path in [*sources(), *plugin_sources()]:
         lines = path.read_text().count("\n")
         assert lines <= 600, f"{path} has {lines} lines: split it by subject"
 

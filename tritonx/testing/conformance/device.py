@@ -192,9 +192,15 @@ def find(name: str) -> Device:
 
 
 def names() -> list[str]:
-    """The interpreter in both its forms, and every backend that has a device here."""
+    """The interpreter in both its forms, and every backend that has a device here. Of those for the host's arrays it is
+    the one that gets them unless another is named."""
     found = ["interpreter", "python"]
+    on_host = False
     for name, backend in registry.available().items():
+        if HOST in backend.dlpack_device_types:
+            if on_host:
+                continue
+            on_host = True
         if driver.ActiveDriver(backend).is_active():
             found.append(name)
     return found

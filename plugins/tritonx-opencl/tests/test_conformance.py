@@ -1,0 +1,42 @@
+"""What the GPU emitters write, executed: a share of the conformance suite on both targets, another one with each seed.
+
+``TRITONX_SEED`` fixes the share and the random inputs; ``TRITONX_CONFORMANCE=full`` runs every case."""
+
+from __future__ import annotations
+
+import os
+import secrets
+
+import pytest
+
+from tritonx.testing.conformance import cases
+from tritonx_opencl.conformance import run
+
+SEED = int(os.environ.get("TRITONX_SEED") or secrets.randbelow(2**31))
+FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"
+PARTS = {"items": 6, "spirv": 60}
+"""One case of so many is run. A case takes 0.3 s without sub-groups and 2 to 60 with them, most of it in the driver's
+optimiser, without which it has none."""
+FAMILIES = sorted({case.name.partition("/")[0] for case in cases()})
+
+
+def share(target: str, family: str | None) -> list[str]:
+    names = [case.name for case in cases() if family is None or case.name.startswith(f"{family}/")]
+    parts = 1 if FULL else PARTS[target]
+    return names[SEED % parts :: parts]
+
+
+def check(target: str, names: list[str]) -> None:
+    failures = [result for result in run(target, names, SEED) if result.failed]
+    shown = "\n".join(f"{r.kind} {r.name}: {r.message[:1000]}" for r in failures)
+    again = f"python -m tritonx_opencl.conformance {target} --seed {SEED} -k NAME"
+    assert not failures, f"{len(failures)} of {len(names)} cases on opencl:{target}; {again}\n{shown}"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_warps_of_one_lane(family: str, device: None) -> None:
+    check("items", share("items", family))
+
+
+def test_sub_groups(device: None) -> None:
+    check("spirv", share("spirv", None))

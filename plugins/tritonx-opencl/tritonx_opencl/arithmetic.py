@@ -1,0 +1,70 @@
+"""OpenCL's built-in functions where LLVM has none, or the shared emitters' would be slower."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xdsl.ir import Operation
+
+from tritonx.conversion.gpu_to_llvm.calls import call_each
+from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, convert_tile, of
+from tritonx.conversion.gpu_to_llvm.function import Emit
+from tritonx.conversion.gpu_to_llvm.types import float_literal
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects import tile
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+_CODES = {"half": "Dh", "float": "f", "double": "d", "i32": "i", "i64": "l"}
+_UNSIGNED = {"i8": "h", "i16": "t", "i32": "j", "i64": "m"}
+
+_SAME = (
+    "exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh "
+    "erf erfc cbrt pow lgamma tgamma hypot"
+)
+FUNCTIONS = {**{name: name for name in _SAME.split()}, "rem": "fmod"}
+"""The emitters' names of functions → OpenCL's."""
+
+LIBRARY = {**{name: name for name in "floor ceil trunc rint round fma sqrt rsqrt copysign".split()}, "abs": "fabs"}
+"""Further names of ``tl.extra.libdevice``, which arrive as symbols where a backend has no table of them."""
+
+
+def mangled(name: str, elems: list[str]) -> str:
+    return f"@_Z{len(name)}{name}{''.join(_CODES[e] for e in elems)}"
+
+
+def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
+    """The function ``name`` of tiles; types narrower than f32 are computed in f32. None for LLVM's own."""
+    elem = operands[0].elem
+    if name in ("div", "precise_div"):
+        return None
+    if elem in ("half", "bfloat"):
+        made = function(f, name, [convert_tile(f, "fpext", t, "float") for t in operands])
+        return None if made is None else convert_tile(f, "fptrunc", made, elem)
+    if name in ("sqrt", "precise_sqrt"):
+        return call_intrinsic(f, "sqrt", operands)
+    if name == "rsqrt":
+        one = Tile.splat(elem, operands[0].n, float_literal(1.0, elem))
+        root = call_intrinsic(f, "sqrt", operands)
+        return combine(f, elem, [one, root], lambda s, x: f"fdiv {of(s, elem)} {x[0]}, {x[1]}")
+    if name in FUNCTIONS:
+        return call_each(f, mangled(FUNCTIONS[name], [t.elem for t in operands]), operands, elem)
+    return None
+
+
+def extern(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
+    """``tl.extra.libdevice.<symbol>`` where OpenCL has the function for these types."""
+    name = LIBRARY.get(symbol) or FUNCTIONS.get(symbol)
+    if name is None or any(t.elem not in _CODES for t in operands):
+        return None
+    return call_each(f, mangled(name, [t.elem for t in operands]), operands, result)
+
+
+def multiply_high(op: Any, f: FunctionEmitter) -> None:
+    """The upper half of a product of unsigned integers; SPIR-V has no integers of twice 64 bits to take it from."""
+    a, b = (f.get(v) for v in op.operands)
+    f.result(op, call_each(f, f"@_Z6mul_hi{_UNSIGNED[a.elem] * 2}", [a, b], a.elem))
+
+
+TABLE: dict[type[Operation], Emit] = {tile.MulhiUIOp: multiply_high}

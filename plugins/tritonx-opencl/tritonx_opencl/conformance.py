@@ -1,0 +1,55 @@
+"""``python -m tritonx_opencl.conformance [target...] [-k TEXT] [--seed N]``: the conformance suite, executed.
+
+On both targets unless some are named, but for what ``tritonx_opencl.defects`` lists. The exit code is 1 where a case
+failed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from tritonx.testing.conformance import cases, isolated
+from tritonx_opencl import TARGETS
+from tritonx_opencl.defects import known
+
+CHOICE = "TRITONX_OPENCL_TARGET"
+
+
+def run(target: str, names: Sequence[str], seed: int) -> Iterator[isolated.Result]:
+    """A result for each case that the implementation does not get wrong by itself. Raises RuntimeError without it."""
+    before = os.environ.get(CHOICE)
+    os.environ[CHOICE] = target
+    try:
+        yield from isolated.run("opencl", [name for name in names if known(name, target) is None], seed)
+    finally:
+        if before is None:
+            del os.environ[CHOICE]
+        else:
+            os.environ[CHOICE] = before
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser("python -m tritonx_opencl.conformance", description=__doc__)
+    parser.add_argument("targets", nargs="*", help=" or ".join(TARGETS))
+    parser.add_argument("-k", default="", metavar="TEXT", help="only cases whose name contains this")
+    parser.add_argument("--seed", type=int, default=None, help="of the random inputs; a fresh one unless given")
+    args = parser.parse_args()
+    seed = secrets.randbelow(2**31) if args.seed is None else args.seed
+    failed = 0
+    for target in args.targets or TARGETS:
+        counts: Counter[str] = Counter()
+        for result in run(target, [case.name for case in cases() if args.k in case.name], seed):
+            counts["failed" if result.failed else result.kind] += 1
+            if result.failed:
+                print(f"{result.kind.upper()} {result.name} on {target}: {result.message[:500]}", flush=True)
+        print(f"opencl:{target}: {dict(counts)} (seed {seed})", flush=True)
+        failed += counts["failed"]
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""The OpenCL stages, top to bottom: ttir → ttgir → llir → spv."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
+from tritonx_opencl import SHARED_BYTES, OpenCLOptions
+
+
+def stages(target: Target, options: Options) -> tuple[Stage, ...]:
+    from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, layout_pipeline, memory_pipeline, tile_stage
+    from tritonx.conversion.tile_to_gpu.target import GpuTarget
+    from tritonx.transforms.tile.pipeline import tile_pipeline
+
+    gpu = GpuTarget(str(target), target.warp_size, options.num_warps, shared_memory=SHARED_BYTES)
+    return (
+        tile_stage(tile_pipeline(descriptors_to_pointers=True)),
+        gpu_stage(layout_pipeline(gpu), memory_pipeline(gpu)),
+        EmitStage("llir", emit_llvm),
+        EmitStage("spv", emit_spirv, kind="binary"),
+    )
+
+
+def emit_llvm(module: Any, compilation: Compilation) -> str:
+    """One work item's program as LLVM text; fills in what a launch must know."""
+    from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
+    from tritonx.conversion.gpu_to_llvm.table import TABLE
+    from tritonx_opencl import arithmetic, spirv
+    from tritonx_opencl.machine import OpenCLMachine
+
+    target, options = compilation.target, compilation.options
+    machine = OpenCLMachine(target.warp_size, options.num_warps * target.warp_size, spirv.data_layout())
+    emitter = ModuleEmitter(module, machine, options, {**TABLE, **arithmetic.TABLE})
+    text = emitter.emit()
+    if emitter.shared_bytes > SHARED_BYTES:
+        from tritonx.runtime.errors import OutOfResources
+        from tritonx.transforms.gpu.allocate_shared_memory import largest_buffers
+
+        raise OutOfResources(emitter.shared_bytes, SHARED_BYTES, "shared memory", largest_buffers(module))
+    compilation.metadata.update(emitter.launch_metadata())
+    return text
+
+
+def emit_spirv(text: str, compilation: Compilation) -> bytes:
+    from tritonx_opencl import spirv
+
+    assert isinstance(compilation.options, OpenCLOptions)
+    compilation.metadata["name"] = spirv.kernel_name(text)
+    compilation.metadata["build_options"] = compilation.options.build_options
+    return spirv.binary(text)

@@ -1,0 +1,75 @@
+"""LLVM text to SPIR-V by LLVM's own target for it, in process."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as _llvmlite
+
+from tritonx.runtime.errors import TritonError
+from tritonx_opencl.operands import VECTOR
+from tritonx_opencl.scalarize import scalarized
+from tritonx_opencl.shared_bounds import guarded
+
+llvm: Any = _llvmlite  # llvmlite has no type hints
+
+TRIPLE = "spirv64v1.4-unknown-unknown"
+EXTENSIONS = "+SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max"
+WIDEST_VECTOR = 16
+
+
+class CannotTranslate(TritonError):
+    """The module has something that SPIR-V for OpenCL cannot say."""
+
+
+def llvm_version() -> str:
+    return "LLVM " + ".".join(map(str, llvm.llvm_version_info))
+
+
+@cache
+def _initialise() -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    llvm.set_option("", f"--spirv-ext={EXTENSIONS}")
+
+
+def target_machine() -> Any:
+    """A fresh one each time: LLVM's SPIR-V target keeps a module's types in it and crashes on the next module.
+
+    Without LLVM's optimisations before selection: loop strength reduction writes ``x & 3`` as a truncation to i2, and
+    the target makes that an i8, which is ``x & 255`` (LLVM 22). The driver optimises in any case."""
+    _initialise()
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(opt=0)
+
+
+@cache
+def data_layout() -> str:
+    return str(target_machine().target_data)
+
+
+def kernel_name(text: str) -> str:
+    """The symbol of the kernel in LLVM text."""
+    found = re.search(r"define spir_kernel void @(\w+)", text)
+    if found is None:
+        raise CannotTranslate("the module has no kernel")
+    return found.group(1)
+
+
+def binary(text: str) -> bytes:
+    """A SPIR-V module. Raises CannotTranslate for what would end the process in LLVM."""
+    return bytes(target_machine().emit_object(_legal(text)))
+
+
+def assembly(text: str) -> str:
+    """The same in words."""
+    return str(target_machine().emit_assembly(_legal(text)))
+
+
+def _legal(text: str) -> Any:
+    written = scalarized(guarded(str(llvm.parse_assembly(text))))
+    for match in VECTOR.finditer(written):
+        if int(match[1]) > WIDEST_VECTOR:
+            raise CannotTranslate(f"a value of type {match[0]} crosses a call of a function that was not inlined")
+    return llvm.parse_assembly(written)
