@@ -108,10 +108,11 @@ def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descendin
         cube = _bitonic_merge(cube, stage, 2 if stage < stages else order, axis)
     for stage in core.static_range(kept + 1, stages + 1):
         # Two neighbouring runs, one sorted up and one down: the better one of each pair, which is a bitonic run again.
+        # Narrow types become those that `max` and `min` compute in, as in Triton.
         if descending:
-            cube = core.reduce(cube, len(cube.shape) - 1 - kept, standard._elementwise_max)
+            cube = standard.max(cube, len(cube.shape) - 1 - kept)
         else:
-            cube = core.reduce(cube, len(cube.shape) - 1 - kept, standard._elementwise_min)
+            cube = standard.min(cube, len(cube.shape) - 1 - kept)
         cube = _bitonic_merge(cube, kept, 2 if stage < stages else order, axis)
     if k is None:
         return core.reshape(cube, x.shape)
