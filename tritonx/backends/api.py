@@ -63,6 +63,9 @@ class Options:
     launch_pdl: bool = False
     extern_libs: tuple[tuple[str, str], ...] = ()
     ir_override: str | None = None
+    max_instructions: int = 60_000
+    """Of one thread, as LLVM IR; a kernel that would be unrolled into more is refused. Where GPU code is that long LLVM
+    takes from half a minute to several (docs/measurements.md)."""
 
     def replace(self, **changes: Any) -> Options:
         return dataclasses.replace(self, **changes)

@@ -139,10 +139,17 @@ class IRSource:
         return hashlib.sha256((self.ext + self.src).encode()).hexdigest()
 
     def _parsed(self) -> ModuleOp:
+        from tritonx.ir.errors import VerifyFailure
         from tritonx.ir.text import parse_module
+        from tritonx.ir.verify import verify
 
         if self._module is None:
-            self._module = parse_module(self.src, self.path)
+            module = parse_module(self.src, self.path)
+            try:
+                verify(module)
+            except VerifyFailure as error:
+                raise SourceError(f"{self.path}: {error}") from error
+            self._module = module
         return self._module
 
     def make_module(self, target: Target, options: Options) -> ModuleOp:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tritonx.conversion.gpu_to_llvm.budget import Budget
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.indices import LayoutIndices
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
@@ -48,6 +49,7 @@ class FunctionEmitter:
         self.edges: dict[Block, list[tuple[str, list[list[str]]]]] = {}
         self.returns: list[tuple[str, list[Tile]]] | None = None
         self.current: Operation | None = None
+        self.budget = Budget(self.options.max_instructions)
         self._counter = 0
         self._indices: dict[LinearLayout, LayoutIndices] = {}
         self._thread: dict[str, str] = {}
@@ -63,6 +65,8 @@ class FunctionEmitter:
         self._counter += 1
         name = f"%v{self._counter}"
         self.lines.append(f"  {name} = {text}")
+        if len(self.lines) > self.budget.limit:
+            raise self.budget.exceeded(len(self.lines))
         return name
 
     def line(self, text: str) -> None:
@@ -322,7 +326,9 @@ class FunctionEmitter:
             emit = table.get(type(op))
             if emit is None:
                 raise PassError(op, f"no code is generated for {op.name} on this target")
+            self.budget.begin(op, len(self.lines))
             emit(op, self)
+        self.budget.end(len(self.lines))
 
     def return_values(self, values: list[Tile]) -> None:
         """End the function. A kernel returns nothing; a function returns its values as one struct of their wide

@@ -706,3 +706,26 @@ module {
     tt.return
   }
 }
+
+// -----
+
+tt.func @f() {
+  // expected-error@+1 {{the extents of a tile must be powers of two, got tensor<3x64xf16>}}
+  %0 = arith.constant dense<1.0> : tensor<3x64xf16>
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  // expected-error@+1 {{a tile has at most 1048576 elements, got 2097152 in tensor<2097152xi32>}}
+  %0 = tt.make_range {start = 0 : i32, end = 2097152 : i32} : tensor<2097152xi32>
+  tt.return
+}
+
+// -----
+
+// expected-error@+1 {{the extents of a tile must be powers of two, got tensor<48xi32>}}
+tt.func @f(%x: tensor<48xi32>) {
+  tt.return
+}
