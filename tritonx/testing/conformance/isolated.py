@@ -21,9 +21,9 @@ SECONDS = 120
 
 @dataclass(frozen=True)
 class Result:
-    """``kind``: ``passed``; ``skipped`` (an optional case, or one for types that the target says it lacks);
-    ``unsupported`` (a typed refusal of anything else); ``wrong`` (a mismatch), ``error`` (an exception), ``died``,
-    ``hung``."""
+    """``kind``: ``passed``; ``skipped`` (an optional case, one for types that the target says it lacks, or one that
+    cannot be arranged); ``unsupported`` (a typed refusal of anything else); ``wrong`` (a mismatch), ``error`` (an
+    exception), ``died``, ``hung``."""
 
     name: str
     kind: str
@@ -107,6 +107,7 @@ def _lines(channel: int) -> Iterator[str | None]:
 
 def serve() -> None:
     """In the child: run the cases named on standard input, a line of JSON for each."""
+    from tritonx.testing.conformance.arrangement import parted
     from tritonx.testing.conformance.device import find
     from tritonx.testing.conformance.suite import cases
 
@@ -115,7 +116,8 @@ def serve() -> None:
     device = find(sys.argv[2])
     with os.fdopen(channel, "w", buffering=1) as out:
         for name in sys.stdin.read().splitlines():
-            kind, message = outcome(known[name], device, seed)
+            own, arrangement = parted(name)
+            kind, message = outcome(known[own], device, seed, arrangement)
             print(json.dumps((name, kind, message)), file=out)
             if kind == "error" and not device.usable():
                 print("stop", file=out)
@@ -124,8 +126,9 @@ def serve() -> None:
         os._exit(0)  # whatever libraries do when they end is not what is tested
 
 
-def outcome(case: Any, device: Any, seed: int) -> tuple[str, str]:
-    """What running ``case`` in this process gives: (kind, message)."""
+def outcome(case: Any, device: Any, seed: int, arrangement: Any = None) -> tuple[str, str]:
+    """What running ``case`` in this process gives, as it is or in an arrangement: (kind, message)."""
+    from tritonx.testing.conformance.arranged_run import NotArranged, check_arranged
     from tritonx.testing.conformance.case import Mismatch
     from tritonx.testing.conformance.device import check
 
@@ -133,9 +136,14 @@ def outcome(case: Any, device: Any, seed: int) -> tuple[str, str]:
     if reason is not None:
         return "skipped", reason
     try:
-        check(case, device, seed)
+        if arrangement is None:
+            check(case, device, seed)
+        else:
+            check_arranged(case, device, seed, arrangement)
     except Mismatch as problem:
         return "wrong", str(problem)
+    except NotArranged as reason:
+        return "skipped", str(reason)
     except Exception as problem:
         if is_refusal(problem):
             return "skipped" if case.optional else "unsupported", f"refused: {getattr(problem, 'reason', problem)}"

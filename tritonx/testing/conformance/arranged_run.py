@@ -1,0 +1,100 @@
+"""Running arranged cases: in the interpreter, on a backend's device, or, compiled only, for a target."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.context import Context
+
+from tritonx.backends.api import Compilation, Options, Target, run_stages
+from tritonx.interpreter.launch import Bound, bind
+from tritonx.interpreter.machine import interpret
+from tritonx.ir.text import print_module
+from tritonx.ir.verify import verify
+from tritonx.runtime import driver
+from tritonx.testing.conformance.arrangement import Arranged, Arrangement, Placed, arrange
+from tritonx.testing.conformance.case import Array, Case
+from tritonx.testing.conformance.device import BackendDevice, CompileOnly, Device, PythonLines
+from tritonx.testing.conformance.rearrange import Rearrange, refused, uses_axis
+
+
+class NotArranged(Exception):
+    """Why a case cannot be tried in an arrangement."""
+
+
+def check_arranged(case: Case, device: Device, seed: int, arrangement: Arrangement) -> None:
+    """Run the case in the arrangement with fresh arguments; compiled only, look whether it compiles. Raises
+    ``Mismatch``, ``NotArranged``, or whatever the compile or launch raises.
+    """
+    if isinstance(device, PythonLines):
+        raise NotArranged("its Python lines are not rewritten, its tt is")
+    arranged = arrange(case, arrangement, seed)
+    if arranged is None:
+        raise NotArranged("its arguments are not arrays and numbers, or it has a grid of three axes")
+    if isinstance(device, CompileOnly | BackendDevice):
+        options = device.backend.parse_options(device.target, arrangement.options(case))
+        bound = rewritten(arranged, options, device.target)
+        if isinstance(device, CompileOnly):
+            stages = device.backend.stages(device.target, options)
+            run_stages(bound.module, stages, Compilation(device.target, options))
+            return
+        arranged.check(_launch(arranged, bound, device, options))
+        return
+    bound = rewritten(arranged)
+    interpret(bound.module, arranged.grid, bound.arguments, memory=bound.host.memory, arg_names=bound.names)
+    bound.host.write_back()
+    arranged.check([a.memory for a in arranged.args if isinstance(a, Placed)])
+
+
+def rewritten(arranged: Arranged, options: Options | None = None, target: Target | None = None) -> Bound:
+    """The kernel's ``tt``, specialised on the arguments as they lie, and rewritten for that."""
+    case, given = arranged.case, arranged.arrangement
+    chosen: dict[str, Any] = {}
+    if options is not None and target is not None:
+        chosen = {"options": options, "target": target}
+    bound = bind(case.kernel, arranged.host_arguments, dict(arranged.trials[0].constants), **chosen)
+    if (reason := refused(bound.module)) is not None:
+        raise NotArranged(reason)
+    if given.programs > 1 and uses_axis(bound.module, arranged.axis):
+        raise NotArranged("it asks about the axis of the grid that would be shared out")
+    step = Rearrange(given.stride, arranged.pitches(bound.names), arranged.axis, given.masks)
+    step.apply(Context(), bound.module)
+    verify(bound.module)
+    return bound
+
+
+def _launch(arranged: Arranged, bound: Bound, device: BackendDevice, options: Options) -> list[Array]:
+    """Compile the module as a file of ``tt``, launch it, and give back the memory of the array arguments."""
+    from tritonx.runtime.arrays import to_device
+    from tritonx.runtime.compiler import compile
+
+    driver.set_active(device.backend)
+    try:
+        with tempfile.TemporaryDirectory(prefix="tritonx-arranged-") as folder:
+            path = Path(folder, "kernel.ttir")
+            path.write_text(print_module(bound.module))
+            kernel = compile(str(path), target=device.target, options=options)
+        known = dict(zip(arranged.case.kernel.arg_names, arranged.args, strict=False))
+        args: list[Any] = []
+        kept: dict[str, Any] = {}
+        for name in bound.names:
+            value = known[name]
+            if isinstance(value, Placed):
+                kept[name] = value.memory if device.on_host else to_device(value.memory, backend=device.name)
+                start = value.view.__array_interface__["data"][0] - value.memory.__array_interface__["data"][0]
+                value = _address(kept[name]) + start
+            args.append(value)
+        kernel[arranged.grid](*args)
+        if not device.on_host:
+            driver.driver_of(device.backend).synchronize()
+        kept = {name: memory if device.on_host else memory.numpy() for name, memory in kept.items()}
+        return [kept[n] for n, a in known.items() if isinstance(a, Placed)]
+    finally:
+        driver.reset_active()
+
+
+def _address(memory: Any) -> int:
+    return memory.__array_interface__["data"][0] if isinstance(memory, np.ndarray) else memory.data_ptr()
