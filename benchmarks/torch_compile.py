@@ -45,6 +45,7 @@ class Server:
             if said["program"] == "ready":
                 break
             self.prepared[said["program"]] = said
+            print(f"{compiler}: {said['program']}, {said.get('seconds', 0):.1f} s", file=sys.stderr, flush=True)
         used = self.prepared.pop("compiler")["triton"]
         assert used == compiler, f"{compiler} was asked for, {used} is in use"
 
@@ -84,7 +85,7 @@ def race(servers: dict[str, Server], name: str, rounds: int) -> dict[str, dict[s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--json")
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()

@@ -2,7 +2,7 @@
 
 How long an example takes on a busy machine says nothing about the code, so hypothesis has no deadline. And there is one
 seed a run: what is drawn afresh is drawn from ``TRITONX_SEED``, which a failure names, so
-that all workers collect the same tests.
+that all workers collect the same tests. What a pass leaves is verified, also in the processes that tests start.
 """
 
 from __future__ import annotations
@@ -16,3 +16,4 @@ settings.register_profile("tritonx", deadline=None, suppress_health_check=[Healt
 settings.load_profile("tritonx")
 
 os.environ.setdefault("TRITONX_SEED", str(secrets.randbelow(2**31)))
+os.environ.setdefault("TRITONX_VERIFY", "1")

@@ -76,6 +76,7 @@ _NAMES = {
 """public name → the module that defines it"""
 
 _MODULES = {
+    "_C": "_C",
     "backends": "backends",
     "compiler": "compiler",
     "errors": "errors",
@@ -86,7 +87,7 @@ _MODULES = {
     "tools": "tools",
 }
 
-__all__ = [*sorted({*_NAMES, *_MODULES}), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*sorted({*_NAMES, *_MODULES} - {"_C"}), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:

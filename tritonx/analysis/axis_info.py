@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tritonx.analysis import axis_value as v
-from tritonx.analysis.axis_rules import RULES, hint_values, is_elementwise, nothing_known, rank_of, with_hints
+from tritonx.analysis.axis_rules import RULES, hint_values, is_repeatable, nothing_known, rank_of, with_hints
 from tritonx.analysis.axis_value import AxisInfo, meet
 from tritonx.dialects import arith, cf, scf, tile
 from tritonx.dialects.arith import CmpiPredicate
@@ -245,7 +245,7 @@ class _Analysis:
         known.
         """
         type_ = type_of(result)
-        if is_tensor(type_) and not op.regions and op.operands and is_elementwise(op):
+        if is_tensor(type_) and not op.regions and op.operands and is_repeatable(op):
             rank = rank_of(type_)
             shape = type_.get_shape()
             tensors = [type_of(operand) for operand in op.operands]

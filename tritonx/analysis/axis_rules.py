@@ -1,7 +1,8 @@
 """How each op carries the facts of the axis analysis: a table from op class to rule.
 
 A rule gets the op and the facts of its operands and returns those of its result. Ops that are not in the table, but
-compute element by element without side effects, keep what their operands have in common: runs of equal values.
+declare that they compute element by element, and have no effects, keep what their operands have in common: runs of
+equal values. Of the results of all others nothing is known.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from xdsl.ir import Attribute, Operation
 from tritonx.analysis import axis_value as v
 from tritonx.analysis.axis_value import AxisInfo
 from tritonx.dialects import arith, gpu_layout, tile
+from tritonx.dialects.layout_constraints import is_elementwise
+from tritonx.ir.effects import effects_of
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.splat import SplatAttr
 from tritonx.ir.types import PointerType, bit_width, element_type, shape_of, type_of
@@ -275,23 +278,10 @@ def _program_id(op: Any, _: Sequence[AxisInfo]) -> AxisInfo:
     return v.scalar(non_negative=True)
 
 
-ELEMENTWISE = (
-    tile.FpToFpOp,
-    tile.ClampFOp,
-    tile.PreciseSqrtOp,
-    tile.PreciseDivFOp,
-    tile.MulhiUIOp,
-    tile.ExternElementwiseOp,
-)
-
-
-def is_elementwise(op: Operation) -> bool:
-    """Whether each element of the result is a function of the operands' elements in its place, without side
-    effects.
-    """
-    if isinstance(op, tile.ExternElementwiseOp):
-        return bool(op.properties.get("pure"))
-    return isinstance(op, ELEMENTWISE) or op.name.startswith(("arith.", "math."))
+def is_repeatable(op: Operation) -> bool:
+    """Whether the op declares that each element of its results is a function of the operands' elements in its place,
+    and has no effect besides."""
+    return is_elementwise(op) and not effects_of(op)
 
 
 RULES: dict[type[Operation], Rule] = {

@@ -7,7 +7,7 @@ something from outside keeps it alive to the end of the loop, since the next ite
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from tritonx.analysis import scratch
 from tritonx.dialects import gpu_layout, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType, encoding_value
+from tritonx.dialects.layout_constraints import constraint_of
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
 from tritonx.layouts import (
@@ -72,13 +73,20 @@ def stored_bytes(type_: Any) -> int:
     return max(8, bit_width(element_type(type_))) // 8
 
 
-def scratch_size(op: Any) -> int:
-    """Bytes of scratch memory that an op needs while it is executed; 0 for most.
+def scratch_size(op: Operation) -> int:
+    """Bytes of scratch memory that an op needs while it is executed; 0 where it declares no exchange between threads.
 
-    Raises PassError where threads of several blocks would have to exchange data.
+    Raises PassError where threads of several blocks would have to exchange data, and for an op that declares an
+    exchange and is not in the table.
     """
+    declared = constraint_of(op)
+    if declared is None or not declared.exchange:
+        return 0
+    rule = SCRATCH.get(type(op))
+    if rule is None:
+        raise PassError(op, f"the scratch memory of {op.name} is not known, but its threads exchange data")
     try:
-        return _scratch_size(op)
+        return rule(op)
     except LayoutError as error:
         raise PassError(op, str(error), ONE_BLOCK) from error
 
@@ -92,26 +100,46 @@ def conversion_plan(op: gpu_layout.ConvertLayoutOp) -> ConversionPlan:
         raise PassError(op, str(error), ONE_BLOCK) from error
 
 
-def _scratch_size(op: Any) -> int:
-    match op:
-        case gpu_layout.ConvertLayoutOp():
-            return scratch_bytes(conversion_plan(op), 8 * stored_bytes(type_of(op.src)))
-        case tile.ReduceOp() | tile.ScanOp():
-            size = scratch.reduce_bytes if isinstance(op, tile.ReduceOp) else scratch.scan_bytes
-            elements = [stored_bytes(type_of(v)) for v in op.operands]
-            return size(tensor_layout(type_of(op.operands[0])), op.axis.value.data, elements)
-        case tile.AtomicRMWOp() | tile.AtomicCASOp():
-            result = op.results[0]
-            if result.first_use is None:
-                return 0
-            layout = tensor_layout(type_of(result)) if is_tensor(type_of(result)) else None
-            return scratch.copies_bytes(layout, stored_bytes(type_of(result)))
-        case tile.GatherOp():
-            return scratch.table_bytes(_elements(shape_of(type_of(op.src))), stored_bytes(type_of(op.src)))
-        case tile.HistogramOp():
-            return scratch.table_bytes(_elements(shape_of(type_of(op.results[0]))), 4)
-        case _:
-            return 0
+def _of_conversion(op: Any) -> int:
+    return scratch_bytes(conversion_plan(op), 8 * stored_bytes(type_of(op.src)))
+
+
+def _of_reduction(op: Any) -> int:
+    elements = [stored_bytes(type_of(v)) for v in op.operands]
+    return scratch.reduce_bytes(tensor_layout(type_of(op.operands[0])), op.axis.value.data, elements)
+
+
+def _of_scan(op: Any) -> int:
+    elements = [stored_bytes(type_of(v)) for v in op.operands]
+    return scratch.scan_bytes(tensor_layout(type_of(op.operands[0])), op.axis.value.data, elements)
+
+
+def _of_atomic(op: Any) -> int:
+    result = op.results[0]
+    if result.first_use is None:
+        return 0
+    layout = tensor_layout(type_of(result)) if is_tensor(type_of(result)) else None
+    return scratch.copies_bytes(layout, stored_bytes(type_of(result)))
+
+
+def _of_gather(op: Any) -> int:
+    return scratch.table_bytes(_elements(shape_of(type_of(op.src))), stored_bytes(type_of(op.src)))
+
+
+def _of_histogram(op: Any) -> int:
+    return scratch.table_bytes(_elements(shape_of(type_of(op.results[0]))), 4)
+
+
+SCRATCH: dict[type[Operation], Callable[[Any], int]] = {
+    gpu_layout.ConvertLayoutOp: _of_conversion,
+    tile.ReduceOp: _of_reduction,
+    tile.ScanOp: _of_scan,
+    tile.AtomicRMWOp: _of_atomic,
+    tile.AtomicCASOp: _of_atomic,
+    tile.GatherOp: _of_gather,
+    tile.HistogramOp: _of_histogram,
+}
+"""Bytes of scratch memory, for every op that declares an exchange between threads and has an emitter."""
 
 
 def owned_by_warps(op: Operation) -> tuple[Hashable, ...] | None:

@@ -61,6 +61,17 @@ class TargetBackend:
     def parse_options(self, opts: Mapping[str, Any]) -> Options:
         return self.backend.parse_options(self.target, opts)
 
+    def load_dialects(self, ctx: Any) -> None:
+        """Triton's hook: dialects need no loading here."""
+
+    def get_codegen_implementation(self, options: Options) -> dict[str, Any]:
+        """Triton's hook: what the front end asks of a backend comes from its target here."""
+        return {}
+
+    def get_module_map(self) -> dict[str, Any]:
+        """Triton's hook, likewise."""
+        return {}
+
     @staticmethod
     def get_arg_specialization(arg: Any, ty: str, **kwargs: Any) -> str | None:
         return BaseBackend.get_arg_specialization(arg, ty, **kwargs)

@@ -27,9 +27,13 @@ def search_path() -> str:
 
 
 def environment() -> dict[str, str]:
-    """The variables to add to a child process's environment: ``{"PYTHONPATH": ...}``, from this process's."""
+    """The variables to add to a child process's environment, from this process's: ``PYTHONPATH``, and where tritonx's
+    cache has a place of its own that place under Triton's name, since PyTorch takes finished kernels from there."""
     others = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p and p != search_path()]
-    return {"PYTHONPATH": os.pathsep.join([search_path(), *others])}
+    found = {"PYTHONPATH": os.pathsep.join([search_path(), *others])}
+    if "TRITONX_CACHE_DIR" in os.environ:
+        found["TRITON_CACHE_DIR"] = os.environ["TRITONX_CACHE_DIR"]
+    return found
 
 
 def install() -> None:

@@ -18,6 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import CARRIED_TYPES, NO_TENSORS, LayoutConstraint
 from tritonx.ir.define import define
 
 
@@ -38,6 +39,7 @@ class BranchOp(IRDLOperation):
     arguments = var_operand_def()
     successor = successor_def()
     traits = traits_def(IsTerminator())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = "$successor (`(` $arguments^ `:` type($arguments) `)`)? attr-dict"
 
     def verify_(self) -> None:
@@ -56,6 +58,7 @@ class ConditionalBranchOp(IRDLOperation):
     else_block = successor_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(IsTerminator())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = (
         "$cond `,` $then_block (`(` $then_arguments^ `:` type($then_arguments) `)`)? `,`"
         " $else_block (`(` $else_arguments^ `:` type($else_arguments) `)`)? attr-dict"
@@ -71,6 +74,7 @@ class AssertOp(IRDLOperation):
     """Stops with a message unless a condition holds."""
 
     name = "cf.assert"
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     arg = operand_def(i1)
     msg = prop_def(StringAttr)
     FORMAT: ClassVar[str] = "$arg `,` $msg attr-dict"

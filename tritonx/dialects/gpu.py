@@ -10,6 +10,7 @@ from xdsl.ir import Dialect
 from xdsl.irdl import IRDLOperation, result_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
+from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.ir.define import define, enum_prop
 
 
@@ -29,6 +30,7 @@ class BarrierOp(IRDLOperation):
 
     name = "gpu.barrier"
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -40,6 +42,7 @@ class ThreadIdOp(IRDLOperation):
     dimension = enum_prop(Dimension)
     result = result_def(IndexType())
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$dimension attr-dict"
 
 
@@ -51,6 +54,7 @@ class BlockIdOp(IRDLOperation):
     dimension = enum_prop(Dimension)
     result = result_def(IndexType())
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$dimension attr-dict"
 
 

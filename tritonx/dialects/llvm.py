@@ -9,6 +9,7 @@ from xdsl.ir import Data, Dialect
 from xdsl.irdl import IRDLOperation, irdl_attr_definition, operand_def, prop_def, traits_def
 from xdsl.traits import MemoryWriteEffect
 
+from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.ir.define import define
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class AssumeOp(IRDLOperation):
     cond = operand_def(i1)
     op_bundle_sizes = prop_def(DenseArrayBase.constr(i32), default_value=DenseArrayBase.from_list(i32, []))
     traits = traits_def(MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$cond attr-dict `:` type($cond)"
 
 

@@ -11,6 +11,7 @@ from xdsl.traits import Pure
 from tritonx.dialects.arith.checks import check_float, check_integer
 from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
 from tritonx.dialects.arith.floating import FloatUnary
+from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
 from tritonx.ir.define import TypeRules, define, same
 
 
@@ -162,6 +163,7 @@ class AbsIOp(IRDLOperation):
     operand = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "$operand attr-dict `:` type($result)"
     TYPES: ClassVar[TypeRules] = {"operand": ("result", same)}
 
@@ -180,6 +182,7 @@ class FmaOp(IRDLOperation):
     fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "$a `,` $b `,` $c (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
     TYPES: ClassVar[TypeRules] = {"a": ("result", same), "b": ("result", same), "c": ("result", same)}
 

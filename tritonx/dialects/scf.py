@@ -20,6 +20,7 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursivelySpeculatable, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import CARRIED_TYPES, LayoutConstraint
 from tritonx.ir.define import append, define
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class YieldOp(IRDLOperation):
     name = "scf.yield"
     arguments = var_operand_def()
     traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(ForOp, IfOp, ExecuteRegionOp, WhileOp), Pure()))
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = "attr-dict ($arguments^ `:` type($arguments))?"
 
 
@@ -116,6 +118,7 @@ class ConditionOp(IRDLOperation):
     condition = operand_def(i1)
     args = var_operand_def()
     traits = lazy_traits_def(lambda: (HasParent(WhileOp), IsTerminator(), Pure()))
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = "`(` $condition `)` attr-dict ($args^ `:` type($args))?"
 
 
@@ -165,6 +168,7 @@ class IfOp(IRDLOperation):
     true_region = region_def("single_block")
     false_region = region_def()
     traits = traits_def(RecursiveMemoryEffect(), RecursivelySpeculatable())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
 
     def verify_(self) -> None:
         _check_if(self)
@@ -204,6 +208,7 @@ class ForOp(IRDLOperation):
     res = var_result_def()
     body = region_def("single_block")
     traits = traits_def(RecursiveMemoryEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
 
     def verify_(self) -> None:
         _check_for(self)
@@ -280,6 +285,7 @@ class WhileOp(IRDLOperation):
     before_region = region_def("single_block")
     after_region = region_def("single_block")
     traits = traits_def(RecursiveMemoryEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
 
     def verify_(self) -> None:
         _check_while(self)
@@ -323,6 +329,7 @@ class ExecuteRegionOp(IRDLOperation):
     """Runs a region of unstructured control flow once."""
 
     name = "scf.execute_region"
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     no_inline = opt_prop_def(UnitAttr)
     outs = var_result_def()
     region = region_def()

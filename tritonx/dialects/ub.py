@@ -8,6 +8,7 @@ from xdsl.ir import Dialect, ParametrizedAttribute
 from xdsl.irdl import IRDLOperation, irdl_attr_definition, prop_def, result_def, traits_def
 from xdsl.traits import ConstantLike, IsTerminator, Pure
 
+from tritonx.dialects.layout_constraints import FROM_SCALARS, NO_TENSORS, LayoutConstraint
 from tritonx.ir.define import define
 
 
@@ -26,6 +27,7 @@ class PoisonOp(IRDLOperation):
     value = prop_def(default_value=PoisonAttr())
     result = result_def()
     traits = traits_def(ConstantLike(), Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = FROM_SCALARS
     FORMAT: ClassVar[str] = "attr-dict (`<` $value^ `>`)? `:` type($result)"
 
 
@@ -35,6 +37,7 @@ class UnreachableOp(IRDLOperation):
 
     name = "ub.unreachable"
     traits = traits_def(IsTerminator())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "attr-dict"
 
 

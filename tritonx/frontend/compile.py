@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tritonx.frontend import errors
+from tritonx.frontend.codegen.call_stack import room_for_calls
 from tritonx.frontend.codegen.function import FunctionGenerator
 from tritonx.frontend.codegen.module import ModuleGenerator
 from tritonx.frontend.errors import CompilationError
@@ -63,7 +64,8 @@ def make_module(
     for index, name in enumerate(fn.arg_names):
         types[name] = _argument_type(signature.get(name, "constexpr"), (index,), constants)
     try:
-        return module.kernel(fn, _symbol(module, fn, signature, constants), types, _handle_attributes(types, attrs))
+        with room_for_calls():
+            return module.kernel(fn, _symbol(module, fn, signature, constants), types, _handle_attributes(types, attrs))
     except CompilationError as error:
         raise error.with_traceback(None) from error.__cause__
 

@@ -22,6 +22,7 @@ pickling, cause included, because kernels are compiled in worker processes. This
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +54,8 @@ class CompilationError(TritonError):
     """
 
     default_hint: str | None = None
+    source_lines_shown = SOURCE_LINES_SHOWN
+    calls_shown: int | None = None
 
     def __init__(
         self,
@@ -78,13 +81,13 @@ class CompilationError(TritonError):
 
     def __str__(self) -> str:
         lines = [self._own_text()]
-        lines += [f"  called from {site}" for site in self.stack]
+        lines += _calls(self.stack, self.calls_shown)
         lines += [f"hint: {hint}" for hint in self._hints()]
         return "\n".join(lines)
 
     def _own_text(self) -> str:
         """Everything but the calls that led here and the hint."""
-        lines = [excerpt(self.src, self.node)]
+        lines = [excerpt(self.src, self.node, self.source_lines_shown)]
         if self.error_message:
             lines.append(self.error_message)
         if self.place is not None:
@@ -120,15 +123,25 @@ def _picklable(cause: BaseException | None) -> BaseException | None:
         return RuntimeError(f"{type(cause).__name__}: {cause}")
 
 
-def excerpt(src: str | None, node: ast.AST | None) -> str:
-    """``at LINE:COL:``, the source up to ``node``'s first line, and the caret under ``node``."""
+def _calls(stack: tuple[Place, ...], limit: int | None) -> list[str]:
+    """A line for each place, with how often it is there; where ``limit`` is less, the innermost ones and the
+    outermost."""
+    lines = [f"  called from {place}" + (f" ({n} times)" if n > 1 else "") for place, n in Counter(stack).items()]
+    if limit is None or len(lines) <= limit:
+        return lines
+    left_out = len(lines) - limit + 1
+    return [*lines[: limit - 2], f"  called from {left_out} other places", lines[-1]]
+
+
+def excerpt(src: str | None, node: ast.AST | None, count: int = SOURCE_LINES_SHOWN) -> str:
+    """``at LINE:COL:``, the ``count`` lines of source that end with ``node``'s first line, the caret under ``node``."""
     line_number: int | None = getattr(node, "lineno", None)
     if src is None:
         text = " <source unavailable>"
     elif line_number is None:
         text = src
     else:
-        lines = src.split("\n")[:line_number][-SOURCE_LINES_SHOWN:]
+        lines = src.split("\n")[:line_number][-count:]
         text = "\n".join([*lines, _underline(lines[-1], node)]) if lines else " <source empty>"
     if line_number is None:
         return text
@@ -202,6 +215,8 @@ class GlobalNotConstexpr(UndefinedName):
 class ConstexprReassigned(CompilationError):
     """A second assignment to a name declared ``tl.constexpr``."""
 
+    default_hint = "a constexpr keeps its value: give the second one a name of its own"
+
 
 class LoopCarriedMismatch(CompilationError):
     """A variable that does not keep one type through the iterations of a loop."""
@@ -251,8 +266,15 @@ class InvalidCall(CompilationError):
     """Arguments that do not fit a function's parameters, or a call of something that cannot be called in a kernel."""
 
 
+class PlainFunctionCalled(InvalidCall):
+    """A function that is neither of the language nor decorated with ``@jit`` or ``@constexpr_function``."""
+
+
 class RecursionUnsupported(CompilationError):
     """A jit function that calls itself without an end known at compile time."""
+
+    source_lines_shown = 2
+    calls_shown = 3
 
     default_hint = "recursion works where a constexpr argument decides its depth; else write a loop"
 

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tritonx.frontend.codegen.call_stack import room_for_calls
 from tritonx.frontend.codegen.calls import bind_arguments
 from tritonx.frontend.semantics import ir_type
 from tritonx.interpreter.arguments import argument_value
@@ -78,7 +79,7 @@ class InterpretedFunction(JITFunction):
         semantic = EagerSemantics(execution, options, call)
         values = {p.name: _argument(p, spec, request, host) for p, spec in zip(self.params, request.specs, strict=True)}
         python = python_of(self)
-        with active.activate(semantic), np.errstate(all="ignore"):
+        with active.activate(semantic), np.errstate(all="ignore"), room_for_calls():
             _run_programs(execution, python, values)
         host.write_back()
 

@@ -19,7 +19,10 @@ from tritonx.ir.errors import VerifyFailure
 
 def verify(module: Operation) -> None:
     """Raises `VerifyFailure`, which names the op and its source line, unless everything below `module` is valid."""
+    from tritonx.dialects.verify_layouts import verify_layouts
+
     _verify_op(module, set())
+    verify_layouts(module)
 
 
 def _verify_op(op: Operation, visible: set[SSAValue]) -> None:

@@ -386,6 +386,31 @@ _SHORT: dict[str, dtype] = {
 }  # fmt: skip
 
 
+def element_type(value: Any) -> Any:
+    """``value`` (or what a constexpr holds) as a type where it is the name of one: ``float32``, ``fp32``, ``uint8``,
+    ``u8``, ``bool``, ``float8_e4m3fn``; types and None as they are. ``ValueError`` for a name of none, ``TypeError``
+    for anything else."""
+    value = unwrap(value)
+    if value is None or isinstance(value, base_type):
+        return value
+    if not isinstance(value, str):
+        other = TypeError(f"{value!r} is no dtype")
+        other.add_note("pass a dtype of the language, such as tl.float32")
+        raise other
+    from tritonx.runtime.dtype_names import TYPE_NAMES
+
+    names = {**_SHORT, **{t.name: t for t in _SHORT.values()}, **{n: _SHORT[short] for n, short in TYPE_NAMES.items()}}
+    names |= {name: t for name, t in globals().items() if isinstance(t, dtype)}
+    if value in names:
+        return names[value]
+    from difflib import get_close_matches  # only for a mistake: it takes longer to import than this file
+
+    error = ValueError(f"{value!r} is no dtype")
+    close = get_close_matches(value, names, n=1, cutoff=0.6)
+    error.add_note(f"did you mean '{close[0]}'?" if close else "pass a dtype of the language, such as tl.float32")
+    raise error
+
+
 def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
     """The integer type of that width and signedness."""
     bits = unwrap(bitwidth)

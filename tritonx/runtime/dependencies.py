@@ -74,6 +74,11 @@ def is_language_builtin(value: Any) -> bool:
     return code is not None and "_semantic" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
+def is_foreign_function(value: Any) -> bool:
+    """Whether ``value`` is a plain Python function, which kernels cannot call."""
+    return isinstance(value, FunctionType | MethodType) and not is_language_builtin(value)
+
+
 class _Finder(ast.NodeVisitor):
     """Walks one function's tree; ``scopes`` are where its free names may be found, innermost first."""
 
@@ -119,11 +124,8 @@ class _Finder(ast.NodeVisitor):
             return
         if is_language_builtin(value) and not _is_constexpr(value):
             return
-        if isinstance(value, FunctionType | MethodType):
-            raise RuntimeError(
-                f"Unsupported function referenced: {value}. A kernel calls functions decorated with @jit or "
-                f"@constexpr_function, and the language's own"
-            )
+        if is_foreign_function(value):
+            return  # the front end refuses it, with the line, where it is used
         if isinstance(value, tuple):
             for element in value:  # pyright: ignore[reportUnknownVariableType]  # a user's tuple holds anything
                 if isinstance(element, JITCallable):
@@ -209,7 +211,7 @@ def _describe(found: Global) -> str:
 
 
 def find_dependencies(function: JITCallable) -> Dependencies:
-    """Raises RuntimeError where the function reaches a plain Python function."""
+    """What ``function`` depends on. Raises RuntimeError where a global changed between two compiles."""
     closure = function.enclosing_names()
     finder = _Finder([closure, function.__globals__], function.__qualname__)
     function._finding = True  # pyright: ignore[reportAttributeAccessIssue, reportPrivateUsage]  # breaks cycles

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Driver, Target
 from tritonx.runtime import knobs
-from tritonx.runtime.errors import NoBackend, NoDevice, TritonError
+from tritonx.runtime.errors import NoBackend, NoDevice, StartedBeforeFork, TritonError
 
 if TYPE_CHECKING:
     from tritonx.runtime.arrays import DeviceArray
@@ -65,9 +65,11 @@ class ActiveDriver:
         return driver_of(self.backend)
 
     def is_active(self) -> bool:
-        """Whether the backend has a device here."""
+        """Whether the backend has a device here, even one that this process cannot use (it only compiles)."""
         try:
             return self.implementation.device_count() > 0
+        except StartedBeforeFork:
+            return True
         except (TritonError, ImportError, OSError):
             return False
 

@@ -60,6 +60,11 @@ class NoDevice(TritonError):
     """A backend was asked for its driver on a machine without its device or its vendor library; says which and why."""
 
 
+class StartedBeforeFork(NoDevice):
+    """The machine has the device, but a process from which this one was forked had started its driver, which a fork
+    does not survive: kernels compile here, and cannot be launched."""
+
+
 class NoBackend(TritonError):
     """No backend of this name, or none for these arguments; says which there are."""
 

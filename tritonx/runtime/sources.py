@@ -15,6 +15,7 @@ from tritonx.runtime.source import JITCallable
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tritonx.runtime.ir_view import ModuleView
     from tritonx.runtime.jit import JITFunction
 
 Path_ = tuple[int, ...]
@@ -93,6 +94,15 @@ class ASTSource:
         from tritonx.frontend.compile import make_module
 
         return make_module(self.fn, self.signature, self.constants, self.attrs, options, target)
+
+    def make_ir(
+        self, target: Target, options: Options, codegen_fns: Any, module_map: Any, context: Any
+    ) -> ModuleView:
+        """Triton's name of `make_module`: a view of the module for code that walks it. What Triton's backends hand in
+        as functions and modules is part of the target here."""
+        from tritonx.runtime.ir_view import ModuleView
+
+        return ModuleView(self.make_module(target, options))
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Those that exist at run time, tuples flattened as ``name.0``."""

@@ -153,6 +153,15 @@ def test_the_path_is_added_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment()["PYTHONPATH"].split(os.pathsep) == [search_path(), "/a", "/b"]
 
 
+def test_the_cache_has_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch looks for cubins where ``TRITON_CACHE_DIR`` says."""
+    monkeypatch.setenv("TRITON_CACHE_DIR", "/theirs")
+    monkeypatch.delenv("TRITONX_CACHE_DIR", raising=False)
+    assert "TRITON_CACHE_DIR" not in environment()
+    monkeypatch.setenv("TRITONX_CACHE_DIR", "/ours")
+    assert environment()["TRITON_CACHE_DIR"] == "/ours"
+
+
 # Names that libraries ask of Triton ---------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ the function they are in.
 from __future__ import annotations
 
 import ast
+import math
 import os
 import pickle
 import re
@@ -21,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tritonx.language as tl
@@ -396,7 +398,131 @@ def not_inlined_inner(x):
     return x + misspelled
 
 
-HELPERS = {"adds_one", "inner", "middle", "not_inlined", "not_inlined_inner", "return_types_differ", "recursion"}
+def plain(x):
+    return x + 1
+
+
+@jit
+def calls_plain_function(n):
+    a = plain(n)
+
+
+@jit
+def calls_function_of_module(n):
+    a = os.path.join(n, n)
+
+
+@jit
+def calls_python_mathematics(n):
+    a = math.sqrt(n + 1)
+
+
+@jit
+def calls_numpy(n):
+    a = np.exp(n * 1.0)
+
+
+@jit
+def slices_a_block(n):
+    x = tl.arange(0, 16)
+    y = x[:8]
+
+
+@jit
+def picks_from_a_block(n):
+    x = tl.arange(0, 16)
+    y = x[None, 3]
+
+
+@jit
+def converts_to_unknown(n):
+    a = n.to("flaot32")
+
+
+@jit
+def converts_to_no_dtype(n):
+    a = n.to(np.float32)
+
+
+@jit
+def scaled(x, scale=2, bias=0):
+    return x * scale + bias
+
+
+@jit
+def misspelt_argument(n):
+    a = scaled(n, scael=3)
+
+
+@jit
+def extra_argument(n):
+    a = scaled(n, 1, 2, 3)
+
+
+@jit
+def misspelt_argument_of_the_language(n):
+    a = tl.arange(0, edn=16)
+
+
+@jit
+def missing_argument_of_the_language(n):
+    a = tl.zeros([4])
+
+
+@jit
+def constexpr_parameter_twice(n, N: tl.constexpr):
+    N: tl.constexpr = 4
+
+
+@jit
+def launches(n):
+    adds_one[(1,)](n)
+
+
+@jit
+def longer(n, N: tl.constexpr):
+    return longer(n, N + 1) + 1
+
+
+@jit
+def deep_recursion(n):
+    a = n + 1
+    b = longer(a, 0)
+
+
+@jit
+def there(n, N: tl.constexpr):
+    a = n
+    b = n
+    c = n
+    if N >= 0:
+        return back(a, N)
+    return n
+
+
+@jit
+def back(n, N: tl.constexpr):
+    return there(n, N + 1)
+
+
+@jit
+def mutual_recursion(n):
+    a = there(n, 0)
+
+
+HELPERS = {
+    "scaled",
+    "longer",
+    "there",
+    "back",
+    "adds_one",
+    "inner",
+    "middle",
+    "not_inlined",
+    "not_inlined_inner",
+    "return_types_differ",
+    "recursion",
+}
 KERNELS = {n: f for n, f in list(globals().items()) if isinstance(f, JITFunction) and n not in HELPERS}
 VALUES = {"N": 8, "K": 2, "S": "text"}
 
@@ -431,6 +557,14 @@ def test_the_interpreter_refuses_it_in_the_same_words(name: str, failure: Failur
 def sections(text: str) -> dict[str, str]:
     parts = re.split(r"^==== (\w+)\n", text, flags=re.MULTILINE)
     return {name: body.removesuffix("\n") for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+@pytest.mark.parametrize("name", ["recursion", "calls_recursion", "deep_recursion", "mutual_recursion"])
+def test_a_recursion_is_told_in_ten_lines(name: str, failure: Failure) -> None:
+    error = catch(globals()[name], failure)
+    assert isinstance(error, errors.RecursionUnsupported)
+    assert len(str(error).splitlines()) <= 10
+    assert len("".join(traceback.format_exception(error)).splitlines()) <= 45  # with the frames of this test
 
 
 def test_cause_is_the_error_in_the_callee(failure: Failure) -> None:

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import tritonx.language as tl
-from tritonx.frontend.errors import LanguageError
+from tritonx.frontend.codegen.call_stack import CALLS_NESTED
+from tritonx.frontend.errors import LanguageError, RecursionUnsupported
 from tritonx.interpreter.errors import (
     DeviceAssertion,
     OutOfBoundsAccess,
@@ -154,6 +155,27 @@ def test_recursion_that_a_constexpr_ends(run: Any) -> None:
     o = np.zeros(2, np.float32)
     run(recursion, (1,), o, 3)
     assert o.tolist() == [81, 2]
+
+
+@jit
+def count_down(a, n: tl.constexpr):
+    if n > 0:
+        if n > 0 and a >= 0:
+            a = count_down(a, n - 1) + 1
+    return a
+
+
+@jit
+def deep_recursion(o, n, N: tl.constexpr):
+    tl.store(o, count_down(n, N))
+
+
+def test_recursion_as_deep_as_is_allowed(run: Any) -> None:
+    o = np.zeros(1, np.int32)
+    run(deep_recursion, (1,), o, 3, N=CALLS_NESTED - 1)
+    assert o[0] == 3 + CALLS_NESTED - 1
+    with pytest.raises(RecursionUnsupported, match=f"calls are nested more than {CALLS_NESTED} deep"):
+        run(deep_recursion, (1,), o, 3, N=CALLS_NESTED)
 
 
 @jit

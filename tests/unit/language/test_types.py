@@ -1,4 +1,4 @@
-"""Types, constexprs, tuples: what they print, compare and compute without any compiler."""
+"""Types, constexprs, tuples: what they print, compare and compute."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import sys
 from collections import namedtuple
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tritonx.language as tl
+from tritonx.interpreter.function import interpreted
 from tritonx.language.active import OutsideKernelError
-from tritonx.language.dtypes import str_to_ty
+from tritonx.language.dtypes import element_type, str_to_ty
+from tritonx.runtime.jit import jit
 
 ELEMENTS = [
     tl.int1, tl.int8, tl.int16, tl.int32, tl.int64, tl.uint8, tl.uint16, tl.uint32, tl.uint64, tl.float8e5,
@@ -151,3 +154,45 @@ def test_libdevice_names() -> None:
     assert len(dir(libdevice)) == 198 and libdevice.tanh is libdevice.tanh and libdevice.tanh.__name__ == "tanh"
     with pytest.raises(AttributeError, match="no attribute 'thanh'"):
         _ = libdevice.thanh
+
+
+NAMED = {
+    "float32": tl.float32,
+    "fp32": tl.float32,
+    "f32": tl.float32,
+    "float16": tl.float16,
+    "fp16": tl.float16,
+    "bfloat16": tl.bfloat16,
+    "bf16": tl.bfloat16,
+    "float64": tl.float64,
+    "int8": tl.int8,
+    "i8": tl.int8,
+    "int64": tl.int64,
+    "uint16": tl.uint16,
+    "u16": tl.uint16,
+    "int1": tl.int1,
+    "bool": tl.int1,
+    "float8e5": tl.float8e5,
+    "fp8e4nv": tl.float8e4nv,
+    "float8_e4m3fn": tl.float8e4nv,
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_dtype_by_its_name(name: str) -> None:
+    assert element_type(name) == element_type(tl.constexpr(name)) == NAMED[name]
+    assert element_type(NAMED[name]) is NAMED[name]
+
+
+@jit
+def converted(x, o, D: tl.constexpr):
+    i = tl.arange(0, 4)
+    v = tl.load(x + i).to("int32").to(D) + tl.full((4,), 1, "float32") + tl.cast(i, "fp32")
+    tl.store(o + i, v)
+
+
+def test_conversions_by_name() -> None:
+    for kernel in (converted, interpreted(converted)):
+        x, o = np.array([1.5, -2.5, 300.25, 0.0], np.float32), np.zeros(4, np.float32)
+        kernel[(1,)](x, o, D="float16")
+        assert o.tolist() == [2, 0, 303, 4]

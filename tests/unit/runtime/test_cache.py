@@ -17,6 +17,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+from tritonx.frontend.errors import PlainFunctionCalled
 from tritonx.runtime import cache, keys, knobs
 from tritonx.runtime.cache import CacheWarning, FileCacheManager
 from tritonx.runtime.compiler import compile
@@ -121,8 +122,10 @@ def test_recursion_has_a_key(tmp_path: Path) -> None:
 
 def test_plain_functions_are_refused(tmp_path: Path) -> None:
     text = "def plain(x):\n    return x\n@tritonx.jit\ndef a(x):\n    return plain(x)\n"
-    with pytest.raises(RuntimeError, match="Unsupported function referenced"):
-        _ = module_of(tmp_path, "plain", text).a.cache_key
+    kernel = module_of(tmp_path, "plain", text).a
+    assert kernel.cache_key
+    with pytest.raises(PlainFunctionCalled, match="plain is a plain Python function"):
+        kernel.warmup(1.0, grid=(1,))
 
 
 @pytest.mark.parametrize("suffix", [".bin", ".ttir", ".json", "group"])

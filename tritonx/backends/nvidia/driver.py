@@ -14,7 +14,7 @@ from typing import Any
 
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.backends.nvidia.launcher import Launcher, fastest
-from tritonx.runtime.errors import NoDevice, OutOfResources, TritonError
+from tritonx.runtime.errors import NoDevice, OutOfResources, StartedBeforeFork, TritonError
 from tritonx.runtime.pytorch import PyTorchDriver
 
 # CUdevice_attribute and CUfunction_attribute: cuda.h of CUDA 13.0
@@ -35,6 +35,7 @@ _FUNCTION_MAX_THREADS, _FUNCTION_STATIC_SHARED, _FUNCTION_LOCAL, _FUNCTION_REGIS
 _SET_MAX_DYNAMIC_SHARED, _SET_CARVEOUT, _SET_NON_PORTABLE_CLUSTER = 8, 9, 14
 _STATIC_SHARED_LIMIT = 49152
 
+_NOT_INITIALIZED = 3
 _ERRORS = {
     1: "an argument is invalid",
     2: "the device is out of memory",
@@ -82,6 +83,8 @@ def library() -> ctypes.CDLL:
     else:
         raise NoDevice("no NVIDIA driver is installed: libcuda.so.1 was not found")
     code = cuda.cuInit(0)
+    if code == _NOT_INITIALIZED:
+        raise started_before_fork()
     if code:
         raise NoDevice(f"the NVIDIA driver could not be started: {error_name(cuda, code)} ({code})")
     count = ctypes.c_int()
@@ -97,7 +100,17 @@ def error_name(cuda: ctypes.CDLL, code: int) -> str:
     return text.value.decode() if text.value else "an unknown error"
 
 
+def started_before_fork() -> StartedBeforeFork:
+    """cuInit and all that follows fail in this way in the child of a process that had called it."""
+    return StartedBeforeFork(
+        "CUDA was started before this process was forked, and cannot be used in it: start worker processes with "
+        "multiprocessing's 'spawn' or 'forkserver', or fork before the first launch"
+    )
+
+
 def check(code: int, call: str) -> None:
+    if code == _NOT_INITIALIZED:
+        raise started_before_fork()
     if code:
         raise CudaError(code, call, error_name(library(), code))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from xdsl.ir import Attribute, Operation
 
-from tritonx.conversion.tile_to_gpu.relations import HEAVY, RELATIONS, relation_of
+from tritonx.conversion.tile_to_gpu.relations import HEAVY, relation_of
 from tritonx.dialects import scf, tile
 from tritonx.ir.types import bit_width, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, access_vectors, contiguous_elements, linear_layout
@@ -64,7 +64,7 @@ def version_cost(op: Operation, key: DistributedEncoding) -> int:
     relation = relation_of(op)
     if relation.free_source:
         return 1 if not isinstance(op, tile.MakeRangeOp) else registers(key, shape_of(type_of(op.results[0])))
-    if op.__class__ in RELATIONS:  # changes of shape only rename registers
+    if not relation.computes:
         return 0
     result = next(r for r in op.results if is_tensor(type_of(r)))
     weight = HEAVY_WEIGHT if isinstance(op, HEAVY) else 1

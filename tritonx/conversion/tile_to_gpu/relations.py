@@ -1,9 +1,10 @@
 """How the layouts of an op's operands and results hang together.
 
-An op is written in a *version*, named by one encoding, its key; the relation of its class says which encodings the
-operands and results then have. For elementwise ops the key is the common encoding; for a reduction it is the
-operand's, and the results have slices of it. Relations go both ways: `key_of_result` finds the key under which a
-result has a wanted encoding, `keys_from_operands` the keys that fit what operands have already.
+An op is written in a *version*, named by one encoding, its key; the relation of the constraint that it declares
+(`tritonx.dialects.layout_constraints`) says which encodings the operands and results then have. For elementwise ops the
+key is the common encoding; for a reduction it is the operand's, and the results have slices of it. Relations go both
+ways: `key_of_result` finds the key under which a result has a wanted encoding, `keys_from_operands` the keys that fit
+what operands have already. What they choose, the verifier of the constraint holds against.
 """
 
 from __future__ import annotations
@@ -12,30 +13,44 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.tile_to_gpu.blocked import default_encoding
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import arith, math, tile
+from tritonx.dialects import layout_constraints as constraints
+from tritonx.dialects.layout_constraints import LayoutConstraint, constraint_of, values_of
+from tritonx.ir.failure import PassError
 from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, axis_bits, infer, linear_layout
 from tritonx.layouts.encodings import DistributedEncoding, Ints, SliceEncoding
 
 Encodings = list[DistributedEncoding | None]
-"""One for each operand or result; None for what is no tensor, or (operands) may come in any layout."""
+"""One for each operand or result; None for what is no tensor, or may come (a result: be made) in any layout."""
 
 
 class Relation:
-    """The relation of ops whose tensors all have one encoding, the key. Other classes derive from it."""
+    """The relation of ops whose tensors all have one encoding, the key, besides those that the constraint leaves out.
+    Other classes derive from it.
+    """
 
     free_source = False
     """The op makes its result from scalars: any version costs next to nothing."""
 
+    computes = True
+    """The op takes time for each register, rather than giving registers other names."""
+
     def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
-        return [key if is_tensor(type_of(v)) else None for v in op.operands]
+        free = _in_any_layout(op)
+        return [key if is_tensor(type_of(v)) and v not in free else None for v in op.operands]
 
     def results(self, op: Any, key: DistributedEncoding) -> Encodings:
-        return [key if is_tensor(type_of(r)) else None for r in op.results]
+        free = _in_any_layout(op)
+        return [key if is_tensor(type_of(r)) and r not in free else None for r in op.results]
+
+    def leaves_out(self, op: Any, value: SSAValue) -> bool:
+        """Whether the operand or result may have any layout, whatever the others have."""
+        return value in _in_any_layout(op)
 
     def key_of_result(self, op: Any, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
         """The version in which result `index` has the encoding, None when there is none."""
@@ -43,9 +58,10 @@ class Relation:
 
     def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
         """Versions in which some operand has what it is given as; empty when nothing is given."""
+        free = _in_any_layout(op)
         found: list[DistributedEncoding] = []
-        for encoding in given:
-            if encoding is not None and encoding not in found:
+        for operand, encoding in zip(op.operands, given, strict=True):
+            if encoding is not None and encoding not in found and operand not in free:
                 found.append(encoding)
         return found
 
@@ -55,10 +71,18 @@ class Relation:
 
     def default_key(self, op: Any, target: GpuTarget) -> DistributedEncoding:
         """The version for an op that nothing else decides about."""
-        for value in (*op.results, *op.operands):
-            if is_tensor(type_of(value)):
-                return plain(shape_of(type_of(value)), target)
-        raise LayoutError(f"{op.name} has no tensor")
+        free = _in_any_layout(op)
+        tensors = [v for v in (*op.results, *op.operands) if is_tensor(type_of(v))]
+        if not tensors:
+            raise PassError(op, f"{op.name} has no tensor whose layout could be chosen")
+        decides = next((v for v in tensors if v not in free), tensors[0])
+        return plain(shape_of(type_of(decides)), target)
+
+
+def _in_any_layout(op: Any) -> frozenset[SSAValue]:
+    """The operands and results that the op's constraint leaves out."""
+    names: tuple[str, ...] = getattr(op.LAYOUTS, "besides", ())
+    return frozenset(value for name in names for value in values_of(op, name))
 
 
 def plain(shape: Ints, target: GpuTarget) -> DistributedEncoding:
@@ -69,11 +93,10 @@ def plain(shape: Ints, target: GpuTarget) -> DistributedEncoding:
 class FreeSource(Relation):
     free_source = True
 
-    def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
-        return [None] * len(op.operands)
-
 
 class ExpandDims(Relation):
+    computes = False
+
     def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
         return [infer.expanded_source(key, op.axis.value.data)]
 
@@ -84,6 +107,8 @@ class ExpandDims(Relation):
 
 
 class Trans(Relation):
+    computes = False
+
     def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
         order = [int(axis) for axis in op.order.get_values()]
         return [infer.transposed_source(key, order, shape_of(type_of(op.results[0])))]
@@ -96,6 +121,8 @@ class Trans(Relation):
 
 
 class Reshape(Relation):
+    computes = False
+
     def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
         return [infer.reshaped(key, shape_of(type_of(op.results[0])), shape_of(type_of(op.operands[0])))]
 
@@ -110,6 +137,8 @@ class Together(Relation):
     """Two tiles of one layout become one. The key is the result's encoding; ``part`` finds the operands' from it, if
     they have one, and ``whole`` the reverse; both take the shape of what they are given the encoding of.
     """
+
+    computes = False
 
     part: Callable[[DistributedEncoding, Ints], DistributedEncoding | None]
     whole: Callable[[DistributedEncoding, Ints], DistributedEncoding]
@@ -145,6 +174,8 @@ CAT = Together(
 class Split(Relation):
     """The key is the operand's encoding."""
 
+    computes = False
+
     def results(self, op: Any, key: DistributedEncoding) -> Encodings:
         part = infer.split_from(key, shape_of(type_of(op.operands[0])))
         if part is None:
@@ -166,6 +197,8 @@ class Split(Relation):
 class Reduce(Relation):
     """The key is the operands' encoding, the results have a slice of it."""
 
+    computes = False
+
     def results(self, op: Any, key: DistributedEncoding) -> Encodings:
         sliced = infer.reduced(key, op.axis.value.data)
         return [sliced if is_tensor(type_of(r)) else None for r in op.results]
@@ -184,6 +217,8 @@ class Reduce(Relation):
 
 
 class Scan(Relation):
+    computes = False
+
     def fits(self, op: Any, key: DistributedEncoding) -> bool:
         """Besides, warps step together and further than lanes: a warp's total is known before warps exchange
         theirs.
@@ -196,55 +231,50 @@ class Scan(Relation):
         return not between and not any(warps and step > min(warps) for _, step in bits.lanes)
 
 
-class Gather(Relation):
-    """Source in any layout; indices and result share one."""
-
-    def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
-        return [None, key]
-
-    def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
-        return [given[1]] if given[1] is not None else []
-
-
 class Anything(Relation):
-    """Operands in any layout, results in any: the op goes through memory (histogram) or looks at elements one by
-    one.
-    """
+    """Operands and results in any layout."""
+
+    computes = False
+
+    def leaves_out(self, op: Any, value: SSAValue) -> bool:
+        return True
 
     def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
         return [None] * len(op.operands)
+
+    def results(self, op: Any, key: DistributedEncoding) -> Encodings:
+        return [None] * len(op.results)
 
     def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
         return []
 
 
-ELEMENTWISE = Relation()
-FREE = FreeSource()
-
-RELATIONS: dict[type[Operation], Relation] = {
-    arith.ConstantOp: FREE,
-    tile.SplatOp: FREE,
-    tile.MakeRangeOp: FREE,
-    tile.ExpandDimsOp: ExpandDims(),
-    tile.TransOp: Trans(),
-    tile.ReshapeOp: Reshape(),
-    tile.JoinOp: JOIN,
-    tile.SplitOp: Split(),
-    tile.CatOp: CAT,
-    tile.ReduceOp: Reduce(),
-    tile.ScanOp: Scan(),
-    tile.GatherOp: Gather(),
-    tile.HistogramOp: Anything(),
-    tile.UnsplatOp: Anything(),
-    tile.PrintOp: Anything(),
-    tile.AssertOp: Anything(),
+RELATIONS: dict[type[LayoutConstraint], Relation] = {
+    constraints.SameLayout: Relation(),
+    constraints.Elementwise: Relation(),
+    constraints.FromScalars: FreeSource(),
+    constraints.Broadcast: Relation(),
+    constraints.DotOperands: Relation(),
+    constraints.ExpandDims: ExpandDims(),
+    constraints.Transposed: Trans(),
+    constraints.Reshaped: Reshape(),
+    constraints.Joined: JOIN,
+    constraints.SplitApart: Split(),
+    constraints.Reordered: CAT,
+    constraints.Reduced: Reduce(),
+    constraints.Scanned: Scan(),
+    constraints.AnyLayouts: Anything(),
 }
-"""Classes whose relation is not that of elementwise ops."""
+"""By what ops declare. Those of ops that only `ttg` has are missing: layouts are assigned before there are any."""
 
 
 def relation_of(op: Operation) -> Relation:
-    """The relation of an op that computes on tensors."""
-    return RELATIONS.get(op.__class__, ELEMENTWISE)
+    """The relation of an op that computes on tensors. Raises `PassError` where it declares no known constraint."""
+    declared = constraint_of(op)
+    relation = RELATIONS.get(type(declared)) if declared is not None else None
+    if relation is None:
+        raise PassError(op, f"how the layouts of {op.name} hang together is not known: its class must declare LAYOUTS")
+    return relation
 
 
 HEAVY: tuple[type[Operation], ...] = (

@@ -187,7 +187,7 @@ class _Solver:
     def _cost(self, value: SSAValue, encoding: DistributedEncoding, depth: int = 0) -> int:
         """The least cost of having a value in an encoding."""
         native = self.native.get(value)
-        if native == encoding or (native is None and value in self.group_of):
+        if native == encoding or (native is None and (value in self.group_of or self._in_any_layout(value))):
             return 0
         found = self.costs.get((value, encoding))
         if found is None:
@@ -196,6 +196,13 @@ class _Solver:
             found = min(converting, self._repeat_cost(value, encoding, depth) if converting else 0)
             self.costs[value, encoding] = found
         return found
+
+    def _in_any_layout(self, value: SSAValue) -> bool:
+        """Whether the value is a result that its op can make in any layout, whatever the others have."""
+        owner = value.owner
+        if not isinstance(owner, Operation) or owner.__class__ in CONTROL or isinstance(owner, tile.CallOp):
+            return False
+        return relation_of(owner).leaves_out(owner, value)
 
     def _convert_cost(self, value: SSAValue, encoding: DistributedEncoding) -> int:
         native = self.native.get(value)
@@ -303,9 +310,12 @@ class _Solver:
             if self.native[value] != encoding:
                 self._convert(value, encoding)
             return
+        if value not in self.native and self._in_any_layout(value):
+            self.native[value] = encoding  # whoever asks first decides; later ones may convert
+            self.costs.clear()
         native = self.native.get(value)
         if native == encoding:
-            self._add_version(owner, self.key[owner])
+            self._add_version(owner, self._native_key(owner))
             return
         converting = self._convert_cost(value, encoding)
         is_source = relation_of(owner).free_source  # made anew rather than converted

@@ -85,6 +85,8 @@ class _Writer:
             elif is_tensor(type_of(operand)):
                 written.operands[i] = self._any_version(operand)
         for original, result, encoding in zip(op.results, written.results, results, strict=True):
+            if encoding is None and is_tensor(type_of(original)):
+                encoding = self.assignment.native.get(original)  # in any layout: what was wanted of it
             if encoding is None:
                 continue
             result.name_hint = original.name_hint

@@ -303,7 +303,7 @@ def _clamp(e: Emitter, op: tile.ClampFOp, args: list[Lanes]) -> Lanes:
     if op.propagateNan.value.data:
         value = code.intrinsic("minimum", code.intrinsic("maximum", x.text, low.text), high.text)
     else:
-        value = code.intrinsic("minnum", code.intrinsic("maxnum", x.text, low.text), high.text)
+        value = code.intrinsic("minimumnum", code.intrinsic("maximumnum", x.text, low.text), high.text)
     return storage_form(e, Lanes(value, x.width), element)
 
 
@@ -370,8 +370,8 @@ ELEMENTWISE: dict[type[Operation], Rule] = {
     arith.RemFOp: _remainder,
     arith.MaximumfOp: _float_intrinsic("maximum"),
     arith.MinimumfOp: _float_intrinsic("minimum"),
-    arith.MaxnumfOp: _float_intrinsic("maxnum"),
-    arith.MinnumfOp: _float_intrinsic("minnum"),
+    arith.MaxnumfOp: _float_intrinsic("maximumnum"),
+    arith.MinnumfOp: _float_intrinsic("minimumnum"),
     arith.ExtFOp: _convert_float,
     arith.TruncFOp: _convert_float,
     arith.SIToFPOp: _integer_to_float(signed=True),

@@ -6,7 +6,9 @@ from typing import TypeGuard
 
 from xdsl.ir import Operation
 
-from tritonx.dialects import arith, cf, math, tile, ub
+from tritonx.dialects import arith, math, tile, ub
+from tritonx.dialects.llvm import AssumeOp
+from tritonx.ir.effects import Effect, effects_of
 
 LOADS: frozenset[type[Operation]] = frozenset((tile.LoadOp, tile.DescriptorLoadOp, tile.DescriptorGatherOp))
 
@@ -155,22 +157,6 @@ INLINE: frozenset[type[Operation]] = frozenset(
     )
 )
 
-WRITES: frozenset[type[Operation]] = frozenset(
-    (
-        tile.StoreOp,
-        tile.AtomicRMWOp,
-        tile.AtomicCASOp,
-        tile.DescriptorStoreOp,
-        tile.DescriptorReduceOp,
-        tile.DescriptorScatterOp,
-        tile.PrintOp,
-        tile.AssertOp,
-        tile.CallOp,
-        cf.AssertOp,
-    )
-)
-"""Ops whose order among themselves and with loads is observable."""
-
 
 def is_inline(op: object) -> TypeGuard[Operation]:
     """Whether `op` (or the block that an argument belongs to) is an op that is evaluated where its result is used."""
@@ -178,9 +164,11 @@ def is_inline(op: object) -> TypeGuard[Operation]:
 
 
 def writes_memory(op: Operation) -> bool:
-    """Whether the op, or one in its regions, has an effect that must keep its place."""
-    return type(op) in WRITES or (bool(op.regions) and any(type(o) in WRITES for o in op.walk()))
+    """Whether the op, or one in its regions, has an effect that must keep its place among others and among loads. An
+    assumption has none, though it may not be dropped."""
+    return bool(effects_of(op) & Effect.WRITE) and not isinstance(op, AssumeOp)
 
 
 def reads_memory(op: Operation) -> bool:
-    return type(op) in LOADS or (bool(op.regions) and any(type(o) in LOADS for o in op.walk()))
+    """Whether the op, or one in its regions, reads memory."""
+    return bool(effects_of(op) & Effect.READ)

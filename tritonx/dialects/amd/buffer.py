@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, i1_like, i32_like, mem_desc, pointer_to
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
+from tritonx.dialects.layout_constraints import SAME_LAYOUT, LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import CacheModifier, MemSemantic, MemSyncScope, RMWOp
 from tritonx.dialects.tile.rules import tensor_type
 from tritonx.dialects.tile.types import PointerType
@@ -43,6 +44,7 @@ class BufferLoadOp(IRDLOperation):
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     FORMAT: ClassVar[str] = (
         f"$ptr `[` $offsets `]` (`,` $mask^)? (`,` $other^)? {CACHE} {STRIDE} attr-dict `:` type($result)"
     )
@@ -72,6 +74,7 @@ class BufferStoreOp(IRDLOperation):
     cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     FORMAT: ClassVar[str] = (
         f"$value `,` $ptr `[` $offsets `]` (`,` $mask^)? {CACHE} {STRIDE} attr-dict `:` type($value)"
     )
@@ -101,6 +104,7 @@ class BufferLoadToLocalOp(IRDLOperation):
     token = result_def(ASYNC_TOKEN)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     FORMAT: ClassVar[str] = (
         f"$ptr `[` $offsets `]` (`mask` `=` $mask^)? (`other` `=` $other^)? {STRIDE} {CACHE} `into` $dest attr-dict"
         " `:` elided($ptr, !tt.ptr) `[` type($offsets) `]` type($other) `->` elided($dest, !ttg.memdesc)"
@@ -136,6 +140,7 @@ class BufferAtomicRMWOp(IRDLOperation):
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True)
     FORMAT: ClassVar[str] = (
         f"$atomic_rmw_op `,` $sem `,` $scope `,` $value `,` $ptr `[` $offsets `]` (`,` $mask^)? {STRIDE}"
         " attr-dict `:` type($result)"
@@ -168,6 +173,7 @@ class BufferAtomicCASOp(IRDLOperation):
     scope = enum_prop(MemSyncScope)
     result = result_def()
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True)
     FORMAT: ClassVar[str] = (
         f"$sem `,` $scope `,` $cmp `,` $val `,` $ptr `[` $offsets `]` {STRIDE} attr-dict `:` type($result)"
     )

@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.rules import MEMDESC
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
+from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.ir.define import define, keyword
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class CondBarrierOp(IRDLOperation):
     name = "amdg.cond_barrier"
     pred = operand_def(i1)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$pred attr-dict"
 
 
@@ -72,6 +74,7 @@ class InstructionSchedHintOp(IRDLOperation):
     name = "amdg.instruction_sched_hint"
     variant = prop_def(SchedHintVariantAttr)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -84,6 +87,7 @@ class AsyncWaitOp(IRDLOperation):
     num_inst = prop_def(IntegerAttr.constr(i32))
     retToken = result_def(ASYNC_TOKEN)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "($asyncToken^)? attr-dict"
 
     def verify_(self) -> None:
@@ -100,6 +104,7 @@ class MemoryCounterWaitOp(IRDLOperation):
     store = opt_prop_def(IntegerAttr.constr(i32))
     ds = opt_prop_def(IntegerAttr.constr(i32))
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
 
     @classmethod
     def parse(cls, parser: Parser) -> MemoryCounterWaitOp:
@@ -126,6 +131,7 @@ class InitBarrierOp(IRDLOperation):
     alloc = operand_def(MEMDESC)
     count = prop_def(IntegerAttr.constr(i32))
     traits = traits_def(MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$alloc `,` int($count) attr-dict `:` type($alloc)"
 
 
@@ -137,6 +143,7 @@ class WaitBarrierOp(IRDLOperation):
     alloc = operand_def(MEMDESC)
     phase = operand_def(i32)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$alloc `,` $phase attr-dict `:` type($alloc)"
 
 
@@ -149,6 +156,7 @@ class ArriveBarrierOp(IRDLOperation):
     count = prop_def(IntegerAttr.constr(i32))
     result = result_def(i32)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$alloc `,` int($count) attr-dict `:` type($alloc) `->` type($result)"
 
 
@@ -159,6 +167,7 @@ class AsyncCopyMbarrierArriveOp(IRDLOperation):
     name = "amdg.async_copy_mbarrier_arrive"
     barrier = operand_def(MEMDESC)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$barrier attr-dict `:` type($barrier)"
 
 
@@ -169,6 +178,7 @@ class SetPrioOp(IRDLOperation):
     name = "rocdl.s.setprio"
     priority = prop_def(IntegerAttr.constr(IntegerType(16)))
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "int($priority) attr-dict"
 
 
@@ -179,4 +189,5 @@ class SchedBarrierOp(IRDLOperation):
     name = "rocdl.sched.barrier"
     mask = prop_def(IntegerAttr.constr(i32))
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "int($mask) attr-dict"

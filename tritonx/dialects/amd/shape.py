@@ -10,6 +10,15 @@ from xdsl.traits import MemoryReadEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.rules import MEMDESC, mem_desc
+from tritonx.dialects.layout_constraints import (
+    ANY_LAYOUTS,
+    SAME_LAYOUT,
+    BoxTaken,
+    LayoutConstraint,
+    PairsUnpacked,
+    SameThreads,
+    Tiled,
+)
 from tritonx.dialects.tile.elementwise import CAST
 from tritonx.dialects.tile.enums import ScaleDotElemType
 from tritonx.dialects.tile.rules import check_axis, tensor_type
@@ -30,6 +39,7 @@ class ExtractSliceOp(IRDLOperation):
     static_offsets = prop_def(DenseArrayBase.constr(IntegerType(64)))
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = BoxTaken()
 
     def verify_(self) -> None:
         a, b = tensor_type(self.source.type), tensor_type(self.result.type, "result")
@@ -82,6 +92,7 @@ class ConcatOp(IRDLOperation):
     sources = var_operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = Tiled()
     FORMAT: ClassVar[str] = "$sources attr-dict `:` type($sources) `->` type($result)"
 
     def verify_(self) -> None:
@@ -111,6 +122,7 @@ class InThreadTransposeOp(IRDLOperation):
     src = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = SameThreads()
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -130,6 +142,7 @@ class UpcastMXFPOp(IRDLOperation):
     fastMath = prop_def(BoolAttr)
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = (
         "$src `,` $scale `fp_type` `=` $fp_type attr-dict `:` type($src) `,` type($scale) `->` type($result)"
     )
@@ -153,6 +166,7 @@ class ScaledUpcastFp4Op(IRDLOperation):
     axis = prop_def(IntegerAttr.constr(i32))
     output = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = PairsUnpacked()
     FORMAT: ClassVar[str] = "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
 
     def verify_(self) -> None:
@@ -175,6 +189,7 @@ class ScaledUpcastFp8Op(IRDLOperation):
     scale = operand_def()
     output = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     FORMAT: ClassVar[str] = "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
 
     def verify_(self) -> None:
@@ -191,6 +206,7 @@ class LocalLoadPackedTransposedOp(IRDLOperation):
     src = operand_def(MEMDESC)
     result = result_def()
     traits = traits_def(MemoryReadEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = "$src attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:

@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, mem_desc
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
+from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.dialects.tile.types import TensorDescType
 from tritonx.ir.define import define
 
@@ -46,6 +47,7 @@ class AsyncTDMCopyGlobalToLocalOp(IRDLOperation):
     retToken = result_def(ASYNC_TOKEN)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = (
         "$desc `[` $indices `]` `into` $result `,` $pred (`,` `barrier` `=` $barrier^)? attr-dict"
         " `:` type($desc) (`,` type($barrier)^)? `->` type($result)"
@@ -65,6 +67,7 @@ class AsyncTDMCopyLocalToGlobalOp(IRDLOperation):
     indices = var_operand_def(i32)
     src = operand_def(MEMDESC)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$desc `[` $indices `]` `from` $src attr-dict `:` type($src) `->` type($desc)"
 
     def verify_(self) -> None:
@@ -80,4 +83,5 @@ class AsyncTDMWaitOp(IRDLOperation):
     num = prop_def(IntegerAttr.constr(i32))
     retToken = result_def(ASYNC_TOKEN)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$asyncToken attr-dict"

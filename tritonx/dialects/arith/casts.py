@@ -19,6 +19,7 @@ from tritonx.dialects.arith.checks import (
     is_plain_integer,
     shape,
 )
+from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
 from tritonx.ir.define import define
 
 
@@ -32,6 +33,7 @@ class _Cast(IRDLOperation):
     input = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = CAST
     CHECK: ClassVar[Callable[[IRDLOperation], None]]
 

@@ -18,6 +18,7 @@ from tritonx.dialects.arith.checks import (
     is_integer_like,
 )
 from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
+from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
 from tritonx.ir.define import EnumConstraint, TypeRules, define, same
 from tritonx.ir.types import i1, i64
 
@@ -33,6 +34,7 @@ class _Compare(IRDLOperation):
     rhs = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same), "result": ("lhs", i1_like)}
 
 
@@ -71,6 +73,7 @@ class SelectOp(IRDLOperation):
     rhs = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
 
     def verify_(self) -> None:
         condition, a, b = (operand.type for operand in self.operands)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, prop_def, result_def, traits_def
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import FROM_SCALARS, LayoutConstraint
 from tritonx.ir.define import define
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class ConstantOp(IRDLOperation):
     value = prop_def()
     result = result_def()
     traits = traits_def(Pure(), ConstantLike())
+    LAYOUTS: ClassVar[LayoutConstraint] = FROM_SCALARS
 
     def verify_(self) -> None:
         value = cast(Any, self.value)

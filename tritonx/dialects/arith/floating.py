@@ -9,6 +9,7 @@ from xdsl.traits import Pure
 
 from tritonx.dialects.arith.checks import FLOAT_BINARY, FROM_RESULT, check_float
 from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
+from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
 from tritonx.ir.define import TypeRules, define, same
 
 
@@ -19,6 +20,7 @@ class FloatUnary(IRDLOperation):
     fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
     TYPES: ClassVar[TypeRules] = {"operand": ("result", same)}
 
@@ -34,6 +36,7 @@ class _FloatBinary(IRDLOperation):
     fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = FLOAT_BINARY
     TYPES: ClassVar[TypeRules] = FROM_RESULT
 

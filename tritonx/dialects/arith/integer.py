@@ -9,6 +9,7 @@ from xdsl.traits import Commutative, Pure
 
 from tritonx.dialects.arith.checks import FROM_RESULT, INTEGER_BINARY, OVERFLOW_BINARY, check_integer, i1_like
 from tritonx.dialects.arith.flags import MAY_OVERFLOW, IntegerOverflowAttr
+from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
 from tritonx.ir.define import TypeRules, define, same
 
 
@@ -19,6 +20,7 @@ class _IntegerBinary(IRDLOperation):
     rhs = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = INTEGER_BINARY
     TYPES: ClassVar[TypeRules] = FROM_RESULT
 
@@ -186,6 +188,7 @@ class _ExtendedBinary(IRDLOperation):
     low = result_def()
     high = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($lhs)"
     TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same), "low": ("lhs", same), "high": ("lhs", same)}
 
@@ -217,6 +220,7 @@ class AddUIExtendedOp(IRDLOperation):
     sum = result_def()
     overflow = result_def()
     traits = traits_def(Pure(), Commutative())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)"
     TYPES: ClassVar[TypeRules] = {"lhs": ("sum", same), "rhs": ("sum", same), "overflow": ("sum", i1_like)}
 

@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, check_same_tile
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
+from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutConstraint
 from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.rules import check_power_of_two, loaded_from, mask_of
@@ -46,6 +47,7 @@ class AsyncCopyGlobalToLocalOp(IRDLOperation):
     token = result_def(ASYNC_TOKEN)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     FORMAT: ClassVar[str] = (
         f"$src `,` $result (`mask` $mask^)? (`other` $other^)? {MODIFIERS} attr-dict"
         " `:` type($src) `->` elided($result, !ttg.memdesc)"
@@ -68,6 +70,7 @@ class AsyncCommitGroupOp(IRDLOperation):
     inputTokens = var_operand_def(ASYNC_TOKEN)
     asyncToken = result_def(ASYNC_TOKEN)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "(`tokens` $inputTokens^)? attr-dict"
 
 
@@ -80,6 +83,7 @@ class AsyncWaitOp(IRDLOperation):
     num = prop_def(IntegerAttr.constr(i32))
     retToken = result_def(ASYNC_TOKEN)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "($asyncToken^)? attr-dict"
 
     def verify_(self) -> None:
@@ -93,4 +97,5 @@ class LocalBarrierOp(IRDLOperation):
 
     name = "ttg.local_barrier"
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "attr-dict"

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, check_same_tile, check_view, mem_desc
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN, MemDescType
+from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, AnyLayouts, LayoutConstraint, PairsUnpacked
 from tritonx.dialects.tile.elementwise import CAST
 from tritonx.dialects.tile.rules import check_axis, tensor_type
 from tritonx.dialects.tile.types import PointerType
@@ -34,6 +35,7 @@ class ConvertLayoutOp(IRDLOperation):
     src = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = AnyLayouts(exchange=True)
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -53,6 +55,7 @@ class LocalAllocOp(IRDLOperation):
     alignment = opt_prop_def(IntegerAttr.constr(i32))
     result = result_def(MEMDESC)
     traits = traits_def(MemoryAllocEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = "($src^)? attr-dict `:` functional-type(operands, results)"
 
     def verify_(self) -> None:
@@ -72,6 +75,7 @@ class LocalDeallocOp(IRDLOperation):
     name = "ttg.local_dealloc"
     src = operand_def(MEMDESC)
     traits = traits_def(MemoryFreeEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$src attr-dict `:` type($src)"
 
 
@@ -84,6 +88,7 @@ class LocalLoadOp(IRDLOperation):
     token = opt_operand_def(ASYNC_TOKEN)
     result = result_def()
     traits = traits_def(MemoryReadEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = "$src (`token` $token^)? attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -98,6 +103,7 @@ class LocalStoreOp(IRDLOperation):
     src = operand_def()
     dst = operand_def(MEMDESC)
     traits = traits_def(MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = "$src `,` $dst attr-dict `:` type($src) `->` type($dst)"
 
     def verify_(self) -> None:
@@ -114,6 +120,7 @@ class MemDescIndexOp(IRDLOperation):
     index = operand_def(i32)
     result = result_def(MEMDESC)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$src `[` $index `]` attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -131,6 +138,7 @@ class MemDescSubsliceOp(IRDLOperation):
     offsets = prop_def(DenseArrayBase.constr(i32))
     result = result_def(MEMDESC)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$src `[` ints($offsets) `]` attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -156,6 +164,7 @@ class MemDescTransOp(IRDLOperation):
     order = prop_def(DenseArrayBase.constr(i32))
     result = result_def(MEMDESC)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -175,6 +184,7 @@ class MemDescReshapeOp(IRDLOperation):
     src = operand_def(MEMDESC)
     result = result_def(MEMDESC)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -191,6 +201,7 @@ class MemDescReinterpretOp(IRDLOperation):
     src = operand_def(MEMDESC)
     result = result_def(MEMDESC)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -217,6 +228,7 @@ class GlobalScratchAllocOp(IRDLOperation):
     backend = opt_prop_def(StringAttr)
     result = result_def(PointerType)
     traits = traits_def(MemoryAllocEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "attr-dict `:` type($result)"
 
 
@@ -229,6 +241,7 @@ class Fp4ToFpOp(IRDLOperation):
     axis = prop_def(IntegerAttr.constr(i32))
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = PairsUnpacked()
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:

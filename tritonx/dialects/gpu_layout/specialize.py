@@ -21,6 +21,7 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import CARRIED_TYPES, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.tile.rules import check_power_of_two
 from tritonx.ir.define import define, same
 from tritonx.ir.types import is_integer
@@ -48,6 +49,7 @@ class WarpSpecializeOp(IRDLOperation):
     defaultRegion = region_def()
     partitionOpHolder = region_def("single_block")
     traits = traits_def(RecursiveMemoryEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
 
     @property
     def partitions(self) -> tuple[Region, ...]:
@@ -155,6 +157,7 @@ class WarpSpecializePartitionsOp(IRDLOperation):
     name = "ttg.warp_specialize.partitions"
     partitionRegions = var_region_def()
     traits = traits_def(IsolatedFromAbove(), IsTerminator(), RecursiveMemoryEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
 
 
 @define
@@ -164,6 +167,7 @@ class WarpYieldOp(IRDLOperation):
     name = "ttg.warp_yield"
     values = var_operand_def()
     traits = traits_def(IsTerminator(), Pure(), HasParent(WarpSpecializeOp))
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = "($values^)? attr-dict (`:` type($values)^)?"
 
 
@@ -173,6 +177,7 @@ class WarpReturnOp(IRDLOperation):
 
     name = "ttg.warp_return"
     traits = traits_def(IsTerminator(), Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -188,6 +193,7 @@ class PredicateStageOp(IRDLOperation):
     stage = prop_def(IntegerAttr.constr(i32))
     result = result_def(i1)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = (
         "$iv `,` $ub `,` $step `maxStage` int($maxStage) `stage` int($stage) attr-dict `:` type($iv) `->` type($result)"
     )
@@ -207,6 +213,7 @@ class MaskOp(IRDLOperation):
     result = var_result_def()
     region = region_def("single_block")
     traits = traits_def(RecursiveMemoryEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
 
 
 @define
@@ -216,4 +223,5 @@ class MaskReturnOp(IRDLOperation):
     name = "ttg.mask.return"
     result = var_operand_def()
     traits = traits_def(IsTerminator(), Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = "$result attr-dict `:` type($result)"

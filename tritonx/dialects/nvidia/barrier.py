@@ -19,6 +19,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.rules import MEMDESC
+from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier
 from tritonx.ir.define import define
 
@@ -33,6 +34,7 @@ class InitBarrierOp(IRDLOperation):
     alloc = operand_def(MEMDESC)
     count = prop_def(IntegerAttr.constr(i32))
     traits = traits_def(MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = f"$alloc `,` int($count) {ON_BARRIER}"
 
     def verify_(self) -> None:
@@ -48,6 +50,7 @@ class InvalBarrierOp(IRDLOperation):
     name = "ttng.inval_barrier"
     alloc = operand_def(MEMDESC)
     traits = traits_def(MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = f"$alloc {ON_BARRIER}"
 
     def verify_(self) -> None:
@@ -63,6 +66,7 @@ class BarrierExpectOp(IRDLOperation):
     size = prop_def(IntegerAttr.constr(i32))
     pred = operand_def(i1)
     traits = traits_def(MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$alloc `,` int($size) attr-dict `,` $pred `:` type($alloc)"
 
     def verify_(self) -> None:
@@ -80,6 +84,7 @@ class WaitBarrierOp(IRDLOperation):
     deps = var_operand_def(MEMDESC)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = (
         "$alloc `,` $phase (`,` $pred^)? (`deps` $deps^)? attr-dict `:` type($alloc) (`,` type($deps)^)?"
     )
@@ -101,6 +106,7 @@ class ArriveBarrierOp(IRDLOperation):
     count = prop_def(IntegerAttr.constr(i32))
     pred = opt_operand_def(i1)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = f"$alloc `,` int($count) (`,` $pred^)? {ON_BARRIER}"
 
     def verify_(self) -> None:
@@ -117,6 +123,7 @@ class AsyncCopyMbarrierArriveOp(IRDLOperation):
     barrier = operand_def(MEMDESC)
     noIncrement = opt_prop_def(UnitAttr)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$barrier attr-dict `:` type($barrier)"
 
     def verify_(self) -> None:
@@ -132,6 +139,7 @@ class FenceAsyncSharedOp(IRDLOperation):
     name = "ttng.fence_async_shared"
     bCluster = prop_def(BoolAttr)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -142,6 +150,7 @@ class ClusterArriveOp(IRDLOperation):
     name = "ttng.cluster_arrive"
     relaxed = prop_def(BoolAttr)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -151,4 +160,5 @@ class ClusterWaitOp(IRDLOperation):
 
     name = "ttng.cluster_wait"
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "attr-dict"

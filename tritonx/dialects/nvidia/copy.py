@@ -19,6 +19,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, mem_desc
+from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier
 from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy
 from tritonx.dialects.tile.memory import MODIFIERS
@@ -69,6 +70,7 @@ class AsyncTMACopyGlobalToLocalOp(IRDLOperation):
     evict = enum_prop(EvictionPolicy, default=EvictionPolicy.NORMAL)
     isVolatile = prop_def(BoolAttr, default_value=BoolAttr.from_bool(False))
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = (
         f"$desc `[` $coord `]` $result `,` $barrier `,` $pred {MODIFIERS} attr-dict"
         " `:` type($desc) `,` type($barrier) `->` type($result)"
@@ -89,6 +91,7 @@ class AsyncTMACopyLocalToGlobalOp(IRDLOperation):
     coord = var_operand_def(i32)
     src = operand_def(MEMDESC)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$desc `[` $coord `]` $src attr-dict `:` type($desc) `,` type($src)"
 
     def verify_(self) -> None:
@@ -105,6 +108,7 @@ class AsyncTMAReduceOp(IRDLOperation):
     coord = var_operand_def(i32)
     src = operand_def(MEMDESC)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$kind `,` $desc `[` $coord `]` $src attr-dict `:` type($desc) `,` type($src)"
 
     def verify_(self) -> None:
@@ -123,6 +127,7 @@ class AsyncTMAGatherOp(IRDLOperation):
     result = operand_def(MEMDESC)
     pred = operand_def(i1)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = (
         "$desc `[` $x_offsets `,` $y_offset `]` $result `,` $barrier `,` $pred attr-dict `:` type(operands)"
     )
@@ -143,6 +148,7 @@ class AsyncTMAScatterOp(IRDLOperation):
     y_offset = operand_def(i32)
     src = operand_def(MEMDESC)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = "$desc `[` $x_offsets `,` $y_offset `]` $src attr-dict `:` type(operands)"
 
     def verify_(self) -> None:
@@ -156,6 +162,7 @@ class TMAStoreWaitOp(IRDLOperation):
     name = "ttng.async_tma_store_wait"
     pendings = prop_def(IntegerAttr.constr(i32))
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -176,6 +183,7 @@ class TensormapCreateOp(IRDLOperation):
     fill_mode = prop_def(IntegerAttr.constr(i32))
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = (
         "$desc_ptr `,` $global_address `,` `[` $box_dim `]` `,` `[` $global_dim `]` `,` `[` $global_stride `]` `,`"
         " `[` $element_stride `]` attr-dict `:` functional-type(operands, results)"
@@ -202,6 +210,7 @@ class TensormapFenceproxyAcquireOp(IRDLOperation):
     name = "ttng.tensormap_fenceproxy_acquire"
     desc_ptr = operand_def(PointerType)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$desc_ptr attr-dict `:` type($desc_ptr)"
 
 
@@ -213,4 +222,5 @@ class ReinterpretTensorDescOp(IRDLOperation):
     rawDesc = operand_def(PointerType)
     result = result_def(TensorDescType)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$rawDesc attr-dict `:` type($rawDesc) `to` type($result)"

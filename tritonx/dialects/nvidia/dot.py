@@ -23,6 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, check_same_tile, mem_desc
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
+from tritonx.dialects.layout_constraints import ANY_LAYOUTS, CARRIED_TYPES, NO_TENSORS, DotOperands, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier, check_matrix_shapes, check_tensor_memory, shape_of_operand
 from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.ir.define import TypeRules, define, enum_prop, same
@@ -46,6 +47,7 @@ class WarpGroupDotOp(IRDLOperation):
     isAsync = prop_def(BoolAttr, default_value=FALSE)
     d = result_def()
     traits = traits_def(MemoryReadEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = DotOperands()
     FORMAT: ClassVar[str] = "$a `,` $b `,` $c (`,` $useC^)? attr-dict `:` type($a) `*` type($b) `->` type($d)"
     TYPES: ClassVar[TypeRules] = {"c": ("d", same)}
 
@@ -64,6 +66,7 @@ class WarpGroupDotWaitOp(IRDLOperation):
     pendings = prop_def(IntegerAttr.constr(i32))
     outputs = var_result_def()
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = "$inputs attr-dict `:` type($inputs)"
     TYPES: ClassVar[TypeRules] = {"outputs": ("inputs", same)}
 
@@ -81,6 +84,7 @@ class TMEMAllocOp(IRDLOperation):
     result = result_def(MEMDESC)
     token = opt_result_def(ASYNC_TOKEN)
     traits = traits_def(MemoryAllocEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
 
     # functional-type with two results: the format notation has no place for the optional one
     FORMAT: ClassVar[str] = "($src^)? attr-dict `:` functional-type(operands, results)"
@@ -103,6 +107,7 @@ class TMEMLoadOp(IRDLOperation):
     result = result_def()
     token = opt_result_def(ASYNC_TOKEN)
     traits = traits_def(MemoryReadEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = "$src `` token($dep, $token) attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -121,6 +126,7 @@ class TMEMStoreOp(IRDLOperation):
     pred = operand_def(i1)
     token = opt_result_def(ASYNC_TOKEN)
     traits = traits_def(MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = "$src `,` $dst `` token($dep, $token) `,` $pred attr-dict `:` type($src) `->` type($dst)"
 
     def verify_(self) -> None:
@@ -138,6 +144,7 @@ class TMEMSubsliceOp(IRDLOperation):
     N = prop_def(IntegerAttr.constr(i32))
     result = result_def(MEMDESC)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$src attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -157,6 +164,7 @@ class TMEMCopyOp(IRDLOperation):
     dst = operand_def(MEMDESC)
     barrier = opt_operand_def(MEMDESC)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$src `,` $dst (`,` $barrier^)? attr-dict `:` type(operands)"
 
     def verify_(self) -> None:
@@ -193,6 +201,7 @@ class TCGen5MMAOp(IRDLOperation):
     token = opt_result_def(ASYNC_TOKEN)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = (
         "$a `,` $b `,` $d `` token($acc_dep, $token) `,` $useD `,` $pred pairs($barriers, $barrier_preds) attr-dict"
         " `:` type($a) `,` type($b) `,` type($d) (`,` type($barriers)^)?"
@@ -230,6 +239,7 @@ class TCGen5MMAScaledOp(IRDLOperation):
     token = opt_result_def(ASYNC_TOKEN)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = (
         "$a `,` $b `,` $d `` token($acc_dep, $token) `,` $a_scale `,` $b_scale `,` $useD `,` $pred"
         " `lhs` `=` $a_type `rhs` `=` $b_type pairs($barriers, $barrier_preds) attr-dict"
@@ -257,6 +267,7 @@ class TCGen5CommitOp(IRDLOperation):
     pred = opt_operand_def(i1)
     two_ctas = opt_prop_def(UnitAttr)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$barrier (`,` $pred^)? attr-dict `:` type($barrier)"
 
     def verify_(self) -> None:

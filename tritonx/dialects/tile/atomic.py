@@ -8,6 +8,7 @@ from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, result_def, t
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import MemSemantic, MemSyncScope, RMWOp
 from tritonx.dialects.tile.rules import loaded_from, mask_of
 from tritonx.ir.define import TypeRules, define, enum_prop
@@ -27,6 +28,7 @@ class AtomicRMWOp(IRDLOperation):
     scope = enum_prop(MemSyncScope)
     result = result_def()
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True)
     FORMAT: ClassVar[str] = (
         "$atomic_rmw_op `,` $sem `,` $scope `,` $ptr `,` $val (`,` $mask^)? attr-dict"
         " `:` functional-type(operands, $result)"
@@ -53,6 +55,7 @@ class AtomicCASOp(IRDLOperation):
     scope = enum_prop(MemSyncScope)
     result = result_def()
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True)
     FORMAT: ClassVar[str] = (
         "$sem `,` $scope `,` $ptr `,` $cmp `,` $val attr-dict `:` functional-type(operands, $result)"
     )

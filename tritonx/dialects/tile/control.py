@@ -35,6 +35,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import CARRIED_TYPES, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.tile.enums import ProgramIDDim
 from tritonx.ir.define import define, enum_prop
 
@@ -74,6 +75,7 @@ class FuncOp(IRDLOperation):
     res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
     body = region_def()
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), _FuncOpCallable())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
 
     def verify_(self) -> None:
         inputs = self.function_type.inputs.data
@@ -157,6 +159,7 @@ class ReturnOp(IRDLOperation):
     name = "tt.return"
     srcs = var_operand_def()
     traits = traits_def(IsTerminator(), Pure(), ReturnLike())
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     FORMAT: ClassVar[str] = "attr-dict ($srcs^ `:` type($srcs))?"
 
     def verify_(self) -> None:
@@ -175,6 +178,7 @@ class CallOp(IRDLOperation):
     """Calls a function of the module."""
 
     name = "tt.call"
+    LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
     callee = prop_def(SymbolRefAttr)
     args = var_operand_def()
     res = var_result_def()
@@ -208,6 +212,7 @@ class GetProgramIdOp(IRDLOperation):
     axis = enum_prop(ProgramIDDim)
     result = result_def(i32)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$axis attr-dict `:` type($result)"
 
 
@@ -219,4 +224,5 @@ class GetNumProgramsOp(IRDLOperation):
     axis = enum_prop(ProgramIDDim)
     result = result_def(i32)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$axis attr-dict `:` type($result)"

@@ -9,6 +9,7 @@ from xdsl.irdl import IRDLOperation, operand_def, prop_def, traits_def, var_oper
 from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import ANY_LAYOUTS, LayoutConstraint
 from tritonx.ir.define import define
 from tritonx.ir.types import element_type, i1
 
@@ -23,6 +24,7 @@ class PrintOp(IRDLOperation):
     isSigned = prop_def(DenseArrayBase.constr(i32))
     args = var_operand_def()
     traits = traits_def(MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = "$prefix attr-dict (`:` $args^ `:` type($args))?"
 
     def verify_(self) -> None:
@@ -40,6 +42,7 @@ class AssertOp(IRDLOperation):
     condition = operand_def()
     message = prop_def(StringAttr)
     traits = traits_def(MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = "$condition `,` $message attr-dict `:` type($condition)"
 
     def verify_(self) -> None:

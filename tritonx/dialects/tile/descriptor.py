@@ -10,6 +10,7 @@ from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, operand_def, resu
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.rules import pointer_to_element, signless
@@ -73,6 +74,7 @@ class MakeTensorDescOp(IRDLOperation):
     result = result_def(TensorDescType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = (
         "$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict"
         " `:` elided($base, !tt.ptr) `,` elided($result, !tt.tensordesc)"
@@ -105,6 +107,7 @@ class DescriptorLoadOp(IRDLOperation):
     evict = enum_prop(EvictionPolicy, default=EvictionPolicy.NORMAL)
     result = result_def()
     traits = traits_def(MemoryReadEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     FORMAT: ClassVar[str] = f"$desc `[` $indices `]` {MODIFIERS} attr-dict `:` type($desc) `->` type($result)"
 
     def verify_(self) -> None:
@@ -120,6 +123,7 @@ class DescriptorStoreOp(IRDLOperation):
     src = operand_def()
     indices = var_operand_def(i32)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     FORMAT: ClassVar[str] = "$desc `[` $indices `]` `,` $src attr-dict `:` type($desc) `,` type($src)"
 
     def verify_(self) -> None:
@@ -136,6 +140,7 @@ class DescriptorReduceOp(IRDLOperation):
     src = operand_def()
     indices = var_operand_def(i32)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     FORMAT: ClassVar[str] = "$kind `,` $desc `[` $indices `]` `,` $src attr-dict `:` type($desc) `,` type($src)"
 
     def verify_(self) -> None:
@@ -152,6 +157,7 @@ class DescriptorGatherOp(IRDLOperation):
     y_offset = operand_def(i32)
     result = result_def()
     traits = traits_def(MemoryReadEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(besides=("x_offsets",))
     FORMAT: ClassVar[str] = "$desc `[` $x_offsets `,` $y_offset `]` attr-dict `:` functional-type(operands, results)"
 
     def verify_(self) -> None:
@@ -168,6 +174,7 @@ class DescriptorScatterOp(IRDLOperation):
     y_offset = operand_def(i32)
     src = operand_def()
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(besides=("x_offsets",))
     FORMAT: ClassVar[str] = "$desc `[` $x_offsets `,` $y_offset `]` `,` $src attr-dict `:` type(operands)"
 
     def verify_(self) -> None:

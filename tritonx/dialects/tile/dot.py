@@ -18,6 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import DotOperands, LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.dialects.tile.rules import tensor_type
 from tritonx.ir.define import TypeRules, define, enum_prop, same
@@ -55,6 +56,7 @@ class DotOp(IRDLOperation):
     maxNumImpreciseAcc = prop_def(IntegerAttr.constr(i32), default_value=IntegerAttr(0, i32))
     d = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = DotOperands()
     FORMAT: ClassVar[str] = (
         "$a `,` $b `,` $c (`,` `inputPrecision` `=` $inputPrecision^)? attr-dict"
         " `:` type($a) `*` type($b) `->` type($d)"
@@ -92,6 +94,7 @@ class DotScaledOp(IRDLOperation):
     d = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(besides=("a", "b", "a_scale", "b_scale"))
     FORMAT: ClassVar[str] = (
         "$a (`scale` $a_scale^)? `,` $b (`scale` $b_scale^)? `,` $c"
         " `lhs` `=` $a_elem_type `rhs` `=` $b_elem_type attr-dict"

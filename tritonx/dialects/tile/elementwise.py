@@ -21,6 +21,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import ELEMENTWISE, NO_TENSORS, SAME_LAYOUT, LayoutConstraint
 from tritonx.dialects.tile.enums import PropagateNan, RoundingMode
 from tritonx.dialects.tile.rules import EffectsUnlessPure, check_elementwise, check_power_of_two
 from tritonx.ir.define import TypeRules, define, enum_prop, opt_enum_prop, same
@@ -51,6 +52,7 @@ class AddPtrOp(IRDLOperation):
     offset = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "$ptr `,` $offset attr-dict `:` type($result) `,` type($offset)"
     TYPES: ClassVar[TypeRules] = {"ptr": ("result", same)}
 
@@ -70,6 +72,7 @@ class IntToPtrOp(IRDLOperation):
     src = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -88,6 +91,7 @@ class PtrToIntOp(IRDLOperation):
     src = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -106,6 +110,7 @@ class BitcastOp(IRDLOperation):
     src = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -128,6 +133,7 @@ class FpToFpOp(IRDLOperation):
     rounding = opt_enum_prop(RoundingMode)
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "$src attr-dict (`,` `rounding` `=` $rounding^)? `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -150,6 +156,7 @@ class ClampFOp(IRDLOperation):
     propagateNan = enum_prop(PropagateNan)
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "$x `,` $min `,` $max `,` `propagateNan` `=` $propagateNan attr-dict `:` type($result)"
     TYPES: ClassVar[TypeRules] = {"x": ("result", same), "min": ("result", same), "max": ("result", same)}
 
@@ -166,6 +173,7 @@ class PreciseSqrtOp(IRDLOperation):
     x = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "$x attr-dict `:` type($x)"
     TYPES: ClassVar[TypeRules] = {"result": ("x", same)}
 
@@ -183,6 +191,7 @@ class PreciseDivFOp(IRDLOperation):
     y = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "$x `,` $y attr-dict `:` type($x)"
     TYPES: ClassVar[TypeRules] = {"y": ("x", same), "result": ("x", same)}
 
@@ -200,6 +209,7 @@ class MulhiUIOp(IRDLOperation):
     y = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "$x `,` $y attr-dict `:` type($x)"
     TYPES: ClassVar[TypeRules] = {"y": ("x", same), "result": ("x", same)}
 
@@ -220,6 +230,7 @@ class ElementwiseInlineAsmOp(IRDLOperation):
     args = var_operand_def()
     result = var_result_def()
     traits = traits_def(EffectsUnlessPure())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     FORMAT: ClassVar[str] = "$asm_string attr-dict ($args^ `:` type($args))? `->` type($result)"
 
     def verify_(self) -> None:
@@ -243,6 +254,7 @@ class ExternElementwiseOp(IRDLOperation):
     pure = prop_def(BoolAttr)
     result = result_def()
     traits = traits_def(EffectsUnlessPure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
     FORMAT: ClassVar[str] = "operands attr-dict `:` functional-type(operands, $result)"
 
     def verify_(self) -> None:
@@ -264,6 +276,7 @@ class MapElementwiseOp(IRDLOperation):
     result = var_result_def()
     scalarOp = region_def()
     traits = traits_def(RecursiveMemoryEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
 
     def verify_(self) -> None:
         if not self.srcs or not self.result:
@@ -295,4 +308,5 @@ class MapElementwiseReturnOp(IRDLOperation):
     name = "tt.map_elementwise.return"
     result = var_operand_def()
     traits = traits_def(IsTerminator(), Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "attr-dict ($result^ `:` type($result))?"

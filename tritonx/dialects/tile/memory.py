@@ -19,6 +19,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutConstraint
 from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy, PaddingOption
 from tritonx.dialects.tile.rules import loaded_from, mask_of, pointer_to_element
 from tritonx.ir.define import TypeRules, define, enum_prop, opt_enum_prop, same
@@ -61,6 +62,7 @@ class LoadOp(IRDLOperation):
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     FORMAT: ClassVar[str] = f"$ptr (`,` $mask^)? (`,` $other^)? {MODIFIERS} attr-dict `:` type($ptr)"
     TYPES: ClassVar[TypeRules] = {
         "result": ("ptr", loaded_from),
@@ -86,6 +88,7 @@ class StoreOp(IRDLOperation):
     cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
     evict = enum_prop(EvictionPolicy, default=EvictionPolicy.NORMAL)
     traits = traits_def(MemoryWriteEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
     FORMAT: ClassVar[str] = f"$ptr `,` $value (`,` $mask^)? {MODIFIERS} attr-dict `:` type($ptr)"
     TYPES: ClassVar[TypeRules] = {"value": ("ptr", loaded_from), "mask": ("ptr", mask_of)}
 
@@ -106,6 +109,7 @@ class MakeTensorPtrOp(IRDLOperation):
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = (
         "$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:` elided($result, !tt.ptr)"
     )
@@ -136,6 +140,7 @@ class AdvanceOp(IRDLOperation):
     offsets = var_operand_def(IntegerType(32))
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$ptr `,` `[` $offsets `]` attr-dict `:` elided($result, !tt.ptr)"
     TYPES: ClassVar[TypeRules] = {"ptr": ("result", same)}
 

@@ -11,6 +11,7 @@ from xdsl.irdl import IRDLOperation, opt_prop_def, prop_def, region_def, traits_
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint, Reduced
 from tritonx.dialects.tile.rules import check_axis, tensor_type
 from tritonx.ir.define import define
 from tritonx.ir.types import element_type, is_tensor, shape_of
@@ -60,6 +61,7 @@ class ReduceOp(IRDLOperation):
     result = var_result_def()
     combineOp = region_def()
     traits = traits_def(RecursiveMemoryEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = Reduced(exchange=True)
 
     def verify_(self) -> None:
         types = [value.type for value in self.srcs]
@@ -83,4 +85,5 @@ class ReduceReturnOp(IRDLOperation):
     name = "tt.reduce.return"
     result = var_operand_def()
     traits = traits_def(IsTerminator(), Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$result attr-dict `:` type($result)"

@@ -9,6 +9,7 @@ from xdsl.irdl import IRDLOperation, prop_def, region_def, traits_def, var_opera
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint, Scanned
 from tritonx.dialects.tile.reduce import check_combine, check_sources, names
 from tritonx.ir.define import define
 from tritonx.ir.types import element_type
@@ -25,6 +26,7 @@ class ScanOp(IRDLOperation):
     result = var_result_def()
     combineOp = region_def()
     traits = traits_def(RecursiveMemoryEffect())
+    LAYOUTS: ClassVar[LayoutConstraint] = Scanned(exchange=True)
 
     def verify_(self) -> None:
         types = [value.type for value in self.srcs]
@@ -42,4 +44,5 @@ class ScanReturnOp(IRDLOperation):
     name = "tt.scan.return"
     result = var_operand_def()
     traits = traits_def(IsTerminator(), Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     FORMAT: ClassVar[str] = "$result attr-dict `:` type($result)"

@@ -9,6 +9,19 @@ from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, opt_prop_def,
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.layout_constraints import (
+    ANY_LAYOUTS,
+    FROM_SCALARS,
+    Broadcast,
+    ExpandDims,
+    Joined,
+    LayoutConstraint,
+    Reordered,
+    Reshaped,
+    SameLayout,
+    SplitApart,
+    Transposed,
+)
 from tritonx.dialects.tile.elementwise import CAST
 from tritonx.dialects.tile.rules import (
     check_axis,
@@ -43,6 +56,7 @@ class MakeRangeOp(IRDLOperation):
     end = prop_def(IntegerAttr.constr(i32))
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = FROM_SCALARS
     FORMAT: ClassVar[str] = "attr-dict `:` type($result)"
 
     def verify_(self) -> None:
@@ -64,6 +78,7 @@ class SplatOp(IRDLOperation):
     src = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = FROM_SCALARS
     FORMAT: ClassVar[str] = CAST
     TYPES: ClassVar[TypeRules] = {"src": ("result", element_rule)}
 
@@ -76,6 +91,7 @@ class UnsplatOp(IRDLOperation):
     src = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
     FORMAT: ClassVar[str] = "$src attr-dict `:` type($src)"
     TYPES: ClassVar[TypeRules] = {"result": ("src", element_rule)}
 
@@ -93,6 +109,7 @@ class ExpandDimsOp(IRDLOperation):
     axis = prop_def(IntegerAttr.constr(i32))
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = ExpandDims()
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -116,6 +133,7 @@ class BroadcastOp(IRDLOperation):
     src = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = Broadcast()
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -140,6 +158,7 @@ class ReshapeOp(IRDLOperation):
     efficient_layout = opt_prop_def(UnitAttr)
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = Reshaped()
     FORMAT: ClassVar[str] = (
         "$src (`allow_reorder` $allow_reorder^)? (`efficient_layout` $efficient_layout^)? attr-dict"
         " `:` type($src) `->` type($result)"
@@ -161,6 +180,7 @@ class TransOp(IRDLOperation):
     order = prop_def(DenseArrayBase.constr(i32))
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = Transposed()
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -184,6 +204,7 @@ class CatOp(IRDLOperation):
     rhs = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = Reordered()
     FORMAT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
     TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same)}
 
@@ -204,6 +225,7 @@ class JoinOp(IRDLOperation):
     rhs = operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = Joined()
     FORMAT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
     TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same)}
 
@@ -223,6 +245,7 @@ class SplitOp(IRDLOperation):
     outLHS = result_def()
     outRHS = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = SplitApart()
     FORMAT: ClassVar[str] = "$src attr-dict `:` type($src) `->` type($outLHS)"
     TYPES: ClassVar[TypeRules] = {"outRHS": ("outLHS", same)}
 
@@ -246,6 +269,7 @@ class GatherOp(IRDLOperation):
     efficient_layout = opt_prop_def(UnitAttr)
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True, besides=("src",))
     FORMAT: ClassVar[str] = "$src `[` $indices `]` attr-dict `:` functional-type(operands, results)"
 
     def verify_(self) -> None:
@@ -278,6 +302,7 @@ class HistogramOp(IRDLOperation):
     mask = opt_operand_def()
     result = result_def()
     traits = traits_def(Pure())
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True, besides=("result",))
     FORMAT: ClassVar[str] = "$src (`,` $mask^)? attr-dict `:` type($src) `->` type($result)"
     TYPES: ClassVar[TypeRules] = {"mask": ("src", mask_of)}
 

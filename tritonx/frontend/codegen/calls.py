@@ -19,9 +19,11 @@ from weakref import WeakKeyDictionary
 from xdsl.ir import Block
 
 from tritonx.frontend import errors
+from tritonx.frontend.codegen import mistakes
+from tritonx.frontend.codegen.call_stack import CALLS_NESTED
 from tritonx.frontend.codegen.effects import discard, unpack
 from tritonx.frontend.codegen.flow import Arm
-from tritonx.frontend.codegen.python_builtins import CONVERSIONS
+from tritonx.frontend.codegen.python_builtins import BUILTINS, CONVERSIONS
 from tritonx.frontend.codegen.values import is_dynamic, is_many, is_named_tuple, wrap
 from tritonx.frontend.errors import CompilationError
 from tritonx.language import core
@@ -113,11 +115,11 @@ def call(gen: FunctionGenerator, node: ast.AST, function: Any, args: Sequence[An
     try:
         result = function(*args, **kwargs, **hooks)
     except CompilationError as error:  # in a function that the builtin called: a reduction's combine function
-        raise gen.in_call(error, node) from error.with_traceback(None)
+        gen.raise_in_call(error, node)
     except Exception as error:
         if gen.module.raw_errors:
             raise
-        raise gen.error(errors.LanguageError, node, str(error)) from error
+        raise mistakes.refused(gen, node, function, args, kwargs, error) from error
     finally:
         gen.module.current = outer
     return tl_tuple(result) if isinstance(result, tuple | list) else result  # pyright: ignore[reportUnknownArgumentType]
@@ -171,11 +173,15 @@ def _call_python(
         raise gen.error(errors.InvalidCall, node, f"'{type(function).__name__}' object is not callable")
     if isinstance(function, type) and issubclass(function, base_value):
         return construct(gen, node, function, args, kwargs)
-    if function in CONVERSIONS and any(isinstance(a, core.tensor) for a in args):
-        hint = f"convert with .to(...): {function.__name__}() is computed while the kernel is compiled"
-        message = f"{function.__name__}() of a value that is known only at run time"
-        raise gen.error(errors.InvalidCall, node, message, hint=hint)
-    return evaluated(function, args, kwargs)
+    run_time = any(is_dynamic(value) and not isinstance(value, tl_tuple) for value in (*args, *kwargs.values()))
+    if run_time and function in CONVERSIONS:
+        raise mistakes.computed_too_early(gen, node, function)
+    try:
+        return evaluated(function, args, kwargs)
+    except Exception:
+        if run_time and function not in BUILTINS.values() and not gen.module.raw_errors:
+            raise mistakes.computed_too_early(gen, node, function) from None
+        raise
 
 
 def evaluated(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -234,7 +240,8 @@ def _bind(
     try:
         return bind_arguments(function, args, kwargs)
     except TypeError as error:
-        raise gen.error(errors.InvalidCall, node, str(error)) from None
+        hint = mistakes.misfit_hint(function.__name__, function.arg_names, kwargs)
+        raise gen.error(errors.InvalidCall, node, str(error), hint=hint) from None
 
 
 def _run(gen: FunctionGenerator, node: ast.AST, callee: FunctionGenerator) -> Outcome:
@@ -242,7 +249,7 @@ def _run(gen: FunctionGenerator, node: ast.AST, callee: FunctionGenerator) -> Ou
     try:
         return callee.statements(callee.source.definition.body, tail=True)
     except CompilationError as error:
-        raise gen.in_call(error, node) from error.with_traceback(None)
+        gen.raise_in_call(error, node)
 
 
 def enter(
@@ -250,11 +257,15 @@ def enter(
 ) -> FunctionGenerator:
     """A generator for the body of ``function`` called at ``node``; an error where the call can never end."""
     active: FunctionGenerator | None = gen
+    depth = 0
     while active is not None:
         if active.source.function is function and _same_instance(active.arguments, arguments):
             message = f"{function.__name__} calls itself with the same types and constants"
             raise gen.error(errors.RecursionUnsupported, node, message)
         active = active.caller
+        depth += 1
+    if depth > CALLS_NESTED:
+        raise gen.error(errors.RecursionUnsupported, node, f"calls are nested more than {CALLS_NESTED} deep")
     callee = type(gen)(gen.module, gen.module.source_of(function), caller=gen, call_node=node)
     callee.arguments = arguments
     callee.bind(arguments)

@@ -11,10 +11,11 @@ import operator
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tritonx.frontend import errors
-from tritonx.frontend.codegen import branches, calls
+from tritonx.frontend.codegen import branches, calls, mistakes
 from tritonx.frontend.codegen.conditions import static_condition, truth
 from tritonx.frontend.codegen.values import describe, is_dynamic, wrap_plain
 from tritonx.language.base import base_value
@@ -22,6 +23,8 @@ from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.values import slice as tl_slice
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as tl_tuple
+from tritonx.runtime.dependencies import is_foreign_function
+from tritonx.runtime.jit import KernelInterface
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import ExpressionRule, FunctionGenerator
@@ -256,6 +259,8 @@ def subscript(gen: FunctionGenerator, node: ast.Subscript) -> Any:
         return value.__getitem__(index, _semantic=gen.semantic)
     if is_dynamic(value) and not isinstance(value, tl_tuple):
         return calls.call(gen, node, calls.attribute_of(value, "__getitem__"), [index], {})
+    if isinstance(value, KernelInterface):
+        raise mistakes.launch_in_kernel(gen, node, value)  # pyright: ignore[reportUnknownArgumentType]  # of any run
     if isinstance(index, tensor):
         raise gen.error(
             errors.LanguageError,
@@ -288,7 +293,10 @@ def attribute(gen: FunctionGenerator, node: ast.Attribute) -> Any:
     if node.attr not in ("value", "type"):
         value = unwrap(value)
     try:
-        return wrap_plain(calls.attribute_of(value, node.attr))
+        found = calls.attribute_of(value, node.attr)
+        if isinstance(value, ModuleType | type) and is_foreign_function(found):
+            raise mistakes.plain_function(gen, node, found)
+        return wrap_plain(found)
     except AttributeError as error:
         if gen.module.raw_errors:
             raise

@@ -10,16 +10,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from xdsl.ir import Block
 
 from tritonx.frontend import errors
+from tritonx.frontend.codegen import mistakes
 from tritonx.frontend.codegen.effects import discard, has_effects
 from tritonx.frontend.codegen.flow import Arm, Outcome
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, cannot_access_global, is_readable_global
 from tritonx.frontend.codegen.python_builtins import BUILTINS
 from tritonx.frontend.errors import CompilationError, Place
+from tritonx.runtime.dependencies import is_foreign_function
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.module import ModuleGenerator
@@ -141,6 +143,8 @@ class FunctionGenerator:
         """What ``name`` means outside the function: in the enclosing Python functions, the module, the builtins."""
         value = self.source.free_variable(name)
         if value is not MISSING:
+            if is_foreign_function(value):
+                raise mistakes.plain_function(self, node, value)
             if name in BUILTINS or is_readable_global(value) or self.module.any_global:
                 return value
             raise self.error(errors.GlobalNotConstexpr, node, repr(NameError(cannot_access_global(name))))
@@ -200,11 +204,16 @@ class FunctionGenerator:
             return error
         if isinstance(error, RecursionError):
             return self.error(errors.RecursionUnsupported, node, "the calls are nested too deeply")
-        return self.error(errors.LanguageError, node, repr(error))
+        return self.error(errors.LanguageError, node, repr(error), hint=mistakes.hint_of(error))
 
-    def in_call(self, error: CompilationError, node: ast.AST) -> CompilationError:
-        """The error at a call of a function in which ``error`` was raised; the caller raises it ``from error``."""
-        return self.error(type(error), node, None, hint="")
+    def raise_in_call(self, error: CompilationError, node: ast.AST) -> NoReturn:
+        """Raise the error at a call of a function in which ``error`` was raised, with that as its cause.
+
+        A recursion has hundreds of such calls: its error names them itself, once each.
+        """
+        if isinstance(error, errors.RecursionUnsupported):
+            raise error
+        raise self.error(type(error), node, None, hint="") from error.with_traceback(None)
 
 
 UNSUPPORTED_HINTS: Mapping[str, str] = {

@@ -182,7 +182,7 @@ class ModuleGenerator:
             types = {name: v.type if isinstance(v, base_value) else constexpr(v).type for name, v in arguments.items()}
             value, operation = self._function(callee, symbol, "private", types, {})
         except CompilationError as error:
-            raise gen.in_call(error, node) from error.with_traceback(None)
+            gen.raise_in_call(error, node)
         self.builder.location = outer
         self._functions.insert(position, operation)
         return _Noinline(symbol, None if value is None else value.type)

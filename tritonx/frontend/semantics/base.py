@@ -17,7 +17,7 @@ from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.types import i32
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import block_type, dtype, float32, int1, int64
+from tritonx.language.dtypes import block_type, dtype, element_type, float32, int1, int64
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as language_tuple
 
@@ -128,7 +128,7 @@ class SemanticsBase:
 
     def full(self, shape: Any, value: Any, type_: Any) -> tensor:
         """A block filled with a scalar (a Python number needs ``type_``); a scalar for the empty shape."""
-        shape, type_ = shape_of(shape), unwrap(type_)
+        shape, type_ = shape_of(shape), element_type(type_)
         if isinstance(value, tensor):
             if value.type.is_block():
                 raise ValueError("only accepts size-1 tensor")

@@ -10,7 +10,7 @@ from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.comparison import ComparisonSemantics
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import dtype, float16, float32, int1, int16, int64, uint8
+from tritonx.language.dtypes import dtype, element_type, float16, float32, int1, int16, int64, uint8
 from tritonx.language.values import tensor
 
 _ROUNDING = {"rtne": RoundingMode.RTNE, "rtz": RoundingMode.RTZ}
@@ -98,7 +98,7 @@ class CastSemantics(ComparisonSemantics):
 
     def cast_or_bitcast(self, value: Any, type_: Any, rounding: Any, bitcast: Any) -> tensor:
         """``tl.cast``: all arguments as the user wrote them."""
-        value, type_ = self.to_tensor(value), unwrap(type_)
+        value, type_ = self.to_tensor(value), element_type(type_)
         if unwrap(bitcast):
             return self.bitcast(value, type_)
         return self.cast(value, type_, unwrap(rounding))

@@ -8,7 +8,18 @@ from tritonx.dialects.tile import DotOp, InputPrecision
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import bfloat16, block_type, dtype, float16, float32, float64, int8, int32, uint8
+from tritonx.language.dtypes import (
+    bfloat16,
+    block_type,
+    dtype,
+    element_type,
+    float16,
+    float32,
+    float64,
+    int8,
+    int32,
+    uint8,
+)
 from tritonx.language.values import tensor
 
 _OPERANDS = (int8, uint8, float16, bfloat16, float32, float64)
@@ -39,7 +50,7 @@ class DotSemantics(CastSemantics):
         ``ValueError`` with Triton's texts.
         """
         precision = self._input_precision(unwrap(input_precision), unwrap(allow_tf32))
-        out_dtype, acc = unwrap(out_dtype), unwrap(acc)
+        out_dtype, acc = element_type(out_dtype), unwrap(acc)
         if not all(isinstance(v, tensor) and v.type.is_block() for v in (cast(Any, lhs), cast(Any, rhs))):
             raise AssertionError(f"dot needs two blocks, got {lhs} and {rhs}")
         _check_operands(lhs.dtype, rhs.dtype)

@@ -101,7 +101,7 @@ class ShapeSemantics(SemanticsBase):
             if item is None:
                 result = self.expand_dims(result, axis)
             elif not _is_full_slice(item):
-                raise ValueError(f"unsupported tensor index: {item}")
+                raise _not_an_index(item)
         return result
 
     def cat(self, lhs: tensor, rhs: tensor, can_reorder: Any) -> tensor:
@@ -158,3 +158,16 @@ def _is_full_slice(item: Any) -> bool:
         return False
     parts = cast(Any, item)
     return all(unwrap(part) is None for part in (parts.start, parts.stop, parts.step))
+
+
+def _not_an_index(item: Any) -> ValueError:
+    text = str(item)
+    bounds: Any = item
+    if isinstance(item, language_slice | builtins.slice):
+        parts = ["" if unwrap(b) is None else str(unwrap(b)) for b in (bounds.start, bounds.stop, bounds.step)]
+        text = ":".join(parts if parts[2] else parts[:2])
+    error = ValueError(f"unsupported tensor index: {text}")
+    error.add_note(
+        "indexing a block only adds axes (`:` and `None`): load what is needed, or select with tl.where or tl.gather"
+    )
+    return error

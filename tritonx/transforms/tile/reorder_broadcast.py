@@ -10,35 +10,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.dialects import arith, math, tile
+from tritonx.dialects import tile
+from tritonx.dialects.layout_constraints import is_elementwise
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import replace
+from tritonx.ir.effects import effects_of
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import element_type, encoding_of, is_tensor, shape_of, tensor
-
-_NOT_ELEMENTWISE = {arith.ConstantOp}
-
-ELEMENTWISE: frozenset[type[Operation]] = frozenset(
-    {
-        cls
-        for module in (arith, math)
-        for cls in vars(module).values()
-        if isinstance(cls, type) and issubclass(cls, Operation) and cls.__module__.startswith(module.__name__)
-    }
-    - _NOT_ELEMENTWISE
-    | {
-        tile.AddPtrOp,
-        tile.BitcastOp,
-        tile.ClampFOp,
-        tile.FpToFpOp,
-        tile.IntToPtrOp,
-        tile.MulhiUIOp,
-        tile.PreciseDivFOp,
-        tile.PreciseSqrtOp,
-        tile.PtrToIntOp,
-    }
-)
-"""Ops that compute each element of the result from the same element of the operands, without effects."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +31,13 @@ class ReorderBroadcast(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):
-            if inner.__class__ in ELEMENTWISE and len(inner.results) == 1 and is_tensor(inner.results[0].type):
+            if len(inner.results) == 1 and is_tensor(inner.results[0].type) and _may_move(inner):
                 _reorder(inner)
+
+
+def _may_move(op: Operation) -> bool:
+    """Elementwise, without effects; a library's function may be one that exists for tiles only."""
+    return is_elementwise(op) and not effects_of(op) and not isinstance(op, tile.ExternElementwiseOp)
 
 
 def _splat_source(value: SSAValue) -> SSAValue | None:

@@ -7,7 +7,7 @@
 #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 #smem = #ttg.shared_memory
 
-module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 32 : i32} {
   tt.func @buffer(%p: !tt.ptr<f16>, %o: tensor<128x64xi32, #blocked>, %m: tensor<128x64xi1, #blocked>, %x: tensor<128x64xf16, #blocked>, %n: i32, %d: !ttg.memdesc<128x64xf16, #shared, #smem, mutable>) {
     %0 = amdg.buffer_load %p[%o] : tensor<128x64xf16, #blocked>
     %1 = amdg.buffer_load %p[%o], %m, %x cacheModifier = ca stride = %n : tensor<128x64xf16, #blocked>
@@ -25,7 +25,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // CHECK: #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 // CHECK-NEXT: #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 // CHECK-NEXT: #smem = #ttg.shared_memory
-// CHECK-NEXT: module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
+// CHECK-NEXT: module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 32 : i32} {
 // CHECK-NEXT: tt.func @buffer(%p: !tt.ptr<f16>, %o: tensor<128x64xi32, #blocked>, %m: tensor<128x64xi1, #blocked>, %x: tensor<128x64xf16, #blocked>, %n: i32, %d: !ttg.memdesc<128x64xf16, #shared, #smem, mutable>) {
 // CHECK-NEXT: %0 = amdg.buffer_load %p[%o] : tensor<128x64xf16, #blocked>
 // CHECK-NEXT: %1 = amdg.buffer_load %p[%o], %m, %x cacheModifier = ca stride = %n : tensor<128x64xf16, #blocked>

@@ -1,9 +1,9 @@
 // RUN: tritonx-opt %s | tritonx-opt | filecheck %s
 // RUN: tritonx-opt %s --print-op-generic | tritonx-opt | filecheck %s
 
-// Every encoding; aliases are made of those that are written out.
+// Every encoding, over one block and two, warps of 32 and of 64; aliases are made of those that are written out.
 
-module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+module attributes {"ttg.num-warps" = 4 : i32} {
   tt.func @encodings(%n: i32) {
     %t0 = ub.poison : tensor<32x32xf16, #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[0, 1]]}>>
     %t1 = ub.poison : tensor<32x32xf16, #ttg.slice<{dim = 1, parent = #ttg.blocked<{sizePerThread = [1, 8, 1], threadsPerWarp = [4, 8, 1], warpsPerCTA = [4, 1, 1], order = [2, 1, 0]}>}>>
@@ -43,7 +43,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // CHECK-NEXT: #shared3 = #ttg.padded_shared<[32:+4, 64:+8] {order = [1, 0], shape = [32, 32]}>
 // CHECK-NEXT: #shared4 = #ttg.padded_shared<[512:+16] {offset = {{\[\[}}0, 1], [0, 2], [1, 0]], block = []}>
 // CHECK-NEXT: #shared5 = #ttg.shared_linear<{offset = {{\[\[}}0, 1], [0, 2], [1, 0], [2, 2]]}, alignment = 16>
-// CHECK-NEXT: module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+// CHECK-NEXT: module attributes {"ttg.num-warps" = 4 : i32} {
 // CHECK-NEXT: tt.func @encodings(%n: i32) {
 // CHECK-NEXT: %t0 = ub.poison : tensor<32x32xf16, #blocked>
 // CHECK-NEXT: %t1 = ub.poison : tensor<32x32xf16, #ttg.slice<{dim = 1, parent = #blocked1}>>

@@ -295,3 +295,42 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 }
+
+// -----
+
+// The thread that holds a sum must hold what it is a sum of.
+#a = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @f(%x: tensor<16x32xf32, #a>) {
+    // expected-error@+1 {{the result must have the slice of}}
+    %0 = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+    ^bb0(%u: f32, %v: f32):
+      %w = arith.addf %u, %v : f32
+      tt.reduce.return %w : f32
+    }) : (tensor<16x32xf32, #a>) -> tensor<16xf32, #b>
+    tt.return
+  }
+}
+
+// -----
+
+#a = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @f(%x: tensor<16x32xf32, #a>) {
+    // expected-error@+1 {{data would have to move between lanes}}
+    %0 = tt.trans %x {order = array<i32: 1, 0>} : tensor<16x32xf32, #a> -> tensor<32x16xf32, #a>
+    tt.return
+  }
+}
+
+// -----
+
+#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @f() {
+    // expected-error@+1 {{is spread over 4 warps, but there are 8}}
+    %0 = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #a>
+    tt.return
+  }
+}

@@ -5,6 +5,7 @@
 
 #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #other = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [32, 1], warpsPerCTA = [1, 4], order = [0, 1]}>
+#wide = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 #tshared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [0, 1]}>
 #smem = #ttg.shared_memory
@@ -23,7 +24,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %8 = ttg.memdesc_reshape %5 : !ttg.memdesc<128x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x128xf16, #shared, #smem, mutable>
     %9 = ttg.memdesc_reinterpret %5 : !ttg.memdesc<128x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<128x32xf32, #shared, #smem, mutable>
     %10 = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 256 : i32} : !tt.ptr<i8>
-    %11 = ttg.fp4_to_fp %p {axis = 1 : i32} : tensor<64x64xi8, #blocked> -> tensor<64x128xbf16, #blocked>
+    %11 = ttg.fp4_to_fp %p {axis = 1 : i32} : tensor<64x64xi8, #blocked> -> tensor<64x128xbf16, #wide>
     ttg.local_barrier
     ttg.local_dealloc %4 : !ttg.memdesc<3x128x64xf16, #shared, #smem, mutable>
     tt.return
@@ -35,6 +36,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // CHECK-NEXT: #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 // CHECK-NEXT: #smem = #ttg.shared_memory
 // CHECK-NEXT: #shared1 = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [0, 1]}>
+// CHECK-NEXT: #blocked2 = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 // CHECK-NEXT: module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
 // CHECK-NEXT: tt.func @memory(%x: tensor<128x64xf16, #blocked>, %n: i32, %p: tensor<64x64xi8, #blocked>) {
 // CHECK-NEXT: %0 = ttg.convert_layout %x : tensor<128x64xf16, #blocked> -> tensor<128x64xf16, #blocked1>
@@ -49,7 +51,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 // CHECK-NEXT: %8 = ttg.memdesc_reshape %5 : !ttg.memdesc<128x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x128xf16, #shared, #smem, mutable>
 // CHECK-NEXT: %9 = ttg.memdesc_reinterpret %5 : !ttg.memdesc<128x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<128x32xf32, #shared, #smem, mutable>
 // CHECK-NEXT: %10 = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 256 : i32} : !tt.ptr<i8>
-// CHECK-NEXT: %11 = ttg.fp4_to_fp %p {axis = 1 : i32} : tensor<64x64xi8, #blocked> -> tensor<64x128xbf16, #blocked>
+// CHECK-NEXT: %11 = ttg.fp4_to_fp %p {axis = 1 : i32} : tensor<64x64xi8, #blocked> -> tensor<64x128xbf16, #blocked2>
 // CHECK-NEXT: ttg.local_barrier
 // CHECK-NEXT: ttg.local_dealloc %4 : !ttg.memdesc<3x128x64xf16, #shared, #smem, mutable>
 // CHECK-NEXT: tt.return

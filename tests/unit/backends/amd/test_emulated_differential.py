@@ -1,0 +1,37 @@
+"""The table of ops and edge values on the instruction emulator: a share of it on each architecture, another with every
+seed (``TRITONX_SEED`` fixes it); ``TRITONX_CONFORMANCE=full`` runs all."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from tritonx.testing.differential import compare_group, groups
+
+SHARE = 16
+"""One group of this many runs."""
+
+SEED = int(os.environ.get("TRITONX_SEED", "0"))
+GROUPS = groups() if os.environ.get("TRITONX_CONFORMANCE") == "full" else groups()[SEED % SHARE :: SHARE]
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=lambda g: g.name.replace(" ", ""))
+def test_agrees_with_the_interpreter(emulator: Any, group: Any) -> None:
+    from tritonx.backends.amd import BACKEND
+
+    options = BACKEND.parse_options(BACKEND.parse_target(emulator.arch), {})
+    if group.needs - set(options.supported_fp8_dtypes):
+        pytest.skip("the target lacks the types")
+
+    def launch(kernel: Any, arrays: list[Any]) -> list[Any]:
+        emulator(kernel, (1,), *arrays, enable_fp_fusion=False)
+        return arrays
+
+    failures = compare_group(group, "hip", launch, SEED)
+    lacking = [f for f in failures if "[emu] Failed to compile" in f.what]
+    wrong = [f for f in failures if f not in lacking]
+    assert not wrong, f"seed {SEED}\n" + "\n".join(map(str, wrong))
+    if lacking:
+        pytest.skip(f"the emulator lacks instructions for {len(lacking)} ops: {lacking[0]}"[:200])

@@ -1,0 +1,119 @@
+"""Verification of layouts: every tile of a `ttg` module has one, it spreads the tile over the threads that the module
+has, and the layouts of each op's operands and results hang together as the op declares (`LAYOUTS`).
+
+A module without layouts is `tt`, and nothing is checked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.utils.exceptions import VerifyException
+
+from tritonx.dialects.layout_constraints import constraint_of
+from tritonx.ir.errors import VerifyFailure
+from tritonx.ir.types import encoding_of, is_tensor, shape_of, type_of
+
+WARPS, LANES, BLOCKS = "ttg.num-warps", "ttg.threads-per-warp", "ttg.num-ctas"
+"""Attributes of a module: how many warps a block has, lanes a warp, blocks a cluster."""
+
+
+def verify_layouts(module: Operation) -> None:
+    """Raises `VerifyFailure` at the first op whose layouts are wrong."""
+    if any(encoding_of(t) is not None for op in module.walk() for t in _types(op)):
+        _Check(module).op(module)
+
+
+def _types(op: Operation) -> list[Attribute]:
+    return [type_of(value) for value in (*op.operands, *op.results)]
+
+
+class _Check:
+    """A walk that knows how many threads there are where it is."""
+
+    def __init__(self, module: Operation) -> None:
+        self.threads = {
+            "lane": _number(module, LANES),
+            "warp": _number(module, WARPS),
+            "block": _number(module, BLOCKS),
+        }
+        self.good: set[tuple[Attribute, int | None]] = set()
+
+    def op(self, op: Operation) -> None:
+        try:
+            self._check(op)
+        except VerifyException as error:
+            if isinstance(error, VerifyFailure):
+                raise
+            raise VerifyFailure(str(error), op) from error
+        for number, region in enumerate(op.regions):
+            self._region(op, number, region)
+
+    def _check(self, op: Operation) -> None:
+        from tritonx.layouts import LayoutError
+
+        types = [type_ for type_ in _types(op) if is_tensor(type_)]
+        for type_ in types:
+            self._tensor(type_)
+        constraint = constraint_of(op)
+        if constraint is None:
+            if types:
+                raise VerifyException("its class declares no LAYOUTS: how its layouts hang together")
+            return
+        try:
+            constraint.check(op)
+        except LayoutError as error:
+            raise VerifyException(str(error)) from error
+
+    def _tensor(self, type_: Attribute) -> None:
+        """The type has a layout for as many threads as there are."""
+        key = (type_, self.threads["warp"])
+        if key in self.good:
+            return
+        from tritonx.layouts import LayoutError, linear_layout
+        from tritonx.layouts.lookup import is_distributed
+
+        encoding: Any = getattr(encoding_of(type_), "data", None)
+        if not is_distributed(encoding):
+            raise VerifyException(f"every tensor needs a layout over threads where one has it, got {type_}")
+        try:
+            layout = linear_layout(encoding, shape_of(type_))
+        except LayoutError as error:
+            raise VerifyException(f"{type_}: {error}") from error
+        for dim, wanted in self.threads.items():
+            if wanted is not None and layout.in_size(dim) != wanted:
+                raise VerifyException(f"{type_} is spread over {layout.in_size(dim)} {dim}s, but there are {wanted}")
+        self.good.add(key)
+
+    def _region(self, op: Operation, number: int, region: Region) -> None:
+        partitions = _partition_warps(op)
+        outside = self.threads["warp"]
+        if partitions is not None and number < len(partitions):
+            self.threads["warp"] = partitions[number]
+        for block in region.blocks:
+            self._block(op, block)
+        self.threads["warp"] = outside
+
+    def _block(self, op: Operation, block: Block) -> None:
+        for argument in block.args:
+            if is_tensor(type_ := type_of(argument)):
+                try:
+                    self._tensor(type_)
+                except VerifyException as error:
+                    raise VerifyFailure(str(error), op) from error
+        for inner in block.ops:
+            self.op(inner)
+
+
+def _number(module: Operation, name: str) -> int | None:
+    found = module.attributes.get(name)
+    return found.value.data if isinstance(found, IntegerAttr) else None
+
+
+def _partition_warps(op: Operation) -> tuple[int, ...] | None:
+    """Warps of each region of an op whose regions are run by warps of their own; None for other ops."""
+    around = op.parent_op()
+    found = None if around is None else around.properties.get("partitionNumWarps")
+    return tuple(int(n) for n in found.get_values()) if isinstance(found, DenseArrayBase) else None
