@@ -44,14 +44,15 @@ class Change:
 
 
 def draw(root: Path, folder: str, count: int, seed: int) -> list[Mutant]:
-    """``count`` mutants of the files under ``folder``, every site as likely as any other."""
+    """``count`` mutants of the files under ``folder``, every site as likely as any other. A
+    larger draw with the same seed begins with the smaller one."""
     files = [root / folder] if folder.endswith(".py") else sorted((root / folder).rglob("*.py"))
     every = [
         Mutant(str(path.relative_to(root)), number)
         for path in files
         for number in range(len(_sites(ast.parse(path.read_text()))))
     ]
-    return random.Random(f"{seed} {folder}").sample(every, min(count, len(every)))
+    return random.Random(f"{seed} {folder}").sample(every, len(every))[:count]
 
 
 def change(root: Path, mutant: Mutant) -> Change:

@@ -10,9 +10,8 @@ Step = tuple[str, ...]
 FILECHECK = "tests/test_filecheck.py"
 SUITE = "tests/language/test_conformance.py"
 TARGETS = "tests/language/test_conformance_targets.py"
-OPENCL = "plugins/tritonx-opencl/tests/test_conformance.py"
 
-EMULATED: Step = ("tests/unit/differential",)
+OPENCL: Step = ("plugins/tritonx-opencl/tests/test_conformance.py", "-k", "one_lane")
 CPU: Step = (SUITE, "-k", "cpu")
 INTERPRETER: Step = (SUITE, "-k", "interpreter or python")
 
@@ -26,26 +25,26 @@ SUITES: dict[str, tuple[Step, ...]] = {
         ("tests/unit/layouts", "tests/unit/conversion/tile_to_gpu", "tests/unit/tools/test_layout.py"),
         (FILECHECK, "tests/peer/test_layouts.py", "tests/peer/test_tile_to_gpu.py"),
         ("tests/unit/backends/nvidia", "tests/unit/backends/amd/test_matrix_layouts.py"),
-        (OPENCL,),
+        OPENCL,
         (TARGETS,),
     ),
     "tritonx/analysis": (
         ("tests/unit/analysis", "tests/unit/transforms", FILECHECK),
         ("tests/unit/backends/cpu", "tests/unit/conversion", "tests/unit/backends/nvidia"),
         CPU,
-        (OPENCL,),
+        OPENCL,
     ),
     "tritonx/transforms": (
         ("tests/unit/transforms", "tests/unit/tools/test_opt.py"),
         (FILECHECK, "-k", "transforms or tools or backends"),
         ("tests/unit/conversion", "tests/unit/backends/nvidia", "tests/unit/backends/cpu", "tests/unit/differential"),
-        (OPENCL,),
+        OPENCL,
         CPU,
     ),
     "tritonx/conversion/tile_to_gpu": (
         ("tests/unit/conversion/tile_to_gpu", FILECHECK, "tests/peer/test_tile_to_gpu.py"),
         ("tests/unit/backends/nvidia", "tests/unit/transforms/gpu", "tests/unit/differential"),
-        (OPENCL,),
+        OPENCL,
         (TARGETS,),
     ),
     "tritonx/conversion/tile_to_loops": (
@@ -54,9 +53,9 @@ SUITES: dict[str, tuple[Step, ...]] = {
         CPU,
     ),
     "tritonx/conversion/gpu_to_llvm": (
-        ("tests/unit/conversion/gpu_to_llvm", "plugins/tritonx-opencl/tests/test_emitters.py"),
+        ("tests/unit/conversion/gpu_to_llvm", "plugins/tritonx-opencl/tests/test_lookup.py"),
         (FILECHECK, "-k", "backends or conversion"),
-        (OPENCL,),
+        OPENCL,
         ("tests/unit/backends/nvidia", "tests/unit/backends/amd"),
         (TARGETS,),
     ),
@@ -70,6 +69,5 @@ SUITES: dict[str, tuple[Step, ...]] = {
         ("tests/unit/interpreter", "tests/unit/transforms/tile/test_random.py"),
         ("tests/unit/language", "tests/unit/frontend", "tests/unit/analysis"),
         INTERPRETER,
-        CPU,
     ),
 }
