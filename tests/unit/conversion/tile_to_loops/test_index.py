@@ -94,3 +94,28 @@ def test_rows_of_a_matrix_through_a_loop_and_a_transposition() -> None:
     argument = loop.regions[0].block.args[1]
     assert analysis.carried(argument) is not None
     assert analysis.step(argument) == Polynomial.constant(32)
+
+
+def test_offsets_that_a_loop_carries_advance_with_it() -> None:
+    """A tile of i32 that each trip moves by the same amount is a formula of the trip, as a tile of pointers is."""
+    module = parse_module("""
+tt.func public @k(%p: !tt.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %step = arith.constant dense<16> : tensor<16xi32>
+  %i = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+  %ps = tt.splat %p : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+  %v = arith.constant dense<1.0> : tensor<16xf32>
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%o = %i) -> (tensor<16xi32>) : i32 {
+    %q = tt.addptr %ps, %o : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    tt.store %q, %v : tensor<16x!tt.ptr<f32>>
+    %next = arith.addi %o, %step : tensor<16xi32>
+    scf.yield %next : tensor<16xi32>
+  }
+  tt.return
+}""")
+    loop = next(op for op in module.walk() if op.name == "scf.for")
+    carried = loop.regions[0].block.args[1]
+    analysis = IndexAnalysis()
+    assert analysis.carried(carried) is not None
+    assert analysis.step(carried).constant_value() == 16
