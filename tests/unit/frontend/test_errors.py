@@ -383,6 +383,12 @@ def dot_of_four_dimensions(n):
 
 
 @jit
+def dot_in_8_bits(n):
+    a = tl.zeros((32, 32), tl.float8e5)
+    tl.dot(a, a, out_dtype=tl.float8e5)
+
+
+@jit
 def arithmetic_on_e4b15(n):
     a = tl.zeros((32,), tl.float8e4b15)
     a + 1.0

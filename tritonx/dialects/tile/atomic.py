@@ -12,7 +12,7 @@ from tritonx.dialects.layout_constraints import LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import MemSemantic, MemSyncScope, RMWOp
 from tritonx.dialects.tile.rules import loaded_from, mask_of
 from tritonx.ir.define import TypeRules, define, enum_prop
-from tritonx.ir.types import is_float
+from tritonx.ir.types import bit_width, is_float
 
 
 @define
@@ -39,7 +39,7 @@ class AtomicRMWOp(IRDLOperation):
         kind = self.atomic_rmw_op.value.data
         if kind == RMWOp.XCHG:
             return
-        if is_float(self.val.type) != (kind == RMWOp.FADD):
+        if is_float(self.val.type) != (kind == RMWOp.FADD) or (kind == RMWOp.FADD and bit_width(self.val.type) < 16):
             raise VerifyException(f"{RMWOp(kind).keyword} does not work on {self.val.type}")
 
 

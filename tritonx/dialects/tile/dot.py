@@ -22,7 +22,7 @@ from tritonx.dialects.layout_constraints import DotOperands, LayoutConstraint, S
 from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.dialects.tile.rules import tensor_type
 from tritonx.ir.define import TypeRules, define, enum_prop, same
-from tritonx.ir.types import element_type, encoding_of, i8, shape_of
+from tritonx.ir.types import bit_width, element_type, encoding_of, i8, is_float, shape_of
 
 TRUE = BoolAttr.from_bool(True)
 
@@ -68,6 +68,12 @@ class DotOp(IRDLOperation):
         check_dot_shapes(a, b, self.c.type)
         if getattr(element_type(a), "bitwidth", None) != getattr(element_type(b), "bitwidth", None):
             raise VerifyException(f"element types of one width are needed, got {a} and {b}")
+        if len({is_float(t) for t in (a, b, self.c.type)}) > 1:
+            raise VerifyException(
+                f"operands and accumulator must all be integers, or all floats: {a}, {b} and {self.c.type}"
+            )
+        if is_float(a) and bit_width(self.c.type) < 16:
+            raise VerifyException(f"products are not summed in 8 bits: the accumulator is {self.c.type}")
         if (encoding_of(a) is None) != (encoding_of(b) is None):
             raise VerifyException("either both operands or none carry a layout")
 

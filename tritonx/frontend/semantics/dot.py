@@ -101,6 +101,8 @@ class DotSemantics(CastSemantics):
             element = float32
         elif operand.is_fp64():
             element = float64
+        elif out_dtype not in (float16, float32):
+            raise ValueError(f"out_dtype={out_dtype} is unsupported: a product of {operand} is float16 or float32")
         else:
             element = out_dtype
         return block_type(element, (*left[:-1], right[-1]))

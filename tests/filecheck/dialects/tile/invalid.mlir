@@ -530,6 +530,26 @@ module {
 // -----
 
 module {
+  tt.func @f(%a: tensor<4x8xf8E5M2>, %b: tensor<8x4xi8>, %c: tensor<4x4xf32>) {
+    // expected-error@+1 {{operands and accumulator must all be integers, or all floats: tensor<4x8xf8E5M2>, tensor<8x4xi8> and tensor<4x4xf32>}}
+    %0 = tt.dot %a, %b, %c : tensor<4x8xf8E5M2> * tensor<8x4xi8> -> tensor<4x4xf32>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%a: tensor<4x8xf8E5M2>, %b: tensor<8x4xf8E5M2>, %c: tensor<4x4xf8E5M2>) {
+    // expected-error@+1 {{products are not summed in 8 bits: the accumulator is tensor<4x4xf8E5M2>}}
+    %0 = tt.dot %a, %b, %c : tensor<4x8xf8E5M2> * tensor<8x4xf8E5M2> -> tensor<4x4xf8E5M2>
+    tt.return
+  }
+}
+
+// -----
+
+module {
   tt.func @f(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>, %c: tensor<4x4xf32>) {
     // expected-error@+1 {{the first operand holds e2m1 pairs and must be of i8, got tensor<4x8xbf16>}}
     %0 = tt.dot_scaled %a, %b, %c lhs = e2m1 rhs = bf16 {fastMath = false} : tensor<4x8xbf16> * tensor<8x4xbf16> -> tensor<4x4xf32>
@@ -553,6 +573,16 @@ module {
   tt.func @f(%p: !tt.ptr<i32>, %a: i32) {
     // expected-error@+1 {{fadd does not work on i32}}
     %0 = tt.atomic_rmw fadd, relaxed, gpu, %p, %a : (!tt.ptr<i32>, i32) -> i32
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: !tt.ptr<f8E5M2>, %a: f8E5M2) {
+    // expected-error@+1 {{fadd does not work on f8E5M2}}
+    %0 = tt.atomic_rmw fadd, relaxed, gpu, %p, %a : (!tt.ptr<f8E5M2>, f8E5M2) -> f8E5M2
     tt.return
   }
 }

@@ -14,7 +14,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.testing.conformance.case import EXACT, ROUNDED, Case, Output, Part, Tolerance, Trial
 from tritonx.testing.conformance.cover import Cover
-from tritonx.testing.conformance.values import FLOATS, INTEGERS, floats, integers
+from tritonx.testing.conformance.values import DTYPES, FLOATS, INTEGERS, floats, integers
 
 DIVISION = Tolerance(ulps=2, flush=1)
 """The largest error that Triton allows in ``/``: that of ``div.full.f32``."""
@@ -83,6 +83,14 @@ def float_kernel(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
     tl.store(out + 7 * N, tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL))
     tl.store(out + 8 * N, tl.where(x < y, x, y))
     tl.store(out + 9 * N, x / y)
+
+
+@tritonx.jit
+def float_remainder_kernel(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    tl.store(out_ptr + i, x % tl.load(y_ptr + i))
+    tl.store(out_ptr + N + i, x % 1.25)
 
 
 @tritonx.jit
@@ -198,6 +206,19 @@ def _wide_floats(dtype: str, count: int) -> Any:
     return make
 
 
+def _float_remainder(dtype: str, count: int) -> Any:
+    """Numbers of eight bits with small quotients: whoever computes x - trunc(x / y) y is exact as well."""
+
+    def make(rng: np.random.Generator) -> Trial:
+        x = (rng.integers(-255, 256, count) / 8).astype(DTYPES[dtype])
+        y = (rng.integers(1, 64, count) / 8 * rng.choice([-1, 1], count)).astype(DTYPES[dtype])
+        wide = x.astype(np.float64)
+        parts = (Part("x % y", np.fmod(wide, y.astype(np.float64))), Part("x % 1.25", np.fmod(wide, 1.25)))
+        return Trial((x, y, Output(x.dtype, parts)), {"N": count})
+
+    return make
+
+
 def _high_product(dtype: str, count: int) -> Any:
     def make(rng: np.random.Generator) -> Trial:
         x, y = integers(rng, dtype, count), integers(rng, dtype, count)
@@ -239,6 +260,13 @@ def cases(cover: Cover) -> Iterator[Case]:
             )
         for dtype in FLOATS:
             yield Case(f"elementwise/floats-{dtype}-{count}-w{warps}", float_kernel, _floats(dtype, count), options)
+            yield Case(
+                f"elementwise/remainder-{dtype}-{count}-w{warps}",
+                float_remainder_kernel,
+                _float_remainder(dtype, count),
+                options,
+                optional=dtype == "fp64",
+            )
         for dtype in ("fp32", "fp64"):
             yield Case(
                 f"elementwise/functions-{dtype}-{count}-w{warps}",
