@@ -20,8 +20,8 @@ PLUGINS = ROOT / "plugins"
 # Each package may import the ones named beside it (and itself, and the standard library and the declared dependencies).
 ALLOWED: dict[str, set[str]] = {
     # The context registers the dialects, the parser knows the types it abbreviates; a pass's failure is an error that
-    # every layer may raise, and a stage is what the contract of a backend says it is.
-    "ir": {"dialects", "runtime.errors", "backends.api"},
+    # every layer may raise, a setting says whether to verify, and a stage is what the contract of a backend says it is.
+    "ir": {"dialects", "runtime.errors", "runtime.knobs", "backends.api"},
     "dialects": {"ir", "layouts"},
     "layouts": set(),
     "language": {"runtime", "language"},

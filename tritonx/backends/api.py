@@ -113,6 +113,8 @@ class EmitStage:
     name: str
     emit: Callable[[Any, Compilation], str | bytes]
     kind: Literal["text", "binary"] = "text"
+    needs_tool: bool = False
+    """Whether it takes a program of the vendor's, which need not be there where nothing runs."""
 
 
 Stage = PassStage | EmitStage

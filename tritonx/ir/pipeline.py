@@ -8,7 +8,6 @@ switch; otherwise the reproducer holds what the failing pass left, which is near
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tritonx.ir.failure import PassError, PassFailure, failure_of
+from tritonx.runtime import knobs
 from tritonx.runtime.errors import TritonError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def run_pass_stage(module: ModuleOp, stage: PassStage, compilation: Compilation)
     ``compilation.inspect`` sees the module after every pass and after the stage; a list under the key ``pass_times`` of
     the metadata gets (pass, seconds).
     """
-    careful = compilation.options.debug or bool(os.environ.get("TRITONX_VERIFY"))
+    careful = compilation.options.debug or knobs.compilation.verify
     inspect = compilation.inspect
     times = cast("list[tuple[str, float]] | None", compilation.metadata.get("pass_times"))
 

@@ -219,7 +219,7 @@ class Autotuner(KernelInterface[Any]):
                 self.cache[tuning_key] = min(timings, key=lambda c: timings[c])
                 self.configs_timings = timings
                 return True
-            except (OSError, ValueError, KeyError, TypeError):
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 pass  # not written by this version: measure again
         bench()
         text = json.dumps(

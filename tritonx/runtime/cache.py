@@ -43,6 +43,16 @@ class CacheWarning(RuntimeWarning):
     """The cache on disk cannot be used; compiling goes on without it."""
 
 
+def _make_private(path: str) -> None:
+    """A folder that only this user can enter, as are those on the way to it that have to be made: the code in it is
+    loaded and run."""
+    parent = os.path.dirname(path)
+    if parent and not os.path.isdir(parent):
+        _make_private(parent)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+
+
 def _base32(key: str) -> str:
     """A hexadecimal digest as a directory name."""
     return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")
@@ -107,7 +117,7 @@ class FileCacheManager(CacheManager):
         path = self._make_path(filename)
         temporary = os.path.join(self.cache_dir, f"tmp.pid_{os.getpid()}_{uuid.uuid4().hex}")
         try:
-            os.makedirs(self.cache_dir, exist_ok=True)
+            _make_private(self.cache_dir)
             try:
                 with open(temporary, "wb") as file:
                     file.write(content)

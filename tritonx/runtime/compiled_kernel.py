@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
 from tritonx.runtime import knobs
-from tritonx.runtime.errors import ReadOnlyArgument
+from tritonx.runtime.errors import NoDevice, OutOfResources, ReadOnlyArgument
 
 if TYPE_CHECKING:
     from tritonx.runtime.sources import Source
@@ -38,6 +38,8 @@ class AsmDict(dict[str, Any]):
     """stage name → text or bytes; a stage is read from disk, or disassembled, when asked for."""
 
     disassemble: Callable[[str], Any] | None = None
+    renew: Callable[[], None] | None = None
+    """Makes all stages again, for files that have gone or are no text."""
 
     def __missing__(self, key: str) -> Any:
         if self.disassemble is not None:
@@ -50,7 +52,13 @@ class AsmDict(dict[str, Any]):
     def __getitem__(self, key: str) -> Any:
         value = super().__getitem__(key)
         if isinstance(value, StoredFile):
-            value = self[key] = value.read()
+            try:
+                value = self[key] = value.read()
+            except (OSError, UnicodeDecodeError):
+                if self.renew is None:
+                    raise
+                self.renew()
+                return self[key]
         return value
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -119,6 +127,18 @@ class CompiledKernel:
         self.binary_stage = binary_stage
         self._loaded: dict[int, tuple[LoadedKernel, RawLaunch]] = {}
         self._raw: Any = None
+        self._compile_again: Callable[[], CompiledKernel] | None = None
+
+    def replaceable(self, compile_again: Callable[[], CompiledKernel]) -> None:
+        """Say how to make this kernel, which came from the cache, if the cache's files turn out to be of no use."""
+        self._compile_again, self.asm.renew = compile_again, self._renew
+
+    def _renew(self) -> None:
+        assert self._compile_again is not None
+        made = self._compile_again()
+        self._compile_again = None
+        self.name, self.metadata, self.packed_metadata = made.name, made.metadata, made.packed_metadata
+        self.asm, self.parameters, self.metadata_group = made.asm, made.parameters, made.metadata_group
 
     @property
     def target(self) -> Target:
@@ -151,12 +171,24 @@ class CompiledKernel:
             describe = {"name": self.name, "hash": self.hash, "device": index}
             if hooks.kernel_load_start_hook:
                 hooks.kernel_load_start_hook(None, None, self.name, self.metadata_group, self.hash)
-            image = self.image()
-            loaded = own.load(image, index)
+            image, loaded = self._loaded_image(own, index)
             found = self._loaded[index] = (loaded, own.make_launcher(image, loaded))
             if hooks.kernel_load_end_hook:
                 hooks.kernel_load_end_hook(loaded, loaded.function, self.name, self.metadata_group, describe["hash"])
         return found
+
+    def _loaded_image(self, own: Driver, device: int) -> tuple[KernelImage, LoadedKernel]:
+        try:
+            image = self.image()
+            return image, own.load(image, device)
+        except (OutOfResources, NoDevice, MemoryError):
+            raise
+        except Exception:
+            if self._compile_again is None:
+                raise
+            self._renew()
+        image = self.image()
+        return image, own.load(image, device)
 
     def _init_handles(self) -> None:
         self.load()
@@ -187,7 +219,7 @@ class CompiledKernel:
     def __getstate__(self) -> dict[str, Any]:
         """Without the handles of this process."""
         state = {**self.__dict__, "metadata": self.metadata._asdict(), "asm": dict(self.asm.items())}
-        return {**state, "_loaded": {}, "_raw": None}
+        return {**state, "_loaded": {}, "_raw": None, "_compile_again": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         metadata, asm = make_metadata(state["metadata"]), AsmDict(state["asm"])

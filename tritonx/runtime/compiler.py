@@ -93,6 +93,7 @@ def compile(
     if not (settings.always_compile or settings.override or resolved.ir_override):
         found = _from_cache(manager, file_name, source, key, backend)
         if found is not None:
+            found.replaceable(_Compile(source, backend, wanted, resolved, key, manager, file_name).run)
             if settings.listener is not None:
                 settings.listener(
                     src=source,
@@ -147,6 +148,20 @@ def _fields_of(text: str | bytes) -> tuple[dict[str, Any], tuple[Parameter, ...]
     return {**_tuples(stored), "target": target}, parameters
 
 
+def _check(fields: Mapping[str, Any], key: str) -> None:
+    """Raises ``ValueError`` unless these are the metadata of the entry ``key``, of this version of the compiler."""
+    if fields["hash"] != key or fields["triton_version"] != compiler_key()[:16]:
+        raise ValueError("the metadata of another entry")
+    for names, kind in ((("name",), str), (_NUMBERS, int), (("stages", "binary_stages"), tuple)):
+        for name in names:
+            if not isinstance(fields[name], kind):
+                raise ValueError(f"{name} is {fields[name]!r}")
+
+
+_NUMBERS = ("num_warps", "num_ctas", "shared", "warp_size", "global_scratch_size", "global_scratch_align")
+"""What every kernel's metadata say and launching reads."""
+
+
 def _from_cache(
     manager: CacheManager, file_name: str, source: Source, key: str, backend: Backend
 ) -> CompiledKernel | None:
@@ -162,11 +177,11 @@ def _from_cache(
         asm = AsmDict(
             {s: StoredFile(group[f"{file_name}.{s}"], s in binary) for s in stages if f"{file_name}.{s}" in group}
         )
-    except (OSError, ValueError, KeyError, TypeError):  # a foreign file under our key
+        _check(fields, key)
+        found = _kernel(source, backend, fields, asm, parameters, key, group)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):  # a foreign file under our key
         return None
-    if backend.binary_stage not in asm:
-        return None
-    return _kernel(source, backend, fields, asm, parameters, key, group)
+    return found if backend.binary_stage in asm else None
 
 
 def _kernel(

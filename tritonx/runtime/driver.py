@@ -177,11 +177,14 @@ choice = _Choice()
 def override() -> ActiveDriver | None:
     """The backend that overrides where the arguments live; None where they decide."""
     if not choice.read_environment:
-        choice.read_environment = True
         name = knobs.runtime.backend
         if name and choice.active is None:
-            choice.active = _driver_for(registry.parse_target(name)[0])
+            try:
+                choice.active = _driver_for(registry.parse_target(name)[0])
+            except (NoBackend, ValueError) as error:
+                raise NoBackend(f"environment variable {knobs.variable('TRITON_BACKEND')}: {error}") from error
             choice.token = name
+        choice.read_environment = True
     return choice.active
 
 

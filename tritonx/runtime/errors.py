@@ -119,6 +119,10 @@ class CorruptCacheEntry(TritonError):
     """A file of the compile cache is truncated or not ours. The cache removes the entry and compiles again."""
 
 
+class BadSetting(TritonError, ValueError):
+    """An environment variable holds what its setting cannot be; names the variable and says what is expected."""
+
+
 class NoAllocator(TritonError, RuntimeError):
     """The kernel needs scratch memory and ``tritonx.set_allocator`` was not called."""
 

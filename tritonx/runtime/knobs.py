@@ -10,22 +10,40 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
+from tritonx.runtime.errors import BadSetting
+
 T = TypeVar("T")
+DOT_PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
 propagate_env: bool = True
 """Whether an assignment is mirrored into ``os.environ``, so that child processes see it."""
 
 
+def variable(name: str) -> str:
+    """The name under which the variable is set: tritonx's prefix goes before Triton's."""
+    own = "TRITONX_" + name.removeprefix("TRITON_")
+    return own if name.startswith("TRITON_") and own in os.environ else name
+
+
 def getenv(name: str) -> str | None:
     """The variable under tritonx's prefix, else under Triton's."""
-    if name.startswith("TRITON_"):
-        own = os.environ.get("TRITONX_" + name.removeprefix("TRITON_"))
-        if own is not None:
-            return own
-    return os.environ.get(name)
+    return os.environ.get(variable(name))
+
+
+def read(name: str, parse: Callable[[str], T]) -> T | None:
+    """The variable's value; None where it is not set. Raises ``BadSetting`` for what ``parse`` refuses."""
+    found = variable(name)
+    given = os.environ.get(found)
+    if given is None:
+        return None
+    try:
+        return parse(given)
+    except ValueError as error:
+        raise BadSetting(f"environment variable {found}: {error}") from error
 
 
 def parse_bool(text: str) -> bool:
@@ -39,14 +57,53 @@ def parse_bool(text: str) -> bool:
 
 def parse_size(text: str) -> int:
     """Bytes; ``K``, ``M`` and ``G`` are powers of 1024."""
-    number = text.strip().upper().removesuffix("B")
-    factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(number[-1:], 1)
-    return int(float(number.rstrip("KMG")) * factor)
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)B?", text.strip().upper())
+    if found is None:
+        raise ValueError(f"expected a number of bytes (5000, 20K, 1.5M, 2GB), got {text!r}")
+    return int(float(found[1]) * {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}[found[2]])
+
+
+def parse_folder(text: str) -> str:
+    """A path, which need not exist; nothing at all is no path."""
+    if not text.strip() or "\0" in text:
+        raise ValueError(f"expected the path of a folder, got {text!r}")
+    return text
+
+
+def parse_file(text: str) -> str | None:
+    """The path of a file that is there; empty is as if it were not set."""
+    if text and not os.path.isfile(text):
+        raise ValueError(f"expected the path of a file, but there is none at {text!r}")
+    return text or None
+
+
+def parse_program(text: str) -> str | None:
+    """The path of a program that is there and may be run; empty is as if it were not set."""
+    if text and not (os.path.isfile(text) and os.access(text, os.X_OK)):
+        raise ValueError(f"expected the path of a program, but {text!r} is none")
+    return text or None
+
+
+def parse_existing_folder(text: str) -> str | None:
+    """The path of a folder that is there; empty is as if it were not set."""
+    if text and not os.path.isdir(text):
+        raise ValueError(f"expected the path of a folder, but there is none at {text!r}")
+    return text or None
+
+
+def parse_precision(text: str) -> str | None:
+    """How products of f32 are made where a kernel does not say; empty is as if it were not set."""
+    if text not in ("", *DOT_PRECISIONS):
+        raise ValueError(f"expected one of {', '.join(DOT_PRECISIONS)}, got {text!r}")
+    return text or None
 
 
 def parse_seconds(text: str) -> float:
     """A time limit: a positive number of seconds."""
-    seconds = float(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
     if not 0 < seconds < float("inf"):
         raise ValueError(f"expected a positive number of seconds, got {text!r}")
     return seconds
@@ -77,13 +134,9 @@ class Knob(Generic[T]):
             return self
         if self.name in group.assigned:
             return group.assigned[self.name]
-        text = getenv(self.env) if self.env else None
-        if text is None:
+        if self.env is None or getenv(self.env) is None:
             return self.default
-        try:
-            return self._parse(text)
-        except ValueError as error:
-            raise ValueError(f"environment variable {self.env}: {error}") from error
+        return cast(T, read(self.env, self._parse))
 
     def __set__(self, group: Group, value: T) -> None:
         group.assigned[self.name] = value
@@ -105,6 +158,10 @@ def text(env: str | None, default: str | Callable[[], str]) -> Knob[str]:
     return Knob(env, default, str)
 
 
+def folder(env: str, default: Callable[[], str]) -> Knob[str]:
+    return Knob(env, default, parse_folder)
+
+
 def optional_text(env: str | None) -> Knob[str | None]:
     return Knob[str | None](env, None, lambda s: s or None)
 
@@ -117,7 +174,13 @@ def hook(default: Any = None) -> Knob[Any]:
 def import_class(path: str) -> type[Any]:
     """The class that ``module:Class`` names."""
     module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name)
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"expected a class as module:Class, got {path!r} ({error})") from error
+    if not isinstance(found, type):
+        raise ValueError(f"expected a class as module:Class, but {path!r} is a {type(found).__name__}")
+    return found
 
 
 class Group:
@@ -201,10 +264,10 @@ def _home() -> str:
 class CacheKnobs(Group):
     """The cache of compiled kernels on disk."""
 
-    home_dir = text("TRITON_HOME", _home)
-    dir = text("TRITON_CACHE_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "cache"))
-    dump_dir = text("TRITON_DUMP_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "dump"))
-    override_dir = text("TRITON_OVERRIDE_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "override"))
+    home_dir = folder("TRITON_HOME", _home)
+    dir = folder("TRITON_CACHE_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "cache"))
+    dump_dir = folder("TRITON_DUMP_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "dump"))
+    override_dir = folder("TRITON_OVERRIDE_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "override"))
     max_bytes = Knob("TRITON_CACHE_MAX_BYTES", 2 << 30, parse_size)
     """The cache is pruned, least recently used first, when it grows beyond this; 0 is no bound."""
     manager_class = Knob[Any]("TRITON_CACHE_MANAGER", None, import_class)
@@ -261,8 +324,7 @@ class RuntimeKnobs(Group):
         self.refresh()
 
     def refresh(self) -> None:
-        value = getenv("TRITON_DEBUG")
-        self.debug = parse_bool(value) if value is not None else False
+        self.debug = read("TRITON_DEBUG", parse_bool) or False
 
     @contextmanager
     def scope(self) -> Generator[None]:
@@ -277,7 +339,7 @@ class RuntimeKnobs(Group):
 
 
 class LanguageKnobs(Group):
-    fp32_default = optional_text("TRITON_F32_DEFAULT")
+    fp32_default = Knob[str | None]("TRITON_F32_DEFAULT", None, parse_precision)
     default_fp_fusion = flag("TRITON_DEFAULT_FP_FUSION", True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from xdsl.passes import ModulePass
 from tritonx.backends.api import Compilation, Options, PassStage, Target
 from tritonx.dialects import arith, tile
 from tritonx.ir.failure import PassError, PassFailure
-from tritonx.ir.pipeline import PassHooks, run_pass_stage, run_passes
+from tritonx.ir.pipeline import PassHooks, run_pass_stage, run_passes, text_reproducer
 from tritonx.ir.text import parse_module
 from tritonx.runtime.errors import OutOfResources
 from tritonx.transforms.tile.dce import DeadCodeElimination
@@ -86,7 +87,26 @@ def test_a_refusal_names_pass_line_op_and_command(tmp_path: Path) -> None:
     command = lines[5].removeprefix("reproduce: tritonx-opt -p 'refuses{size=4}' ")
     assert "arith.addf" in Path(command).read_text()
     Path(command).unlink()
+    Path(command).parent.rmdir()
     assert not caught.value.internal and caught.value.__cause__ is None
+
+
+def test_reproducers_are_for_this_user_only() -> None:
+    """Each in a folder of its own whose name cannot be foretold: another user cannot put a link there."""
+    first, second = (text_reproducer("text", "x.llir", "tritonx-opt {} -t a").split()[1] for _ in range(2))
+    assert first != second
+    for path in (Path(first), Path(second)):
+        assert path.read_text() == "text"
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+        path.unlink()
+        path.parent.rmdir()
+
+
+def test_a_reproducer_that_cannot_be_written_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nonexistent")
+    with pytest.raises(PassFailure) as caught:
+        run_passes(module(), (Refuses(size=4),))
+    assert caught.value.reproducer == "" and "cannot do sums" in str(caught.value)
 
 
 def test_a_crash_is_internal_and_names_the_op_at_hand() -> None:

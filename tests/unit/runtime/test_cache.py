@@ -160,6 +160,135 @@ def test_a_foreign_group_of_the_right_form(fake: Any) -> None:
     assert len(fake.compiles) == 2
 
 
+def restore(made: Any, name: str, content: str | bytes) -> None:
+    """Put ``content`` in the place of a file of the entry, with its digest."""
+    manager = cache.get_cache_manager(made.hash)
+    manager.put(content, name)
+    manager.put_group("kernel.json", made.metadata_group)
+
+
+def without(key: str) -> Any:
+    return lambda stored: {name: value for name, value in stored.items() if name != key}
+
+
+CHANGES: dict[str, Any] = {
+    "no object": lambda stored: [stored],
+    "null": lambda stored: None,
+    "another entry's": lambda stored: {**stored, "hash": "0" * 64},
+    "another version's": lambda stored: {**stored, "triton_version": "3.1.0"},
+    "no version": without("triton_version"),
+    "a name of another kind": lambda stored: {**stored, "name": 5},
+    "numbers as text": lambda stored: {**stored, "shared": "none"},
+    "stages as text": lambda stored: {**stored, "stages": "bin"},
+    "no such stage": lambda stored: {**stored, "stages": ["ttir", "cubin"]},
+    "other members of the target": lambda stored: {**stored, "target": {"chip": "v1"}},
+    "parameters without types": lambda stored: {**stored, "parameters": [["x"]]},
+    "parameters as a number": lambda stored: {**stored, "parameters": 7},
+    **{f"no {key}": without(key) for key in ("name", "shared", "num_warps", "stages", "binary_stages", "target")},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_metadata_with_the_right_digest_and_the_wrong_content(fake: Any, change: str) -> None:
+    first = compiled(fake)
+    stored = json.loads(Path(first.metadata_group["kernel.json"]).read_text())
+    restore(first, "kernel.json", json.dumps(CHANGES[change](stored)))
+    again = compiled(fake)
+    assert len(fake.compiles) == 2
+    assert again.image() == first.image() and again.metadata == first.metadata
+    assert compiled(fake).image() == first.image() and len(fake.compiles) == 2
+
+
+@pytest.mark.parametrize("content", ['{"name": "ker', "", "[" * 100_000, "\0"])
+def test_metadata_that_are_no_json_with_the_right_digest(fake: Any, content: str) -> None:
+    first = compiled(fake)
+    restore(first, "kernel.json", content)
+    assert compiled(fake).image() == first.image()
+    assert len(fake.compiles) == 2
+
+
+def test_a_binary_that_cannot_be_loaded_is_made_again(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = compiled(fake)
+    restore(first, "kernel.bin", b"no code")
+    load = fake.own_driver.load
+
+    def careful(image: Any, device: int) -> Any:
+        if not image.binary.startswith(b"\x00binary"):
+            raise RuntimeError("not an object")
+        return load(image, device)
+
+    monkeypatch.setattr(fake.own_driver, "load", careful)
+    again = compiled(fake)
+    assert len(fake.compiles) == 1
+    assert again.n_regs == 11 and again.image() == first.image()
+    assert len(fake.compiles) == 2
+    compiled(fake).load()
+    assert len(fake.compiles) == 2, "the entry was not mended"
+
+
+def test_what_cannot_be_loaded_at_all_is_not_compiled_again_and_again(
+    fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(image: Any, device: int) -> Any:
+        raise RuntimeError("no such device any more")
+
+    compiled(fake)
+    monkeypatch.setattr(fake.own_driver, "load", fails)
+    again = compiled(fake)
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="no such device any more"):
+            again.load()
+    assert len(fake.compiles) == 2
+
+
+def test_stages_that_are_no_text_or_have_gone_are_made_again(fake: Any) -> None:
+    first = compiled(fake)
+    restore(first, "kernel.ttir", b"\xff\xfe")
+    assert compiled(fake).asm["ttir"] == first.asm["ttir"]
+    held = compiled(fake)
+    cache.clear()
+    assert held.asm["ttir"] == first.asm["ttir"] and held.image() == first.image()
+
+
+@tritonx.jit
+def double(x, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", b"\x7fELF" + bytes(500)])
+def test_an_object_of_the_host_that_is_none(content: bytes) -> None:
+    """As far as the computed numbers: a process finds such an object with its right digest, and runs the kernel."""
+    signature = {"x": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+    first = compile(ASTSource(double, signature, {"BLOCK": 16}), target="cpu")
+    manager = cache.get_cache_manager(first.hash)
+    manager.put(content, "double.obj")
+    manager.put_group("double.json", first.metadata_group)
+    x = np.arange(20, dtype=np.float32)
+    compile(ASTSource(double, signature, {"BLOCK": 16}), target="cpu")[(2,)](x, 20)
+    assert (x == np.arange(20) * 2).all()
+
+
+def test_folders_are_this_user_s_alone(fake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITONX_CACHE_DIR", str(tmp_path / "not" / "yet" / "there"))
+    before = os.umask(0)
+    try:
+        made = compiled(fake)
+    finally:
+        os.umask(before)
+    folder = Path(made.metadata_group["kernel.json"]).parent
+    while folder != tmp_path:
+        assert folder.stat().st_mode & 0o777 == 0o700, folder
+        folder = folder.parent
+
+
+def test_a_folder_that_was_there_keeps_its_mode(fake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITONX_CACHE_DIR", str(tmp_path / "shared"))
+    (tmp_path / "shared").mkdir(mode=0o755)
+    compiled(fake)
+    assert (tmp_path / "shared").stat().st_mode & 0o777 == 0o755
+
+
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EACCES, errno.EROFS])
 def test_unwritable_cache_is_one_warning(fake: Any, monkeypatch: pytest.MonkeyPatch, error: int) -> None:
     def fails(*_: Any, **__: Any) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 import tritonx
 from tritonx.runtime import knobs
+from tritonx.runtime.errors import BadSetting
 
 
 def test_environment_assignment_default(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,6 +43,89 @@ def test_bad_values_name_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "perhaps")
     with pytest.raises(ValueError, match="environment variable TRITON_ALWAYS_COMPILE: expected a truth value"):
         _ = knobs.compilation.always_compile
+
+
+MALFORMED = [
+    ("TRITON_CACHE_DIR", "", "folder"),
+    ("TRITON_CACHE_DIR", "  ", "folder"),
+    ("TRITON_HOME", "", "folder"),
+    ("TRITON_DUMP_DIR", "", "folder"),
+    ("TRITON_OVERRIDE_DIR", "", "folder"),
+    ("TRITON_CACHE_MAX_BYTES", "", "number of bytes"),
+    ("TRITON_CACHE_MAX_BYTES", "lots", "number of bytes"),
+    ("TRITON_CACHE_MAX_BYTES", "-5", "number of bytes"),
+    ("TRITON_CACHE_MAX_BYTES", "inf", "number of bytes"),
+    ("TRITON_CACHE_MAX_BYTES", "5KK", "number of bytes"),
+    ("TRITON_CACHE_MANAGER", "", "module:Class"),
+    ("TRITON_CACHE_MANAGER", "nosuchmodule:Class", "nosuchmodule"),
+    ("TRITON_CACHE_MANAGER", "os:NoSuchClass", "NoSuchClass"),
+    ("TRITON_REMOTE_CACHE_BACKEND", "os:getcwd", "module:Class"),
+    ("TRITON_F32_DEFAULT", "fast", "tf32x3"),
+    ("TRITON_ISOLATE_TIMEOUT", "soon", "positive number of seconds"),
+    ("TRITON_ISOLATE_TIMEOUT", "0", "positive number of seconds"),
+    ("TRITON_ISOLATE_TIMEOUT", "-1", "positive number of seconds"),
+    ("TRITON_ISOLATE_TIMEOUT", "nan", "positive number of seconds"),
+    ("TRITON_ISOLATE_TIMEOUT", "inf", "positive number of seconds"),
+]
+GROUPS = (knobs.cache, knobs.compilation, knobs.autotuning, knobs.runtime, knobs.language, knobs.build)
+FREE_TEXT = {"CC", "USE_IR_LOC", "TRITON_INSTRUMENTATION_MODE", "TRITON_BACKEND", "TRITON_OVERRIDE_ARCH"}
+"""What takes any text; the backend's name is looked up when it is used."""
+
+
+def descriptor(env: str) -> tuple[knobs.Group, str]:
+    return next((g, name) for g in GROUPS for name, knob in g.knob_descriptors.items() if knob.env == env)
+
+
+@pytest.mark.parametrize(("env", "value", "said"), MALFORMED)
+@pytest.mark.parametrize("prefix", ["TRITON_", "TRITONX_"])
+def test_malformed_settings_name_the_variable_that_is_set(
+    prefix: str, env: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRITONX_" + env.removeprefix("TRITON_"), raising=False)
+    name = prefix + env.removeprefix("TRITON_")
+    monkeypatch.setenv(name, value)
+    group, setting = descriptor(env)
+    with pytest.raises(BadSetting, match=f"environment variable {name}: .*{said}"):
+        getattr(group, setting)
+
+
+def test_every_setting_has_a_malformed_value_or_takes_any() -> None:
+    tried = {env for env, _, _ in MALFORMED} | FREE_TEXT
+    for group in GROUPS:
+        for knob in group.knob_descriptors.values():
+            if knob.env is not None and knob.env not in tried:
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setenv(knobs.variable(knob.env), "perhaps")
+                    with pytest.raises(BadSetting, match=f"environment variable {knobs.variable(knob.env)}: "):
+                        getattr(group, knob.name)
+
+
+def test_a_malformed_debug_setting_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITONX_DEBUG", "perhaps")
+    with pytest.raises(BadSetting, match="environment variable TRITONX_DEBUG: expected a truth value"):
+        knobs.refresh_knobs()
+
+
+def test_an_unknown_backend_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tritonx.runtime import driver
+    from tritonx.runtime.errors import NoBackend
+
+    monkeypatch.setenv("TRITONX_BACKEND", "abacus")
+    try:
+        for ask in (driver.reset_active, driver.override, driver.override):
+            with pytest.raises(NoBackend, match=r"environment variable TRITONX_BACKEND: .*abacus"):
+                ask()
+    finally:
+        monkeypatch.delenv("TRITONX_BACKEND")
+        driver.reset_active()
+
+
+def test_an_empty_cache_folder_is_an_error_of_a_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tritonx.runtime.cache import get_cache_manager
+
+    monkeypatch.setenv("TRITONX_CACHE_DIR", "")
+    with pytest.raises(BadSetting, match="TRITONX_CACHE_DIR"):
+        get_cache_manager("ab" * 32)
 
 
 def test_sizes() -> None:
@@ -81,3 +166,29 @@ def test_hook_chains() -> None:
     chain.remove(first)
     chain.remove(first)
     assert chain.calls == [second]
+
+
+def test_tools_and_libraries_that_are_not_where_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Never a search for another one in silence, nor the system's bare error."""
+    from tritonx.backends.amd import device_library as ocml
+    from tritonx.backends.amd import lld
+    from tritonx.backends.nvidia import assemble, device_library, disassemble
+
+    uses = {
+        "TRITONX_LIBDEVICE_PATH": device_library.path,
+        "TRITON_LIBDEVICE_PATH": device_library.path,
+        "TRITONX_PTXAS_PATH": assemble.find_ptxas.__wrapped__,
+        "TRITON_PTXAS_PATH": assemble.find_ptxas.__wrapped__,
+        "TRITONX_ASSEMBLER": lambda: assemble._assemble("", None, None, False),  # pyright: ignore
+        "TRITONX_NVDISASM_PATH": disassemble.find_nvdisasm.__wrapped__,
+        "TRITONX_ROCM_BITCODE": lambda: ocml.path.__wrapped__("ocml.bc"),
+        "TRITONX_LLD_PATH": lambda: lld.link_object(b""),
+        "TRITON_HIP_LLD_PATH": lambda: lld.link_object(b""),
+    }
+    for name, use in uses.items():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(name, str(tmp_path / "nothing"))
+            with pytest.raises(BadSetting, match=f"environment variable {name}: expected"):
+                use()

@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from tritonx.runtime import knobs
 from tritonx.runtime.errors import MissingLibrary
 
 LIBRARIES = {"@__ocml_": "ocml.bc", "@__ockl_": "ockl.bc"}
@@ -28,7 +29,7 @@ DOUBLE = frozenset({"exp", "exp2", "log", "log2", "sin", "cos", "tan", "erf", "t
 def path(name: str) -> Path:
     """Where ``ocml.bc`` or ``ockl.bc`` is; ``MissingLibrary`` with the ways to supply it where it is nowhere."""
     folders: list[Path] = []
-    if given := os.environ.get("TRITONX_ROCM_BITCODE"):
+    if (given := given_folder()) is not None:
         folders.append(Path(given))
     for variable in ("ROCM_PATH", "ROCM_HOME", "HIP_PATH"):
         if given := os.environ.get(variable):
@@ -61,7 +62,11 @@ def found(name: str) -> bool:
 def seen() -> bool:
     """Whether the libraries are those that an installation brought, not files of a folder that the environment
     names."""
-    return not os.environ.get("TRITONX_ROCM_BITCODE")
+    return given_folder() is None
+
+
+def given_folder() -> str | None:
+    return knobs.read("TRITONX_ROCM_BITCODE", knobs.parse_existing_folder)
 
 
 def controls(isa: int, wave: int, *, flush: bool) -> str:

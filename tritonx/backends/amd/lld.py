@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
 from pathlib import Path
 
 from tritonx.backends.amd.link import link
+from tritonx.runtime import knobs
 from tritonx.runtime.errors import TritonError
 
 
@@ -17,7 +17,8 @@ class LinkerFailure(TritonError):
 
 def link_object(data: bytes) -> bytes:
     """The code object of one relocatable object."""
-    external = os.environ.get("TRITONX_LLD_PATH") or os.environ.get("TRITON_HIP_LLD_PATH")
+    external = knobs.read("TRITONX_LLD_PATH", knobs.parse_program)
+    external = external or knobs.read("TRITON_HIP_LLD_PATH", knobs.parse_program)
     if not external:
         return link(data)
     with tempfile.TemporaryDirectory(prefix="tritonx-") as folder:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tritonx.backends.nvidia.targets import MAX_REGISTERS, Capability
+from tritonx.runtime import knobs
 from tritonx.runtime.errors import PTXASError
 
 
@@ -136,7 +137,7 @@ def one_more_block(ptx: str, registers: int, capability: Capability) -> int:
 
 def _assemble(ptx: str, capability: Capability, options: str | None, line_info: bool) -> Assembled:
     ptxas = find_ptxas()
-    in_process = os.environ.get("TRITONX_ASSEMBLER") == "nvjitlink"
+    in_process = knobs.read("TRITONX_ASSEMBLER", _parse_assembler) == "nvjitlink"
     if ptxas is not None and not in_process:
         return _by_ptxas(ptxas, ptx, capability, options, line_info)
     if _linker() is not None:
@@ -145,6 +146,12 @@ def _assemble(ptx: str, capability: Capability, options: str | None, line_info: 
         "neither ptxas nor nvJitLink was found: pip install 'tritonx[nvidia]', "
         "or set TRITONX_PTXAS_PATH to a ptxas 13.0"
     )
+
+
+def _parse_assembler(text: str) -> str:
+    if text not in ("", "ptxas", "nvjitlink"):
+        raise ValueError(f"expected ptxas or nvjitlink, got {text!r}")
+    return text
 
 
 @lru_cache(maxsize=1)
@@ -217,9 +224,8 @@ def resources(log: str) -> tuple[int, int, int]:
 @lru_cache(maxsize=1)
 def find_ptxas() -> str | None:
     """A ptxas: the environment's, PyPI's nvidia-cuda-nvcc, a CUDA installation's, the path's."""
-    for name in ("TRITONX_PTXAS_PATH", "TRITON_PTXAS_PATH"):
-        if given := os.environ.get(name):
-            return given
+    if given := knobs.read("TRITON_PTXAS_PATH", knobs.parse_program):
+        return given
     if (spec := find_spec("nvidia")) is not None:
         for root in spec.submodule_search_locations or ():
             for candidate in sorted(Path(root).glob("*/bin/ptxas")):

@@ -15,6 +15,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from tritonx.runtime import knobs
 from tritonx.runtime.errors import TritonError
 
 _SECTION = re.compile(r"^\s*\.section\s+\.text\.([^,\s]+)")
@@ -64,9 +65,8 @@ def _lines(listing: str) -> Iterator[str]:
 def find_nvdisasm() -> str | None:
     """An nvdisasm: the environment's, PyPI's nvidia-cuda-nvdisasm, a CUDA installation's, the path's, the one that a
     Triton wheel brings."""
-    for name in ("TRITONX_NVDISASM_PATH", "TRITON_NVDISASM_PATH"):
-        if given := os.environ.get(name):
-            return given
+    if given := knobs.read("TRITON_NVDISASM_PATH", knobs.parse_program):
+        return given
     candidates = [candidate for root in _places("nvidia") for candidate in sorted(root.glob("*/bin/nvdisasm"))]
     roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
     candidates += [Path(root) / "bin" / "nvdisasm" for root in roots if root]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tritonx.runtime.knobs import Group, optional_text
+from tritonx.runtime.knobs import Group, Knob, parse_file
 
 
 class NvidiaKnobs(Group):
-    libdevice_path = optional_text("TRITON_LIBDEVICE_PATH")
+    libdevice_path = Knob[str | None]("TRITON_LIBDEVICE_PATH", None, parse_file)
     """The libdevice.10.bc to link with; None looks for one. PyTorch sets it to be as exact as its own kernels."""
 
 

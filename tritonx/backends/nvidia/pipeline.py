@@ -22,7 +22,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
         gpu_stage(layout_passes(target, options), memory_passes(target, options)),
         EmitStage("llir", emit_llvm),
         EmitStage("ptx", emit_ptx),
-        EmitStage("cubin", emit_cubin, kind="binary"),
+        EmitStage("cubin", emit_cubin, kind="binary", needs_tool=True),
     )
 
 

@@ -40,12 +40,17 @@ class Result:
         return not self.good and self.kind != "unsupported"
 
 
-def run(device: str, names: Sequence[str], seed: int) -> Iterator[Result]:
-    """A result for each name, in order. Raises RuntimeError where no process comes up at all, as without a device."""
+START = "from tritonx.testing.conformance.isolated import serve; serve()"
+
+
+def run(device: str, names: Sequence[str], seed: int, start: str = START) -> Iterator[Result]:
+    """A result for each name, in order; ``start`` is what a child runs to serve them. Raises RuntimeError where no
+    process comes up at all, as without a device.
+    """
     rest = list(names)
     while rest:
         done = 0
-        for result in _one_process(device, rest, seed):
+        for result in _one_process(device, rest, seed, start):
             done += 1
             yield result
         if done == 0:
@@ -53,12 +58,11 @@ def run(device: str, names: Sequence[str], seed: int) -> Iterator[Result]:
         rest = rest[done:]
 
 
-def _one_process(device: str, names: Sequence[str], seed: int) -> Iterator[Result]:
+def _one_process(device: str, names: Sequence[str], seed: int, start: str) -> Iterator[Result]:
     reading, writing = os.pipe()
     root = str(Path(__file__).parents[3])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     errors = tempfile.TemporaryFile("w+", errors="replace")
-    start = "from tritonx.testing.conformance.isolated import serve; serve()"
     command = [sys.executable, "-c", start, str(writing), device, str(seed)]
     child = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors, pass_fds=(writing,),

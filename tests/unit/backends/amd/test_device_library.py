@@ -100,12 +100,14 @@ def test_numbers_of_instruction_sets(arch, number):
 
 
 def test_a_missing_library_is_named(monkeypatch, tmp_path):
-    for name in ("TRITONX_ROCM_BITCODE", "ROCM_PATH", "ROCM_HOME", "HIP_PATH"):
+    monkeypatch.delenv("TRITONX_ROCM_BITCODE", raising=False)
+    for name in ("ROCM_PATH", "ROCM_HOME", "HIP_PATH"):
         monkeypatch.setenv(name, str(tmp_path / "nothing"))
     monkeypatch.setattr(device_library, "find_spec", lambda name: None)
     monkeypatch.setattr(device_library, "INSTALLED", tmp_path / "nothing")
     with pytest.raises(FileNotFoundError, match=r"ocml\.bc.*TRITONX_ROCM_BITCODE"):
         device_library.path.__wrapped__("ocml.bc")
     (tmp_path / "nothing").mkdir()
+    monkeypatch.setenv("TRITONX_ROCM_BITCODE", str(tmp_path / "nothing"))
     (tmp_path / "nothing" / "ocml.bc").touch()
     assert device_library.path.__wrapped__("ocml.bc") == tmp_path / "nothing" / "ocml.bc"
