@@ -130,6 +130,12 @@ CASES: list[tuple[str, Callable[[Any], Any], type[Exception], str]] = [
         ValueError,
         "atomic_max does not support fp16",
     ),
+    (
+        "bits of floats",
+        lambda s: tl.atomic_and(POINTER, 1.0, _semantic=s),
+        ValueError,
+        "atomic_and does not support fp32",
+    ),
     ("atomic int8", lambda s: tl.atomic_add(BYTES, 1, _semantic=s), ValueError, "atomic_add does not support int8"),
     (
         "atomic sem",

@@ -65,6 +65,8 @@ class AtomicSemantics(MemorySemantics):
             raise ValueError(f"atomic_{name} does not support fp16")
         if element.is_bf16() and name != "add":
             raise ValueError(f"atomic_{name} does not support bf16")
+        if name in ("and", "or", "xor") and element.is_floating():
+            raise ValueError(f"atomic_{name} does not support {element}")
         if element.primitive_bitwidth < 16 or (element.is_int() and element.int_bitwidth == 16):
             raise ValueError(f"atomic_{name} does not support {element}")
         if pointer.type.is_block():

@@ -1,0 +1,84 @@
+"""What becomes of a program for a target: code, a refusal with its line, or something that no user should see."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import linecache
+import os
+import sys
+from typing import Any
+
+from tritonx.backends import registry
+from tritonx.backends.api import Compilation, EmitStage, Stage, run_stages
+from tritonx.runtime.errors import MissingLibrary, OutOfResources
+from tritonx.testing.sweep.programs import Program, programs
+
+
+def outcome(program: Program, target: str) -> tuple[str, str]:
+    """(kind, message): ``passed``, ``unsupported`` (a typed refusal that names the kernel's line), ``error``."""
+    kernel, file = _function(program)
+    try:
+        _compile(kernel, program, target)
+    except (OutOfResources, MissingLibrary) as refusal:  # about the whole kernel, or this machine
+        return "unsupported", str(refusal)
+    except Exception as problem:
+        from tritonx.testing.conformance.isolated import is_refusal
+
+        if not is_refusal(problem):
+            return "error", f"{type(problem).__name__}: {problem}"
+        if (line := _line(problem, file)) is None:
+            return "error", f"no line of the kernel in {type(problem).__name__}: {problem}"
+        return "unsupported", f"line {line}: {getattr(problem, 'reason', None) or _last(problem)}"
+    return "passed", ""
+
+
+def _compile(kernel: Any, program: Program, target: str) -> None:
+    """Up to the code that takes no tool of the vendor's."""
+    from tritonx.ir.verify import verify
+    from tritonx.runtime.sources import ASTSource
+
+    backend, parsed = registry.parse_target(target)
+    options = backend.parse_options(parsed, {})
+    module = ASTSource(kernel, program.signature, {}).make_module(parsed, options)
+    verify(module)
+    stages = [stage for stage in backend.stages(parsed, options) if not _needs_tool(stage)]
+    run_stages(module, stages, Compilation(parsed, options))
+
+
+def _needs_tool(stage: Stage) -> bool:
+    return isinstance(stage, EmitStage) and stage.needs_tool
+
+
+def _function(program: Program) -> tuple[Any, str]:
+    """The kernel and the file that its lines are said to stand in."""
+    file = f"<sweep {hashlib.sha256(program.source.encode()).hexdigest()[:12]}>"
+    linecache.cache[file] = (len(program.source), None, program.source.splitlines(True), file)
+    namespace: dict[str, Any] = {"__name__": "tritonx_sweep"}
+    exec(compile(program.source, file, "exec"), namespace)
+    return namespace["kernel"], file
+
+
+def _line(problem: Any, file: str) -> int | None:
+    """The line of the kernel that an error names, by itself or as the place of a call."""
+    for place in (getattr(problem, "place", None), *getattr(problem, "stack", ()), *getattr(problem, "places", ())):
+        if place is not None and place.file == file and place.line > 0:
+            return place.line
+    return None
+
+
+def _last(problem: Exception) -> str:
+    return getattr(problem, "error_message", None) or str(problem)
+
+
+def serve() -> None:
+    """In a child: compile the programs named on standard input, ``target`` and name apart by a tab, a line of JSON
+    for each."""
+    known = programs()
+    with os.fdopen(int(sys.argv[1]), "w", buffering=1) as out:
+        for line in sys.stdin.read().splitlines():
+            target, _, name = line.partition("\t")
+            print(json.dumps((line, *outcome(known[name], target))), file=out)
+            linecache.clearcache()
+        out.flush()
+        os._exit(0)  # whatever libraries do when they end is not what is tested
