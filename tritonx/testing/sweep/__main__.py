@@ -34,7 +34,7 @@ def sample(of: Sequence[str], count: int, seed: int) -> list[str]:
 def main() -> int:
     """The exit code."""
     parser = argparse.ArgumentParser("python -m tritonx.testing.sweep", description=__doc__)
-    parser.add_argument("target", nargs="*", help="cuda:90 and the like; all that are known without one")
+    parser.add_argument("target", nargs="*", help="backend:arch; all that are known without one")
     parser.add_argument("-k", default="", metavar="TEXT", help="only programs whose name contains this")
     parser.add_argument("--sample", type=int, metavar="N", help="so many programs, drawn over all targets")
     parser.add_argument("--seed", type=int, help="of the sample; a fresh one unless given")
