@@ -21,6 +21,7 @@ import numpy as np
 from tritonx.frontend.codegen.call_stack import room_for_calls
 from tritonx.frontend.codegen.calls import bind_arguments
 from tritonx.frontend.semantics import ir_type
+from tritonx.interpreter import fresh_memory
 from tritonx.interpreter.arguments import argument_value
 from tritonx.interpreter.check import check
 from tritonx.interpreter.eager import EagerValue
@@ -66,6 +67,7 @@ class InterpretedFunction(JITFunction):
         """The launch over `grid`, of whose arguments one may be called `grid` too."""
         self._run(grid, False, args, kwargs)
 
+    @fresh_memory.unwatched()
     def _run(self, grid: Any, warmup: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         request, given = self.launcher.request(args, kwargs)
         check(self, request)

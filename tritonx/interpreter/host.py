@@ -11,8 +11,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from tritonx.interpreter import fresh_memory
 from tritonx.interpreter.errors import InvalidLaunch
-from tritonx.interpreter.memory import Memory
+from tritonx.interpreter.memory import Array, Memory
 
 
 class UninitialisedArray:
@@ -47,7 +48,8 @@ class HostMemory:
         """Register `array`; the address of its element 0 as the kernel sees it. `InvalidLaunch` for what is no
         array."""
         if isinstance(array, np.ndarray):
-            return self.memory.register(cast(Any, array), name)
+            own_array = cast(Array, array)
+            return self.memory.register(own_array, name, written=fresh_memory.written(own_array))
         if isinstance(array, UninitialisedArray):
             own: Any = array.numpy()
             base = own.__array_interface__["data"][0]

@@ -99,15 +99,22 @@ class Memory:
         self._bases: list[int] = []
         self._last: Range | None = None
 
-    def register(self, array: Array, name: str, *, initialised: bool = True) -> int:
+    def register(self, array: Array, name: str, *, initialised: bool = True, written: Array | None = None) -> int:
         """Let the kernel use the memory of `array`, whatever its strides; returns the address of its element 0.
+        `written`: see `register_range`.
 
         Where ranges overlap (two views of one array) they are merged under the first one's name.
         """
         low, high = byte_bounds(array)
         address: int = array.__array_interface__["data"][0]
         self.register_range(
-            low, high - low, name, keeper=array, writeable=array.flags.writeable, initialised=initialised
+            low,
+            high - low,
+            name,
+            keeper=array,
+            writeable=array.flags.writeable,
+            initialised=initialised,
+            written=written,
         )
         return address
 

@@ -248,8 +248,10 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
             raise TypeError(f"{function!r} is already compiled: apply @jit once")
         own = (function.__module__ or "").startswith("tritonx.language")
         if knobs.runtime.interpret and not own:
+            from tritonx.interpreter.fresh_memory import watch
             from tritonx.interpreter.function import InterpretedFunction
 
+            watch()
             return InterpretedFunction(function, **options)
         return JITFunction(function, **options)
 

@@ -95,9 +95,7 @@ class ASTSource:
 
         return make_module(self.fn, self.signature, self.constants, self.attrs, options, target)
 
-    def make_ir(
-        self, target: Target, options: Options, codegen_fns: Any, module_map: Any, context: Any
-    ) -> ModuleView:
+    def make_ir(self, target: Target, options: Options, codegen_fns: Any, module_map: Any, context: Any) -> ModuleView:
         """Triton's name of `make_module`: a view of the module for code that walks it. What Triton's backends hand in
         as functions and modules is part of the target here."""
         from tritonx.runtime.ir_view import ModuleView
