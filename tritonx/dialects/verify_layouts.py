@@ -6,7 +6,7 @@ A module without layouts is `tt`, and nothing is checked.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region
@@ -14,20 +14,35 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.layout_constraints import constraint_of
 from tritonx.ir.errors import VerifyFailure
-from tritonx.ir.types import encoding_of, is_tensor, shape_of, type_of
+from tritonx.ir.types import encoding_of, i32, is_tensor, shape_of, type_of
 
 WARPS, LANES, BLOCKS = "ttg.num-warps", "ttg.threads-per-warp", "ttg.num-ctas"
 """Attributes of a module: how many warps a block has, lanes a warp, blocks a cluster."""
 
+MOST = {WARPS: 64, LANES: 64, BLOCKS: 16}
+"""No target has more: 64 warps or lanes of a block on any GPU, 16 blocks in a cluster (CUDA programming guide)."""
+
 
 def verify_layouts(module: Operation) -> None:
     """Raises `VerifyFailure` at the first op whose layouts are wrong."""
+    _check_launch_shape(module)
     if any(encoding_of(t) is not None for op in module.walk() for t in _types(op)):
         _Check(module).op(module)
 
 
 def _types(op: Operation) -> list[Attribute]:
     return [type_of(value) for value in (*op.operands, *op.results)]
+
+
+def _check_launch_shape(module: Operation) -> None:
+    """Threads come in powers of two: layouts number them by bits."""
+    for name in (WARPS, LANES, BLOCKS):
+        found = module.attributes.get(name)
+        if found is None:
+            continue
+        count = _number(module, name)
+        if count is None or count <= 0 or count & (count - 1) or count > MOST[name]:
+            raise VerifyFailure(f"'{name}' must be a power of two up to {MOST[name]}, an i32, got {found}", module)
 
 
 class _Check:
@@ -108,8 +123,8 @@ class _Check:
 
 
 def _number(module: Operation, name: str) -> int | None:
-    found = module.attributes.get(name)
-    return found.value.data if isinstance(found, IntegerAttr) else None
+    found: Any = module.attributes.get(name)
+    return found.value.data if isinstance(found, IntegerAttr) and i32 == cast(Any, found).type else None
 
 
 def _partition_warps(op: Operation) -> tuple[int, ...] | None:

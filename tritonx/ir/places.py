@@ -22,10 +22,16 @@ def source_of(op: Operation) -> tuple[SourcePoint, ...]:
 
 
 def excerpt(place: SourcePoint) -> str:
-    """The source line with a caret under the column; empty where the file cannot be read."""
-    text = linecache.getline(place.file, place.line).rstrip("\n")
-    if not text:
+    """The source line with a caret under the column; empty where this process has not read the file.
+
+    A location in a file of IR may name any file (another machine's, a device, somebody's secrets), so that none is
+    opened for it. The source of a kernel that is compiled here has been read into ``linecache`` by then.
+    """
+    known = linecache.cache.get(place.file)
+    lines = known[2] if known is not None and len(known) == 4 else ()
+    if not 0 < place.line <= len(lines):
         return ""
+    text = lines[place.line - 1].rstrip("\n")
     number = f"{place.line:5d}"
     pad = "".join("\t" if c == "\t" else " " for c in text[: max(place.column - 1, 0)])
     return f"{number} | {text}\n{' ' * len(number)} | {pad}^"

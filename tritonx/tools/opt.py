@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from tritonx.backends.api import EmitStage, PassStage
+from tritonx.ir.places import excerpt
 from tritonx.tools import opt_input, opt_listing
 from tritonx.tools.opt_diagnostics import Diagnostic, expectations_of, mismatches
 
@@ -261,7 +262,8 @@ def _of_failure(failure: PassFailure, parsed: opt_input.Parsed) -> Diagnostic:
     here = parsed.at(failure.op, message)
     diagnostic = _Reported(here.file, here.line, here.column, message, here.source)
     if failure.places:
-        diagnostic.report = str(failure)
+        shown = "" if excerpt(failure.places[0]) or not here.source else f"\n{here.where()}: the op in the input\n"
+        diagnostic.report = str(failure) + (shown and shown + here.excerpt())
     else:
         rest = str(failure).split("\n", failure.reason.count("\n") + 1)[failure.reason.count("\n") + 1 :]
         kind = "internal error" if failure.internal else "error"

@@ -27,11 +27,18 @@ class Diagnostic(Exception):
     """Further text below the excerpt."""
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        text = f"{where}: error: {self.message}"
+        text = f"{self.where()}: error: {self.message}"
         if self.source:
-            text += f"\n{_excerpt(self.source, max(self.column - 1, 0))}"
+            text += f"\n{self.excerpt()}"
         return f"{text}\n{self.notes}" if self.notes else text
+
+    def where(self) -> str:
+        """File, line and column, as far as they are known."""
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+    def excerpt(self) -> str:
+        """The line of the input with a caret."""
+        return _excerpt(self.source, max(self.column - 1, 0))
 
 
 def _excerpt(line: str, column: int) -> str:

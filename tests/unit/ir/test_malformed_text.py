@@ -144,6 +144,10 @@ def test_lines_dropped_and_swapped(path):
         "module { tt.func @f(%a: tensor<4xi32, #ttg.blocked<{order = [0]}>>) { tt.return } }",
         "module { tt.func @f(%a: tensor<4xi32, #ttg.blocked<{sizePerThread = [3], threadsPerWarp = [32],"
         " warpsPerCTA = [4], order = [0]}>>) { tt.return } }",
+        "module attributes {x = 8.0 : f128} {}",
+        'module attributes {"ttg.num-warps" = -4 : i32} {}',
+        'module attributes {"ttg.num-warps" = 8 : i16} {}',
+        'module attributes {"ttg.threads-per-warp" = 48 : i32} {}',
         "(" * 100_000,
         "module attributes {x = " + "[" * 20_000,
     ],

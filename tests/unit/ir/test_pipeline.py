@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import pickle
 import tempfile
 from dataclasses import dataclass
@@ -77,6 +78,7 @@ class Exhausts(ModulePass):
 def test_a_refusal_names_pass_line_op_and_command(tmp_path: Path) -> None:
     kernel = tmp_path / "kernel.py"
     kernel.write_text("def kernel(x, p):\n  a = x + x\n")
+    assert linecache.getlines(str(kernel))  # the front end has read it
     with pytest.raises(PassFailure) as caught:
         run_passes(module(str(kernel)), (Fold(), Refuses(size=4)), PassHooks(exact_reproducer=True))
     lines = str(caught.value).splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import linecache
 import os
 import subprocess
 import sys
@@ -147,9 +148,28 @@ def test_a_failing_pass_prints_a_command_that_fails_the_same_way() -> None:
 def test_a_failure_points_at_the_kernels_line_where_there_is_one(tmp_path: Path) -> None:
     source = tmp_path / "k.py"
     source.write_text("a\nf()\n")
+    assert linecache.getline(str(source), 2) == "f()\n"  # the front end has read a kernel's source
     text = f'tt.func @f() {{\n  tt.call @f() : () -> () loc("{source}":2:1)\n  tt.return\n}}\n'
     _, _, err = run("-p", "inline", stdin=text)
     assert err.splitlines()[:2] == [f"{source}:2:1: error: pass 'inline': recursive call of 'f' (f → f)", "    2 | f()"]
+
+
+@pytest.mark.parametrize("file", ["secret.txt", "/dev/zero", "/etc/passwd"])
+def test_a_location_opens_no_file(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / file
+    if not path.exists():
+        path.write_text("what nobody should see\n")
+
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError("a file was opened for a location")
+
+    text = f'tt.func @f() {{\n  tt.call @f() : () -> () loc("{path}":1:1)\n  tt.return\n}}\n'
+    with monkeypatch.context() as patched:
+        patched.setattr("tokenize.open", opened)
+        code, _, err = run("-p", "inline", stdin=text)
+    assert code == 1 and err.startswith(f"{path}:1:1: error: pass 'inline': recursive call of 'f'")
+    assert "nobody should see" not in err and "root:" not in err
+    assert "<stdin>:2:3: the op in the input" in err and "  tt.call @f()" in err
 
 
 def test_good_input() -> None:

@@ -13,6 +13,7 @@ from tritonx.conversion.tile_to_gpu.solve import solve
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.conversion.tile_to_gpu.write import write
 from tritonx.dialects import tile
+from tritonx.ir.failure import PassError
 from tritonx.ir.types import i32
 
 
@@ -70,8 +71,21 @@ class AssignLayouts(ModulePass):
             operand_packing=self.operand_packing,
         )
 
+    def _check_launch_shape(self, module: ModuleOp) -> None:
+        """What a module says already about the launch is what it is compiled for."""
+        for name, wanted in (("ttg.num-warps", self.num_warps), ("ttg.num-ctas", self.num_ctas)):
+            found = module.attributes.get(name)
+            if isinstance(found, IntegerAttr) and found.value.data != wanted:
+                option = name.removeprefix("ttg.").replace("-", "_")
+                raise PassError(
+                    module,
+                    f"the module says {name} = {found.value.data}, the compile options {option} = {wanted}",
+                    f"compile with {option}={found.value.data}",
+                )
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = self.gpu_target()
+        self._check_launch_shape(op)
         facts = analyze_axes(op)
         functions = [
             function for function in op.ops if isinstance(function, tile.FuncOp) and function.body.blocks.first

@@ -8,7 +8,7 @@ from xdsl.passes import ModulePass
 from tritonx.backends.api import PassStage
 from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
-from tritonx.ir.types import encoding_of, is_tensor
+from tritonx.ir.types import encoding_of, is_tensor, type_of
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
@@ -56,11 +56,11 @@ def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -
 
 
 def has_layouts(module: ModuleOp) -> bool:
-    """Whether a module is `ttg`: a launch shape is recorded, or a tile has a layout."""
-    if "ttg.num-warps" in module.attributes:
-        return True
-    types = (value.type for op in module.walk() for value in (*op.results, *op.operands))
-    return any(is_tensor(type_) and encoding_of(type_) is not None for type_ in types)
+    """Whether a module is `ttg`: its tiles have layouts, or it has no tiles and a launch shape is recorded."""
+    tiles = [t for op in module.walk() for t in map(type_of, (*op.results, *op.operands)) if is_tensor(t)]
+    if not tiles:
+        return "ttg.num-warps" in module.attributes
+    return any(encoding_of(type_) is not None for type_ in tiles)
 
 
 def memory_pipeline(

@@ -48,6 +48,10 @@ _NAME_LOCATION = re.compile(r'\s*loc\("([^"\\\n]*)"\((#loc\d*)\)\)')
 _CALL_LOCATION = re.compile(r"\s*loc\(callsite\((#loc\d*) at (#loc\d*)\)\)")
 
 
+UNKNOWN_FLOATS = ("f80", "f128")
+"""Types of which xDSL can neither read nor write a number, and which no target computes with."""
+
+
 class Parser(XDSLParser):
     """See the module's docstring."""
 
@@ -181,6 +185,8 @@ class Parser(XDSLParser):
         token = self._current_token
         match = _TYPE.match(self._text, token.span.start)
         if match is None:
+            if token.kind is MLIRTokenKind.BARE_IDENT and token.text in UNKNOWN_FLOATS:
+                self.raise_error(f"{token.text} is a type without values here")
             return super().parse_optional_type()
         text = match[0]
         type_ = self._types.get(text)
