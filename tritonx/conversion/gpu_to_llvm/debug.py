@@ -4,60 +4,51 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
-from tritonx.conversion.gpu_to_llvm.elementwise import cast_float, convert_tile
+from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.types import bits, is_float
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
+from tritonx.ir import printed_text
 from tritonx.ir.places import source_of
-from tritonx.ir.types import FLOAT8_TYPES, element_type, f32, is_tensor, shape_of
-
-_PROMOTED = {"half": "double", "bfloat": "double", "float": "double", "double": "double"}
+from tritonx.ir.types import element_type, is_tensor, shape_of
 
 
 def print_(op: Any, f: FunctionEmitter) -> None:
-    """One line for each element a thread holds: ``pid (x, y, z) idx (i, j) prefix: value``."""
+    """One line for each element a thread holds, in the format of ``printed_text``."""
     pids = [(f.program_id(axis), "i32", True) for axis in range(3)]
-    prefix = op.prefix.data.replace("%", "%%")
-    signed = list(op.isSigned.get_values())
+    prefix, hexadecimal = op.prefix.data, bool(op.hex.value.data)
     if not op.args:
-        f.machine.print_line(f, f"pid (%d, %d, %d){prefix}\n", pids)
-        return
-    for number, value in enumerate(op.args):
-        tile_ = f.get(value)
-        if element_type(value.type) in FLOAT8_TYPES:
-            tile_ = cast_float(f, tile_, value.type, f32)
-        tile_ = widen(f, tile_, bool(signed[number]) if number < len(signed) else True)
-        spec = specifier(tile_.elem, bool(op.hex.value.data), bool(signed[number]) if number < len(signed) else True)
-        operand = f"(operand {number}) " if len(op.args) > 1 else ""
-        type_ = value.type
-        rank = len(shape_of(type_))
-        layout = f.indices(f.layout(type_)) if is_tensor(type_) else None
-        for r, name in enumerate(f.scalars(tile_)):
-            coordinates = [] if layout is None else [(layout.dim(d)[r], "i32", True) for d in range(rank)]
-            where = ", ".join(["%d"] * rank)
-            text = f"pid (%d, %d, %d) idx ({where}){prefix}{operand}{spec}\n"
-            f.machine.print_line(f, text, [*pids, *coordinates, (name, tile_.elem, True)])
+        f.machine.print_line(f, printed_text.line(prefix), pids)
+    for number, (value, signed) in enumerate(zip(op.args, op.isSigned.get_values(), strict=True)):
+        element = element_type(value.type)
+        given = widen(f, f.get(value), element, hexadecimal=hexadecimal, signed=bool(signed))
+        text = printed_text.line(
+            prefix,
+            shape_of(value.type),
+            printed_text.operand_name(number, len(op.args)),
+            printed_text.conversion(element, hexadecimal=hexadecimal, signed=bool(signed)),
+        )
+        layout = f.indices(f.layout(value.type)) if is_tensor(value.type) else None
+        for r, name in enumerate(f.scalars(given)):
+            coordinates = [] if layout is None else [layout.dim(d)[r] for d in range(len(shape_of(value.type)))]
+            f.machine.print_line(f, text, [*pids, *((c, "i32", True) for c in coordinates), (name, given.elem, True)])
 
 
-def widen(f: FunctionEmitter, value: Tile, signed: bool) -> Tile:
-    """The value as C's variable arguments pass it: doubles, and integers of 32 or 64 bits."""
-    if value.elem in _PROMOTED:
-        return convert_tile(f, "fpext", value, "double")
+def widen(f: FunctionEmitter, value: Tile, element: Attribute, *, hexadecimal: bool, signed: bool) -> Tile:
+    """The value as C's variable arguments pass it: a double, or an integer of 32 or 64 bits."""
     if value.elem.startswith("ptr"):
         return convert_tile(f, "ptrtoint", value, "i64")
+    if printed_text.is_float_text(element, hexadecimal=hexadecimal):
+        return value if value.elem == "double" else convert_tile(f, "fpext", value, "double")
+    if is_float(value.elem):
+        value = convert_tile(f, "bitcast", value, f"i{bits(value.elem)}")
     if int(value.elem[1:]) < 32:
-        return convert_tile(f, "sext" if signed and value.elem != "i1" else "zext", value, "i32")
+        extension = "sext" if printed_text.is_signed_text(element, signed=signed) else "zext"
+        return convert_tile(f, extension, value, "i32")
     return value
-
-
-def specifier(elem: str, hex_: bool, signed: bool) -> str:
-    if hex_:
-        return "0x%016llx" if elem in ("i64", "double") else "0x%08x"
-    if elem == "double":
-        return "%f"
-    return ("%lld" if signed else "%llu") if elem == "i64" else ("%d" if signed else "%u")
 
 
 def assert_(op: Any, f: FunctionEmitter) -> None:

@@ -15,9 +15,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.emitter import Position, row_major
 from tritonx.conversion.tile_to_loops.tables import EffectRule, StatementRule
-from tritonx.conversion.tile_to_loops.types import integer_bits, is_float, register_type
+from tritonx.conversion.tile_to_loops.types import register_type
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import cf, tile
+from tritonx.ir import printed_text
 from tritonx.ir.places import source_of
 from tritonx.ir.types import element_type, f64, is_tensor, shape_of
 
@@ -28,13 +29,18 @@ if TYPE_CHECKING:
 
 
 def _print(e: Emitter, op: tile.PrintOp) -> None:
-    prefix = op.prefix.data.replace("%", "%%")
+    prefix, hexadecimal = op.prefix.data, bool(op.hex.value.data)
     operands, signs = list(op.args), [bool(flag) for flag in op.isSigned.get_values()]
     if not operands:
-        _line(e, f"pid (%d, %d, %d){prefix}\n", [])
-    for number, value in enumerate(operands):
-        name = f"(operand {number}) " if len(operands) > 1 else ""
-        _print_value(e, value, prefix + name, hexadecimal=bool(op.hex.value.data), signed=signs[number])
+        _line(e, printed_text.line(prefix), [])
+    for number, (value, signed) in enumerate(zip(operands, signs, strict=True)):
+        text = printed_text.line(
+            prefix,
+            shape_of(value.type),
+            printed_text.operand_name(number, len(operands)),
+            printed_text.conversion(element_type(value.type), hexadecimal=hexadecimal, signed=signed),
+        )
+        _print_value(e, value, text, hexadecimal=hexadecimal, signed=signed)
 
 
 def _line(e: Emitter, text: str, arguments: list[tuple[str, str]]) -> None:
@@ -44,40 +50,34 @@ def _line(e: Emitter, text: str, arguments: list[tuple[str, str]]) -> None:
     w.do(f"call i32 (i32, ptr, ...) @dprintf(i32 1, ptr {e.module.string(text)}, {', '.join(values)})")
 
 
-def _print_value(e: Emitter, value: SSAValue, prefix: str, *, hexadecimal: bool, signed: bool) -> None:
-    shape = shape_of(value.type)
+def _print_value(e: Emitter, value: SSAValue, text: str, *, hexadecimal: bool, signed: bool) -> None:
     index: list[str] = []
     with ExitStack() as stack:
-        for extent in shape:
+        for extent in shape_of(value.type):
             index.append(stack.enter_context(e.writer.loop("print", extent)))
         e.fresh_chunk()
         element = element_type(value.type)
-        text = e.evaluate(value, Position(tuple(index))).text
-        form, kind, argument = _formatted(e, text, element, hexadecimal=hexadecimal, signed=signed)
-        places = ", ".join(f"%{len(str(extent - 1))}lld" for extent in shape)
-        _line(e, f"pid (%d, %d, %d) idx ({places}){prefix}{form}\n", [*(("i64", i) for i in index), (kind, argument)])
+        name = e.evaluate(value, Position(tuple(index))).text
+        given = _widened(e, name, element, hexadecimal=hexadecimal, signed=signed)
+        numbers = [("i32", e.writer.let(f"trunc i64 {i} to i32")) for i in index]
+        _line(e, text, [*numbers, given])
     e.fresh_chunk()
 
 
-def _formatted(e: Emitter, text: str, element: Attribute, *, hexadecimal: bool, signed: bool) -> tuple[str, str, str]:
-    """(conversion, LLVM type, value) of one element."""
-    w = e.writer
-    kind = register_type(element)
+def _widened(e: Emitter, text: str, element: Attribute, *, hexadecimal: bool, signed: bool) -> tuple[str, str]:
+    """An element as C's variable arguments pass it: (LLVM type, value) of a double, or an integer of 32 or 64 bits."""
+    w, kind = e.writer, register_type(element)
     if kind == "ptr":
-        return "0x%llx", "i64", w.let(f"ptrtoint ptr {text} to i64")
-    if is_float(element):
-        if hexadecimal:
-            bits = 8 * {"float": 4, "double": 8, "half": 2, "i16": 2, "i8": 1}[kind]
-            raw = w.let(f"bitcast {kind} {text} to i{bits}") if kind[0] != "i" else text
-            wide = raw if bits == 64 else w.let(f"zext i{bits} {raw} to i64")
-            return f"0x%0{bits // 4}llx", "i64", wide
-        return "%f", "double", convert.convert_float(w, Lanes(text, 0), element, f64).text
-    bits = integer_bits(element)
-    extension = "sext" if signed and not hexadecimal and bits > 1 else "zext"
-    wide = text if bits == 64 else w.let(f"{extension} {kind} {text} to i64")
-    if hexadecimal:
-        return f"0x%0{max(2, bits // 4)}llx", "i64", wide
-    return ("%lld" if signed else "%llu"), "i64", wide
+        return "i64", w.let(f"ptrtoint ptr {text} to i64")
+    if printed_text.is_float_text(element, hexadecimal=hexadecimal):
+        return "double", convert.convert_float(w, Lanes(text, 0), element, f64).text
+    if kind[0] != "i":
+        bits = {"half": 16, "float": 32, "double": 64}[kind]
+        text, kind = w.let(f"bitcast {kind} {text} to i{bits}"), f"i{bits}"
+    if int(kind[1:]) < 32:
+        extension = "sext" if printed_text.is_signed_text(element, signed=signed) else "zext"
+        return "i32", w.let(f"{extension} {kind} {text} to i32")
+    return kind, text
 
 
 # ---- assert

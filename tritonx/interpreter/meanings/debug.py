@@ -1,8 +1,4 @@
-"""Printing, in the form of Triton's device code, and assertions.
-
-One line an element: `pid (0, 0, 0) idx ( 3, 12) x: 1.500000`, with `(operand 1)` before the value where an op prints
-several.
-"""
+"""Printing, in the form of Triton's device code (`tritonx.ir.printed_text`), and assertions."""
 
 # Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
@@ -14,75 +10,58 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from xdsl.ir import Attribute
 
 from tritonx.dialects import cf, tile
 from tritonx.interpreter.errors import DeviceAssertion
 from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.values import is_float, unsigned
-from tritonx.ir.types import is_pointer, type_of
+from tritonx.ir import printed_text
+from tritonx.ir.types import element_type, is_pointer, shape_of, type_of
 
 
-def format_value(value: Any, *, hexadecimal: bool, signed: bool, pointer: bool) -> str:
-    """One element as C's printf writes it: %f, %i, %u, or in hexadecimal as wide as the type."""
-    if pointer:
-        return f"{int(value):#x}"
-    dtype = np.asarray(value).dtype
-    if is_float(dtype):
-        if hexadecimal:
-            bits = np.asarray(value).view(f"u{dtype.itemsize}")[()]
-            return f"0x{int(bits):0{dtype.itemsize * 2}x}"
-        return f"{float(value):f}"
-    if dtype == np.bool_:
-        return f"0x{int(value):02x}" if hexadecimal else str(int(value))
-    if hexadecimal:
-        return f"0x{int(unsigned(value)):0{dtype.itemsize * 2}x}"
-    return str(int(value) if signed else int(unsigned(value)))
+def argument(value: Any, element: Attribute, *, hexadecimal: bool, signed: bool) -> int | float:
+    """One element as it is handed to a conversion: a float, or an integer as wide as C passes it."""
+    if is_pointer(element):
+        return int(value)
+    if printed_text.is_float_text(element, hexadecimal=hexadecimal):
+        return float(value)
+    held = np.asarray(value)
+    if is_float(held.dtype):
+        return int(held.view(f"u{held.dtype.itemsize}")[()])
+    if not printed_text.is_signed_text(element, signed=signed):
+        return int(unsigned(held))
+    number = int(held)
+    return number if not hexadecimal else number & ((1 << max(32, 8 * held.dtype.itemsize)) - 1)
 
 
 def format_lines(
-    program: tuple[int, int, int],
-    prefix: str,
-    value: Any,
-    operand: str,
-    *,
-    hexadecimal: bool,
-    signed: bool,
-    pointer: bool,
+    program: tuple[int, int, int], text: str, value: Any, element: Attribute, *, hexadecimal: bool, signed: bool
 ) -> Iterator[str]:
-    """The lines for one operand, in row-major order; `operand` stands between the prefix and the value."""
+    """The lines for one operand, in row-major order, by the format `text`."""
     array = np.asarray(value)
-    widths = [len(str(extent - 1)) for extent in array.shape]
-    head = f"pid ({program[0]}, {program[1]}, {program[2]}) idx "
     for index in np.ndindex(array.shape):
-        place = ", ".join(f"{i:{w}d}" for i, w in zip(index, widths, strict=True))
-        text = format_value(array[index], hexadecimal=hexadecimal, signed=signed, pointer=pointer)
-        yield f"{head}({place}){prefix}{operand}{text}"
+        yield text % (*program, *index, argument(array[index], element, hexadecimal=hexadecimal, signed=signed))
 
 
 def _print(op: Any, bind: Binder) -> Function:
     prefix: str = op.prefix.data
     hexadecimal = bool(op.hex.value.data)
     signed = [bool(flag) for flag in op.isSigned.get_values()]
-    pointers = [is_pointer(type_of(operand)) for operand in op.operands]
+    types = [type_of(operand) for operand in op.operands]
 
     def print_(*values: Any) -> None:
         execution = bind.execution
-        x, y, z = execution.program
         if not values:
-            execution.write([f"pid ({x}, {y}, {z}){prefix}"])
-        for number, value in enumerate(values):
-            name = f"(operand {number}) " if len(values) > 1 else ""
-            execution.write(
-                format_lines(
-                    execution.program,
-                    prefix,
-                    value,
-                    name,
-                    hexadecimal=hexadecimal,
-                    signed=signed[number],
-                    pointer=pointers[number],
-                )
-            )
+            execution.write([printed_text.line(prefix).removesuffix("\n") % execution.program])
+        for number, (value, type_, sign) in enumerate(zip(values, types, signed, strict=True)):
+            element = element_type(type_)
+            conversion = printed_text.conversion(element, hexadecimal=hexadecimal, signed=sign)
+            # Python's formats are C's without the lengths, and have no pointers.
+            conversion = conversion.replace("ll", "").replace("%p", "0x%x")
+            name = printed_text.operand_name(number, len(values))
+            text = printed_text.line(prefix, shape_of(type_), name, conversion).removesuffix("\n")
+            execution.write(format_lines(execution.program, text, value, element, hexadecimal=hexadecimal, signed=sign))
 
     return print_
 

@@ -6,12 +6,12 @@
 // A message is begun, given its format and up to seven words at a time, the last of which ends it; what fails is named
 // by file, line and function on standard error before the wave traps. The runtime is told that the kernel calls it.
 
-// CHECK-DAG: addrspace(4) constant {{.*}} c"pid (%d, %d, %d) idx (%d) x: (operand 0) %f\0A\00"
+// CHECK-DAG: addrspace(4) constant {{.*}} c"pid (%u, %u, %u) idx (%3u) x: (operand 0) %f\0A\00"
 // CHECK-DAG: addrspace(4) constant {{.*}} c"here.py:7: talk: Assertion `positive` failed\0A\00"
 // CHECK-LABEL: @talk(
 // CHECK: %[[a:.*]] = call i64 @__ockl_printf_begin(i64 0)
 // CHECK: bitcast double %{{.*}} to i64
-// CHECK: %[[b:.*]] = call i64 @__ockl_printf_append_string_n(i64 %[[a]], ptr {{.*}}, i64 45, i32 0)
+// CHECK: %[[b:.*]] = call i64 @__ockl_printf_append_string_n(i64 %[[a]], ptr {{.*}}, i64 46, i32 0)
 // CHECK: call i64 @__ockl_printf_append_args(i64 %[[b]], i32 5, {{.*}}, i32 1)
 // CHECK: br i1
 // CHECK: %[[c:.*]] = call i64 @__ockl_fprintf_stderr_begin()
