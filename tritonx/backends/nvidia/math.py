@@ -115,8 +115,8 @@ def divided_by_one(f: FunctionEmitter, x: Tile, y: str) -> Tile:
 
 
 def remainder(f: FunctionEmitter, operands: list[Tile]) -> Tile:
-    """C's fmod: x - trunc(x / y)·y, and x itself where y is infinite; rounds the quotient correctly before
-    truncating.
+    """C's fmod: x - trunc(x / y)·y with the quotient rounded correctly before it is truncated, and x itself where it is
+    the smaller of the two, which covers an infinite y (but for that of an infinite x, which is NaN).
     """
     x, y = operands
     type_ = x.elem
@@ -125,10 +125,9 @@ def remainder(f: FunctionEmitter, operands: list[Tile]) -> Tile:
     whole = call_intrinsic(f, "trunc", [quotient])
     negative = combine(f, type_, [whole], lambda s, v: f"fneg {of(s, type_)} {v[0]}")
     rest = call_intrinsic(f, "fma", [negative, y, x])
-    size = call_intrinsic(f, "fabs", [y])
-    infinity = Tile.splat(type_, y.n, float_literal(float("inf"), type_))
-    infinite = combine(f, "i1", [size, infinity], lambda s, v: f"fcmp oeq {of(s, type_)} {v[0]}, {v[1]}")
-    return select_tile(f, infinite, x, rest)
+    sizes = [call_intrinsic(f, "fabs", [v]) for v in (x, y)]
+    smaller = combine(f, "i1", sizes, lambda s, v: f"fcmp olt {of(s, type_)} {v[0]}, {v[1]}")
+    return select_tile(f, smaller, x, rest)
 
 
 def double_function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
