@@ -16,10 +16,16 @@ class Defect:
     proof: str
 
 
-SLOW_BUILD = "clBuildProgram does not return within minutes"
+CRASH_REPORT = "PLEASE submit a bug report to https://software.intel.com"
+"""What its compiler prints when it crashes, which it does about once in 300 kernels with sub-groups. The same kernels
+built three times out of three when they were tried alone."""
+
+SLOW_BUILD = "clBuildProgram takes minutes"
+PROOF = "with -cl-opt-disable (opencl:items) the same module builds in under a second and is right"
 
 DEFECTS: tuple[Defect, ...] = (
-    Defect("casts/fp64-256-w4", "spirv", SLOW_BUILD, "built in 0.4 s and right with -cl-opt-disable (opencl:items)"),
+    Defect("casts/fp64-256-w4", "spirv", SLOW_BUILD, PROOF),
+    Defect("shape/reshape-int8-16x128-w1", "spirv", SLOW_BUILD, PROOF),
 )
 """Of intel-opencl-rt 2026.2. A case that stands here is not run on that target."""
 
