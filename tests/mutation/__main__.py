@@ -86,7 +86,7 @@ def run(scratch: Path, name: str, count: int, seed: int, limit: float, results: 
 
 
 def check_killers(scratch: Path, name: str, tests: set[str], limit: float) -> None:
-    """The tests that noticed something must pass where there is nothing to notice; ``SystemExit`` with those that fail."""
+    """What noticed a mutant must pass where there is none; ``SystemExit`` with the tests that fail."""
     nodes = sorted({test.partition(" ")[2].partition(" - ")[0] for test in tests if "tests/" in test})
     if nodes:
         failed, said = first_failure(scratch, (tuple(nodes),), limit)
