@@ -166,6 +166,7 @@ def cases(cover: Cover) -> Iterator[Case]:
                 ("arithmetic", arithmetic_kernel, _arithmetic), ("extrema", extrema_kernel, _extrema),
                 ("compare", compare_kernel, _compare),
             ):  # fmt: skip
-                yield Case(f"fp8_{name}/{dtype}-{count}-w{w}", kernel, make(dtype, count), {"num_warps": w}, needs)
-        yield Case(f"fp8_combine/{dtype}-64x8", combine_kernel, _combine(dtype, 64, 8), {}, needs)
-        yield Case(f"fp8_scalar/{dtype}-16-w1", scalar_kernel, _scalar(dtype, 16), {"num_warps": 1}, needs)
+                title = f"fp8_arithmetic/{name}-{dtype}-{count}-w{w}"
+                yield Case(title, kernel, make(dtype, count), {"num_warps": w}, needs)
+        yield Case(f"fp8_arithmetic/combine-{dtype}-64x8", combine_kernel, _combine(dtype, 64, 8), {}, needs)
+        yield Case(f"fp8_arithmetic/scalar-{dtype}-16-w1", scalar_kernel, _scalar(dtype, 16), {"num_warps": 1}, needs)
