@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import llvmlite.binding as llvm
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -98,6 +100,12 @@ def print_values(x_ptr, N: tl.constexpr):
 def test_printing(target: str, function: str) -> None:
     text = emit(print_values, target, np.zeros(256, np.float32), N=256)
     assert text.count(f" {function}") == 1 + 256 // (4 * (32 if target.startswith("cuda") else 64))
+
+
+@pytest.mark.parametrize("target", ["cuda:75", "cuda:90", "hip:gfx942"])
+def test_small_floats_are_printed_as_numbers(target: str) -> None:
+    text = emit(print_values, target, np.zeros(256, ml_dtypes.float8_e5m2), N=256)
+    assert re.search(r'c".*%f', text)
 
 
 @tritonx.jit

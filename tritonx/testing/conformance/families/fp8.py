@@ -11,9 +11,9 @@ import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import ROUNDED, Case, Output, Trial
+from tritonx.testing.conformance.case import ROUNDED, Case, Output, Trial, format_of
 from tritonx.testing.conformance.cover import Cover
-from tritonx.testing.conformance.values import DTYPES, FP8
+from tritonx.testing.conformance.values import ALL_FP8, DTYPES, FP8
 
 LARGEST = {"fp8e4nv": 448.0, "fp8e5": 57344.0}
 
@@ -86,7 +86,36 @@ def _sum(dtype: str, count: int) -> Any:
     return make
 
 
+def _once(rng: np.random.Generator, target: str, *, toward_zero: bool) -> Any:
+    """fp64 so near to a number of the format (toward zero) or to the middle of two (else) that fp32 cannot tell."""
+    dtype = np.dtype(DTYPES[target])
+    codes = rng.integers(1, 1 << (8 * dtype.itemsize - 1), 4096).astype(f"u{dtype.itemsize}")
+    x = codes.view(dtype).astype(np.float64)
+    following = (codes + np.array(1, codes.dtype)).view(dtype).astype(np.float64)
+    normal = np.abs(x) >= float(format_of(dtype).smallest_normal)  # devices may flush the others
+    usable = np.isfinite(x) & np.isfinite(following) & normal
+    x, following = x[usable][:512], following[usable][:512]
+    below = rng.random(512) < 0.5
+    if toward_zero:
+        return np.where(below, following * (1 - 2.0**-40), following), np.where(below, x, following)
+    return (x + following) / 2 * np.where(below, 1 - 2.0**-40, 1 + 2.0**-40), np.where(below, x, following)
+
+
+def _rounded_once(target: str, *, toward_zero: bool) -> Any:
+    def make(rng: np.random.Generator) -> Trial:
+        given, expected = _once(rng, target, toward_zero=toward_zero)
+        return Trial((given, Output.of(expected.astype(DTYPES[target]))), {"N": 512})
+
+    return make
+
+
 def cases(cover: Cover) -> Iterator[Case]:
+    for target in (*ALL_FP8, "fp16", "bf16"):
+        needs = frozenset({target} & {*ALL_FP8})
+        make = _rounded_once(target, toward_zero=False)
+        yield Case(f"fp8/once-fp64-{target}", convert_kernel, make, {}, needs)
+        make = _rounded_once(target, toward_zero=True)
+        yield Case(f"fp8/once-toward-zero-fp64-{target}", toward_zero_kernel, make, {}, needs)
     for small in FP8:
         needs = frozenset({small})
         for wide in ("fp32", "fp16", "bf16"):
