@@ -130,7 +130,7 @@ def dropout_is_right(inputs: list[Tensor], outputs: list[Tensor]) -> None:
     (x,), (y, gradient) = inputs, outputs
     kept = y != 0
     share = 1 - kept.double().mean().item()
-    assert abs(share - 0.25) < 4 * (0.25 * 0.75 / x.numel()) ** 0.5, f"{share} dropped"
+    assert abs(share - 0.25) < 6 * (0.25 * 0.75 / x.numel()) ** 0.5, f"{share} dropped"
     torch.testing.assert_close(y, torch.where(kept, x * 2.0 / 0.75, 0.0))
     assert torch.equal(gradient != 0, kept), "the backward pass drops other elements"
 
