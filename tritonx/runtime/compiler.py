@@ -229,6 +229,10 @@ class _Compile:
         self.binary: list[str] = []
 
     def run(self) -> CompiledKernel:
+        if knobs.compilation.isolate:
+            from tritonx.runtime.isolation.pool import pool
+
+            pool().prepare()  # it comes up while the front end works
         start = time.perf_counter()
         value: Any = self.source.make_module(self.target, self.options)
         front_end = time.perf_counter() - start

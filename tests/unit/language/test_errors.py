@@ -136,6 +136,12 @@ CASES: list[tuple[str, Callable[[Any], Any], type[Exception], str]] = [
         ValueError,
         "atomic_and does not support fp32",
     ),
+    (
+        "quotient of storage",
+        lambda s: tl.fdiv(block(tl.float8e4b15, 16), block(tl.float8e4b15, 16), _semantic=s),
+        TypeError,
+        "there is no arithmetic on fp8e4b15",
+    ),
     ("atomic int8", lambda s: tl.atomic_add(BYTES, 1, _semantic=s), ValueError, "atomic_add does not support int8"),
     (
         "atomic sem",

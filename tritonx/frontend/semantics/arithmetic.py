@@ -170,6 +170,7 @@ class ArithmeticSemantics(SemanticsBase):
         lhs, rhs = self.binary_operands(lhs, rhs, promote=False, division=True)
         if lhs.dtype != rhs.dtype:
             raise TypeError(f"both operands of fdiv must have one type, got {lhs.dtype} and {rhs.dtype}")
+        _check_arithmetic(lhs.dtype)
         return self.emit(arith.DivfOp, (lhs, rhs), lhs.type)
 
     # Bits.
