@@ -10,7 +10,7 @@ Each gap was found by reading the emulator against the instruction-set documents
 * a VOP1, VOP2 or VOPC instruction on 16 bits takes v128 and up for upper halves of v0 to v127 on CDNA too, where they
   are registers of their own;
 * a 64-bit compare-and-swap takes both operands from one register pair (its code shifts 64 bits by 64);
-* loads from the LDS use the addresses of lanes that are not active, which may be anything;
+* loads and additions in the LDS use the addresses of lanes that are not active, which may be anything;
 * V_MAXIMUM and V_MINIMUM drop NaN, as V_MAX_NUM does;
 * all waves of a block share one scratch memory, so that kernels that spill run with one wave only;
 * it takes accumulation registers that an access to memory names for vector registers;
@@ -35,6 +35,9 @@ from matrix_unit import Product  # pyright: ignore[reportMissingImports]
 
 SCALARS, VECTORS, ACCUMULATORS = 0, 1, 5
 """Places of the register files among an instruction's buffers."""
+
+READS_OF_LDS = ("DS_LOAD", "DS_READ", "DS_ADD")
+"""Instructions that read the LDS at every lane's address."""
 
 
 def fill_gaps(processor: list[str]) -> None:
@@ -130,7 +133,7 @@ def fill_gaps(processor: list[str]) -> None:
             ctypes.memmove(pc + 7, spare.to_bytes(1, "little"), 1)
             upper = operation.endswith("HI")
             return (program, HalfLoad(runtime.fxn, places.index(VECTORS), second >> 24, spare, lanes, upper)), inst
-        if operation.startswith(("DS_LOAD", "DS_READ")):
+        if operation.startswith(READS_OF_LDS):
             return (program, ActiveLanes(runtime.fxn, places, second & 0xFF, lanes)), inst
         permutes = "DPP" in kind or "PERMLANE" in operation
         if not permutes or not hasattr(inst, "vdst"):
@@ -225,7 +228,7 @@ def active(scalars: Any, lanes: int) -> Any:
 
 
 class ActiveLanes:
-    """A load from the LDS for which lanes that are not active have the address 0."""
+    """A load or an addition in the LDS for which lanes that are not active have the address 0."""
 
     def __init__(self, inner: Any, places: list[int], address: int, lanes: int) -> None:
         self.inner, self.address, self.lanes = inner, address, lanes
