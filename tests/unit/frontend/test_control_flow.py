@@ -469,6 +469,7 @@ class AsPython:
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_like_python(function: Any, build: Callable[..., Any]) -> None:
+    from tritonx.interpreter.function import interpreted
     from tritonx.interpreter.machine import interpret
 
     random = np.random.default_rng(len(function.src))
@@ -479,6 +480,9 @@ def test_like_python(function: Any, build: Callable[..., Any]) -> None:
     out = np.full(len(inputs), -12345, np.int32)
     columns = [np.ascontiguousarray(inputs[:, i]) for i in range(3)]
     interpret(module, (len(inputs),), [out, *columns])
+    by_lines = np.full(len(inputs), -12345, np.int32)
+    interpreted(run_one)[(len(inputs),)](by_lines, *columns, FUNCTION=function)
+    np.testing.assert_array_equal(by_lines, out)
     np.testing.assert_array_equal(out, np.array(expected, np.int64).astype(np.int32))
 
 

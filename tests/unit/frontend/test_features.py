@@ -28,11 +28,17 @@ def run(module: Any, *args: Any, grid: tuple[int, ...] = (1,)) -> None:
 
 
 def result(build: Build, function: Any, *numbers: int, **constants: Any) -> int:
-    """What a kernel ``f(out, a, b, ...)`` of int32 scalars stores."""
+    """What a kernel ``f(out, a, b, ...)`` of int32 scalars stores, as IR and by lines."""
+    from tritonx.interpreter.function import InterpretedFunction
+
     names = [n for n in function.arg_names if n not in constants]
     module = build(function, {names[0]: "*i32", **dict.fromkeys(names[1:], "i32")}, **constants)
     out = np.zeros(1, np.int32)
     run(module, out, *numbers)
+    lines = InterpretedFunction(function.fn, do_not_specialize=names)
+    by_lines = np.zeros(1, np.int32)
+    lines[(1,)](by_lines, *numbers, **constants)
+    assert by_lines[0] == out[0]
     return int(out[0])
 
 

@@ -134,6 +134,7 @@ def as_python(source: str) -> Callable[[int, int], int]:
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("TRITONX_RANDOM_PROGRAMS", "30"))))
 def test_program(seed: int, build: Callable[..., Any], tmp_path: Path) -> None:
+    from tritonx.interpreter.function import interpreted
     from tritonx.interpreter.machine import interpret
 
     source = Writer(seed).text()
@@ -145,5 +146,9 @@ def test_program(seed: int, build: Callable[..., Any], tmp_path: Path) -> None:
     expected = [plain(int(x), int(y)) for x, y in values]
     module = build(kernel, {"out": "*i32", "x": "*i32", "y": "*i32"})
     out = np.full(len(values), -1, np.int32)
-    interpret(module, (len(values),), [out, np.ascontiguousarray(values[:, 0]), np.ascontiguousarray(values[:, 1])])
+    columns = [np.ascontiguousarray(values[:, i]) for i in range(2)]
+    interpret(module, (len(values),), [out, *columns])
+    by_lines = np.full(len(values), -1, np.int32)
+    interpreted(kernel)[(len(values),)](by_lines, *columns)
     assert out.tolist() == expected, source
+    assert by_lines.tolist() == expected, source

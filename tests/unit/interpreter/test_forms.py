@@ -271,11 +271,12 @@ def watched(x, n):
 def test_what_only_looks_is_not_refused(capsys: Any, monkeypatch: Any) -> None:
     stops: list[str] = []
 
-    def stop(_: Any, frame: Any) -> None:
+    def stop() -> None:
+        frame = sys._getframe(1)
         stops.append(f"{frame.f_code.co_name}:{frame.f_lineno - watched.def_line_number}")
 
-    monkeypatch.setattr("pdb.Pdb.set_trace", stop)
-    monkeypatch.setattr("sys.breakpointhook", lambda: stop(None, sys._getframe(1)))
+    monkeypatch.setattr("pdb.set_trace", stop)
+    monkeypatch.setattr("sys.breakpointhook", stop)
     interpreted(watched)[(1,)](np.array([2.5], np.float32), 7)
     assert capsys.readouterr().out == "v is 2.5 2.5 7\n"
     assert stops == ["watched:6", "watched:7"]
