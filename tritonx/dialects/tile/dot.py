@@ -44,6 +44,15 @@ def check_dot_shapes(a: Attribute, b: Attribute, c: Attribute, k_of_a: int = 1, 
         raise VerifyException(f"the accumulator must be {x[-2]}x{y[-1]}, got {c}")
 
 
+def check_accumulator(a: Attribute, b: Attribute, c: Attribute) -> None:
+    """Products of integers are summed in i32, of i64 in i64, those of f64 in f64, of other floats in 16 or 32 bits."""
+    if len({is_float(t) for t in (a, b, c)}) > 1:
+        raise VerifyException(f"operands and accumulator must all be integers, or all floats: {a}, {b} and {c}")
+    wide = 64 if bit_width(a) == 64 else 32
+    if bit_width(c) not in ((16, 32) if is_float(a) and wide == 32 else (wide,)):
+        raise VerifyException(f"products of {element_type(a)} are not summed in {element_type(c)}")
+
+
 @define
 class DotOp(IRDLOperation):
     """d = a · b + c for matrices, or for batches of them."""
@@ -68,12 +77,7 @@ class DotOp(IRDLOperation):
         check_dot_shapes(a, b, self.c.type)
         if getattr(element_type(a), "bitwidth", None) != getattr(element_type(b), "bitwidth", None):
             raise VerifyException(f"element types of one width are needed, got {a} and {b}")
-        if len({is_float(t) for t in (a, b, self.c.type)}) > 1:
-            raise VerifyException(
-                f"operands and accumulator must all be integers, or all floats: {a}, {b} and {self.c.type}"
-            )
-        if is_float(a) and bit_width(self.c.type) < 16:
-            raise VerifyException(f"products are not summed in 8 bits: the accumulator is {self.c.type}")
+        check_accumulator(a, b, self.c.type)
         if (encoding_of(a) is None) != (encoding_of(b) is None):
             raise VerifyException("either both operands or none carry a layout")
 

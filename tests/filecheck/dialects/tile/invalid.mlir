@@ -541,8 +541,18 @@ module {
 
 module {
   tt.func @f(%a: tensor<4x8xf8E5M2>, %b: tensor<8x4xf8E5M2>, %c: tensor<4x4xf8E5M2>) {
-    // expected-error@+1 {{products are not summed in 8 bits: the accumulator is tensor<4x4xf8E5M2>}}
+    // expected-error@+1 {{products of f8E5M2 are not summed in f8E5M2}}
     %0 = tt.dot %a, %b, %c : tensor<4x8xf8E5M2> * tensor<8x4xf8E5M2> -> tensor<4x4xf8E5M2>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%a: tensor<4x8xi8>, %b: tensor<8x4xi8>, %c: tensor<4x4xi64>) {
+    // expected-error@+1 {{products of i8 are not summed in i64}}
+    %0 = tt.dot %a, %b, %c : tensor<4x8xi8> * tensor<8x4xi8> -> tensor<4x4xi64>
     tt.return
   }
 }
