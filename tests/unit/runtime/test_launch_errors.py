@@ -72,13 +72,15 @@ LAUNCHES: dict[str, tuple[Any, Launch]] = {
 
 
 def shown(error: BaseException) -> str:
-    """Type and text, with file names shortened and line numbers counted from the function's ``def``."""
+    """Type and text, with file names shortened, line numbers counted from the function's ``def``, and the list of a
+    backend's options left out."""
 
     def relative(match: re.Match[str]) -> str:
         first = globals()[match[4]].def_line_number
         return f"{match[1]}:{int(match[2]) - first + 1}:{match[3]} in {match[4]}"
 
     text = re.sub(r"\S*/(\w+\.py):(\d+):(\d+) in (\w+)", relative, str(error))
+    text = re.sub(r"the options are .*", "the options are ...", text)
     return f"{type(error).__name__}\n{text}"
 
 
