@@ -38,7 +38,7 @@ def test_a_child_compiles_and_does_not_launch() -> None:
             source = tritonx.compiler.ASTSource(add, types, {"VALUE": 2, "BLOCK": 64})
             assert tritonx.compile(source, target=target).asm["ptx"]
             with pytest.raises(StartedBeforeFork):
-                get_active().get_current_target()
+                add[(1,)](x, y, VALUE=2, BLOCK=64)
             code = 0
         except BaseException:
             traceback.print_exc()

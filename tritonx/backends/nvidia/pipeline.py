@@ -62,8 +62,10 @@ def module_maxnreg(module: Any, share: int) -> int | None:
 def emit_ptx(text: str, compilation: Compilation) -> str:
     from tritonx.backends.nvidia import device_library
     from tritonx.backends.nvidia.codegen import kernel_name
+    from tritonx.backends.nvidia.negated_extrema import hide_negations
     from tritonx.runtime.isolation.translate import translate
 
+    chip = capability(compilation.target)
     needed = device_library.PREFIX in text
     ptx = translate(
         "ptx",
@@ -71,13 +73,13 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
         text,
         compilation,
         trusted=not needed or device_library.seen(),
-        processor=capability(compilation.target).processor,
+        processor=chip.processor,
         library=str(device_library.path()) if needed else "",
         fuse=compilation.options.enable_fp_fusion,
     )["ptx"]
     assert isinstance(ptx, str)
     compilation.metadata["name"] = kernel_name(ptx)
-    return ptx
+    return hide_negations(ptx, chip)
 
 
 def with_lines(error: PTXASError, origin: Origin | None) -> PTXASError:

@@ -99,6 +99,14 @@ def chain_kernel(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
 
 
 @tritonx.jit
+def negated_kernel(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
+    x = tl.load(x_ptr + grid_2d(M, N))
+    m = tl.arange(0, M)
+    tl.store(out_ptr + m, tl.max(0 - x, axis=1).to(out_ptr.dtype.element_ty))
+    tl.store(out_ptr + M + m, tl.min(0 - x, axis=1).to(out_ptr.dtype.element_ty))
+
+
+@tritonx.jit
 def largest_or_nan(a, b):
     return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL).to(a.dtype)
 
@@ -204,6 +212,16 @@ def _chain(m: int, n: int) -> Any:
     return make
 
 
+def _negated(dtype: str, m: int, n: int) -> Any:
+    def make(rng: np.random.Generator) -> Trial:
+        x = small_integers(rng, dtype, (m, n), 1, 99)
+        negated = (0 - x.astype(np.int64)).astype(x.dtype)
+        parts = (Part("max", negated.max(axis=1)), Part("min", negated.min(axis=1)))
+        return Trial((x, Output(x.dtype.type, parts)), {"M": m, "N": n})
+
+    return make
+
+
 def _float_sum(n: int, block: int) -> Any:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.standard_normal(n).astype(np.float32)
@@ -263,6 +281,8 @@ def cases(cover: Cover) -> Iterator[Case]:
         yield Case(f"reduce/custom-{dtype}-{m}x{n}-w{w}", custom_kernel, _custom(dtype, m, n), {"num_warps": w})
     for m, n, w in ((32, 32, 4), (8, 256, 8), (64, 2, 1)):
         yield Case(f"reduce/chain-int32-{m}x{n}-w{w}", chain_kernel, _chain(m, n), {"num_warps": w})
+    for (m, n), dtype, w in cover.zipped([(4, 256), (8, 64), (1, 1024)], INTEGERS, (1, 4, 2)):
+        yield Case(f"reduce/negated-{dtype}-{m}x{n}-w{w}", negated_kernel, _negated(dtype, m, n), {"num_warps": w})
     for n, block, w in ((5000, 1024, 4), (300, 64, 1), (70000, 8192, 16), (70000, 16384, 32)):
         name, options = f"reduce/float-sum-{n}-by-{block}-w{w}", {"num_warps": w}
         yield Case(name, float_sum_kernel, _float_sum(n, block), options, optional=w > 16)
