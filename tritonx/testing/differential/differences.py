@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tritonx.testing.conformance.case import Array
-from tritonx.testing.differential.table import Operation
+from tritonx.testing.differential.table import COLUMNS, ROWS, Operation
 
 Covered = Callable[[Sequence[Array]], Array]
 """Operands → which elements."""
@@ -34,11 +34,33 @@ def _no_quotient(operands: Sequence[Array]) -> Array:
     return none
 
 
+def _row_with_nan(operands: Sequence[Array]) -> Array:
+    with np.errstate(invalid="ignore"):  # of NaNs that signal
+        rows = operands[0].reshape(ROWS, COLUMNS).astype(np.float64)
+    return np.logical_or.reduce(np.isnan(rows), axis=1)
+
+
+def _flushed_sum(operands: Sequence[Array]) -> Array:
+    """Where a 32-bit float that is added in memory, or the sum, is subnormal: of the new values only."""
+    x, y = operands
+    covered = np.zeros(2 * len(x), np.bool_)
+    if x.dtype == np.float32:
+        with np.errstate(all="ignore"):
+            for number in (x, y, x + y):
+                covered[: len(x)] |= (number != 0) & (np.abs(number) < np.finfo(np.float32).tiny)
+    return covered
+
+
 DIFFERENCES: tuple[Difference, ...] = (
     *(
         Difference(op, _no_quotient, "the language, as C, leaves a quotient that does not exist undefined")
         for op in ("x // y", "x % y")
     ),
+    *(
+        Difference(op, _row_with_nan, "NaN is neither above nor equal: what is found depends on the order of comparing")
+        for op in ("tl.argmin", "tl.argmax")
+    ),
+    Difference("tl.atomic_add", _flushed_sum, "memory units add 32-bit floats without subnormal numbers"),
 )
 """The table."""
 
