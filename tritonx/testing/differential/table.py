@@ -112,6 +112,14 @@ def _floats(dtype: str) -> Iterator[Group]:
     yield Group(f"rows of {dtype}", (dtype,), tuple(_rows(dtype)), rows=True)
 
 
+def _small_floats(dtype: str) -> Iterator[Group]:
+    """8-bit floats: every op rounds its exact result once."""
+    yield Group(dtype, (dtype,), (*_each(("-x", "tl.abs(x)"), dtype), *_values_of(dtype, FLOATS)))
+    binary = ("x + y", "x - y", "x * y", "tl.where(x < y, x, y)", "tl.minimum(x, y)", "tl.maximum(x, y)")
+    yield Group(f"{dtype}, {dtype}", (dtype, dtype), (*_each(binary, dtype), *_each(COMPARISONS, "int1")))
+    yield Group(f"{dtype}, {dtype}, {dtype}", (dtype,) * 3, tuple(_each(("tl.fma(x, y, z)",), dtype)))
+
+
 def _casts(source: str) -> Iterator[Operation]:
     """To every type by value, and by bits to those of the same width."""
     narrow = FP8 if source in FLOATS else ()
@@ -188,7 +196,7 @@ def groups() -> list[Group]:
     for dtype in FLOATS:
         found += _floats(dtype)
     for dtype in FP8:
-        found.append(Group(dtype, (dtype,), tuple(_values_of(dtype, FLOATS))))
+        found += _small_floats(dtype)
     found.append(Group("int1", ("int1",), tuple(_values_of("int1", (*INTEGERS, *FLOATS)))))
     for dtype in ("fp32", "fp64"):
         found += _functions(dtype)
