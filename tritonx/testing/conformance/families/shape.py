@@ -54,6 +54,16 @@ def reshape_kernel(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
 
 
 @tritonx.jit
+def ranges_kernel(out_ptr, A: tl.constexpr, B: tl.constexpr, C: tl.constexpr):
+    """What varies along one dimension only, as a value rather than in an address."""
+    zero = tl.zeros((A, B, C), tl.int32)
+    place = out_ptr + grid_3d(A, B, C)
+    tl.store(place, tl.arange(0, A)[:, None, None] + zero)
+    tl.store(place + A * B * C, tl.arange(0, B)[None, :, None] + zero)
+    tl.store(place + 2 * A * B * C, tl.arange(0, C)[None, None, :] + zero)
+
+
+@tritonx.jit
 def broadcast_kernel(x_ptr, y_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, M))
     y = tl.load(y_ptr + tl.arange(0, N))
@@ -169,6 +179,14 @@ def _join_2d(dtype: str, m: int, n: int) -> Any:
     return make
 
 
+def _ranges(shape: tuple[int, int, int]) -> Any:
+    def make(rng: np.random.Generator) -> Trial:
+        parts = {f"along axis {d}": i.astype(np.int32) for d, i in enumerate(np.indices(shape))}
+        return Trial((_parts(np.zeros(0, np.int32), parts),), dict(zip("ABC", shape, strict=True)))
+
+    return make
+
+
 def _flip(dtype: str, m: int, n: int) -> Any:
     def make(rng: np.random.Generator) -> Trial:
         x = distinct(rng, dtype, m * n).reshape(m, n)
@@ -199,6 +217,8 @@ def cases(cover: Cover) -> Iterator[Case]:
     for shape, order, dtype, w in cover.zipped(cubes, orders, ("int32", "fp16", "int8"), warps):
         name = f"shape/permute-{dtype}-{'x'.join(map(str, shape))}-{''.join(map(str, order))}-w{w}"
         yield Case(name, permute_kernel, _permute(dtype, shape, order), {"num_warps": w})
+    for shape, w in cover.zipped([(8, 4, 32), (2, 64, 1), (1, 16, 16)], (4, 1, 8)):
+        yield Case(f"shape/ranges-{'x'.join(map(str, shape))}-w{w}", ranges_kernel, _ranges(shape), {"num_warps": w})
     for n, dtype, w in cover.zipped((128, 16, 1024, 2), ("int32", "fp16", "int8", "fp64"), warps):
         yield Case(f"shape/join-{dtype}-{n}-w{w}", join_kernel, _join(dtype, n), {"num_warps": w})
     for (m, n), dtype, w in cover.zipped([(16, 16), (4, 64), (64, 2)], ("fp32", "int8", "bf16"), (4, 8, 1)):
