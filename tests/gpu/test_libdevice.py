@@ -26,6 +26,9 @@ from tritonx.testing.library_kernels import BLOCK, WARPS, functions, kernels
 pytestmark = pytest.mark.skipif(find_spec("triton") is None, reason="the Triton wheel is not installed")
 
 PROGRAMS = 16
+FUSED_OTHERWISE = {("y0", "fp64"), ("y1", "fp64"), ("yn", "fp64")}
+"""Functions, with the type of their results, that add two products: the assembler fuses the sum with one of them, and
+which one depends on an order that each LLVM leaves in its own way. They may differ by rounding."""
 SEED = int(os.environ.get("TRITONX_SEED", "0"))
 
 
@@ -83,6 +86,10 @@ def test_bit_for_bit(tmp_path: Path) -> None:
             outputs.append(arrays[-1].numpy())
         word = f"u{outputs[0].dtype.itemsize}"
         different = outputs[0].view(word) != outputs[1].view(word)
+        if (name, result) in FUSED_OTHERWISE:
+            with np.errstate(all="ignore"):
+                size = np.maximum(1.0, np.abs(outputs[1]))
+                different &= ~(np.abs(outputs[0] - outputs[1]) <= 2.0**-50 * size)
         if different.any():
             at = int(np.flatnonzero(different)[0])
             given = ", ".join(repr(x[at]) for x in operands)
