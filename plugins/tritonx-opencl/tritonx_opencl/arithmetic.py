@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.calls import call_each
-from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, convert_tile, of
+from tritonx.conversion.gpu_to_llvm.elementwise import binary, call_intrinsic, combine, convert_tile, intrinsic, of
 from tritonx.conversion.gpu_to_llvm.function import Emit
 from tritonx.conversion.gpu_to_llvm.types import float_literal
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.dialects import tile
+from tritonx.dialects import arith, tile
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -67,4 +67,20 @@ def multiply_high(op: Any, f: FunctionEmitter) -> None:
     f.result(op, call_each(f, f"@_Z6mul_hi{_UNSIGNED[a.elem] * 2}", [a, b], a.elem))
 
 
-TABLE: dict[type[Operation], Emit] = {tile.MulhiUIOp: multiply_high}
+def on_truth_values(word: str, otherwise: Emit) -> Emit:
+    """The instruction ``word`` for i1, on which SPIR-V has logic and no arithmetic."""
+    logic = binary(word)
+
+    def emit(op: Any, f: FunctionEmitter) -> None:
+        (logic if f.get(op.operands[0]).elem == "i1" else otherwise)(op, f)
+
+    return emit
+
+
+TABLE: dict[type[Operation], Emit] = {
+    tile.MulhiUIOp: multiply_high,
+    arith.MaxUIOp: on_truth_values("or", intrinsic("umax")),
+    arith.MinUIOp: on_truth_values("and", intrinsic("umin")),
+    arith.MaxSIOp: on_truth_values("and", intrinsic("smax")),
+    arith.MinSIOp: on_truth_values("or", intrinsic("smin")),
+}

@@ -33,6 +33,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     machine = OpenCLMachine(target.warp_size, options.num_warps * target.warp_size, spirv.data_layout())
     emitter = ModuleEmitter(module, machine, options, {**TABLE, **arithmetic.TABLE})
     text = emitter.emit()
+    compilation.origin = emitter.origin()
     if emitter.shared_bytes > SHARED_BYTES:
         from tritonx.runtime.errors import OutOfResources
         from tritonx.transforms.gpu.allocate_shared_memory import largest_buffers
@@ -43,9 +44,12 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
 
 
 def emit_spirv(text: str, compilation: Compilation) -> bytes:
+    from tritonx.runtime.isolation.translate import translate
     from tritonx_opencl import spirv
 
     assert isinstance(compilation.options, OpenCLOptions)
     compilation.metadata["name"] = spirv.kernel_name(text)
     compilation.metadata["build_options"] = compilation.options.build_options
-    return spirv.binary(text)
+    made = translate("spv", "tritonx_opencl.spirv:module_of", text, compilation)["spv"]
+    assert isinstance(made, bytes)
+    return made

@@ -62,6 +62,14 @@ def binary(text: str) -> bytes:
     return bytes(target_machine().emit_object(_legal(text)))
 
 
+def module_of(text: str, *, verify: bool = False) -> dict[str, str | bytes]:
+    """The SPIR-V module as ``spv``: what the stage calls, in a helper process for code that is not ours. With
+    ``verify`` what LLVM's verifier finds is a ``RuntimeError``."""
+    if verify:
+        llvm.parse_assembly(text).verify()
+    return {"spv": binary(text)}
+
+
 def assembly(text: str) -> str:
     """The same in words."""
     return str(target_machine().emit_assembly(_legal(text)))
