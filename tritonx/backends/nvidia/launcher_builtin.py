@@ -257,7 +257,11 @@ def object_file() -> bytes:
     if group is not None and _FILE in group:
         with open(group[_FILE], "rb") as file:
             return file.read()
-    made = compile_object()
+    return _stored(compile_object())
+
+
+def _stored(made: bytes) -> bytes:
+    manager = get_cache_manager(_key())
     manager.put_group(_GROUP, {_FILE: manager.put(made, _FILE)})
     return made
 
@@ -300,7 +304,17 @@ class _LinkedByLLVM:
 @cache
 def _linked() -> Any:
     """symbol → address; the code stays for as long as the process lives."""
-    return elf.Library(object_file(), {}) if elf.supported() else _LinkedByLLVM(object_file())
+    link = _link if elf.supported() else _LinkedByLLVM
+    try:
+        library = link(object_file())
+        _ = library["launch"]
+    except (elf.LinkError, KeyError, RuntimeError):  # not what was to be stored, although its digest holds
+        library = link(_stored(compile_object()))
+    return library
+
+
+def _link(binary: bytes) -> elf.Library:
+    return elf.Library(binary, {})
 
 
 def code() -> int:

@@ -319,5 +319,28 @@ def test_llvm_links_the_object_where_the_linker_does_not(monkeypatch: pytest.Mon
         launcher_builtin._linked.cache_clear()
 
 
+@pytest.mark.skipif(not can_build(), reason="no builtin here")
+@pytest.mark.parametrize("content", [b"", b"garbage", b"\x7fELF" + bytes(500)])
+def test_an_object_that_is_none_is_compiled_again(tmp_path: Path, content: bytes) -> None:
+    """Its digest holds: whoever stored it stored that."""
+    KEPT.append(launcher_builtin._linked())
+    caches = (launcher_builtin.object_file, launcher_builtin._linked)
+    with knobs.cache.scope():
+        knobs.cache.dir = str(tmp_path)
+        launcher_builtin._stored(content)
+        for each in caches:
+            each.cache_clear()
+        try:
+            driver, launch = ways(["*fp32", "fp64"], True)
+            launch(3, 1, 1, 0, Array(64), 0.25)
+            assert driver.launches == [((3, 1, 1, 128, 1, 1, 512), None, [64, 0.25])]
+            (stored,) = tmp_path.glob("*/launcher.o")
+            assert stored.read_bytes() == launcher_builtin.compile_object()
+        finally:
+            KEPT.append(launcher_builtin._linked())
+            for each in caches:
+                each.cache_clear()
+
+
 KEPT: list[Any] = []
 """Code that a builtin may still use."""
