@@ -1,11 +1,11 @@
 """Arithmetic that NumPy lacks or defines otherwise, on signless integers and on floats of every format.
 
-Undefined cases are given values, the same on every machine:
+What other languages leave undefined has a value here, as docs/guide.md says ("Integers"), and `divisor` is where
+quotients get it: kernels compute them in masked-off lanes and never use them, so they must not stop the kernel.
 
-* a divisor that has no quotient (0, or -1 under the least integer) counts as 1: the quotient is the dividend, the
-  remainder 0. Kernels compute such quotients in masked-off lanes and never use them, so they must not stop the
-  kernel;
-* a shift by the width or more gives 0, or the sign in every bit for an arithmetic shift to the right.
+* A quotient by 0 is 0, and the remainder the dividend: dividend = quotient * divisor + remainder always holds.
+* The quotient of the least integer by -1 wraps to itself, the remainder is 0.
+* A shift by the width or more gives 0, or the sign in every bit for an arithmetic shift to the right.
 """
 
 # Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
@@ -28,50 +28,49 @@ from tritonx.interpreter.values import signless, unsigned
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def divisor(dividend: Array, by: Array, *, signed: bool) -> Array:
-    """`by`, and 1 where the quotient does not exist."""
+def divisor(dividend: Array, by: Array) -> tuple[Array, Array]:
+    """(dividend, divisor) whose quotient exists and is the one wanted: 0 by 1 where `by` is 0; where a signed quotient
+    wraps, the dividend by 1."""
     none = by == 0
-    if signed:
-        none = none | ((by == -1) & (dividend == np.iinfo(dividend.dtype).min))
-    return np.where(none, by.dtype.type(1), by)
+    wraps = none
+    if dividend.dtype.kind == "i":
+        wraps = none | ((by == -1) & (dividend == np.iinfo(dividend.dtype).min))
+    return np.where(none, dividend.dtype.type(0), dividend), np.where(wraps, by.dtype.type(1), by)
 
 
 def divide_signed(x: Array, y: Array) -> Array:
     """The quotient truncated towards zero."""
-    y = divisor(x, y, signed=True)
+    x, y = divisor(x, y)
     return np.floor_divide(x - np.fmod(x, y), y)
 
 
 def remainder_signed(x: Array, y: Array) -> Array:
     """The remainder of the quotient truncated towards zero: it has the dividend's sign."""
-    return np.fmod(x, divisor(x, y, signed=True))
+    return x - divide_signed(x, y) * y
 
 
 def divide_unsigned(x: Array, y: Array) -> Array:
-    x, y = unsigned(x), unsigned(y)
-    return signless(np.floor_divide(x, divisor(x, y, signed=False)))
+    return signless(np.floor_divide(*divisor(unsigned(x), unsigned(y))))
 
 
 def remainder_unsigned(x: Array, y: Array) -> Array:
-    x, y = unsigned(x), unsigned(y)
-    return signless(np.remainder(x, divisor(x, y, signed=False)))
+    return x - divide_unsigned(x, y) * y
 
 
 def floor_divide_signed(x: Array, y: Array) -> Array:
     """The quotient rounded down."""
-    return np.floor_divide(x, divisor(x, y, signed=True))
+    return np.floor_divide(*divisor(x, y))
 
 
 def ceil_divide_signed(x: Array, y: Array) -> Array:
     """The quotient rounded up."""
-    y = divisor(x, y, signed=True)
+    x, y = divisor(x, y)
     return np.floor_divide(x, y) + (np.remainder(x, y) != 0)
 
 
 def ceil_divide_unsigned(x: Array, y: Array) -> Array:
     """The unsigned quotient rounded up."""
-    x, y = unsigned(x), unsigned(y)
-    y = divisor(x, y, signed=False)
+    x, y = divisor(unsigned(x), unsigned(y))
     return signless(np.floor_divide(x, y) + (np.remainder(x, y) != 0))
 
 

@@ -35,6 +35,8 @@ class NvidiaMachine(Machine):
     triple = "nvptx64-nvidia-cuda"
     kernel_convention = "ptx_kernel"
     warp_size = 32
+    shifts_saturate = True
+    """PTX ISA, shl and shr: amounts greater than the width are clamped to it."""
 
     @property
     def paired_extrema(self) -> frozenset[str]:

@@ -13,6 +13,7 @@ from tritonx.conversion.gpu_to_llvm import (
     debug,
     dot,
     elementwise,
+    integers,
     lookup,
     memory,
     reduce,
@@ -24,6 +25,7 @@ from tritonx.conversion.gpu_to_llvm.function import Emit
 
 TABLE: dict[type[Operation], Emit] = {
     **elementwise.TABLE,
+    **integers.TABLE,
     **memory.TABLE,
     **shape.TABLE,
     **reduce.TABLE,

@@ -45,17 +45,22 @@ def _integer(instruction: str) -> Rule:
 
 
 def _shift(instruction: str) -> Rule:
-    """A count of the width or more is poison to LLVM and undefined in the language: the count is taken modulo the
-    width.
-    """
+    """A count of the width or more, which is poison to LLVM, leaves 0, or the sign in every bit."""
 
     def rule(e: Emitter, op: Operation, args: list[Lanes]) -> Lanes:
         element = result_element(op)
         scalar, width = register_type(element), args[0].width
         ty = vector(scalar, width)
-        mask = e.writer.splat(scalar, str(integer_bits(element) - 1), width)
-        count = e.writer.let(f"and {ty} {args[1].text}, {mask}")
-        return Lanes(e.writer.let(f"{instruction} {ty} {args[0].text}, {count}"), width)
+        bits, w = integer_bits(element), e.writer
+        last = w.splat(scalar, str(bits - 1), width)
+        suffix = f"v{width}{scalar}" if width else scalar
+        count = w.call(ty, f"llvm.umin.{suffix}", (ty, args[1].text), (ty, last))
+        shifted = w.let(f"{instruction} {ty} {args[0].text}, {count}")
+        if instruction == "ashr":
+            return Lanes(shifted, width)
+        inside = w.let(f"icmp ule {ty} {args[1].text}, {last}")
+        zero = w.splat(scalar, "0", width)
+        return Lanes(w.let(f"select {vector('i1', width)} {inside}, {ty} {shifted}, {ty} {zero}"), width)
 
     return rule
 
@@ -71,7 +76,7 @@ def _integer_extremum(name: str) -> Rule:
 
 
 def divide(e: Emitter, a: str, b: str, bits: int, width: int, *, signed: bool) -> tuple[str, str]:
-    """(quotient, remainder) towards zero. A zero divisor gives 0 and 0, and INT_MIN / -1 wraps: x86 would trap on both.
+    """(quotient, remainder) towards zero. By zero the quotient is 0, and INT_MIN / -1 wraps: x86 would trap on both.
 
     Vectors of up to 32 bits divide in f64, whose quotient truncates to the right integer: it differs from one by at
     least 1/divisor, which is 2^-31 of the quotient or more.
@@ -104,8 +109,7 @@ def divide(e: Emitter, a: str, b: str, bits: int, width: int, *, signed: bool) -
             quotient = w.let(f"select {mask} {minus_one}, {ty} {negated}, {ty} {quotient}")  # pyright: ignore[reportPossiblyUnboundVariable]
     product = w.let(f"mul {ty} {quotient}, {b}")
     remainder = w.let(f"sub {ty} {a}, {product}")
-    quotient = w.let(f"select {mask} {zero}, {ty} {const(0)}, {ty} {quotient}")
-    return quotient, w.let(f"select {mask} {zero}, {ty} {const(0)}, {ty} {remainder}")
+    return w.let(f"select {mask} {zero}, {ty} {const(0)}, {ty} {quotient}"), remainder
 
 
 def _division(which: int, *, signed: bool) -> Rule:
@@ -134,6 +138,8 @@ def _rounded_division(*, up: bool, signed: bool) -> Rule:
             signs = w.let(f"xor {ty} {a}, {b}")
             same = w.let(f"icmp {'sge' if up else 'slt'} {ty} {signs}, {zero}")
             adjust = w.let(f"and {mask} {adjust}, {same}")
+        exists = w.let(f"icmp ne {ty} {b}, {zero}")  # by zero there is nothing to round
+        adjust = w.let(f"and {mask} {adjust}, {exists}")
         one = w.let(f"zext {mask} {adjust} to {ty}")
         return Lanes(w.let(f"{'add' if up else 'sub'} {ty} {quotient}, {one}"), width)
 

@@ -40,10 +40,6 @@ def _first(x: Any, y: Any) -> Any:
     return np.logical_and(x, True)
 
 
-def _nothing(x: Any, y: Any) -> Any:
-    return np.logical_and(x, False)
-
-
 def _and_not(x: Any, y: Any) -> Any:
     return np.logical_and(x, np.logical_not(y))
 
@@ -75,13 +71,13 @@ TABLE: Table = {
     arith.AddiOp: _by_width(np.add, np.bitwise_xor),
     arith.SubiOp: _by_width(np.subtract, np.bitwise_xor),
     arith.MuliOp: _by_width(np.multiply, np.bitwise_and),
-    arith.DivSIOp: _by_width(arithmetic.divide_signed, _first),
-    arith.DivUIOp: _by_width(arithmetic.divide_unsigned, _first),
-    arith.RemSIOp: _by_width(arithmetic.remainder_signed, _nothing),
-    arith.RemUIOp: _by_width(arithmetic.remainder_unsigned, _nothing),
-    arith.FloorDivSIOp: _by_width(arithmetic.floor_divide_signed, _first),
-    arith.CeilDivSIOp: _by_width(arithmetic.ceil_divide_signed, _first),
-    arith.CeilDivUIOp: _by_width(arithmetic.ceil_divide_unsigned, _first),
+    arith.DivSIOp: _by_width(arithmetic.divide_signed, np.logical_and),
+    arith.DivUIOp: _by_width(arithmetic.divide_unsigned, np.logical_and),
+    arith.RemSIOp: _by_width(arithmetic.remainder_signed, _and_not),
+    arith.RemUIOp: _by_width(arithmetic.remainder_unsigned, _and_not),
+    arith.FloorDivSIOp: _by_width(arithmetic.floor_divide_signed, np.logical_and),
+    arith.CeilDivSIOp: _by_width(arithmetic.ceil_divide_signed, np.logical_and),
+    arith.CeilDivUIOp: _by_width(arithmetic.ceil_divide_unsigned, np.logical_and),
     arith.AndIOp: always(np.bitwise_and),
     arith.OrIOp: always(np.bitwise_or),
     arith.XOrIOp: always(np.bitwise_xor),

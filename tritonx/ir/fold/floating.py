@@ -3,8 +3,9 @@
 Computing in binary64 and rounding once more is exact for ``+ - * / sqrt`` on formats of at most 24 significant bits,
 because 53 >= 2 * 24 + 2 (Figueroa, "When is double rounding innocuous?", 1995). A fold that would make a NaN is
 declined: its payload is the hardware's business. Identities hold for every operand, so ``x + 0.0`` (wrong for -0.0) and
-``x * 0.0`` are not among them, while ``x + -0.0``, ``x - 0.0``, ``x * 1.0`` and ``x / 1.0`` are. Transcendentals are
-never folded: their last bit differs from device to device.
+``x * 0.0`` are not among them, while ``x + -0.0``, ``x - 0.0``, ``x * 1.0`` and ``x / 1.0`` are; but of 8-bit floats,
+whose arithmetic saturates, nothing is folded. Transcendentals are never folded: their last bit differs from device to
+device.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tritonx.dialects import arith, math
 from tritonx.dialects.tile import PreciseDivFOp, PreciseSqrtOp
 from tritonx.ir.fold.constants import constant_of, format_of, round_to
 from tritonx.ir.fold.result import Constant, Folded, Operands, Properties, Rule
+from tritonx.ir.types import FLOAT8_TYPES, element_type
 
 
 def _rounded(value: float, type: Attribute) -> Folded:
@@ -41,6 +43,8 @@ def _binary(
     """A rule for ``op(lhs, rhs)``. ``unit``: rhs for which the result is lhs; ``same``: ``op(x, x)`` is x."""
 
     def rule(operands: Operands, result_type: Attribute, properties: Properties) -> Folded:
+        if element_type(result_type) in FLOAT8_TYPES:
+            return None
         lhs, rhs = operands
         a, b = constant_of(lhs), constant_of(rhs)
         if a is not None and b is not None:

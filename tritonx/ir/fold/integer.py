@@ -1,7 +1,7 @@
 """Folding of integer arithmetic: exact, modulo 2**width, on scalars and on splats of tiles.
 
-What is undefined at run time (division by zero, ``INT_MIN / -1``, a shift by the width or more) is left alone, so that
-an unreachable op cannot break a compile. ``nsw``/``nuw`` flags are ignored: wrapping refines poison.
+A quotient by zero, ``INT_MIN / -1`` and a shift by the width or more are what docs/guide.md says of integers.
+``nsw``/``nuw`` flags are ignored: wrapping refines poison.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from tritonx.dialects.tile import MulhiUIOp
 from tritonx.ir.fold.constants import constant_of, unsigned, width_of
 from tritonx.ir.fold.result import Constant, Folded, Operands, Properties, Rule
 
-Compute = Callable[[int, int, int], int | None]
-"""(lhs, rhs, width) with both operands in the signed reading → the result in any reading, or ``None`` where undefined.
-"""
+Compute = Callable[[int, int, int], int]
+"""(lhs, rhs, width) with both operands in the signed reading → the result in any reading, modulo 2**width."""
 
 
 def _binary(
@@ -45,8 +44,7 @@ def _binary(
         a, b = constant_of(lhs), constant_of(rhs)
         if b is not None:
             if a is not None:
-                value = compute(int(a), int(b), width)
-                return None if value is None else Constant(value)
+                return Constant(compute(int(a), int(b), width))
             if b == unit:
                 return lhs
             if b == zero:
@@ -63,29 +61,28 @@ def _binary(
     return rule
 
 
-def _divide(a: int, b: int, width: int) -> int | None:
-    if b == 0 or (b == -1 and a == -(1 << (width - 1))):
-        return None
+def _divide(a: int, b: int, width: int) -> int:
+    if b == 0:
+        return 0
     quotient = abs(a) // abs(b)
     return -quotient if (a < 0) != (b < 0) else quotient
 
 
-def _remainder(a: int, b: int, width: int) -> int | None:
-    quotient = _divide(a, b, width)
-    return None if quotient is None else a - quotient * b
+def _remainder(a: int, b: int, width: int) -> int:
+    return a - _divide(a, b, width) * b
 
 
-def _divide_unsigned(a: int, b: int, width: int) -> int | None:
-    return unsigned(a, width) // unsigned(b, width) if b else None
+def _divide_unsigned(a: int, b: int, width: int) -> int:
+    return unsigned(a, width) // unsigned(b, width) if b else 0
 
 
-def _remainder_unsigned(a: int, b: int, width: int) -> int | None:
-    return unsigned(a, width) % unsigned(b, width) if b else None
+def _remainder_unsigned(a: int, b: int, width: int) -> int:
+    return unsigned(a, width) % unsigned(b, width) if b else a
 
 
 def _remainder_rule(compute: Compute) -> Rule:
     """``x % 1`` is 0 whatever x is, which is no unit and no absorbing element of the table's kind."""
-    constants = _binary(compute)
+    constants = _binary(compute, unit=0)
 
     def rule(operands: Operands, result_type: Attribute, properties: Properties) -> Folded:
         if constant_of(operands[1]) == 1:
@@ -95,16 +92,29 @@ def _remainder_rule(compute: Compute) -> Rule:
     return rule
 
 
-def _shift_left(a: int, b: int, width: int) -> int | None:
-    return a << b if 0 <= b < width else None
+def _logical_shift_rule(compute: Compute) -> Rule:
+    """A shift by the width or more leaves nothing of whatever it is."""
+    constants = _binary(compute, unit=0)
+
+    def rule(operands: Operands, result_type: Attribute, properties: Properties) -> Folded:
+        count, width = constant_of(operands[1]), width_of(result_type)
+        if count is not None and width is not None and not 0 <= count < width:
+            return Constant(0)
+        return constants(operands, result_type, properties)
+
+    return rule
 
 
-def _shift_right_signed(a: int, b: int, width: int) -> int | None:
-    return a >> b if 0 <= b < width else None
+def _shift_left(a: int, b: int, width: int) -> int:
+    return a << b if 0 <= b < width else 0
 
 
-def _shift_right_unsigned(a: int, b: int, width: int) -> int | None:
-    return unsigned(a, width) >> b if 0 <= b < width else None
+def _shift_right_signed(a: int, b: int, width: int) -> int:
+    return a >> (b if 0 <= b < width else width - 1)
+
+
+def _shift_right_unsigned(a: int, b: int, width: int) -> int:
+    return unsigned(a, width) >> b if 0 <= b < width else 0
 
 
 def _max_unsigned(a: int, b: int, width: int) -> int:
@@ -171,16 +181,16 @@ INTEGER_RULES: dict[type[Operation], Rule] = {
     arith.AddiOp: _binary(lambda a, b, w: a + b, unit=0, left_unit=0),
     arith.SubiOp: _binary(lambda a, b, w: a - b, unit=0, same=0),
     arith.MuliOp: _binary(lambda a, b, w: a * b, unit=1, left_unit=1, zero=0, left_zero=0),
-    arith.DivSIOp: _binary(_divide, unit=1),
-    arith.DivUIOp: _binary(_divide_unsigned, unit=1),
+    arith.DivSIOp: _binary(_divide, unit=1, zero=0),
+    arith.DivUIOp: _binary(_divide_unsigned, unit=1, zero=0),
     arith.RemSIOp: _remainder_rule(_remainder),
     arith.RemUIOp: _remainder_rule(_remainder_unsigned),
     arith.AndIOp: _binary(lambda a, b, w: a & b, unit=-1, left_unit=-1, zero=0, left_zero=0, same="lhs"),
     arith.OrIOp: _binary(lambda a, b, w: a | b, unit=0, left_unit=0, zero=-1, left_zero=-1, same="lhs"),
     arith.XOrIOp: _binary(lambda a, b, w: a ^ b, unit=0, left_unit=0, same=0),
-    arith.ShLIOp: _binary(_shift_left, unit=0),
+    arith.ShLIOp: _logical_shift_rule(_shift_left),
     arith.ShRSIOp: _binary(_shift_right_signed, unit=0),
-    arith.ShRUIOp: _binary(_shift_right_unsigned, unit=0),
+    arith.ShRUIOp: _logical_shift_rule(_shift_right_unsigned),
     arith.MaxSIOp: _binary(lambda a, b, w: max(a, b), same="lhs"),
     arith.MinSIOp: _binary(lambda a, b, w: min(a, b), same="lhs"),
     arith.MaxUIOp: _binary(_max_unsigned, unit=0, left_unit=0, zero=-1, left_zero=-1, same="lhs"),

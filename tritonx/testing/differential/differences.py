@@ -25,15 +25,6 @@ class Difference:
     reason: str
 
 
-def _no_quotient(operands: Sequence[Array]) -> Array:
-    """A divisor of zero, or of -1 under the least integer."""
-    x, y = operands
-    none = y == 0
-    if y.dtype.kind == "i":
-        none |= (y == -1) & (x == np.iinfo(x.dtype).min)
-    return none
-
-
 def _row_with_nan(operands: Sequence[Array]) -> Array:
     with np.errstate(invalid="ignore"):  # of NaNs that signal
         rows = operands[0].reshape(ROWS, COLUMNS).astype(np.float64)
@@ -52,10 +43,6 @@ def _flushed_sum(operands: Sequence[Array]) -> Array:
 
 
 DIFFERENCES: tuple[Difference, ...] = (
-    *(
-        Difference(op, _no_quotient, "the language, as C, leaves a quotient that does not exist undefined")
-        for op in ("x // y", "x % y")
-    ),
     *(
         Difference(op, _row_with_nan, "NaN is neither above nor equal: what is found depends on the order of comparing")
         for op in ("tl.argmin", "tl.argmax")

@@ -127,17 +127,30 @@ tt.func public @homes(%t: tensor<64xf32>, %n: i32, %p: !tt.ptr<f32>) {
   tt.return
 }
 
-// Undefined arithmetic is left to whoever executes it.
-// CHECK-LABEL: @undefined
-tt.func public @undefined(%p: !tt.ptr<i32>) {
-  // CHECK: arith.divsi
-  // CHECK: arith.shli
+// What C leaves undefined has a value: a quotient by zero is 0 and its remainder the dividend, the least integer by -1
+// wraps, a shift by the width leaves 0.
+// CHECK-LABEL: @without_a_quotient
+tt.func public @without_a_quotient(%p: !tt.ptr<i32>, %x: i32) {
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i32
+  // CHECK-DAG: %[[LEAST:.*]] = arith.constant -2147483648 : i32
+  // CHECK-NOT: arith.divsi
+  // CHECK-NOT: arith.remui
+  // CHECK-NOT: arith.shli
+  // CHECK: tt.store %p, %[[ZERO]]
+  // CHECK-NEXT: tt.store %p, %x
+  // CHECK-NEXT: tt.store %p, %[[LEAST]]
+  // CHECK-NEXT: tt.store %p, %[[ZERO]]
   %c0 = arith.constant 0 : i32
-  %c1 = arith.constant 1 : i32
+  %m1 = arith.constant -1 : i32
+  %least = arith.constant -2147483648 : i32
   %c32 = arith.constant 32 : i32
-  %d = arith.divsi %c1, %c0 : i32
+  %d = arith.divsi %x, %c0 : i32
   tt.store %p, %d : !tt.ptr<i32>
-  %s = arith.shli %c1, %c32 : i32
+  %r = arith.remui %x, %c0 : i32
+  tt.store %p, %r : !tt.ptr<i32>
+  %w = arith.divsi %least, %m1 : i32
+  tt.store %p, %w : !tt.ptr<i32>
+  %s = arith.shli %x, %c32 : i32
   tt.store %p, %s : !tt.ptr<i32>
   tt.return
 }
