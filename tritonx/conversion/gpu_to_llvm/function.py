@@ -16,10 +16,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tritonx.conversion.gpu_to_llvm.budget import Budget
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.indices import LayoutIndices
-from tritonx.conversion.gpu_to_llvm.types import llvm_type
+from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile, is_constant
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import is_tensor, shape_of
+from tritonx.ir.types import element_type, is_tensor, shape_of, type_of
 from tritonx.layouts import LinearLayout
 from tritonx.layouts.dims import REGISTER
 from tritonx.layouts.lookup import linear_layout
@@ -326,6 +326,9 @@ class FunctionEmitter:
             emit = table.get(type(op))
             if emit is None:
                 raise PassError(op, f"no code is generated for {op.name} on this target")
+            for result in op.results:
+                if not is_held(type_of(result)):
+                    raise PassError(op, f"no target has registers for {element_type(type_of(result))}")
             self.budget.begin(op, len(self.lines))
             emit(op, self)
         self.budget.end(len(self.lines))

@@ -14,7 +14,7 @@ from tritonx.backends.api import Options
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Machine
-from tritonx.conversion.gpu_to_llvm.types import llvm_type
+from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.llvm_text import string_constant
 from tritonx.dialects import tile
@@ -155,6 +155,8 @@ class ModuleEmitter:
         out: list[str] = []
         for i, (arg, attrs) in enumerate(zip(op.body.blocks[0].args, attributes, strict=True)):
             name = f"%arg{i}"
+            if not is_held(arg.type):
+                raise PassError(op, f"no target has registers for {arg.type}")
             elem = llvm_type(arg.type)
             tile_ = Tile.wide(elem, f.registers(arg.type), name)
             known: dict[str, Any] = {} if attrs is None else dict(attrs.data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -54,6 +55,16 @@ def llvm_type(attr: Attribute) -> str:
     if isinstance(attr, AsyncTokenType):
         return "i32"
     raise TypeError(f"no LLVM type for {attr}")
+
+
+@lru_cache(maxsize=1024)
+def is_held(attr: Attribute) -> bool:
+    """Whether registers can hold a value, or the elements of a tile, of a type."""
+    try:
+        llvm = llvm_type(attr)
+    except TypeError:
+        return False
+    return llvm.startswith("ptr") or llvm in BITS
 
 
 def bits(llvm: str) -> int:
