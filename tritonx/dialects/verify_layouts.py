@@ -6,12 +6,14 @@ A module without layouts is `tt`, and nothing is checked.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.gpu_layout.types import MemDescType
 from tritonx.dialects.layout_constraints import constraint_of
 from tritonx.ir.errors import VerifyFailure
 from tritonx.ir.types import encoding_of, i32, is_tensor, shape_of, type_of
@@ -72,6 +74,9 @@ class _Check:
         types = [type_ for type_ in _types(op) if is_tensor(type_)]
         for type_ in types:
             self._tensor(type_)
+        for type_ in _types(op):
+            if isinstance(type_, MemDescType):
+                _check_memory(type_)
         constraint = constraint_of(op)
         if constraint is None:
             if types:
@@ -120,6 +125,31 @@ class _Check:
                     raise VerifyFailure(str(error), op) from error
         for inner in block.ops:
             self.op(inner)
+
+
+@lru_cache(maxsize=1024)
+def _memory_fault(type_: MemDescType) -> str | None:
+    from tritonx.layouts import LayoutError, linear_layout
+    from tritonx.layouts.lookup import is_shared
+
+    encoding: Any = getattr(type_.encoding, "data", None)
+    if not is_shared(encoding):  # tensor memory
+        return None
+    shape = type_.alloc_shape
+    if len(shape) < encoding.rank:
+        return f"a layout of rank {encoding.rank} cannot lay out {type_}"
+    try:
+        linear_layout(encoding, shape[len(shape) - encoding.rank :])
+    except LayoutError as error:
+        return f"{type_}: {error}"
+    return None
+
+
+def _check_memory(type_: MemDescType) -> None:
+    """The layout of a buffer (of one entry, where there are several) is one of its shape."""
+    reason = _memory_fault(type_)
+    if reason is not None:
+        raise VerifyException(reason)
 
 
 def _number(module: Operation, name: str) -> int | None:

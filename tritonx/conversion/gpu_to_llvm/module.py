@@ -151,7 +151,7 @@ class ModuleEmitter:
         return "\n".join([*text, *f.prologue, f"  br label %{f.labels[blocks[0]]}", *f.lines, "}", ""])
 
     def _parameters(self, op: Any, f: FunctionEmitter, is_kernel: bool) -> list[str]:
-        attributes = op.arg_attrs.data if op.arg_attrs is not None else [None] * len(op.body.block.args)
+        attributes = op.arg_attrs.data if op.arg_attrs is not None else [None] * len(op.body.blocks[0].args)
         out: list[str] = []
         for i, (arg, attrs) in enumerate(zip(op.body.blocks[0].args, attributes, strict=True)):
             name = f"%arg{i}"

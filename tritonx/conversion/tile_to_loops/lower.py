@@ -33,8 +33,10 @@ from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.conversion.tile_to_loops.isa import HostIsa
 from tritonx.conversion.tile_to_loops.storage import share
 from tritonx.conversion.tile_to_loops.tables import Tables
+from tritonx.conversion.tile_to_loops.types import UnsupportedElement
 from tritonx.conversion.tile_to_loops.writer import Module
 from tritonx.dialects import tile
+from tritonx.ir.failure import failed_op
 from tritonx.ir.types import is_tensor
 
 TABLES = Tables(
@@ -98,7 +100,11 @@ def _lower(module: ModuleOp, isa: HostIsa, data_layout: str, fuse: bool) -> Lowe
     emitter = Emitter(output, isa, TABLES, fuse=fuse, index=IndexAnalysis())
     emitter.functions = dict(functions)
     name = cast(StringAttr, kernel.properties["sym_name"]).data
-    parameters = _program(emitter, kernel)
+    try:
+        parameters = _program(emitter, kernel)
+    except UnsupportedElement as error:
+        op = failed_op(error)
+        raise unsupported(kernel if op is None or op is module else op, str(error)) from error
     cost = emitter.writer.cost
     output.declare("llvm.umin.i64", "i64 @llvm.umin.i64(i64, i64)")
     output.declare("llvm.umax.i64", "i64 @llvm.umax.i64(i64, i64)")
