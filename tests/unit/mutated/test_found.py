@@ -51,7 +51,7 @@ FOUND = {
         "#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
         "tt.func public @k(%a: !ttg.memdesc<4xf32, #s, #ttg.shared_memory, mutable>) {\n  tt.return\n}\n",
         "cpu",
-        "<stdin>:1:1: error: pass 'tile-to-loops': tt.func: the CPU backend has no representation of",
+        "<stdin>:2:1: error: pass 'tile-to-loops': tt.func: the CPU backend has no representation of",
     ),
 }  # fmt: skip
 

@@ -16,6 +16,9 @@ from xdsl.ir import Attribute
 
 from tritonx.ir.types import FLOAT_BITS, PointerType, bf16, f16, f32, f64
 
+INTEGERS = (1, 8, 16, 32, 64)
+"""Widths of the integers that tiles hold."""
+
 
 class UnsupportedElement(TypeError):
     """An element type that the host has no representation for."""
@@ -23,7 +26,7 @@ class UnsupportedElement(TypeError):
 
 def register_type(element: Attribute) -> str:
     """The LLVM type of one element in a register."""
-    if integer_bits(element) and not isinstance(element, IndexType):
+    if integer_bits(element) in INTEGERS and not isinstance(element, IndexType):
         return f"i{integer_bits(element)}"
     if element == f32:
         return "float"

@@ -20,8 +20,8 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     %m1 = ub.poison : !ttg.memdesc<32x32xf16, #ttg.amd_rotating_shared<{vec = 4, perPhase = 1, maxPhase = 16, order = [1, 0]}>, #ttg.shared_memory, mutable>
     %m2 = ub.poison : !ttg.memdesc<32x32xf16, #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 8, fp4Padded = true}>, #ttg.shared_memory, mutable>
     %m3 = ub.poison : !ttg.memdesc<32x32xf16, #ttg.padded_shared<[32:+4, 64:+8] {order = [1, 0], shape = [32, 32]}>, #ttg.shared_memory, mutable>
-    %m4 = ub.poison : !ttg.memdesc<32x32xf16, #ttg.padded_shared<[512:+16] {offset = [[0, 1], [0, 2], [1, 0]], block = []}>, #ttg.shared_memory, mutable>
-    %m5 = ub.poison : !ttg.memdesc<32x32xf16, #ttg.shared_linear<{offset = [[0, 1], [0, 2], [1, 0], [2, 2]]}, alignment = 16>, #ttg.shared_memory, mutable>
+    %m4 = ub.poison : !ttg.memdesc<2x4xf16, #ttg.padded_shared<[512:+16] {offset = [[0, 1], [0, 2], [1, 0]], block = []}>, #ttg.shared_memory, mutable>
+    %m5 = ub.poison : !ttg.memdesc<4x4xf16, #ttg.shared_linear<{offset = [[0, 1], [0, 2], [1, 0], [2, 2]]}, alignment = 16>, #ttg.shared_memory, mutable>
     tt.return
   }
 }
@@ -60,6 +60,6 @@ module attributes {"ttg.num-warps" = 4 : i32} {
 // CHECK-NEXT: %m1 = ub.poison : !ttg.memdesc<32x32xf16, #shared1, #smem, mutable>
 // CHECK-NEXT: %m2 = ub.poison : !ttg.memdesc<32x32xf16, #shared2, #smem, mutable>
 // CHECK-NEXT: %m3 = ub.poison : !ttg.memdesc<32x32xf16, #shared3, #smem, mutable>
-// CHECK-NEXT: %m4 = ub.poison : !ttg.memdesc<32x32xf16, #shared4, #smem, mutable>
-// CHECK-NEXT: %m5 = ub.poison : !ttg.memdesc<32x32xf16, #shared5, #smem, mutable>
+// CHECK-NEXT: %m4 = ub.poison : !ttg.memdesc<2x4xf16, #shared4, #smem, mutable>
+// CHECK-NEXT: %m5 = ub.poison : !ttg.memdesc<4x4xf16, #shared5, #smem, mutable>
 // CHECK-NEXT: tt.return
