@@ -24,6 +24,9 @@ WARPS, LANES, BLOCKS = "ttg.num-warps", "ttg.threads-per-warp", "ttg.num-ctas"
 MOST = {WARPS: 64, LANES: 64, BLOCKS: 16}
 """No target has more: 64 warps or lanes of a block on any GPU, 16 blocks in a cluster (CUDA programming guide)."""
 
+MOST_REGISTERS = 1 << 16
+"""Twice what the largest tile takes in a single warp; a layout that has more repeats elements without end."""
+
 
 def verify_layouts(module: Operation) -> None:
     """Raises `VerifyFailure` at the first op whose layouts are wrong."""
@@ -102,6 +105,8 @@ class _Check:
             layout = linear_layout(encoding, shape_of(type_))
         except LayoutError as error:
             raise VerifyException(f"{type_}: {error}") from error
+        if layout.in_size("register") > MOST_REGISTERS:
+            raise VerifyException(f"{type_} has {layout.in_size('register')} registers in each thread")
         for dim, wanted in self.threads.items():
             if wanted is not None and layout.in_size(dim) != wanted:
                 raise VerifyException(f"{type_} is spread over {layout.in_size(dim)} {dim}s, but there are {wanted}")

@@ -47,6 +47,13 @@ FOUND = {
         "cuda:90",
         "",
     ),
+    "registers without end": (
+        "#b = #ttg.blocked<{sizePerThread = [4294967296], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>\n"
+        "tt.func public @k() {\n  %o = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32, #b>\n"
+        "  tt.return\n}\n",
+        "cuda:90",
+        "<stdin>:3:3: error: 'tt.make_range': tensor<256xi32,",
+    ),
     "shared memory on a host": (
         "#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
         "tt.func public @k(%a: !ttg.memdesc<4xf32, #s, #ttg.shared_memory, mutable>) {\n  tt.return\n}\n",
