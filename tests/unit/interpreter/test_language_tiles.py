@@ -322,3 +322,21 @@ def test_gather_by_unsigned_indices(run: Any, dtype: Any) -> None:
     x, i, o = RNG.integers(0, 99, 256).astype(np.int32), RNG.permutation(256).astype(dtype), np.zeros(256, np.int32)
     run(picking, (1,), x, i, o, N=256)
     np.testing.assert_array_equal(o, x[i])
+
+
+@jit
+def swap_where_equal(p, old, N: tl.constexpr):
+    i = tl.arange(0, N)
+    element: tl.constexpr = p.dtype.element_ty
+    tl.store(old + i, tl.atomic_cas(p + i, (i % 3).to(element), (i + 1).to(element)))
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.uint16, np.float16, ml_dtypes.bfloat16, np.int32, np.float32,
+                                   np.int64, np.float64], ids=lambda d: np.dtype(d).name)  # fmt: skip
+def test_compare_and_swap_of_each_width(run: Any, dtype: type) -> None:
+    before = (np.arange(16) % 2).astype(dtype)
+    p, old = before.copy(), np.full(16, 99).astype(dtype)
+    run(swap_where_equal, (1,), p, old, N=16)
+    i = np.arange(16)
+    np.testing.assert_array_equal(old, before)
+    np.testing.assert_array_equal(p, np.where(i % 2 == i % 3, i + 1, i % 2).astype(dtype))

@@ -17,7 +17,7 @@ from tritonx.interpreter.errors import (
     RecursiveCall,
     UnsupportedInInterpreter,
 )
-from tritonx.interpreter.machine import interpret
+from tritonx.interpreter.machine import interpret, single_ufunc
 from tritonx.ir.text import parse_module
 
 
@@ -340,6 +340,45 @@ def test_compare_and_swap() -> None:
     assert x[0] == 4  # each lane found what the one before it wrote
 
 
+REDUCE = """
+    %n = arith.constant 6 : i32
+    %c1 = arith.constant 1 : i64
+    %from = arith.constant {start} : i32
+    %d = tt.make_tensor_descriptor %x, [%n], [%c1] : <i32>, <tensor<8x{element}>>
+    %r = tt.make_range {{end = 8 : i32, start = 0 : i32}} : tensor<8xi32>
+    %p = tt.splat %v : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>
+    %q = tt.addptr %p, %r : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
+    %values = tt.load %q : tensor<8x!tt.ptr<i32>>
+    tt.descriptor_reduce {kind}, %d[%from], %values : !tt.tensordesc<tensor<8x{element}>>, tensor<8xi32>"""
+
+# As "atom" in PTX's manual has inc and dec: both count in a circle from 0 to the operand, without a sign.
+REDUCTIONS: dict[str, Any] = {
+    "add": lambda old, new, sign: old + new,
+    "min": lambda old, new, sign: min(old, new, key=lambda v: v if sign else v % 2**32),
+    "max": lambda old, new, sign: max(old, new, key=lambda v: v if sign else v % 2**32),
+    "inc": lambda old, new, sign: 0 if old % 2**32 >= new % 2**32 else old + 1,
+    "dec": lambda old, new, sign: new if old == 0 or old % 2**32 > new % 2**32 else old - 1,
+    "and": lambda old, new, sign: old & new,
+    "or": lambda old, new, sign: old | new,
+    "xor": lambda old, new, sign: old ^ new,
+}
+
+
+@pytest.mark.parametrize("element", ["si32", "ui32"])
+@pytest.mark.parametrize("kind", REDUCTIONS)
+def test_reductions_into_a_descriptor(kind: str, element: str) -> None:
+    """Every pair of small numbers and of numbers at the ends of the type; places outside of the tensor stay."""
+    numbers = [0, 1, 2, 5, -1, -2, 2**31 - 1, -(2**31)]
+    for start, value in [(s, v) for s in (-2, 0, 3) for v in numbers]:
+        old, new = np.array([*numbers, 7, 9], np.int32), np.full(8, value, np.int32)
+        wanted = old.tolist()
+        for place in range(max(0, start), min(6, start + 8)):
+            wanted[place] = REDUCTIONS[kind](wanted[place], value, element == "si32")
+        body = REDUCE.format(start=start, kind=kind, element=element)
+        execute(body, "%x: !tt.ptr<i32>, %v: !tt.ptr<i32>", old, new)
+        assert old.tolist() == [(w + 2**31) % 2**32 - 2**31 for w in wanted], (start, value)
+
+
 def test_print_has_the_form_of_the_device() -> None:
     body = """
     %r = tt.make_range {end = 11 : i32, start = 9 : i32} : tensor<2xi32>
@@ -389,6 +428,60 @@ def test_inline_assembly_is_a_typed_error() -> None:
 def test_arguments_that_do_not_fit(args: list[Any], text: str) -> None:
     with pytest.raises(InvalidLaunch, match=text):
         execute(ADD, ADD_SIGNATURE, *args)
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_integers_at_the_ends_of_a_type(bits: int) -> None:
+    """Signed and unsigned numbers of an argument's width are its bits; the next ones are refused."""
+    dtype = np.dtype(f"i{bits // 8}")
+    for number in (-(2 ** (bits - 1)), -1, 0, 2 ** (bits - 1) - 1, 2 ** (bits - 1), 2**bits - 1):
+        out = np.zeros(1, dtype)
+        execute(f"    tt.store %x, %n : !tt.ptr<i{bits}>", f"%x: !tt.ptr<i{bits}>, %n: i{bits}", out, number)
+        assert int(out[0]) % 2**bits == number % 2**bits
+    for number in (-(2 ** (bits - 1)) - 1, 2**bits):
+        with pytest.raises(InvalidLaunch, match=f"n = {number} does not fit i{bits}"):
+            execute("", f"%n: i{bits}", number)
+
+
+@pytest.mark.parametrize("address", [0, 4096, 2**63, 2**64 - 16, -16])
+def test_addresses_as_integers(address: int) -> None:
+    """An address is 64 bits, with a sign or without."""
+    out = np.zeros(1, np.int64)
+    body = """
+    %a = tt.ptr_to_int %p : !tt.ptr<f32> -> i64
+    tt.store %x, %a : !tt.ptr<i64>"""
+    execute(body, "%x: !tt.ptr<i64>, %p: !tt.ptr<f32>", out, address)
+    assert int(out[0]) % 2**64 == address % 2**64
+
+
+COMBINE = """
+    %s = "tt.reduce"(%v) <{{axis = 0 : i32}}> ({{
+    ^bb0(%a: {type}, %b: {type}):
+      %t = {text} : {type}
+      tt.reduce.return %{result} : {type}
+    }}) : (tensor<8x{type}>) -> {type}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "result", "wanted"),
+    [
+        ("arith.addf %a, %b", "f32", "t", np.add),
+        ("arith.muli %b, %a", "i16", "t", np.multiply),
+        ("arith.xori %a, %b", "i64", "t", np.bitwise_xor),
+        ("arith.addf %a, %a", "f32", "t", None),
+        ("arith.addf %a, %b", "f32", "a", None),
+        ("arith.addf %a, %b", "f16", "t", None),  # NumPy sums halves in another width
+        ("arith.addf %a, %b", "bf16", "t", None),
+        ("arith.subi %a, %b", "i32", "t", None),
+        ("arith.addi %a, %b : i32\n      %u = arith.addi %a, %a", "i32", "t", None),
+    ],
+)
+def test_which_combine_regions_are_one_function_of_numpy(text: str, type_: str, result: str, wanted: Any) -> None:
+    body = COMBINE.format(text=text, type=type_, result=result)
+    module = parse_module(f"tt.func public @k(%v: tensor<8x{type_}>) {{ {body}\n tt.return }}")
+    regions = [op.regions[0] for op in module.walk() if op.name == "tt.reduce"]
+    assert single_ufunc(regions[0]) is wanted
 
 
 @pytest.mark.parametrize("grid", [(1, 2, 3, 4), (-1,), ()])

@@ -132,3 +132,16 @@ def test_integers_round_once(value: int, target: type) -> None:
 )
 def test_float_to_integer_saturates(value: float, target: type, signed: bool, wanted: int) -> None:
     assert int(float_to_integer(np.array([value]), np.dtype(target), signed=signed)[0]) == wanted
+
+
+@given(
+    value=st.one_of(st.floats(allow_nan=False), st.integers(-(2**65), 2**65).map(float)),
+    target=st.sampled_from([np.int8, np.int16, np.int32, np.int64]),
+    signed=st.booleans(),
+)
+def test_float_to_integer_is_the_nearest_inside_towards_zero(value: float, target: type, signed: bool) -> None:
+    bits = 8 * np.dtype(target).itemsize
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+    whole = (high if value > 0 else low) if np.isinf(value) else int(value)
+    got = int(float_to_integer(np.array([value]), np.dtype(target), signed=signed)[0])
+    assert got % 2**bits == max(low, min(high, whole)) % 2**bits
