@@ -7,8 +7,11 @@ import random
 import numpy as np
 import pytest
 
+from tritonx.analysis.access_width import access_width
 from tritonx.analysis.axis_info import analyze_axes
 from tritonx.ir.text import parse_module
+from tritonx.layouts import linear_layout
+from tritonx.layouts.encodings import BlockedEncoding
 
 EXTENT = 32
 
@@ -46,7 +49,7 @@ class Expression:
         a, b = rng.choice(self.tiles), rng.choice(self.tiles)
         x, y = self.values[a], self.values[b]
         kind = rng.choice(
-            ["addi", "addi", "subi", "muli", "divsi", "remsi", "shli", "shrsi", "andi", "minsi", "cmpi", "select"]
+            "addi addi subi muli divsi remsi shli shrsi andi minsi maxsi cmpi select".split()  # noqa: SIM905
         )
         suffix = f"{a}, {b} : tensor<{EXTENT}xi32>"
         match kind:
@@ -69,6 +72,8 @@ class Expression:
                 value = x & y
             case "minsi":
                 value = np.minimum(x, y)
+            case "maxsi":
+                value = np.maximum(x, y)
             case "cmpi":
                 predicate = rng.choice(["slt", "sle", "sgt", "sge", "eq"])
                 compare = {
@@ -252,6 +257,49 @@ tt.func public @division(%a: i32 {tt.divisibility = 16 : i32}) {
 """)
     # -4 .. -1 truncate to -1, 0, 0, 0.
     assert info["maybe_negative"].constancy == (1,) and info["positive"].constancy == (4,)
+
+
+def test_the_sign_of_extrema():
+    """A maximum is not negative where one of the two is not, a minimum where both are."""
+    info = facts_by_name("""
+tt.func public @extrema(%n: i32) {
+  %zero = arith.constant 0 : i32
+  %x = tt.get_program_id x : i32
+  %clamped = arith.maxsi %n, %x : i32
+  %turned = arith.maxsi %x, %n : i32
+  %unknown = arith.maxsi %n, %n : i32
+  %less = arith.minsi %n, %x : i32
+  %both = arith.minsi %x, %clamped : i32
+  tt.return
+}
+""")
+    assert {name for name, fact in info.items() if fact.non_negative} == {"zero", "x", "clamped", "turned", "both"}
+
+
+def test_the_width_of_an_access_follows_its_mask():
+    module = parse_module("""
+tt.func public @masked(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32, %pairs: i32 {tt.divisibility = 2 : i32},
+                       %fours: i32 {tt.divisibility = 4 : i32}) {
+  %i = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32>
+  %b = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %at = tt.addptr %b, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  %n0 = tt.splat %n : i32 -> tensor<512xi32>
+  %by_one = arith.cmpi slt, %i, %n0 : tensor<512xi32>
+  %n1 = tt.splat %pairs : i32 -> tensor<512xi32>
+  %by_two = arith.cmpi slt, %i, %n1 : tensor<512xi32>
+  %n2 = tt.splat %fours : i32 -> tensor<512xi32>
+  %by_four = arith.cmpi slt, %i, %n2 : tensor<512xi32>
+  %all = arith.cmpi slt, %n0, %n1 : tensor<512xi32>
+  %scalar = arith.cmpi slt, %n, %pairs : i32
+  tt.return
+}
+""")
+    facts = analyze_axes(module)
+    named = {r.name_hint: r for op in module.walk() for r in op.results}
+    layout = linear_layout(BlockedEncoding((4,), (32,), (4,), (0,)), (512,))
+    expected = {"by_one": 1, "by_two": 2, "by_four": 4, "all": 4, "scalar": 4}
+    assert access_width(facts, layout, named["at"], None, 32) == 4
+    assert {name: access_width(facts, layout, named["at"], named[name], 32) for name in expected} == expected
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from tritonx.analysis.axis_info import analyze_axes
 from tritonx.conversion.tile_to_gpu.blocked import blocked, default_encoding
 from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
-from tritonx.conversion.tile_to_gpu.costs import conversion_cost
-from tritonx.conversion.tile_to_gpu.dots import dot_layouts
+from tritonx.conversion.tile_to_gpu.costs import LOAD_ISSUE, conversion_cost, version_cost
+from tritonx.conversion.tile_to_gpu.dots import dot_layouts, uses_matrix_unit
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.ir.text import parse_module
 from tritonx.layouts.encodings import BlockedEncoding, NvidiaMmaEncoding
@@ -136,3 +136,36 @@ def test_conversion_costs():
     rows, columns = blocked((64, 64), (1, 4), (1, 0), 4, 32), blocked((64, 64), (4, 1), (0, 1), 4, 32)
     assert conversion_cost(rows, rows, (64, 64), 32) == 0
     assert conversion_cost(rows, columns, (64, 64), 32) > conversion_cost(rows, columns, (64, 64), 16) > 0
+
+
+@pytest.mark.parametrize(
+    ("encoding", "instructions", "sectors"),
+    [
+        (((1, 1), (1, 32), (4, 1), (1, 0)), 16, 4),  # a row of 128 bytes at a time
+        (((1, 4), (4, 8), (4, 1), (1, 0)), 4, 16),  # four such rows
+        (((4, 1), (8, 4), (2, 2), (0, 1)), 4, 16),
+        (((1, 1), (32, 1), (2, 2), (1, 0)), 16, 32),  # a row for each lane
+    ],
+)
+def test_a_load_costs_the_sectors_that_its_lanes_touch(encoding, instructions, sectors):
+    """64 x 32 numbers of 4 bytes on four warps; a sector is 32 bytes."""
+    text = access("f32", "x", 32) + "  %v = tt.load %xp : tensor<64x32x!tt.ptr<f32>>\n"
+    module = parse_module(f"tt.func public @f(%x: !tt.ptr<f32>) {{{text}  tt.return\n}}\n")
+    op = next(op for op in module.walk() if op.name == "tt.load")
+    assert version_cost(op, BlockedEncoding(*encoding)) == instructions * (LOAD_ISSUE + sectors)
+
+
+MFMA_SQUARE_OF_16 = {"f16": 16, "bf16": 16, "f32": 4, "i8": 32, "f8E4M3FNUZ": 32, "f8E5M2FNUZ": 32, "f64": 4}
+"""K of CDNA3's v_mfma_*_16x16x*."""
+
+
+@pytest.mark.parametrize("element", MFMA_SQUARE_OF_16)
+def test_a_product_of_one_instruction_is_for_the_matrix_unit(element):
+    target = GpuTarget("test", matrix="mfma", matrix_version=3, matrix_types=frozenset(MFMA_SQUARE_OF_16))
+    sums = {"i8": "i32", "f64": "f64"}.get(element, "f32")
+    for k, expected in ((MFMA_SQUARE_OF_16[element], True), (MFMA_SQUARE_OF_16[element] // 2, False)):
+        a, b, d = f"tensor<16x{k}x{element}>", f"tensor<{k}x16x{element}>", f"tensor<16x16x{sums}>"
+        text = f"  %d = tt.dot %a, %b, %c, inputPrecision = ieee : {a} * {b} -> {d}\n"
+        module = parse_module(f"tt.func public @f(%a: {a}, %b: {b}, %c: {d}) {{{text}  tt.return\n}}\n")
+        op = next(op for op in module.walk() if op.name == "tt.dot")
+        assert uses_matrix_unit(op, target) is expected, k
