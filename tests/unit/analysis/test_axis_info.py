@@ -48,9 +48,7 @@ class Expression:
         rng = self.rng
         a, b = rng.choice(self.tiles), rng.choice(self.tiles)
         x, y = self.values[a], self.values[b]
-        kind = rng.choice(
-            "addi addi subi muli divsi remsi shli shrsi andi minsi maxsi cmpi select".split()  # noqa: SIM905
-        )
+        kind = rng.choice("addi addi subi muli divsi remsi shli shrsi andi minsi maxsi cmpi select".split())
         suffix = f"{a}, {b} : tensor<{EXTENT}xi32>"
         match kind:
             case "addi":
