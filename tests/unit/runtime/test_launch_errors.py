@@ -124,7 +124,7 @@ def test_the_types_are_those_of_python() -> None:
         (lambda meta: (meta["N"], 2), 4),
         (lambda meta: [meta["N"], 0], 0),
     ],
-    ids=str,
+    ids=lambda value: "callable" if callable(value) else str(value),
 )
 def test_grids(grid: Any, programs: int) -> None:
     """Every form of a grid runs the same programs, compiled and by lines."""
