@@ -124,3 +124,20 @@ def test_clusters_are_refused_with_the_line() -> None:
     assert not caught.value.internal
     assert "num_ctas=1" in caught.value.hint
     assert any("total = tl.sum(x, axis=0)" in excerpt(place) for place in caught.value.places)
+
+
+@tritonx.jit
+def pairs(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    both = tl.join(tl.load(x_ptr + i), tl.load(y_ptr + i))
+    left, right = tl.split(both * both)
+    tl.store(out_ptr + i, left - right)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_pairs_stay_in_their_threads(target: str) -> None:
+    """Joining and splitting only name registers."""
+    x = np.zeros(1024, np.float32)
+    text = emit(pairs, target, x, x.copy(), x.copy(), N=1024)
+    assert "fsub" in text
+    assert not re.search(r"addrspace\(3\)|barrier|bfly|permute", text)
