@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -17,6 +19,7 @@ from tritonx.backends.api import Compilation, run_stages
 from tritonx.interpreter.launch import bind
 from tritonx.ir.failure import PassFailure
 from tritonx.ir.places import excerpt
+from tritonx.tools import opt
 
 TARGETS = [
     str(target) for backend in registry.available().values() if backend.name != "cpu"
@@ -141,3 +144,37 @@ def test_pairs_stay_in_their_threads(target: str) -> None:
     text = emit(pairs, target, x, x.copy(), x.copy(), N=1024)
     assert "fsub" in text
     assert not re.search(r"addrspace\(3\)|barrier|bfly|permute", text)
+
+
+ASYNCHRONOUS = """
+#blocked = #ttg.blocked<{{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
+#shared = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}}>
+#smem = #ttg.shared_memory
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80",
+                    "ttg.threads-per-warp" = 32 : i32}} {{
+  tt.func public @k(%p: !tt.ptr<f16> {{tt.divisibility = {aligned} : i32}}) {{
+    %i = tt.make_range {{end = 1024 : i32, start = 0 : i32}} : tensor<1024xi32, #blocked>
+    %b = tt.splat %p : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>, #blocked>
+    %q = tt.addptr %b, %i : tensor<1024x!tt.ptr<f16>, #blocked>, tensor<1024xi32, #blocked>
+    %d = ttg.local_alloc : () -> !ttg.memdesc<1024xf16, #shared, #smem, mutable>
+    %0 = ttg.async_copy_global_to_local %q, %d : tensor<1024x!tt.ptr<f16>, #blocked> ->
+      <1024xf16, #shared, #smem, mutable>
+    %1 = ttg.async_commit_group tokens %0
+    %2 = ttg.async_wait %1 {{num = 0 : i32}}
+    %x = ttg.local_load %d token %2 : !ttg.memdesc<1024xf16, #shared, #smem, mutable> -> tensor<1024xf16, #blocked>
+    tt.store %q, %x : tensor<1024x!tt.ptr<f16>, #blocked>
+    tt.return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(("aligned", "copies"), [(16, 1), (8, 2), (4, 4), (2, 0)])
+def test_asynchronous_copies_are_as_wide_as_the_alignment(aligned: int, copies: int, tmp_path: Path) -> None:
+    """16 bytes for each of 128 threads; there is no instruction for 2 bytes, which go through a register."""
+    (tmp_path / "k.ttgir").write_text(ASYNCHRONOUS.format(aligned=aligned))
+    errors, made = io.StringIO(), tmp_path / "k.ll"
+    code = opt.run([str(tmp_path / "k.ttgir"), "--target", "cuda:80", "-t", "llir", "-o", str(made)], stderr=errors)
+    assert code == 0, errors.getvalue()
+    widths = re.findall(r"call void @llvm\.nvvm\.cp\.async\.c[ag]\.shared\.global\.(\d+)", made.read_text())
+    assert widths == [str(aligned)] * copies
