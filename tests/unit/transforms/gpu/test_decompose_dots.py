@@ -112,3 +112,18 @@ def test_scaled(lhs, rhs):
     arrays = [a, sa.astype(np.uint8).view(np.int8), b, sb.astype(np.uint8).view(np.int8), c]
     before, after = both(function(parts, body, 16, 16), arrays, (16, 16), "bf16 f16")
     np.testing.assert_array_equal(after, before)
+
+
+@pytest.mark.parametrize("code", [0, 1, 126, 127, 128, 200, 254, 255])
+def test_each_code_of_a_scale_by_itself(code):
+    """A power of two, or NaN. Numbers above zero only: else an infinity in its place would give NaN in the sum too."""
+    a, b = np.full((16, 32), 1, TYPES["f8E4M3FN"]), np.full((32, 16), 1 / 32, TYPES["f8E4M3FN"])
+    scales, c = np.full((16, 1), code, np.uint8).view(np.int8), np.zeros((16, 16), np.float32)
+    parts = [("a", a.shape, "f8E4M3FN"), ("s", (16, 1), "i8"), ("b", b.shape, "f8E4M3FN"), ("c", c.shape, "f32")]
+    body = (
+        "  %d = tt.dot_scaled %av scale %sv, %bv, %cv lhs = e4m3 rhs = e4m3 {fastMath = false}"
+        " : tensor<16x32xf8E4M3FN>, tensor<16x1xi8> * tensor<32x16xf8E4M3FN> -> tensor<16x16xf32>\n"
+    )
+    wanted = np.float32(np.nan) if code == 255 else np.ldexp(np.float32(1), code - 127)
+    for result in both(function(parts, body, 16, 16), [a, scales, b, c], (16, 16), "bf16 f16"):
+        np.testing.assert_array_equal(result, np.full((16, 16), wanted))
