@@ -340,7 +340,7 @@ def test_compare_and_swap() -> None:
     assert x[0] == 4  # each lane found what the one before it wrote
 
 
-REDUCE = """
+INTO_DESCRIPTOR = """
     %n = arith.constant 6 : i32
     %c1 = arith.constant 1 : i64
     %from = arith.constant {start} : i32
@@ -374,7 +374,7 @@ def test_reductions_into_a_descriptor(kind: str, element: str) -> None:
         wanted = old.tolist()
         for place in range(max(0, start), min(6, start + 8)):
             wanted[place] = REDUCTIONS[kind](wanted[place], value, element == "si32")
-        body = REDUCE.format(start=start, kind=kind, element=element)
+        body = INTO_DESCRIPTOR.format(start=start, kind=kind, element=element)
         execute(body, "%x: !tt.ptr<i32>, %v: !tt.ptr<i32>", old, new)
         assert old.tolist() == [(w + 2**31) % 2**32 - 2**31 for w in wanted], (start, value)
 
