@@ -35,8 +35,9 @@ class NvidiaMachine(Machine):
     triple = "nvptx64-nvidia-cuda"
     kernel_convention = "ptx_kernel"
     warp_size = 32
-    shifts_saturate = True
-    """PTX ISA, shl and shr: amounts greater than the width are clamped to it."""
+    shifts_saturate = 32
+    """PTX ISA, shl and shr: amounts greater than the width are clamped to it. They have 32 bits: of an amount of 64
+    only the lower half is seen."""
 
     @property
     def paired_extrema(self) -> frozenset[str]:

@@ -61,8 +61,8 @@ def module_maxnreg(module: Any, share: int) -> int | None:
 
 def emit_ptx(text: str, compilation: Compilation) -> str:
     from tritonx.backends.nvidia import device_library
+    from tritonx.backends.nvidia.assembler_faults import avoid_faults
     from tritonx.backends.nvidia.codegen import kernel_name
-    from tritonx.backends.nvidia.negated_extrema import hide_negations
     from tritonx.runtime.isolation.translate import translate
 
     chip = capability(compilation.target)
@@ -79,7 +79,7 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
     )["ptx"]
     assert isinstance(ptx, str)
     compilation.metadata["name"] = kernel_name(ptx)
-    return hide_negations(ptx, chip)
+    return avoid_faults(ptx, chip)
 
 
 def with_lines(error: PTXASError, origin: Origin | None) -> PTXASError:

@@ -59,7 +59,7 @@ def shift(opcode: str) -> Emit:
         a, count = f.get(op.operands[0]), f.get(op.operands[1])
         last = int(a.elem[1:]) - 1
         known = f.module.axis_info.of(op.operands[1]).constant
-        if (known is None and f.machine.shifts_saturate) or (known is not None and 0 <= known <= last):
+        if (known is None and last < f.machine.shifts_saturate) or (known is not None and 0 <= known <= last):
             f.result(op, _apply(f, opcode, a, count))
             return
         shifted = _apply(f, opcode, a, call_intrinsic(f, "umin", [count, _number(count, last)]))

@@ -49,8 +49,8 @@ class Machine(ABC):
     kernel_convention: str
     warp_size: int
     shared_space: int = 3
-    shifts_saturate: bool = False
-    """Whether a shift by the width of the value or more leaves 0, or the sign, as the language says."""
+    shifts_saturate: int = 0
+    """Up to which width of values a shift by the width or more leaves 0, or the sign, as the language says."""
 
     @property
     def paired_extrema(self) -> frozenset[str]:

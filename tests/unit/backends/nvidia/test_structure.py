@@ -388,3 +388,17 @@ def test_operands_that_do_not_fit_together_wait_in_registers(compiler: Any, arch
     """256 KiB of operands, more than any block may have: they go through shared memory a part after another."""
     made = compiler(matmul, arch, MATMUL, {"M": 64, "N": 64, "KB": 1024}, num_warps=8)
     assert made.metadata["shared"] <= available
+
+
+@tritonx.jit
+def shifted(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) << tl.load(y_ptr + i))
+
+
+@pytest.mark.parametrize(("kind", "compared"), [("i16", 0), ("i32", 0), ("i64", 1)])
+def test_an_amount_of_64_bits_is_compared(compiler: Any, kind: str, compared: int) -> None:
+    """shl sees the lower 32 bits of the amount, and clamps them."""
+    made = compiler(shifted, "90", dict.fromkeys(("x_ptr", "y_ptr", "out_ptr"), f"*{kind}"), {"N": 128})
+    assert made.count(f"shl.b{kind[1:]}") >= 1
+    assert made.count("setp") == compared
