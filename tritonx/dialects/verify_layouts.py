@@ -135,9 +135,11 @@ class _Check:
 @lru_cache(maxsize=1024)
 def _memory_fault(type_: MemDescType) -> str | None:
     from tritonx.layouts import LayoutError, linear_layout
-    from tritonx.layouts.lookup import is_shared
+    from tritonx.layouts.lookup import is_distributed, is_shared
 
     encoding: Any = getattr(type_.encoding, "data", None)
+    if is_distributed(encoding):
+        return f"{type_}: a layout over threads lays out no memory"
     if not is_shared(encoding):  # tensor memory
         return None
     shape = type_.alloc_shape
