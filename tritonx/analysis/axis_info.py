@@ -94,8 +94,8 @@ class _Analysis:
             if number < len(attributes):
                 stated = attributes[number].data.get("tt.divisibility")
                 if stated is not None:
-                    known = tuple(map(v.power_of_two_part, hint_values(stated)))
-                    info = replace(info, divisibility=tuple(max(known[0], d) for d in info.divisibility))
+                    known = max(map(v.power_of_two_part, hint_values(stated)[:1]), default=1)
+                    info = replace(info, divisibility=tuple(max(known, d) for d in info.divisibility))
             self.facts[argument] = info
         for argument in _assumed_non_negative(entry):
             if argument in self.facts:

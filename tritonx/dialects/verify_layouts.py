@@ -21,8 +21,9 @@ from tritonx.ir.types import encoding_of, i32, is_tensor, shape_of, type_of
 WARPS, LANES, BLOCKS = "ttg.num-warps", "ttg.threads-per-warp", "ttg.num-ctas"
 """Attributes of a module: how many warps a block has, lanes a warp, blocks a cluster."""
 
-MOST = {WARPS: 64, LANES: 64, BLOCKS: 16}
-"""No target has more: 64 warps or lanes of a block on any GPU, 16 blocks in a cluster (CUDA programming guide)."""
+MOST = {WARPS: 1024, LANES: 64, BLOCKS: 16}
+"""No target has more: 1024 threads of a block, which may be warps of one lane; 64 lanes of a warp; 16 blocks of a
+cluster (CUDA programming guide)."""
 
 MOST_REGISTERS = 1 << 16
 """Twice what the largest tile takes in a single warp; a layout that has more repeats elements without end."""

@@ -26,10 +26,15 @@ FOUND = {
         "cuda:90",
         "<stdin>:1:1: error: pass 'assign-layouts': the module says ttg.num-warps = 8, the compile options",
     ),
+    "a fact about a parameter that is no integer": (
+        "module {\n  tt.func public @k(%a: !tt.ptr<i32> {tt.divisibility = 16 : f16}) {" + TILE,
+        "cuda:90",
+        "",
+    ),
     "a negative number of warps": (
         'module attributes {"ttg.num-warps" = -4 : i32} {\n  tt.func public @k(%a: !tt.ptr<i32>) {' + TILE,
         "cuda:90",
-        "<stdin>:1:1: error: 'builtin.module': 'ttg.num-warps' must be a power of two up to 64",
+        "<stdin>:1:1: error: 'builtin.module': 'ttg.num-warps' must be a power of two up to 1024",
     ),
     "an integer type that no register has": (
         "tt.func public @k(%a: !tt.ptr<i128>) {\n  %x = tt.load %a : !tt.ptr<i128>\n"
