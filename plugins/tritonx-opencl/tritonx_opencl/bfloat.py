@@ -39,6 +39,18 @@ def narrowed(write: Write, value: str) -> str:
     return write(f"trunc i32 {write(f'lshr i32 {best}, 16')} to i16")
 
 
+def to_odd(write: Write, value: str) -> str:
+    """A double as a float, toward zero and with the last bit set where that lost something: what is narrowed after it
+    is rounded once (Boldo and Melquiond, 2008)."""
+    nearest = write(f"fptrunc double {value} to float")
+    back = write(f"fpext float {nearest} to double")
+    size_back, size = (write(f"call double @llvm.fabs.f64(double {v})") for v in (back, value))
+    away = write(f"zext i1 {write(f'fcmp ogt double {size_back}, {size}')} to i32")
+    inexact = write(f"zext i1 {write(f'fcmp one double {back}, {value}')} to i32")
+    word = write(f"sub i32 {write(f'bitcast float {nearest} to i32')}, {away}")
+    return write(f"bitcast i32 {write(f'or i32 {word}, {inexact}')} to float")
+
+
 def converted(write: Write, opcode: str, source: str, value: str, target: str) -> str:
     """A conversion from or to bfloat."""
     if opcode == "bitcast":
@@ -47,4 +59,6 @@ def converted(write: Write, opcode: str, source: str, value: str, target: str) -
     if source == "bfloat":
         wide = widened(write, value)
         return wide if target == "float" else write(f"{opcode} float {wide} to {target}")
+    if source == "double":
+        return narrowed(write, to_odd(write, value))
     return narrowed(write, value if source == "float" else write(f"{opcode} {source} {value} to float"))

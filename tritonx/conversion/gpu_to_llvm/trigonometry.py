@@ -62,23 +62,23 @@ def _define(f: FunctionEmitter, symbol: str, kind: int) -> str:
     rest = b.let(f"sub i64 {b.let(f'and i64 {rounded}, {(1 << 62) - 1}')}, {1 << 61}")
     scale = float_literal(_HALF_PI_SCALED, "double")
     angle = b.let(f"sitofp i64 {rest} to double")
-    r = b.let(f"fptrunc double {b.let(f'fmul double {angle}, {scale}')} to float")
-    code = Code(cast(Any, b), 0)  # straight-line code: no labels are asked for
-    sine, cosine = sin_cos(code, r)
     negative = b.let(f"icmp slt i32 {word}, 0")
     odd = b.let(f"icmp ne i32 {b.let(f'and i32 {quadrant}, 1')}, 0")
+    # In f64, rounded at the end: no lane comes here often, and tan would sum up the errors of two functions and a division.
+    code = Code(cast(Any, b), 0, double=True)  # straight-line code: no labels are asked for
+    sine, cosine = sin_cos(code, b.let(f"fmul double {angle}, {scale}"))
     if kind == 2:
-        tangent = code.div(sine, cosine)
-        value = b.let(f"select i1 {odd}, float {code.div(code.neg(cosine), sine)}, float {tangent}")
+        dividend = b.let(f"select i1 {odd}, double {code.neg(cosine)}, double {sine}")
+        value = code.div(dividend, b.let(f"select i1 {odd}, double {sine}, double {cosine}"))
         flip = negative
     else:
         first, second = (sine, cosine) if kind == 0 else (cosine, sine)
-        value = b.let(f"select i1 {odd}, float {second}, float {first}")
+        value = b.let(f"select i1 {odd}, double {second}, double {first}")
         shifted = quadrant if kind == 0 else b.let(f"add i32 {quadrant}, 1")
         flip = b.let(f"icmp ne i32 {b.let(f'and i32 {shifted}, 2')}, 0")
         if kind == 0:
             flip = b.let(f"xor i1 {flip}, {negative}")
-    value = b.let(f"select i1 {flip}, float {code.neg(value)}, float {value}")
+    value = b.let(f"fptrunc double {b.let(f'select i1 {flip}, double {code.neg(value)}, double {value}')} to float")
     special = b.let(f"icmp eq i32 {biased}, 255")
     value = b.let(f"select i1 {special}, float 0x7FF8000000000000, float {value}")
     return "\n".join(
