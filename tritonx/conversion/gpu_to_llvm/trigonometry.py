@@ -64,7 +64,8 @@ def _define(f: FunctionEmitter, symbol: str, kind: int) -> str:
     angle = b.let(f"sitofp i64 {rest} to double")
     negative = b.let(f"icmp slt i32 {word}, 0")
     odd = b.let(f"icmp ne i32 {b.let(f'and i32 {quadrant}, 1')}, 0")
-    # In f64, rounded at the end: no lane comes here often, and tan would sum up the errors of two functions and a division.
+    # In f64, rounded at the end: hardly any lane comes here, and tan would sum up the errors of two functions
+    # and a division.
     code = Code(cast(Any, b), 0, double=True)  # straight-line code: no labels are asked for
     sine, cosine = sin_cos(code, b.let(f"fmul double {angle}, {scale}"))
     if kind == 2:
