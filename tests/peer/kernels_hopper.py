@@ -8,7 +8,9 @@ from kernels_dot import matmul
 
 
 @triton.jit
-def product_of_blocks(a, b, c, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, TURNED: tl.constexpr, ACC: tl.constexpr):
+def product_of_blocks(
+    a, b, c, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, TURNED: tl.constexpr, ACC: tl.constexpr
+):  # fmt: skip
     """C = A·B, or A·Bᵀ if `TURNED`, of blocks that host descriptors name."""
     row, column = tl.program_id(0) * M, tl.program_id(1) * N
     acc = tl.zeros((M, N), ACC)
@@ -39,7 +41,8 @@ def persistent_product(
     FLATTEN: tl.constexpr, SPECIALIZE: tl.constexpr,
 ):  # fmt: skip
     columns = tl.cdiv(n, N)
-    for tile in tl.range(tl.program_id(0), tl.cdiv(m, M) * columns, BLOCKS, flatten=FLATTEN, warp_specialize=SPECIALIZE):
+    tiles = tl.cdiv(m, M) * columns
+    for tile in tl.range(tl.program_id(0), tiles, BLOCKS, flatten=FLATTEN, warp_specialize=SPECIALIZE):
         row, column = tile // columns * M, tile % columns * N
         acc = tl.zeros((M, N), tl.float32)
         for start in range(0, k, K):

@@ -107,7 +107,7 @@ def store(op: Any, f: FunctionEmitter) -> None:
     buffer = Buffer(f, op, access)
     value = f.get(op.value)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
-    guard = Guard(f, f.indices(f.layout(op.value.type)).owner)
+    guard = Guard(f, f.threads.indices(f.layout(op.value.type)).owner)
     name = f"@llvm.amdgcn.raw.ptr.buffer.store.{buffer.mangled}"
     symbol = f.module.declare("void", name, [buffer.type, "ptr addrspace(8)", "i32", "i32", "i32"])
     for group in plan.groups:

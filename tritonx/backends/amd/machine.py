@@ -84,7 +84,7 @@ class AmdMachine(Machine):
 
     def thread_id(self, f: FunctionEmitter) -> str:
         symbol = f.module.declare("i32", "@llvm.amdgcn.workitem.id.x", [])
-        return f.inst(f"call range(i32 0, {f.num_warps * self.warp_size}) i32 {symbol}()")
+        return f.inst(f"call range(i32 0, {f.module.num_warps * self.warp_size}) i32 {symbol}()")
 
     def uniform(self, f: FunctionEmitter, value: str) -> str:
         symbol = f.module.declare("i32", "@llvm.amdgcn.readfirstlane.i32", ["i32"])
@@ -152,7 +152,7 @@ class AmdMachine(Machine):
         if mask < 32:
             symbol = f.module.declare("i32", "@llvm.amdgcn.ds.swizzle", ["i32", "i32"])
             return f.inst(f"call i32 {symbol}(i32 {value}, i32 {mask << 10 | 31})")
-        return self._permute(f, value, f.inst(f"xor i32 {f.lane}, {mask}"))
+        return self._permute(f, value, f.inst(f"xor i32 {f.threads.lane}, {mask}"))
 
     def _other_row(self, f: FunctionEmitter, value: str, mask: int) -> str:
         """The lane of the other row of 16 whose place in it differs in ``mask``: one permutation on RDNA, with 4 bits
@@ -177,7 +177,7 @@ class AmdMachine(Machine):
         """Two equal words that are swapped; on RDNA one permutation and two selects."""
         if self.swaps(mask):
             return self.swap(f, value, value, mask)
-        lane = f.lane
+        lane = f.threads.lane
         with f.in_prologue():
             lower = f.inst(f"icmp ult i32 {lane}, {mask}")
         other = self.shuffle_xor(f, value, mask)
@@ -197,7 +197,7 @@ class AmdMachine(Machine):
         )
 
     def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
-        lane = f.inst(f"sub i32 {f.lane}, {delta}")
+        lane = f.inst(f"sub i32 {f.threads.lane}, {delta}")
         return self._permute(f, value, f.inst(f"and i32 {lane}, {self.warp_size - 1}"))
 
     def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:

@@ -25,7 +25,7 @@ def _hint(f: FunctionEmitter, intrinsic: str, type_: str, value: int) -> None:
 def conditional_barrier(op: Any, f: FunctionEmitter) -> None:
     """The condition is equal in all lanes of a wave."""
     with f.where(f.scalar(op.pred)):
-        f.machine.barrier(f)
+        f.threads.barrier()
 
 
 def nothing(op: Operation, f: FunctionEmitter) -> None:

@@ -81,7 +81,7 @@ class NvidiaMachine(Machine):
 
     def thread_id(self, f: FunctionEmitter) -> str:
         symbol = f.module.declare("i32", "@llvm.nvvm.read.ptx.sreg.tid.x", [])
-        return f.inst(f"call range(i32 0, {f.num_warps * 32}) i32 {symbol}()")
+        return f.inst(f"call range(i32 0, {f.module.num_warps * 32}) i32 {symbol}()")
 
     def uniform(self, f: FunctionEmitter, value: str) -> str:
         return self.shuffle_index(f, value, "0")
@@ -98,9 +98,14 @@ class NvidiaMachine(Machine):
     # ---- threads talking to each other
 
     def barrier(self, f: FunctionEmitter) -> None:
-        symbol = f.module.declare("void", "@llvm.nvvm.barrier.cta.sync.aligned.all", ["i32"], " #0")
         f.module.attributes["#0"] = "convergent nounwind"
-        f.line(f"call void {symbol}(i32 0)")
+        group = f.threads.group
+        if group.barrier is None:
+            symbol = f.module.declare("void", "@llvm.nvvm.barrier.cta.sync.aligned.all", ["i32"], " #0")
+            f.line(f"call void {symbol}(i32 0)")
+        else:
+            symbol = f.module.declare("void", "@llvm.nvvm.barrier.cta.sync.aligned.count", ["i32", "i32"], " #0")
+            f.line(f"call void {symbol}(i32 {group.barrier}, i32 {f.threads.count})")
 
     def warp_barrier(self, f: FunctionEmitter) -> None:
         symbol = f.module.declare("void", "@llvm.nvvm.bar.warp.sync", ["i32"], " #0")

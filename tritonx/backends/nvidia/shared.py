@@ -33,7 +33,7 @@ def access_for(f: FunctionEmitter, registers: Any, memory: Any, elem: str, place
 def row_addresses(f: FunctionEmitter, place: Place, elem: str, access: MatrixAccess) -> list[str]:
     """For each transfer the address of the row that this lane passes."""
     memory = elem
-    f.touch_thread()
+    f.threads.touch()
     with f.in_prologue():
         thread, reach = apply_layout(f, access.rows, OFFSET)
     out: list[str] = []

@@ -65,7 +65,7 @@ def finish(op: Any, f: FunctionEmitter, elem: str, old: list[str]) -> None:
         return
     free = f.layout(result.type).free_masks()
     lanes = f.machine.warp_size.bit_length() - 1
-    warps = f.num_warps.bit_length() - 1
+    warps = f.threads.group.warps.bit_length() - 1
     if free.get("lane", 0) or free.get("warp", 0):
         lane = squeeze(~free.get("lane", 0) & (1 << lanes) - 1, lanes, 0)
         used = sum(1 for c in lane if c)
@@ -91,7 +91,7 @@ def share(
     with f.where(owner):
         for r in registers:
             f.line(f"store {elem} {old[r]}, ptr addrspace(3) {places[r]}, align {bits(elem) // 8}")
-    f.machine.barrier(f)
+    f.threads.barrier()
     read = {r: f.inst(f"load {elem}, ptr addrspace(3) {places[r]}, align {bits(elem) // 8}") for r in registers}
     return [read[i & ~skip] for i in range(len(old))]
 

@@ -259,11 +259,11 @@ def assume(op: Any, f: FunctionEmitter) -> None:
 
 
 def barrier(op: Operation, f: FunctionEmitter) -> None:
-    f.machine.barrier(f)
+    f.threads.barrier()
 
 
 def local_barrier(op: Operation, f: FunctionEmitter) -> None:
-    f.local_barrier()
+    f.threads.local_barrier()
 
 
 TABLE: dict[type[Operation], Emit] = {

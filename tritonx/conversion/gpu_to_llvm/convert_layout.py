@@ -107,7 +107,7 @@ def stages(f: FunctionEmitter, word: str, words: list[str], steps: tuple[SelectS
 def parity(f: FunctionEmitter, lane_mask: int, warp_mask: int) -> str:
     """An i1: whether the number of set bits of ``lane & lane_mask`` and ``warp & warp_mask`` together is odd."""
     parts: list[str] = []
-    lane, warp = f.lane, f.warp
+    lane, warp = f.threads.lane, f.threads.warp
     with f.in_prologue():
         for x, mask in ((lane, lane_mask), (warp, warp_mask)):
             if mask and x != "0":
@@ -161,14 +161,14 @@ def exchange(op: Any, f: FunctionEmitter, plan: ExchangePlan, value: Tile, count
     out: list[str] = ["poison"] * count
     for number, step in enumerate(plan.parts):
         if plan.same_warp:  # of a conversion before, or of the last iteration, the other lanes may still read
-            f.warp_barrier()
+            f.threads.warp_barrier()
         elif number:
-            f.local_barrier()
+            f.threads.local_barrier()
         store_registers(f, base, value.elem, step.write, names)
         if plan.same_warp:
-            f.warp_barrier()
+            f.threads.warp_barrier()
         else:
-            f.local_barrier()
+            f.threads.local_barrier()
         load_registers(f, base, value.elem, step.read, out)
     if value.prefers_vector and count > 1:
         return Tile.wide(value.elem, count, f.pack(value.elem, out))

@@ -31,7 +31,7 @@ def print_(op: Any, f: FunctionEmitter) -> None:
             printed_text.operand_name(number, len(op.args)),
             printed_text.conversion(element, hexadecimal=hexadecimal, signed=bool(signed)),
         )
-        layout = f.indices(f.layout(value.type)) if is_tensor(value.type) else None
+        layout = f.threads.indices(f.layout(value.type)) if is_tensor(value.type) else None
         for r, name in enumerate(f.scalars(given)):
             coordinates = [] if layout is None else [layout.dim(d)[r] for d in range(len(shape_of(value.type)))]
             f.machine.print_line(f, text, [*pids, *((c, "i32", True) for c in coordinates), (name, given.elem, True)])

@@ -132,7 +132,7 @@ def exchange(f: FunctionEmitter, op: Any, layout: LinearLayout, axis: AxisBits, 
     with f.where(leader(f, axis.lane_mask)):
         for memory, stored, address in written:
             f.line(f"store {memory} {stored}, ptr addrspace(3) {address}")
-    f.local_barrier()
+    f.threads.local_barrier()
     return Exchange(axis, lane_columns, beside, slots, areas, values)
 
 
@@ -141,4 +141,4 @@ def leader(f: FunctionEmitter, lane_mask: int) -> str | None:
     if not lane_mask:
         return None
     with f.in_prologue():
-        return f.inst(f"icmp eq i32 {f.inst(f'and i32 {f.lane}, {lane_mask}')}, 0")
+        return f.inst(f"icmp eq i32 {f.inst(f'and i32 {f.threads.lane}, {lane_mask}')}, 0")

@@ -1,8 +1,7 @@
 """The state of writing one function: text, names, and the IR values' tiles.
 
-Text goes to ``lines``; a block is opened by ``label``. What depends on the thread only (its lane, its warp, the
-coordinates a layout gives it) goes to ``prologue``, which stands in the entry block, so that it is computed once and
-dominates every use."""
+Text goes to ``lines``; a block is opened by ``label``. What depends on the thread only (``threads``) goes to
+``prologue``, which stands in the entry block, so that it is computed once and dominates every use."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.budget import Budget
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
-from tritonx.conversion.gpu_to_llvm.indices import LayoutIndices
+from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile, is_constant
 from tritonx.ir.failure import PassError
@@ -33,11 +32,11 @@ Emit = Callable[[Any, "FunctionEmitter"], None]
 class FunctionEmitter:
     """Writes one ``tt.func`` as an LLVM function; the emitters of the op families receive it."""
 
-    def __init__(self, module: ModuleEmitter, num_warps: int) -> None:
+    def __init__(self, module: ModuleEmitter, group: ThreadGroup) -> None:
         self.module = module
         self.machine = module.machine
         self.options = module.options
-        self.num_warps = num_warps
+        self.threads = Threads(self, group)
         self.symbol = ""
         self.allocas = 0
         self.prologue: list[str] = []
@@ -51,8 +50,7 @@ class FunctionEmitter:
         self.current: Operation | None = None
         self.budget = Budget(self.options.max_instructions)
         self._counter = 0
-        self._indices: dict[LinearLayout, LayoutIndices] = {}
-        self._thread: dict[str, str] = {}
+        self._grid: dict[str, str] = {}
 
     # ---- text
 
@@ -106,48 +104,6 @@ class FunctionEmitter:
             yield
         finally:
             self.lines, self.block = lines, block
-
-    # ---- where the thread stands
-
-    def _once(self, key: str, make: Callable[[], str]) -> str:
-        if (found := self._thread.get(key)) is None:
-            with self.in_prologue():
-                found = self._thread[key] = make()
-        return found
-
-    @property
-    def thread(self) -> str:
-        return self._once("thread", lambda: self.machine.thread_id(self))
-
-    @property
-    def lane(self) -> str:
-        return self._once("lane", lambda: self.inst(f"and i32 {self.thread}, {self.machine.warp_size - 1}"))
-
-    @property
-    def warp(self) -> str:
-        """The warp's number in the block, in a form known to be uniform over the warp."""
-        if self.num_warps == 1:
-            return "0"
-        shift = self.machine.warp_size.bit_length() - 1
-        thread = self.thread
-        return self._once("warp", lambda: self.machine.uniform(self, self.inst(f"lshr i32 {thread}, {shift}")))
-
-    def touch_thread(self) -> None:
-        """Make the lane and the warp, so that lines written to the prologue afterwards may use them."""
-        _ = self.lane, self.warp
-
-    # ---- threads waiting for each other
-
-    def local_barrier(self) -> None:
-        """Accesses to shared memory of all threads before it are visible to all after it."""
-        if self.num_warps == 1:
-            self.machine.warp_barrier(self)
-        else:
-            self.machine.local_barrier(self)
-
-    def warp_barrier(self) -> None:
-        """As ``local_barrier`` among the threads of each warp."""
-        self.machine.warp_barrier(self)
 
     # ---- values
 
@@ -275,12 +231,6 @@ class FunctionEmitter:
             return 1
         return 1 << self.layout(type_).in_bits(REGISTER)
 
-    def indices(self, layout: LinearLayout) -> LayoutIndices:
-        """The coordinates that ``layout`` gives this thread."""
-        if (found := self._indices.get(layout)) is None:
-            found = self._indices[layout] = LayoutIndices(self, layout)
-        return found
-
     # ---- shared memory
 
     def scratch_offset(self, op: Operation) -> int:
@@ -309,6 +259,12 @@ class FunctionEmitter:
         return f"getelementptr inbounds (i8, ptr addrspace(3) {symbol}, i32 {offset})"
 
     # ---- the grid
+
+    def _once(self, key: str, make: Callable[[], str]) -> str:
+        if (found := self._grid.get(key)) is None:
+            with self.in_prologue():
+                found = self._grid[key] = make()
+        return found
 
     def program_id(self, axis: int) -> str:
         return self._once(f"program_id{axis}", lambda: self.machine.program_id(self, axis))

@@ -46,9 +46,9 @@ def apply_layout(f: FunctionEmitter, layout: LinearLayout, out_dim: str) -> tupl
 def thread_coordinate(f: FunctionEmitter, dim: str) -> str:
     """The run-time value of an input dim of a layout."""
     if dim == LANE:
-        return f.lane
+        return f.threads.lane
     if dim == WARP:
-        return f.warp
+        return f.threads.warp
     return f.machine.cluster_rank(f)
 
 

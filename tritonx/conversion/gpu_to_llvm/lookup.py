@@ -31,7 +31,7 @@ def gather(op: Any, f: FunctionEmitter) -> None:
     memory = "i8" if elem == "i1" else elem
     base, align_ = f.scratch_offset(op), bits(elem) // 8
     made: set[str] = set()
-    layout = f.indices(f.layout(source))
+    layout = f.threads.indices(f.layout(source))
     for r, name in enumerate(f.scalars(f.get(op.src))):
         slot = row_major(f, [layout.dim(d)[r] for d in range(len(source.get_shape()))], source.get_shape())
         if slot in made:
@@ -39,9 +39,9 @@ def gather(op: Any, f: FunctionEmitter) -> None:
         made.add(slot)
         stored = f.inst(f"zext i1 {name} to i8") if elem == "i1" else name
         f.line(f"store {memory} {stored}, ptr addrspace(3) {f.shared_element(base, memory, slot, 0)}, align {align_}")
-    f.local_barrier()
+    f.threads.local_barrier()
     axis = op.axis.value.data
-    layout = f.indices(f.layout(index))
+    layout = f.threads.indices(f.layout(index))
     numbers = f.get(op.indices)
     names: list[str] = []
     for r, number in enumerate(f.scalars(numbers)):
@@ -60,15 +60,15 @@ def histogram(op: Any, f: FunctionEmitter) -> None:
     result = op.results[0].type
     bins = result.get_shape()[0]
     base = f.scratch_offset(op)
-    threads = f.num_warps * f.machine.warp_size
+    threads = f.threads.count
     for first in range(0, bins, threads):
-        place = f.shared_element(base, "i32", f.thread, first)
-        inside = f.inst(f"icmp ult i32 {f.thread}, {bins - first}") if bins - first < threads else None
+        place = f.shared_element(base, "i32", f.threads.thread, first)
+        inside = f.inst(f"icmp ult i32 {f.threads.thread}, {bins - first}") if bins - first < threads else None
         with f.where(inside):
             f.line(f"store i32 0, ptr addrspace(3) {place}, align 4")
-    f.local_barrier()
+    f.threads.local_barrier()
     layout = f.layout(op.src.type)
-    skip, owner = layout.free_masks().get("register", 0), f.indices(layout).owner
+    skip, owner = layout.free_masks().get("register", 0), f.threads.indices(layout).owner
     guard = Guard(f, owner)
     values = f.get(op.src)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
@@ -83,10 +83,10 @@ def histogram(op: Any, f: FunctionEmitter) -> None:
         counted = inside if mask is None else f.inst(f"and i1 {inside}, {mask}")
         with f.where(counted):
             f.line(f"atomicrmw add ptr addrspace(3) {f.shared_element(base, 'i32', number, 0)}, i32 1 monotonic")
-    f.local_barrier()
+    f.threads.local_barrier()
     names = [
         f.inst(f"load i32, ptr addrspace(3) {f.shared_element(base, 'i32', bin_, 0)}, align 4")
-        for bin_ in f.indices(f.layout(result)).dim(0)
+        for bin_ in f.threads.indices(f.layout(result)).dim(0)
     ]
     elem = llvm_type(result)
     if elem != "i32":

@@ -116,11 +116,11 @@ def ownership(f: FunctionEmitter, pointer: SSAValue) -> tuple[int, str | None]:
     A scalar belongs to thread 0.
     """
     if not is_tensor(pointer.type):
-        thread = f.thread
+        thread = f.threads.thread
         with f.in_prologue():
             return 0, f.inst(f"icmp eq i32 {thread}, 0")
     layout = f.layout(pointer.type)
-    return redundancy(layout).registers, f.indices(layout).owner
+    return redundancy(layout).registers, f.threads.indices(layout).owner
 
 
 class Guard:

@@ -14,12 +14,16 @@ from tritonx.backends.api import Options
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Machine
+from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.llvm_text import string_constant
 from tritonx.dialects import tile
 from tritonx.ir.failure import PassError
 from tritonx.ir.origin import Origin
+
+KERNEL_BARRIER = 0
+"""The barrier of the kernel's own warps where other groups of warps run beside them."""
 
 
 class ModuleEmitter:
@@ -44,7 +48,10 @@ class ModuleEmitter:
         self.functions: dict[str, Any] = {
             op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tile.FuncOp)
         }
-        self.num_warps = self._attribute("ttg.total-num-warps") or self._attribute("ttg.num-warps") or options.num_warps
+        own = self._attribute("ttg.num-warps") or options.num_warps
+        self.num_warps = self._attribute("ttg.total-num-warps") or own
+        # Warps of other groups (partitions) run beside the kernel's own, which then have a barrier of their own.
+        self.group = ThreadGroup(own, barrier=None if own == self.num_warps else KERNEL_BARRIER)
         self.shared_bytes = self._attribute("ttg.shared") or 0
         self._foreign: list[Operation] = []
 
@@ -128,7 +135,7 @@ class ModuleEmitter:
         }
 
     def function(self, op: Any) -> str:
-        f = FunctionEmitter(self, self.num_warps)
+        f = FunctionEmitter(self, self.group)
         f.symbol = op.sym_name.data
         is_kernel = op.sym_visibility is not None and op.sym_visibility.data == "public"
         blocks = list(op.body.blocks)

@@ -100,7 +100,7 @@ def across_lanes(f: FunctionEmitter, op: Any, values: list[Tile], lanes: list[in
         return [whole]
     machine, region = f.machine, op.combineOp.block
     if machine.divides_reductions() and values[0].n >= DIVIDED:
-        upper = [(mask, f.inst(f"icmp ne i32 {f.inst(f'and i32 {f.lane}, {mask}')}, 0")) for mask in lanes]
+        upper = [(mask, f.inst(f"icmp ne i32 {f.inst(f'and i32 {f.threads.lane}, {mask}')}, 0")) for mask in lanes]
         groups = [[part(f, v, first, DIVIDED) for v in values] for first in range(0, values[0].n, DIVIDED)]
         done = [divided_among_lanes(f, region, group, upper) for group in groups]
         return [joined(f, list(parts)) for parts in zip(*done, strict=True)]

@@ -116,7 +116,7 @@ class Scanner:
     def lane_bit(self, bit: int) -> None:
         f = self.f
         with f.in_prologue():
-            here = f.inst(f"and i32 {f.lane}, {1 << bit}")
+            here = f.inst(f"and i32 {f.threads.lane}, {1 << bit}")
             upper = f.inst(f"icmp {'eq' if self.reverse else 'ne'} i32 {here}, 0")
         runs = list(self.runs.values())
         totals = [Tile.of(e, [f.scalars(run.total[k])[0] for run in runs]) for k, e in enumerate(self.elems)]

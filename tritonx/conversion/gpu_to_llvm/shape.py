@@ -33,7 +33,7 @@ def positions(layout: LinearLayout) -> list[Position]:
 
 
 def make_range(op: Any, f: FunctionEmitter) -> None:
-    indices = f.indices(f.layout(op.results[0].type)).dim(0)
+    indices = f.threads.indices(f.layout(op.results[0].type)).dim(0)
     start = op.start.value.data
     if start:
         made = {x: f.inst(f"add i32 {x}, {start}") for x in dict.fromkeys(indices)}

@@ -53,7 +53,7 @@ def addresses(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess)
     base = place.pointer
     if place.padding or place.start:
         return general_addresses(f, place, memory, access)
-    f.touch_thread()
+    f.threads.touch()
     with f.in_prologue():
         thread, reach = apply_layout(f, access.threads, OFFSET)
     starts: dict[int, str] = {}
@@ -77,7 +77,7 @@ def element_at(f: FunctionEmitter, memory: str, base: str, index: str) -> str:
 
 def general_addresses(f: FunctionEmitter, place: Place, memory: str, access: SharedAccess) -> list[str]:
     """As ``addresses`` for a sub-slice or a padded buffer: every index on its own."""
-    f.touch_thread()
+    f.threads.touch()
     indices: list[str] = []
     with f.in_prologue():
         thread, reach = apply_layout(f, access.threads, OFFSET)
