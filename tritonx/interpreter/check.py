@@ -20,24 +20,26 @@ from tritonx.frontend.compile import make_module
 from tritonx.interpreter.combine import TARGET
 from tritonx.runtime.jit import JITFunction
 from tritonx.runtime.launch import Request
+from tritonx.runtime.sources import entry_symbol
 
 DEBUGGERS = frozenset({"pdb", "ipdb", "pudb", "debugpy"})
 
-_CHECKED: WeakKeyDictionary[Any, set[Any]] = WeakKeyDictionary()
-"""What was found good, by the Python function: digests of the source with keys of launches. A cache, nothing else."""
+_CHECKED: WeakKeyDictionary[Any, dict[Any, str]] = WeakKeyDictionary()
+"""The symbols of what was found good, by the Python function: under digests of the source with keys of launches. A
+cache, nothing else."""
 
 
-def check(kernel: JITFunction, request: Request) -> None:
-    """Raise what compiling `kernel` for `request` raises. Once for each specialisation."""
-    checked = _CHECKED.setdefault(kernel.fn, set())
+def check(kernel: JITFunction, request: Request) -> str:
+    """Raise what compiling `kernel` for `request` raises; once for each specialisation. Returns the symbol that the
+    compiled kernel has."""
+    checked = _CHECKED.setdefault(kernel.fn, {})
     key = (kernel.cache_key, request.key)
-    if key in checked:
-        return
-    wanted = request.wanted
-    make_module(
-        kernel, wanted.signature, wanted.constants, wanted.attrs, request.options, TARGET, generator=LenientGenerator
-    )
-    checked.add(key)
+    if key not in checked:
+        wanted = request.wanted
+        facts = (wanted.signature, wanted.constants, wanted.attrs)
+        module = make_module(kernel, *facts, request.options, TARGET, generator=LenientGenerator)
+        checked[key] = entry_symbol(module, kernel.__name__)
+    return checked[key]
 
 
 def _expression_statement(gen: FunctionGenerator, node: ast.Expr) -> None:

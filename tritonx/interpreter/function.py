@@ -40,7 +40,9 @@ from tritonx.language.values import tensor, tuple_type
 from tritonx.language.values import tuple as language_tuple
 from tritonx.runtime.errors import InterpreterError
 from tritonx.runtime.jit import JITFunction
+from tritonx.runtime.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.launch import Request
+from tritonx.runtime.launch_hooks import LazyDict, around_launch, launch_data
 from tritonx.runtime.params import KernelParam
 from tritonx.runtime.source import JITCallable
 from tritonx.runtime.specialize import ArgSpec
@@ -70,12 +72,16 @@ class InterpretedFunction(JITFunction):
     @fresh_memory.unwatched()
     def _run(self, grid: Any, warmup: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         request, given = self.launcher.request(args, kwargs)
-        check(self, request)
+        symbol = check(self, request)
         if warmup:
             return
+        extents = self.launcher.extents(grid, request.bound, given)
         for hook in self.pre_run_hooks:
             hook(*request.bound.values(), **given)
-        extents = self.launcher.extents(grid, request.bound, given)
+        with around_launch(lambda: self._described(symbol, extents, request)):
+            self._run_lines(extents, request)
+
+    def _run_lines(self, extents: tuple[int, int, int], request: Request) -> None:
         execution = Execution(grid=extents, memory=(host := HostMemory()).memory, poison=self.poison)
         options = request.options.replace(**ASSERTING)
         semantic = EagerSemantics(execution, options, call)
@@ -85,20 +91,30 @@ class InterpretedFunction(JITFunction):
             _run_programs(execution, python, values)
         host.write_back()
 
+    def _described(self, symbol: str, extents: tuple[int, int, int], request: Request) -> LazyDict:
+        """What launch hooks receive: as of a compiled kernel that has no stages and runs on stream 0."""
+        fields = common_fields(request.options, request.placement.target)
+        own = {"name": symbol, "hash": self.cache_key, "target": request.placement.target, "stages": ()}
+        basics = {"name": symbol, "function": self.fn, "stream": 0}
+        return launch_data(self, basics, extents, make_metadata({**fields, **own}), request.bound)
+
     def __repr__(self) -> str:
         return f"InterpretedFunction({self.module}:{self.fn.__qualname__})"
 
 
 def interpreted(kernel: JITFunction) -> InterpretedFunction:
-    """`kernel` to be run by the interpreter, whatever the environment says."""
-    return InterpretedFunction(
+    """`kernel` to be run by the interpreter, whatever the environment says. Its pre-run hooks are those of `kernel`."""
+    made = InterpretedFunction(
         kernel.fn,
+        launch_metadata=kernel.launch_metadata,
         do_not_specialize=kernel.do_not_specialize,
         do_not_specialize_on_alignment=kernel.do_not_specialize_on_alignment,
         debug=kernel.debug,
         noinline=kernel.noinline,
         repr=kernel.repr,
     )
+    made.pre_run_hooks = kernel.pre_run_hooks
+    return made
 
 
 def call(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import NoDevice, OutOfResources, ReadOnlyArgument
+from tritonx.runtime.kernel_metadata import make_metadata
+from tritonx.runtime.launch_hooks import LazyDict, launch_data
 
 if TYPE_CHECKING:
     from tritonx.runtime.sources import Source
@@ -73,30 +74,6 @@ class AsmDict(dict[str, Any]):
     def __reduce__(self) -> tuple[Any, ...]:
         """The stages; another process disassembles nothing."""
         return AsmDict, (dict(self.items()),)
-
-
-def make_metadata(fields: Mapping[str, Any]) -> Any:
-    """The fields as a named tuple, in the order of their names."""
-    names = sorted(name for name in fields if name.isidentifier())
-    kind = namedtuple("KernelMetadata", names)  # pyright: ignore[reportUntypedNamedTuple]  # its fields are known now only
-    return kind(**{name: fields[name] for name in names})
-
-
-class LazyDict:
-    """What launch hooks receive: ``get()`` computes the data."""
-
-    def __init__(self, data: dict[str, Any]) -> None:
-        self.data = data
-        self.extras: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
-
-    def get(self) -> dict[str, Any]:
-        for function, args in self.extras:
-            self.data = self.data | function(*args)
-        self.extras.clear()
-        return self.data
-
-    def add(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        self.extras.append((function, args))
 
 
 class CompiledKernel:
@@ -231,13 +208,10 @@ class CompiledKernel:
         """What launch hooks receive; None while there are none."""
         if not knobs.runtime.launch_enter_hook:
             return None
-        data = LazyDict({"name": self.name, "function": self.function, "stream": stream})
-        fn = self.src.fn
-        describe: Any = getattr(fn, "launch_metadata", None)
-        if describe is not None:
-            named = dict(zip(fn.arg_names, args, strict=False))
-            data.add(describe, (grid, self.metadata, named))
-        return data
+        fn: Any = self.src.fn
+        named = dict(zip(fn.arg_names, args, strict=False)) if fn is not None else {}
+        basics = {"name": self.name, "function": self.function, "stream": stream}
+        return launch_data(fn, basics, grid, self.metadata, named)
 
     @property
     def run(self) -> RawLauncher:

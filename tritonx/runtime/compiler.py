@@ -20,10 +20,12 @@ import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Compilation, EmitStage, Options, Parameter, PassStage, Stage, Target
 from tritonx.runtime import knobs
 from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager
-from tritonx.runtime.compiled_kernel import AsmDict, CompiledKernel, LazyDict, StoredFile, make_metadata
+from tritonx.runtime.compiled_kernel import AsmDict, CompiledKernel, StoredFile
 from tritonx.runtime.driver import find_backend
 from tritonx.runtime.errors import BackendContractError
+from tritonx.runtime.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.keys import compile_key, compiler_key
+from tritonx.runtime.launch_hooks import LazyDict
 from tritonx.runtime.sources import ASTSource, IRSource, Source, SourceError, entry_symbol, printed, source_of
 
 __all__ = [
@@ -317,23 +319,9 @@ class _Compile:
             )
 
     def _metadata(self) -> dict[str, Any]:
-        options = dict(vars(self.options))
-        defaults: dict[str, Any] = {
-            "shared": 0,
-            "tmem_size": 0,
-            "global_scratch_size": 0,
-            "global_scratch_align": 1,
-            "profile_scratch_size": 0,
-            "profile_scratch_align": 1,
-            "warp_size": self.target.warp_size,
-            "arch": str(self.target.arch),
-            "backend_name": self.target.backend,
-            "tensordesc_meta": (),
-            "triton_version": compiler_key()[:16],
-        }
         return {
-            **options,
-            **defaults,
+            **common_fields(self.options, self.target),
+            "triton_version": compiler_key()[:16],
             **self.compilation.metadata,
             "hash": self.key,
             "target": asdict(self.target),

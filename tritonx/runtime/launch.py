@@ -15,6 +15,7 @@ from tritonx.runtime.binder import generate, handlers_of
 from tritonx.runtime.compiled_kernel import CompiledKernel, RawLaunch
 from tritonx.runtime.dependencies import Global, plain_value
 from tritonx.runtime.errors import ReadOnlyArgument, UnsupportedArgument
+from tritonx.runtime.launch_hooks import LazyDict, around_launch
 from tritonx.runtime.placement import Placement, place
 from tritonx.runtime.sources import ASTSource, Path_
 from tritonx.runtime.specialize import ArgSpec, parse_marks, watching
@@ -318,15 +319,14 @@ class Launcher:
         kernel, launch, stream, device, _ = entry
         for hook in self.kernel.pre_run_hooks:
             hook(*bound.values(), **options)
-        hooks = knobs.runtime
         current = stream(device)
-        data = kernel.launch_metadata(grid, current, *bound.values()) if kernel is not None else None  # pyright: ignore
-        if hooks.launch_enter_hook:
-            hooks.launch_enter_hook(data)
-        if grid[0] and grid[1] and grid[2]:
-            launch(*grid, current, *values)
-        if hooks.launch_exit_hook:
-            hooks.launch_exit_hook(data)
+
+        def describe() -> LazyDict | None:
+            return kernel.launch_metadata(grid, current, *bound.values()) if kernel is not None else None  # pyright: ignore
+
+        with around_launch(describe):
+            if grid[0] and grid[1] and grid[2]:
+                launch(*grid, current, *values)
         return kernel
 
     def preload(self, specialization_data: str) -> CompiledKernel:

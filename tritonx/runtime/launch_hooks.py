@@ -1,0 +1,59 @@
+"""The hooks around launches (``knobs.runtime.launch_enter_hook``, ``launch_exit_hook``) and what they receive, the same
+for a kernel that was compiled and for one whose lines are run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from tritonx.runtime import knobs
+
+if TYPE_CHECKING:
+    from tritonx.runtime.jit import JITFunction
+
+
+class LazyDict:
+    """What launch hooks receive: ``get()`` computes the data."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+        self.extras: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+
+    def get(self) -> dict[str, Any]:
+        for function, args in self.extras:
+            self.data = self.data | function(*args)
+        self.extras.clear()
+        return self.data
+
+    def add(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self.extras.append((function, args))
+
+
+def launch_data(
+    fn: JITFunction | None,
+    basics: Mapping[str, Any],
+    grid: tuple[int, int, int],
+    metadata: Any,
+    arguments: Mapping[str, Any],
+) -> LazyDict:
+    """``basics`` (name, function, stream) and, when a hook asks, what the kernel's ``launch_metadata`` function says of
+    this launch."""
+    data = LazyDict(dict(basics))
+    describe: Any = getattr(fn, "launch_metadata", None)
+    if describe is not None:
+        data.add(describe, (grid, metadata, dict(arguments)))
+    return data
+
+
+@contextmanager
+def around_launch(describe: Callable[[], LazyDict | None]) -> Generator[None]:
+    """Call the hooks before and after what runs inside; those behind a launch only where it raised nothing.
+    ``describe`` makes what they receive; it is not called, and they receive None, where no hook enters."""
+    hooks = knobs.runtime
+    data = describe() if hooks.launch_enter_hook else None
+    if hooks.launch_enter_hook:
+        hooks.launch_enter_hook(data)
+    yield
+    if hooks.launch_exit_hook:
+        hooks.launch_exit_hook(data)
