@@ -89,9 +89,7 @@ def test_the_metadata_have_the_options(calls: list[Any]) -> None:
         calls[-1][1].get()
     compiled, by_lines = (metadata._asdict() for metadata in seen)
     code = {"hash", "stages", "binary_stages", "triton_version", "written", "assertions", "num_threads"}
-    assert {k: v for k, v in compiled.items() if k not in code} == {
-        k: v for k, v in by_lines.items() if k not in code
-    }
+    assert {k: v for k, v in compiled.items() if k not in code} == {k: v for k, v in by_lines.items() if k not in code}
 
 
 def test_lines_between_the_hooks(calls: list[Any]) -> None:
