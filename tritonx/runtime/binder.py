@@ -3,8 +3,10 @@
 For a kernel ``def add(x, y, z, n, BLOCK: constexpr)`` this writes, and compiles once,
 
     def launch($grid, /, x=$missing, y=$missing, z=$missing, n=$missing, BLOCK=$missing, *$extra, **$options):
-        $k0, $a0 = $s0[$type(x)](x)
-        ...
+        try:
+            $k0, $a0 = $s0[$type(x)](x)
+            ...
+        except $unfit as $error: raise $refused($error, ...)
         $key = ($k0, $k1, $k2, $k3, BLOCK, $choice.token, $settings.debug)
         if $options: $key = ($key, *$options.items())
         $entry = $kernels.get($key) or $compile($key, ...)
@@ -27,7 +29,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tritonx.runtime.errors import UnsupportedArgument
-from tritonx.runtime.misfits import MISSING
+from tritonx.runtime.misfits import MISSING, UNFIT
 from tritonx.runtime.specialize import Specializer, specializer
 
 if TYPE_CHECKING:
@@ -95,28 +97,37 @@ def _body(params: Sequence[KernelParam], option_names: frozenset[str]) -> list[s
             test = f"{param.name} is not None" if param.is_constexpr else f"$type({param.name}) is $int"
             lines.append(f"if {test}: $options[{param.name!r}] = $plain({param.name})")
     key: list[str] = []
+    handled: list[str] = []
     for param in params:
         if param.is_constexpr:
             key.append(param.name)
         else:
             i = param.num
-            lines.append(f"$k{i}, $a{i} = $s{i}[$type({param.name})]({param.name})")
+            handled.append(f"    $k{i}, $a{i} = $s{i}[$type({param.name})]({param.name})")
             key.append(f"$k{i}")
+    if handled:
+        lines += ["try:", *handled, f"except $unfit as $error: raise $refused($error, {_bound(params)}) from None"]
     key += ["$choice.token", "$settings.debug"]
     lines.append(f"$key = ({', '.join(key)})")
     lines.append("if $options: $key = ($key, *$options.items())")
     return lines
 
 
+def _bound(params: Sequence[KernelParam]) -> str:
+    """The arguments by name."""
+    return "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
+
+
 def generate(
-    params: Sequence[KernelParam], name: str, option_names: frozenset[str], names: Mapping[str, Any]
+    params: Sequence[KernelParam], name: str, title: str, option_names: frozenset[str], names: Mapping[str, Any]
 ) -> Binder:
     """The binder of the kernel ``name``. ``names`` are those that the module's docstring shows with ``$``, without it;
-    ``option_names`` those of compile options that a parameter may share."""
+    ``option_names`` those of compile options that a parameter may share. ``title`` is what Python calls the launch
+    where it finds an argument given twice, which it does before any line of it runs."""
     _check(params, name)
     signature = _signature(params)
     body = _body(params, option_names)
-    bound = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
+    bound = _bound(params)
     specs = "(" + "".join("None, " if p.is_constexpr else f"$k{p.num}, " for p in params) + ")"
     values = "".join(f", $a{p.num}" for p in params if not p.is_constexpr)
     tuple_of_values = f"({values[2:]}{',' if values else ''})"
@@ -146,19 +157,26 @@ def generate(
         if not param.is_constexpr:
             namespace[f"s{param.num}"] = handlers_of(param)
     scope = {prefix + key: value for key, value in namespace.items()}
-    made = [_define(signature, lines, prefix, name, dict(scope)) for lines in (launch, bind)]
+    made = [_define(signature, lines, prefix, name, title, dict(scope)) for lines in (launch, bind)]
     return Binder(made[0], made[1], prefix)
 
 
-_BUILTINS: Mapping[str, Any] = {"type": type, "int": int, "tuple": tuple, "TypeError": TypeError, "missing": MISSING}
+_BUILTINS: Mapping[str, Any] = {
+    "type": type,
+    "int": int,
+    "tuple": tuple,
+    "TypeError": TypeError,
+    "missing": MISSING,
+    "unfit": UNFIT,
+}
 
 
 def _define(
-    signature: str, lines: Sequence[str], prefix: str, kernel: str, scope: dict[str, Any]
+    signature: str, lines: Sequence[str], prefix: str, kernel: str, title: str, scope: dict[str, Any]
 ) -> Callable[..., Any]:
-    """The function of these lines in ``scope``, under the kernel's name where Python names it."""
+    """The function of these lines in ``scope``, under ``title`` where Python names it."""
     text = "\n".join([f"def dynamic_func({signature}):", *(f"    {line}" for line in lines)])
     exec(compile(text.replace("$", prefix), f"<launch of {kernel}>", "exec"), scope)
     made = scope["dynamic_func"]
-    made.__qualname__ = kernel
+    made.__qualname__ = title
     return made

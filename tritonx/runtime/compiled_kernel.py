@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
 from tritonx.runtime import knobs
-from tritonx.runtime.errors import NoDevice, OutOfResources, ReadOnlyArgument
+from tritonx.runtime.errors import NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.kernel_metadata import make_metadata
 from tritonx.runtime.launch_hooks import LazyDict, launch_data
 
@@ -268,7 +268,15 @@ class RawLauncher:
         for position in written:
             if type(flat[position]) is not int and self._watch(flat[position])[0].read_only:
                 raise ReadOnlyArgument(self._kernel.name, self._kernel.parameters[position].name)
-        return [value if type(value) is int else self._specialize(value)[1] for value in flat]
+        return [value if type(value) is int else self._passed(i, value) for i, value in enumerate(flat)]
+
+    def _passed(self, position: int, value: Any) -> Any:
+        """What the device's code gets for the run-time argument ``value``."""
+        try:
+            return self._specialize(value)[1]
+        except UnsupportedArgument as error:
+            name = self._kernel.parameters[position].name
+            raise UnsupportedArgument(f"argument {name!r} of {self._kernel.name}(): {error}") from None
 
     def __call__(
         self,

@@ -35,14 +35,19 @@ ITEM_BYTES: dict[str, int] = {
 
 
 class UnsupportedDtype(TritonError, KeyError):
-    """An array's dtype has no counterpart in the language."""
+    """An array's dtype, of this ``name``, has no counterpart in the language. ``text``: all that is to be said, where
+    more is known."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, text: str | None = None) -> None:
+        super().__init__(name, text)
         self.name = name
+        self.text = text
 
     def __str__(self) -> str:
-        return f"{self.name!r} arrays cannot be kernel arguments; the language has {', '.join(sorted(TYPE_NAMES))}"
+        return (
+            self.text
+            or f"{self.name!r} arrays cannot be kernel arguments; the language has {', '.join(sorted(TYPE_NAMES))}"
+        )
 
 
 def type_name(dtype: Any) -> str:

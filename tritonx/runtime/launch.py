@@ -115,6 +115,7 @@ class Launcher:
             "compile": self._compile,
             "unhashable": self._unhashable,
             "too_many": self._too_many,
+            "refused": self._refused,
             "check_globals": self._check_globals,
             "extents": self._extents,
             "with_hooks": self._with_hooks,
@@ -124,7 +125,7 @@ class Launcher:
             "plain": plain_value,
         }
         driver.override()
-        self._binder = generate(kernel.params, kernel.__name__, _OPTION_NAMES, names)
+        self._binder = generate(kernel.params, kernel.__name__, misfits.twice(kernel), _OPTION_NAMES, names)
         self._launch, self._bind = self._binder.launch, self._binder.bind
 
     # Entry points --------------------------------------------------------------------------------------------------
@@ -231,6 +232,14 @@ class Launcher:
 
     def _too_many(self, extra: tuple[Any, ...]) -> NoReturn:
         raise misfits.too_many(self.kernel, extra)
+
+    def _refused(self, error: Exception, bound: dict[str, Any]) -> Exception:
+        for param in self.kernel.params:
+            if not param.is_constexpr:
+                found = misfits.unfit_part(handlers_of(param), bound[param.name])
+                if found is not None:
+                    return misfits.unfit(self.kernel, param.name, *found)
+        return error
 
     def _find_kernel(
         self, key: Any, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any], warmup: bool

@@ -4,9 +4,15 @@ the kernel's ``def``. Compiled and interpreted launches say the same."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from tritonx.runtime.dtype_names import UnsupportedDtype
 from tritonx.runtime.errors import ArgumentMisfit, ImpossibleOption, UnknownKeyword, UnsupportedArgument
 
 if TYPE_CHECKING:
@@ -18,6 +24,12 @@ class Missing:
 
 
 MISSING = Missing()
+
+UNFIT = (UnsupportedArgument, UnsupportedDtype, OverflowError)
+"""What handlers of arguments raise about values that no kernel takes."""
+
+_OWN_FILES = (str(Path(__file__).parents[1]) + os.sep, "<launch of ", contextlib.__file__)
+"""What the names of files start with whose frames are not the user's. Interpreted launches go through contextlib."""
 
 
 def check_given(kernel: JITFunction, bound: Mapping[str, Any], options: Mapping[str, Any]) -> None:
@@ -50,6 +62,42 @@ def too_many(kernel: JITFunction, extra: Sequence[Any]) -> ArgumentMisfit:
     message = f"{kernel.__name__}() takes {count} positional arguments but {count + len(extra)} were given"
     hint = f"the parameters are {kernel.__name__}({', '.join(kernel.arg_names)}); options such as num_warps go by name"
     return ArgumentMisfit(shown(kernel, None, message, hint))
+
+
+def twice(kernel: JITFunction) -> str:
+    """What ends in the kernel's name, to stand in front of Python's "() got multiple values for argument"."""
+    name = kernel.__name__
+    place = f"{kernel.file_name}:{kernel.def_line_number}:{kernel.indentation} in {name}"
+    hint = f"hint: the parameters are {name}({', '.join(kernel.arg_names)})"
+    return f"an argument is given by position and again by name\n  --> {place}\n{hint}\n{name}"
+
+
+def unfit_part(handler: Callable[[Any], Any], value: Any, path: str = "") -> tuple[str, Exception] | None:
+    """Where in ``value``, the argument or what is in it, is something that ``handler`` refuses, and its words."""
+    try:
+        handler(value)
+    except UNFIT as error:
+        elements: tuple[Any, ...] = value if isinstance(value, tuple) else ()  # pyright: ignore[reportUnknownVariableType]
+        inside = (unfit_part(handler, element, f"{path}[{i}]") for i, element in enumerate(elements))
+        return next((found for found in inside if found is not None), (path, error))
+    return None
+
+
+def unfit(kernel: JITFunction, parameter: str, path: str, error: Exception) -> Exception:
+    """An argument that no kernel takes: ``error`` of ``path`` in ``parameter``, with both names and their places."""
+    text = shown(kernel, parameter, f"argument '{parameter}{path}' of {kernel.__name__}(): {error}")
+    frame = _launching_frame()
+    if frame is not None:
+        text += f"\n  launched from {frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+    return UnsupportedDtype(error.name, text) if isinstance(error, UnsupportedDtype) else type(error)(text)
+
+
+def _launching_frame() -> FrameType | None:
+    """The innermost frame that runs code from outside tritonx: the launch, where it is a launch that goes wrong."""
+    frame = sys._getframe()  # pyright: ignore[reportPrivateUsage]  # inspect's way to it takes long to import
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN_FILES):
+        frame = frame.f_back
+    return frame
 
 
 def unknown_keyword(kernel: JITFunction, name: str, options: Iterable[str]) -> UnknownKeyword:

@@ -17,7 +17,7 @@ import pytest
 
 import tritonx.language as tl
 from tritonx.interpreter.function import interpreted
-from tritonx.runtime.errors import ArgumentMisfit, TritonError, UnknownKeyword
+from tritonx.runtime.errors import ArgumentMisfit, TritonError, UnknownKeyword, UnsupportedArgument
 from tritonx.runtime.jit import jit
 
 EXPECTED = Path(__file__).with_name("launch_errors.expected")
@@ -53,6 +53,15 @@ LAUNCHES: dict[str, tuple[Any, Launch]] = {
     "too many": (scaled, lambda k: k[(1,)](X, 3, 4, 5, 6, 7)),
     "too many by position": (named, lambda k: k[(1,)](X, 3, last=4)),
     "given twice": (scaled, lambda k: k[(1,)](X, 3, 4, n=6)),
+    "given twice by name and default": (scaled, lambda k: k[(1,)](X, 3, 4, 5, factor=5)),
+    "a list": (scaled, lambda k: k[(1,)]([1, 2], 3, 4)),
+    "a text": (scaled, lambda k: k[(1,)](X, "3", 4)),
+    "a dictionary by name": (named, lambda k: k[(1,)](X, last={})),
+    "a class": (scaled, lambda k: k[(1,)](X, np.float32, 4)),
+    "a list in a tuple": (scaled, lambda k: k[(1,)]((X, (2, [1])), 3, 4)),
+    "a wide integer": (scaled, lambda k: k[(1,)](X, 2**64, 4)),
+    "complex numbers": (scaled, lambda k: k[(1,)](X.astype(np.complex64), 3, 4)),
+    "complex numbers in a tuple": (named, lambda k: k[(1,)](X, last=(1, X.astype(np.complex64)))),
     "warps": (scaled, lambda k: k[(1,)](X, 3, 4, num_warps=3)),
     "warps as text": (scaled, lambda k: k[(1,)](X, 3, 4, num_warps="4")),
     "reserved": (scaled, lambda k: k[(1,)](X, 3, 4, stream=0)),
@@ -71,6 +80,12 @@ LAUNCHES: dict[str, tuple[Any, Launch]] = {
 }
 
 
+def launched(match: re.Match[str]) -> str:
+    """The line of the launch without its number, which must be that of a row of the table."""
+    assert "lambda k: k[" in linecache.getline(__file__, int(match[2]))
+    return f"launched from {match[1]} in"
+
+
 def shown(error: BaseException) -> str:
     """Type and text, with file names shortened, line numbers counted from the function's ``def``, and the list of a
     backend's options left out."""
@@ -80,6 +95,7 @@ def shown(error: BaseException) -> str:
         return f"{match[1]}:{int(match[2]) - first + 1}:{match[3]} in {match[4]}"
 
     text = re.sub(r"\S*/(\w+\.py):(\d+):(\d+) in (\w+)", relative, str(error))
+    text = re.sub(r"launched from \S*/(\w+\.py):(\d+) in", launched, text)
     text = re.sub(r"the options are .*", "the options are ...", text)
     return f"{type(error).__name__}\n{text}"
 
@@ -90,7 +106,7 @@ def test_text(name: str) -> None:
     kernel, launch = LAUNCHES[name]
     texts: list[str] = []
     for runs in (kernel, interpreted(kernel)):
-        with pytest.raises((TritonError, TypeError, KeyError, ValueError, RuntimeError)) as caught:
+        with pytest.raises((TritonError, TypeError, KeyError, ValueError, RuntimeError, OverflowError)) as caught:
             launch(runs)
         texts.append(shown(caught.value))
     recorded = sections(EXPECTED.read_text() if EXPECTED.exists() else "")
@@ -141,6 +157,12 @@ def counts(o, N: tl.constexpr):
 
 
 TEXT = "def made(x):\n    tl.store(x, 5.0)\n"
+
+
+def test_a_compiled_kernel_names_the_argument() -> None:
+    compiled = scaled.warmup(X, 3, 4, grid=(1,))
+    with pytest.raises(UnsupportedArgument, match=r"argument 'n' of scaled\(\): failed to specialize .*: str"):
+        compiled[(1, 1, 1)](X, "3", 3)
 
 
 @pytest.mark.parametrize("scope", [{}, {"__name__": "somewhere"}])
