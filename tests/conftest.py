@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("tritonx", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -17,3 +18,9 @@ settings.load_profile("tritonx")
 
 os.environ.setdefault("TRITONX_SEED", str(secrets.randbelow(2**31)))
 os.environ.setdefault("TRITONX_VERIFY", "1")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+    """How to draw again what failed."""
+    if exitstatus == pytest.ExitCode.TESTS_FAILED:
+        terminalreporter.write_line(f"TRITONX_SEED={os.environ['TRITONX_SEED']} draws the same")

@@ -251,6 +251,23 @@ def test_files_are_about_one_thing() -> None:
         assert lines <= 600, f"{path} has {lines} lines: split it by subject"
 
 
+UNSEEDED = re.compile(r"\b(?:default_rng|Random)\(\)|\bsecrets\.|\bnp\.random\.(?:rand|randn|randint|seed)\(")
+"""Numbers that nobody can draw again."""
+SEEDING = {
+    "tests/conftest.py": "chooses the seed of a run",
+    "plugins/tritonx-opencl/tests/conftest.py": "chooses it where the plug-in's tests run alone",
+    "tests/mutation/__main__.py": "a command, which prints its seed",
+}
+
+
+def test_what_tests_draw_can_be_drawn_again() -> None:
+    """From ``TRITONX_SEED`` or from a constant."""
+    files = [p for root in ("tests", "plugins") for p in (ROOT / root).rglob("*.py") if "tests" in p.parts]
+    drawing = {str(p.relative_to(ROOT)) for p in files if UNSEEDED.search(p.read_text())}
+    own = str(Path(__file__).relative_to(ROOT))
+    assert drawing - {own} == set(SEEDING)
+
+
 def test_importing_the_package_is_light() -> None:
     code = (
         "import sys, tritonx, tritonx.language\n"

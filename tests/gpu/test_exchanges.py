@@ -3,6 +3,7 @@ loops, each several times with equal bits."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.runtime.arrays import to_device
 
+RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
 WIDTHS = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 SHAPES = [(16, 16), (32, 64), (64, 32), (128, 64), (64, 128), (128, 128), (8, 256)]
 
@@ -37,7 +39,7 @@ def there_and_back(x, y, steps, M: tl.constexpr, N: tl.constexpr):
 
 
 def random(shape: tuple[int, ...], bits: int) -> np.ndarray:
-    return np.frombuffer(np.random.default_rng().bytes(int(np.prod(shape)) * bits // 8), WIDTHS[bits]).reshape(shape)
+    return np.frombuffer(RNG.bytes(int(np.prod(shape)) * bits // 8), WIDTHS[bits]).reshape(shape)
 
 
 def chosen(shape: tuple[int, int], bits: int) -> tuple[int, int]:

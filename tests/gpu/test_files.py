@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 import tritonx
 from tritonx.runtime.arrays import to_device
+
+RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
 
 if importlib.util.find_spec("triton") is None:
     pytest.skip("the Triton wheel is not installed", allow_module_level=True)
@@ -53,8 +56,7 @@ def test_a_pipelined_product(tmp_path: Path, stages: int) -> None:
     )
     if stages > 2:
         assert "ttg.async_copy_global_to_local" in path.read_text()
-    rng = np.random.default_rng()
-    a, b = (rng.standard_normal(s).astype(np.float16) for s in ((m, k), (k, n)))
+    a, b = (RNG.standard_normal(s).astype(np.float16) for s in ((m, k), (k, n)))
     kernel = tritonx.compile(str(path))
     exact = a.astype(np.float64) @ b.astype(np.float64)
     for _ in range(10):
@@ -65,7 +67,7 @@ def test_a_pipelined_product(tmp_path: Path, stages: int) -> None:
 
 def test_a_reduction(tmp_path: Path) -> None:
     path = file_of(tmp_path, kernels().softmax, {"x": "*fp32", "y": "*fp32", "n": "i32"}, {"BLOCK": 1024}, num_warps=8)
-    x = np.random.default_rng().standard_normal((64, 1000), dtype=np.float32)
+    x = RNG.standard_normal((64, 1000), dtype=np.float32)
     y = to_device(np.full(x.shape, np.nan, np.float32))
     tritonx.compile(str(path))[(64, 1, 1)](to_device(x), y, 1000)
     wide = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))

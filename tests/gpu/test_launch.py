@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from typing import Any
@@ -14,6 +15,8 @@ import tritonx.language as tl
 from tritonx.runtime import driver
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.errors import MixedDevices, OutOfResources, TritonError, UnsupportedArgument
+
+RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
 
 
 @tritonx.jit
@@ -29,7 +32,7 @@ def look_up(table, index, out, N: tl.constexpr, COUNT: tl.constexpr):
 
 
 def numbers(n: int) -> tuple[np.ndarray, Any, Any]:
-    x = np.random.default_rng().standard_normal(n, dtype=np.float32)
+    x = RNG.standard_normal(n, dtype=np.float32)
     return x, to_device(x), to_device(np.full(n, np.nan, np.float32))
 
 
@@ -103,7 +106,7 @@ def test_arguments_decide_the_device() -> None:
     own = driver.driver_of(driver.get_active().backend)
     if own.device_count() < 2:
         pytest.skip("one device")
-    x = np.random.default_rng().standard_normal(1000, dtype=np.float32)
+    x = RNG.standard_normal(1000, dtype=np.float32)
     for _ in range(40):
         for device in (0, 1):
             dx = to_device(x, device=device)

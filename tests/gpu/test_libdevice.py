@@ -29,7 +29,7 @@ PROGRAMS = 16
 FUSED_OTHERWISE = {("y0", "fp64"), ("y1", "fp64"), ("yn", "fp64")}
 """Functions, with the type of their results, that add two products: the assembler fuses the sum with one of them, and
 which one depends on an order that each LLVM leaves in its own way. They may differ by rounding."""
-SEED = int(os.environ.get("TRITONX_SEED", "0"))
+SEED = int(os.environ["TRITONX_SEED"])
 
 
 def operand(rng: np.random.Generator, name: str, dtype: str) -> Any:

@@ -30,7 +30,7 @@ from tritonx.testing.conformance.case import Case, Mismatch, Output, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.device import HOST, find
 
-SEED = int(os.environ.get("TRITONX_SEED", "0"))
+SEED = int(os.environ["TRITONX_SEED"])
 FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"
 NAMES = arranged_names(cases(), SEED, Cover.from_environment())
 TARGETS = [

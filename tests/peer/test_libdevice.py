@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.skipif(find_spec("triton") is None, reason="the Triton wheel is not installed"),
 ]
 
-SEED = int(os.environ.get("TRITONX_SEED", "0"))
+SEED = int(os.environ["TRITONX_SEED"])
 WITH_LOOPS = ("jn_", "yn_", "pow_fp32_int32", "pow_fp64_int32")
 """Two versions of LLVM unroll loops differently."""
 

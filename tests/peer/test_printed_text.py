@@ -6,6 +6,7 @@ interpreter writes what C's printf makes of them."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -93,7 +94,7 @@ def test_the_interpreter_writes_what_printf_does(
     kernels: Any, theirs: list[list[str]], capfd: pytest.CaptureFixture[str]
 ) -> None:
     """C's own printf on the values, widened as Triton widens them: every line, but for the bits of floats."""
-    rng = np.random.default_rng()
+    rng = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
     for (name, type_, n, m, hexadecimal), expected in zip(CASES, theirs, strict=True):
         if name != "line":
             continue

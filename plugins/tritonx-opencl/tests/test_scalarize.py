@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
-import secrets
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -14,7 +14,7 @@ import pytest
 from tritonx_opencl.scalarize import scalarized
 from tritonx_opencl.shared_bounds import guarded
 
-SEED = secrets.randbelow(2**31)
+SEED = int(os.environ["TRITONX_SEED"])
 MAXIMUM = "declare <{n} x {t}> @llvm.maximum.v{n}{s}(<{n} x {t}>, <{n} x {t}>)"
 
 

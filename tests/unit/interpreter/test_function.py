@@ -445,7 +445,7 @@ def kernel(x, o, n, B: tl.constexpr):
     v = tl.load(x + i, mask=i < n)
     tl.store(o + i, tl.exp(v), mask=i < n)
 
-x = np.random.rand(100).astype(np.float32)
+x = np.random.default_rng(0).random(100, np.float32)
 o = np.zeros_like(x)
 kernel[lambda meta: (tritonx.cdiv(100, meta["B"]),)](x, o, 100, B=32)
 assert type(kernel).__name__ == "InterpretedFunction"

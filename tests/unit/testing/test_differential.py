@@ -18,7 +18,7 @@ from tritonx.testing.differential.operands import COUNT, edges, operands
 from tritonx.testing.differential.run import difference
 from tritonx.testing.differential.table import Operation
 
-SEED = int(os.environ.get("TRITONX_SEED", "0"))
+SEED = int(os.environ["TRITONX_SEED"])
 GROUPS = groups()
 
 

@@ -27,6 +27,8 @@ from tritonx.runtime import driver
 from tritonx.runtime.arrays import DeviceArray, empty, to_device
 from tritonx.runtime.errors import MixedDevices, NoDevice, OutOfResources, UnsupportedArgument
 
+RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
+
 INVALID_VALUE, INVALID_IMAGE, LAUNCH_FAILURE, UNKNOWN = 1, 200, 719, 9999
 
 
@@ -111,7 +113,7 @@ def own(stub: Stub) -> Iterator[Any]:
 
 
 def numbers(n: int, device: int | None = None) -> tuple[DeviceArray, DeviceArray]:
-    x = np.random.default_rng().standard_normal(n, dtype=np.float32)
+    x = RNG.standard_normal(n, dtype=np.float32)
     return to_device(x, device=device), to_device(np.zeros(n, np.float32), device=device)
 
 

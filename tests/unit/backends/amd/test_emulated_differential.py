@@ -18,7 +18,7 @@ OPEN = ("tl.minimum", "tl.maximum", "tl.clamp", "x / y", "tl.div_rn", "-x", "tl.
 LLVM's negation of bf16 on gfx950 (0 - x becomes -x); quotients of subnormal numbers; atomic sums of fp64. Whether the
 emulator or the code is wrong in the others is not known; a device will tell."""
 
-SEED = int(os.environ.get("TRITONX_SEED", "0"))
+SEED = int(os.environ["TRITONX_SEED"])
 GROUPS = groups() if os.environ.get("TRITONX_CONFORMANCE") == "full" else groups()[SEED % SHARE :: SHARE]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 import tritonx
 import tritonx.language as tl
 
-SEED = secrets.randbelow(2**31)
+SEED = int(os.environ["TRITONX_SEED"])
 FLOATS = {"float": np.float32, "double": np.float64}
 INTEGERS = {"int": np.int32, "uint": np.uint32, "ll": np.int64, "ull": np.uint64}
 ROUNDINGS = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
