@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation
 
-from tritonx.conversion.gpu_to_llvm.calls import call_each
+from tritonx.conversion.gpu_to_llvm.calls import Signatures, call_each
 from tritonx.conversion.gpu_to_llvm.elementwise import binary, call_intrinsic, combine, convert_tile, intrinsic, of
 from tritonx.conversion.gpu_to_llvm.function import Emit
 from tritonx.conversion.gpu_to_llvm.types import float_literal
@@ -51,6 +51,11 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     if name in FUNCTIONS:
         return call_each(f, mangled(FUNCTIONS[name], [t.elem for t in operands]), operands, elem)
     return None
+
+
+def library_signatures() -> Signatures:
+    """OpenCL has its functions built in: there is no device library that lists them."""
+    return frozenset()
 
 
 def extern(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tritonx.conversion.gpu_to_llvm import fp8
-from tritonx.conversion.gpu_to_llvm.machine import Access, Machine
-from tritonx.ir.failure import PassError
-from tritonx_opencl import arithmetic, memory
+from tritonx.conversion.gpu_to_llvm.machine import Machine
+from tritonx_opencl import arithmetic, debug, memory
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -29,6 +28,9 @@ class OpenCLMachine(Machine):
     warp_size: int  # pyright: ignore[reportIncompatibleVariableOverride]  # a field here, an attribute there
     threads: int
     data_layout: str  # pyright: ignore[reportIncompatibleVariableOverride]  # likewise
+    memory = memory
+    functions = arithmetic
+    messages = debug
     triple = "spirv64v1.4-unknown-unknown"
     kernel_convention = "spir_kernel"
 
@@ -101,54 +103,10 @@ class OpenCLMachine(Machine):
     def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
         return self._shuffle(f, "@_Z17sub_group_shuffleij", value, lane)
 
-    # ---- memory
-
-    def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
-        return memory.load(f, pointer, access, mask, other)
-
-    def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None:
-        memory.store(f, pointer, value, access, mask)
-
-    def atomic(
-        self, f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
-    ) -> str:
-        return memory.atomic(f, kind, pointer, value, elem, sem, scope, mask)
-
-    def compare_and_swap(
-        self,
-        f: FunctionEmitter,
-        pointer: str,
-        compare: str,
-        value: str,
-        elem: str,
-        sem: int,
-        scope: int,
-        mask: str | None,
-    ) -> str:
-        return memory.compare_and_swap(f, pointer, compare, value, elem, sem, scope, mask)
-
     # ---- arithmetic
-
-    def math(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
-        return arithmetic.function(f, name, operands)
 
     def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
         return fp8.convert_any(f, tile, source, target, rounding)
 
-    def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
-        return arithmetic.extern(f, symbol, operands, result)
-
     def dot(self, f: FunctionEmitter, op: Any) -> bool:
         return False
-
-    # ---- debugging
-
-    def print_line(self, f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]]) -> None:
-        symbol = f.module.declare("i32", "@printf", ["ptr addrspace(2)", "..."])
-        string = f.module.string(text, space=2)
-        arguments = "".join(f", {type_} {name}" for name, type_, _ in values)
-        f.inst(f"call i32 (ptr addrspace(2), ...) {symbol}(ptr addrspace(2) {string}{arguments})")
-
-    def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
-        assert f.current is not None
-        raise PassError(f.current, "OpenCL cannot stop a kernel")

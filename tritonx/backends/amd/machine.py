@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tritonx.backends.amd import debug, dot, math, memory
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm import fp8
-from tritonx.conversion.gpu_to_llvm.calls import Signatures
-from tritonx.conversion.gpu_to_llvm.machine import Access, Machine
+from tritonx.conversion.gpu_to_llvm.machine import Machine
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -37,6 +36,9 @@ class AmdMachine(Machine):
     waves_per_eu: int = 0
     scheduler: str = ""
     flush_subnormal: bool = False
+    memory = memory
+    functions = math
+    messages = debug
     triple = "amdgcn-amd-amdhsa"
     kernel_convention = "amdgpu_kernel"
 
@@ -205,47 +207,8 @@ class AmdMachine(Machine):
 
     # ---- the rest, by subject
 
-    def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
-        return memory.load(f, pointer, access, mask, other)
-
-    def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None:
-        memory.store(f, pointer, value, access, mask)
-
-    def atomic(
-        self, f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
-    ) -> str:
-        return memory.atomic(f, kind, pointer, value, elem, sem, scope, mask)
-
-    def compare_and_swap(
-        self,
-        f: FunctionEmitter,
-        pointer: str,
-        compare: str,
-        value: str,
-        elem: str,
-        sem: int,
-        scope: int,
-        mask: str | None,
-    ) -> str:
-        return memory.compare_and_swap(f, pointer, compare, value, elem, sem, scope, mask)
-
-    def math(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
-        return math.function(f, name, operands)
-
     def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
         return fp8.convert_any(f, tile, source, target, rounding)
 
-    def library_signatures(self) -> Signatures:
-        return math.library_signatures()
-
-    def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
-        return math.extern(f, symbol, operands, result)
-
     def dot(self, f: FunctionEmitter, op: Any) -> bool:
         return dot.matrix(f, self.processor, op)
-
-    def print_line(self, f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]]) -> None:
-        debug.print_line(f, text, values)
-
-    def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
-        debug.assert_(f, failed, message, file, line, function)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.nvidia import convert, debug, dot, math, memory, redux, shared
-from tritonx.conversion.gpu_to_llvm.calls import Signatures
-from tritonx.conversion.gpu_to_llvm.machine import Access, Machine
+from tritonx.conversion.gpu_to_llvm.machine import Machine
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -32,12 +31,18 @@ class NvidiaMachine(Machine):
     min_blocks: int | None = None
     cluster: int = 1
     reflect_ftz: bool = True
+    functions = math
+    messages = debug
     triple = "nvptx64-nvidia-cuda"
     kernel_convention = "ptx_kernel"
     warp_size = 32
     shifts_saturate = 32
     """PTX ISA, shl and shr: amounts greater than the width are clamped to it. They have 32 bits: of an amount of 64
     only the lower half is seen."""
+
+    @property
+    def memory(self) -> memory.NvidiaMemory:  # pyright: ignore[reportIncompatibleVariableOverride]  # derived here
+        return memory.NvidiaMemory(self.capability)
 
     @property
     def paired_extrema(self) -> frozenset[str]:
@@ -136,30 +141,6 @@ class NvidiaMachine(Machine):
 
     # ---- the rest, by subject
 
-    def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
-        return memory.load(f, pointer, access, mask, other)
-
-    def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None:
-        memory.store(f, pointer, value, access, mask)
-
-    def atomic(
-        self, f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
-    ) -> str:
-        return memory.atomic(f, self.capability, kind, pointer, value, elem, sem, scope, mask)
-
-    def compare_and_swap(
-        self,
-        f: FunctionEmitter,
-        pointer: str,
-        compare: str,
-        value: str,
-        elem: str,
-        sem: int,
-        scope: int,
-        mask: str | None,
-    ) -> str:
-        return memory.compare_and_swap(f, pointer, compare, value, elem, sem, scope, mask)
-
     def async_copy(
         self, f: FunctionEmitter, target: str, source: str, nbytes: int, mask: str | None, cache: int
     ) -> bool:
@@ -174,17 +155,8 @@ class NvidiaMachine(Machine):
             symbol = f.module.declare("void", "@llvm.nvvm.cp.async.wait.group", ["i32"])
             f.line(f"call void {symbol}(i32 {pending})")
 
-    def math(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
-        return math.function(f, name, operands)
-
     def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
         return convert.convert(f, self.capability, tile, source, target, rounding)
-
-    def library_signatures(self) -> Signatures:
-        return math.library_signatures()
-
-    def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
-        return math.extern(f, symbol, operands, result)
 
     def dot(self, f: FunctionEmitter, op: Any) -> bool:
         return dot.mma(f, self.capability, op)
@@ -194,9 +166,3 @@ class NvidiaMachine(Machine):
 
     def local_store(self, f: FunctionEmitter, op: Any) -> bool:
         return shared.matrix_store(f, self.capability, op)
-
-    def print_line(self, f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]]) -> None:
-        debug.print_line(f, text, values)
-
-    def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
-        debug.assert_(f, failed, message, file, line, function)

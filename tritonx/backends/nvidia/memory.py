@@ -6,6 +6,7 @@ target without a word, so atomics are always assembly."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.machine import Access
@@ -88,63 +89,6 @@ def hints(access: Access, table: dict[CacheModifier, str], default: CacheModifie
     return table.get(cache, "")
 
 
-def load(f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
-    """A load of ``access``; where ``mask`` is false nothing is read and the result is ``other``, zero by default."""
-    if mask is None and _plain(access):
-        volatile = "volatile " if access.volatile else ""
-        return f.inst(f"load {volatile}{access.type}, ptr addrspace(1) {pointer}, align {access.bytes_aligned}")
-    word, count = _words(access)
-    letter = _letter(word)
-    register = 16 if word == 8 else word
-    modifiers = ".volatile" if access.volatile else ""
-    modifiers += ".global"
-    if not access.volatile:
-        modifiers += hints(access, _LOAD_CACHE, CacheModifier.CA)
-    vector = f".v{count}" if count > 1 else ""
-    names = ", ".join(f"${i}" for i in range(count))
-    names = f"{{{names}}}" if count > 1 else names
-    instruction = f"ld{modifiers}{vector}.b{word} {names}, [${{{count}}}+0];".replace(f"${{{count}}}", f"${count}")
-    constraints = ",".join([f"={letter}"] * count + ["l"])
-    operands = [f"ptr addrspace(1) {pointer}"]
-    if mask is not None:
-        rest = ["0"] * count if other is None else _to_words(f, access, other, word, count)
-        moves = "".join(
-            f"mov.u{register} ${i}, {'0x0' if rest[i] == '0' else f'${count + 2 + i}'};\\0A\\09" for i in range(count)
-        )
-        instruction = f"{moves}@${count + 1} {instruction}"
-        constraints += ",b"
-        operands.append(f"i1 {mask}")
-        if any(r != "0" for r in rest):
-            constraints += f",{letter}" * count
-            operands += [f"i{register} {r}" for r in rest]
-        # An output that is written before the address is read must not share its register.
-        constraints = constraints.replace(f"={letter}", f"=&{letter}")
-    result = f"i{register}" if count == 1 else "{ " + ", ".join([f"i{register}"] * count) + " }"
-    called = f.inst(f'call {result} asm sideeffect "{instruction}", "{constraints}"({", ".join(operands)})')
-    words = [called] if count == 1 else [f.inst(f"extractvalue {result} {called}, {i}") for i in range(count)]
-    return _from_words(f, access, words, word)
-
-
-def store(f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None:
-    if mask is None and _plain(access):
-        f.line(f"store {access.type} {value}, ptr addrspace(1) {pointer}, align {access.bytes_aligned}")
-        return
-    word, count = _words(access)
-    register = 16 if word == 8 else word
-    words = _to_words(f, access, value, word, count)
-    modifiers = ".global" + hints(access, _STORE_CACHE, CacheModifier.WB)
-    vector = f".v{count}" if count > 1 else ""
-    names = ", ".join(f"${i + 1}" for i in range(count))
-    names = f"{{{names}}}" if count > 1 else names
-    guard = f"@${count + 1} " if mask is not None else ""
-    constraints = ",".join(["l"] + [_letter(word)] * count + (["b"] if mask is not None else []))
-    operands = [f"ptr addrspace(1) {pointer}", *(f"i{register} {w}" for w in words)]
-    if mask is not None:
-        operands.append(f"i1 {mask}")
-    text = f"{guard}st{modifiers}{vector}.b{word} [$0+0], {names};"
-    f.line(f'call void asm sideeffect "{text}", "{constraints},~{{memory}}"({", ".join(operands)})')
-
-
 def async_copy(
     f: FunctionEmitter, capability: int, target: str, source: str, nbytes: int, mask: str | None, cache: int
 ) -> bool:
@@ -184,50 +128,6 @@ def _atomic_words(f: FunctionEmitter, elem: str, names: list[str]) -> tuple[int,
     return width, [f.inst(f"bitcast {elem} {x} to i{width}") for x in names]
 
 
-def atomic(
-    f: FunctionEmitter,
-    capability: int,
-    kind: int,
-    pointer: str,
-    value: str,
-    elem: str,
-    sem: int,
-    scope: int,
-    mask: str | None,
-) -> str:
-    """``atom`` on one element, guarded by ``mask``; the old value (undefined where the guard is false)."""
-    operation = RMWOp(kind)
-    if operation is RMWOp.FADD:
-        if elem == "bfloat" and capability < 90:
-            return _add_by_swap(f, pointer, value, elem, sem, scope, mask)
-        suffix = _RMW[operation] + _FADD[elem]
-    else:
-        if bits(elem) < 32:
-            raise TypeError(f"atomic {operation.name.lower()} on {bits(elem)} bits")
-        suffix = f"{_RMW[operation]}{bits(elem)}"
-    width, (word,) = _atomic_words(f, elem, [value])
-    letter = _letter(width)
-    guard, operands = ("", []) if mask is None else ("@$3 ", [f"i1 {mask}"])
-    text = f"{guard}atom.global.{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}.{suffix} $0, [$1+0], $2;"
-    constraints = f"={letter},l,{letter}" + (",b" if mask is not None else "") + ",~{memory}"
-    arguments = ", ".join([f"ptr addrspace(1) {pointer}", f"i{width} {word}", *operands])
-    old = f.inst(f'call i{width} asm sideeffect "{text}", "{constraints}"({arguments})')
-    return old if elem.startswith("i") else f.inst(f"bitcast i{width} {old} to {elem}")
-
-
-def compare_and_swap(
-    f: FunctionEmitter, pointer: str, compare: str, value: str, elem: str, sem: int, scope: int, mask: str | None
-) -> str:
-    width, (expected, new) = _atomic_words(f, elem, [compare, value])
-    letter = _letter(width)
-    guard, operands = ("", []) if mask is None else ("@$4 ", [f"i1 {mask}"])
-    text = f"{guard}atom.global.{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}.cas.b{width} $0, [$1+0], $2, $3;"
-    constraints = f"={letter},l,{letter},{letter}" + (",b" if mask is not None else "") + ",~{memory}"
-    arguments = ", ".join([f"ptr addrspace(1) {pointer}", f"i{width} {expected}", f"i{width} {new}", *operands])
-    old = f.inst(f'call i{width} asm sideeffect "{text}", "{constraints}"({arguments})')
-    return old if elem.startswith("i") else f.inst(f"bitcast i{width} {old} to {elem}")
-
-
 def _add_by_swap(
     f: FunctionEmitter, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
 ) -> str:
@@ -255,4 +155,116 @@ def _add_by_swap(
     return f.inst(f"phi {elem} [ poison, %{before} ], [ {old}, %{loop} ]")
 
 
-__all__ = ["atomic", "compare_and_swap", "load", "store"]
+@dataclass(frozen=True)
+class NvidiaMemory:
+    """Accesses to global memory by PTX's guarded instructions, for one compute capability."""
+
+    capability: int
+
+    def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
+        """A load of ``access``; where ``mask`` is false nothing is read and the result is ``other``, zero by
+        default."""
+        if mask is None and _plain(access):
+            volatile = "volatile " if access.volatile else ""
+            return f.inst(f"load {volatile}{access.type}, ptr addrspace(1) {pointer}, align {access.bytes_aligned}")
+        word, count = _words(access)
+        letter = _letter(word)
+        register = 16 if word == 8 else word
+        modifiers = ".volatile" if access.volatile else ""
+        modifiers += ".global"
+        if not access.volatile:
+            modifiers += hints(access, _LOAD_CACHE, CacheModifier.CA)
+        vector = f".v{count}" if count > 1 else ""
+        names = ", ".join(f"${i}" for i in range(count))
+        names = f"{{{names}}}" if count > 1 else names
+        instruction = f"ld{modifiers}{vector}.b{word} {names}, [${{{count}}}+0];".replace(f"${{{count}}}", f"${count}")
+        constraints = ",".join([f"={letter}"] * count + ["l"])
+        operands = [f"ptr addrspace(1) {pointer}"]
+        if mask is not None:
+            rest = ["0"] * count if other is None else _to_words(f, access, other, word, count)
+            moves = "".join(
+                f"mov.u{register} ${i}, {'0x0' if rest[i] == '0' else f'${count + 2 + i}'};\\0A\\09"
+                for i in range(count)
+            )
+            instruction = f"{moves}@${count + 1} {instruction}"
+            constraints += ",b"
+            operands.append(f"i1 {mask}")
+            if any(r != "0" for r in rest):
+                constraints += f",{letter}" * count
+                operands += [f"i{register} {r}" for r in rest]
+            # An output that is written before the address is read must not share its register.
+            constraints = constraints.replace(f"={letter}", f"=&{letter}")
+        result = f"i{register}" if count == 1 else "{ " + ", ".join([f"i{register}"] * count) + " }"
+        called = f.inst(f'call {result} asm sideeffect "{instruction}", "{constraints}"({", ".join(operands)})')
+        words = [called] if count == 1 else [f.inst(f"extractvalue {result} {called}, {i}") for i in range(count)]
+        return _from_words(f, access, words, word)
+
+    def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None:
+        if mask is None and _plain(access):
+            f.line(f"store {access.type} {value}, ptr addrspace(1) {pointer}, align {access.bytes_aligned}")
+            return
+        word, count = _words(access)
+        register = 16 if word == 8 else word
+        words = _to_words(f, access, value, word, count)
+        modifiers = ".global" + hints(access, _STORE_CACHE, CacheModifier.WB)
+        vector = f".v{count}" if count > 1 else ""
+        names = ", ".join(f"${i + 1}" for i in range(count))
+        names = f"{{{names}}}" if count > 1 else names
+        guard = f"@${count + 1} " if mask is not None else ""
+        constraints = ",".join(["l"] + [_letter(word)] * count + (["b"] if mask is not None else []))
+        operands = [f"ptr addrspace(1) {pointer}", *(f"i{register} {w}" for w in words)]
+        if mask is not None:
+            operands.append(f"i1 {mask}")
+        text = f"{guard}st{modifiers}{vector}.b{word} [$0+0], {names};"
+        f.line(f'call void asm sideeffect "{text}", "{constraints},~{{memory}}"({", ".join(operands)})')
+
+    def atomic(
+        self,
+        f: FunctionEmitter,
+        kind: int,
+        pointer: str,
+        value: str,
+        elem: str,
+        sem: int,
+        scope: int,
+        mask: str | None,
+    ) -> str:
+        """``atom`` on one element, guarded by ``mask``; the old value (undefined where the guard is false)."""
+        operation = RMWOp(kind)
+        if operation is RMWOp.FADD:
+            if elem == "bfloat" and self.capability < 90:
+                return _add_by_swap(f, pointer, value, elem, sem, scope, mask)
+            suffix = _RMW[operation] + _FADD[elem]
+        else:
+            if bits(elem) < 32:
+                raise TypeError(f"atomic {operation.name.lower()} on {bits(elem)} bits")
+            suffix = f"{_RMW[operation]}{bits(elem)}"
+        width, (word,) = _atomic_words(f, elem, [value])
+        letter = _letter(width)
+        guard, operands = ("", []) if mask is None else ("@$3 ", [f"i1 {mask}"])
+        text = f"{guard}atom.global.{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}.{suffix} $0, [$1+0], $2;"
+        constraints = f"={letter},l,{letter}" + (",b" if mask is not None else "") + ",~{memory}"
+        arguments = ", ".join([f"ptr addrspace(1) {pointer}", f"i{width} {word}", *operands])
+        old = f.inst(f'call i{width} asm sideeffect "{text}", "{constraints}"({arguments})')
+        return old if elem.startswith("i") else f.inst(f"bitcast i{width} {old} to {elem}")
+
+    def compare_and_swap(
+        self,
+        f: FunctionEmitter,
+        pointer: str,
+        compare: str,
+        value: str,
+        elem: str,
+        sem: int,
+        scope: int,
+        mask: str | None,
+    ) -> str:
+        width, (expected, new) = _atomic_words(f, elem, [compare, value])
+        letter = _letter(width)
+        guard, operands = ("", []) if mask is None else ("@$4 ", [f"i1 {mask}"])
+        order = f"{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}"
+        text = f"{guard}atom.global.{order}.cas.b{width} $0, [$1+0], $2, $3;"
+        constraints = f"={letter},l,{letter},{letter}" + (",b" if mask is not None else "") + ",~{memory}"
+        arguments = ", ".join([f"ptr addrspace(1) {pointer}", f"i{width} {expected}", f"i{width} {new}", *operands])
+        old = f.inst(f'call i{width} asm sideeffect "{text}", "{constraints}"({arguments})')
+        return old if elem.startswith("i") else f.inst(f"bitcast i{width} {old} to {elem}")

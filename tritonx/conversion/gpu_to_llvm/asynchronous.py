@@ -45,7 +45,7 @@ def copy(op: Any, f: FunctionEmitter) -> None:
         if direct and f.machine.async_copy(f, address, pointers[register], nbytes, mask, plan.access.cache):
             continue
         rest = None if other is None or mask is None else part(f, other, one.registers)
-        value = f.machine.load(f, pointers[register], single, mask, rest)
+        value = f.machine.memory.load(f, pointers[register], single, mask, rest)
         type_ = single.type
         if elem == "i1":
             type_ = single.type.replace("i1", "i8")

@@ -36,7 +36,7 @@ def read_modify_write(op: Any, f: FunctionEmitter) -> None:
             old.append(old[i & ~skip])
             continue
         mask = guard(None if masks is None else masks[i])
-        old.append(f.machine.atomic(f, kind, pointer, value, elem, sem, scope, mask))
+        old.append(f.machine.memory.atomic(f, kind, pointer, value, elem, sem, scope, mask))
     finish(op, f, elem, old)
 
 
@@ -50,7 +50,7 @@ def compare_and_swap(op: Any, f: FunctionEmitter) -> None:
         if i & skip:
             old.append(old[i & ~skip])
             continue
-        old.append(f.machine.compare_and_swap(f, pointer, expected, value, elem, sem, scope, owner))
+        old.append(f.machine.memory.compare_and_swap(f, pointer, expected, value, elem, sem, scope, owner))
     finish(op, f, elem, old)
 
 

@@ -108,9 +108,9 @@ def unpack_words(f: FunctionEmitter, elem: str, words: list[str], pack: int) -> 
 def extern_elementwise(op: Any, f: FunctionEmitter) -> None:
     """A function of the vendor's device library: the machine inlines it or declares it for linking."""
     operands, result = [f.get(v) for v in op.srcs], llvm_type(op.results[0].type)
-    if (op.symbol.data, tuple([t.elem for t in operands]), result) not in f.machine.library_signatures():
+    if (op.symbol.data, tuple([t.elem for t in operands]), result) not in f.machine.functions.library_signatures():
         f.module.foreign(op)
-    made = f.machine.extern(f, op.symbol.data, operands, result)
+    made = f.machine.functions.extern(f, op.symbol.data, operands, result)
     if made is None:
         raise PassError(op, f"the target has no device function '{op.symbol.data}'")
     f.result(op, made)

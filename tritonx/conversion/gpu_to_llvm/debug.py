@@ -21,7 +21,7 @@ def print_(op: Any, f: FunctionEmitter) -> None:
     pids = [(f.program_id(axis), "i32", True) for axis in range(3)]
     prefix, hexadecimal = op.prefix.data, bool(op.hex.value.data)
     if not op.args:
-        f.machine.print_line(f, printed_text.line(prefix), pids)
+        f.machine.messages.print_line(f, printed_text.line(prefix), pids)
     for number, (value, signed) in enumerate(zip(op.args, op.isSigned.get_values(), strict=True)):
         element = element_type(value.type)
         given = widen(f, f.get(value), element, hexadecimal=hexadecimal, signed=bool(signed))
@@ -34,7 +34,9 @@ def print_(op: Any, f: FunctionEmitter) -> None:
         layout = f.threads.indices(f.layout(value.type)) if is_tensor(value.type) else None
         for r, name in enumerate(f.scalars(given)):
             coordinates = [] if layout is None else [layout.dim(d)[r] for d in range(len(shape_of(value.type)))]
-            f.machine.print_line(f, text, [*pids, *((c, "i32", True) for c in coordinates), (name, given.elem, True)])
+            f.machine.messages.print_line(
+                f, text, [*pids, *((c, "i32", True) for c in coordinates), (name, given.elem, True)]
+            )
 
 
 def widen(f: FunctionEmitter, value: Tile, element: Attribute, *, hexadecimal: bool, signed: bool) -> Tile:
@@ -60,7 +62,7 @@ def assert_(op: Any, f: FunctionEmitter) -> None:
         here = f.inst(f"xor i1 {name}, true")
         failed = here if failed is None else f.inst(f"or i1 {failed}, {here}")
     if failed is not None:
-        f.machine.assert_(f, failed, op.message.data, file, line, function)
+        f.machine.messages.assert_(f, failed, op.message.data, file, line, function)
 
 
 TABLE: dict[type[Operation], Emit] = {

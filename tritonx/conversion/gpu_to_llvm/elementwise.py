@@ -235,7 +235,7 @@ def math_function(name: str, fallback: Emit | None) -> Emit:
     """A function for which the machine is asked first."""
 
     def emit(op: Operation, f: FunctionEmitter) -> None:
-        made = f.machine.math(f, name, [f.get(v) for v in op.operands])
+        made = f.machine.functions.function(f, name, [f.get(v) for v in op.operands])
         if made is not None:
             f.result(op, made)
         elif fallback is not None:

@@ -2,15 +2,15 @@
 
 The emitters of this package are the same for every vendor. Where an instruction is needed that LLVM IR has no
 portable way to say (a shuffle, a barrier, a guarded access, a matrix instruction), they ask the ``Machine``. A
-backend derives from it; every method returns the text of an LLVM operand, having written the lines that compute it to
-``f``."""
+backend derives from it and names three parts by subject: accesses to memory, math functions, messages. Every method
+returns the text of an LLVM operand, having written the lines that compute it to ``f``."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -41,6 +41,68 @@ class Access:
         return self.elem if self.width == 1 else f"<{self.width} x {self.elem}>"
 
 
+class GlobalMemory(Protocol):
+    """Guarded accesses to global memory. A module of functions may be one."""
+
+    def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
+        """A guarded load: with ``mask`` (i1) false memory is not touched and the result is ``other`` (zero if None)."""
+        ...
+
+    def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None: ...
+
+    def atomic(
+        self, f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    ) -> str:
+        """A read-modify-write of one element; ``kind``, ``sem`` and ``scope`` are the numbers of the enums. Returns
+        the old value.
+        """
+        ...
+
+    def compare_and_swap(
+        self,
+        f: FunctionEmitter,
+        pointer: str,
+        compare: str,
+        value: str,
+        elem: str,
+        sem: int,
+        scope: int,
+        mask: str | None,
+    ) -> str: ...
+
+
+class MathFunctions(Protocol):
+    """The math functions that are not LLVM's own, and the device library's."""
+
+    def function(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
+        """The math function ``name`` (``exp``, ``exp2``, ``log``, ``sin``, ``sqrt``, ``erf``, …) of tiles, or None
+        where LLVM's own will do.
+        """
+        ...
+
+    def library_signatures(self) -> Signatures:
+        """The functions of the device library that the target lists; a call of any other may be of anything."""
+        ...
+
+    def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
+        """The device-library function ``symbol`` on tiles, with results of LLVM type ``result``; None if there is
+        none.
+        """
+        ...
+
+
+class Messages(Protocol):
+    """What a kernel says while it runs."""
+
+    def print_line(self, f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]]) -> None:
+        """A device printf: ``text`` has one ``%`` conversion for each of (operand, LLVM type, signed)."""
+        ...
+
+    def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
+        """Stop the program with ``message`` where ``failed`` (i1) holds."""
+        ...
+
+
 class Machine(ABC):
     """The vendor's side of the emission of one kernel."""
 
@@ -48,6 +110,9 @@ class Machine(ABC):
     data_layout: str
     kernel_convention: str
     warp_size: int
+    memory: GlobalMemory
+    functions: MathFunctions
+    messages: Messages
     shared_space: int = 3
     shifts_saturate: int = 0
     """Up to which width of values a shift by the width or more leaves 0, or the sign, as the language says."""
@@ -164,35 +229,7 @@ class Machine(ABC):
         two shuffles and some selections for each result, instead of one shuffle for each bit of the lane's number."""
         return False
 
-    # ---- memory
-
-    @abstractmethod
-    def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
-        """A guarded load: with ``mask`` (i1) false memory is not touched and the result is ``other`` (zero if None)."""
-
-    @abstractmethod
-    def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None: ...
-
-    @abstractmethod
-    def atomic(
-        self, f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
-    ) -> str:
-        """A read-modify-write of one element; ``kind``, ``sem`` and ``scope`` are the numbers of the enums. Returns
-        the old value.
-        """
-
-    @abstractmethod
-    def compare_and_swap(
-        self,
-        f: FunctionEmitter,
-        pointer: str,
-        compare: str,
-        value: str,
-        elem: str,
-        sem: int,
-        scope: int,
-        mask: str | None,
-    ) -> str: ...
+    # ---- shared memory and matrix instructions
 
     def async_copy(
         self, f: FunctionEmitter, target: str, source: str, nbytes: int, mask: str | None, cache: int
@@ -213,12 +250,6 @@ class Machine(ABC):
     # ---- arithmetic that has no portable spelling
 
     @abstractmethod
-    def math(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
-        """The math function ``name`` (``exp``, ``exp2``, ``log``, ``sin``, ``sqrt``, ``erf``, …) of tiles, or None
-        where LLVM's own will do.
-        """
-
-    @abstractmethod
     def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
         """A floating-point conversion between the IR's formats by name (``f32``, ``bf16``, ``f8E4M3FN``, …), or None
         for LLVM's own. ``rounding`` is the enum's number, None for the default."""
@@ -228,26 +259,6 @@ class Machine(ABC):
         """Emit the matrix instructions for ``op`` (tt.dot) if the layout of its result is one of the vendor's; False
         if it is not.
         """
-
-    def library_signatures(self) -> Signatures:
-        """The functions of the device library that the target lists; a call of any other may be of anything."""
-        return frozenset()
-
-    @abstractmethod
-    def extern(self, f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -> Tile | None:
-        """The device-library function ``symbol`` on tiles, with results of LLVM type ``result``; None if there is
-        none.
-        """
-
-    # ---- debugging
-
-    @abstractmethod
-    def print_line(self, f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]]) -> None:
-        """A device printf: ``text`` has one ``%`` conversion for each of (operand, LLVM type, signed)."""
-
-    @abstractmethod
-    def assert_(self, f: FunctionEmitter, failed: str, message: str, file: str, line: int, function: str) -> None:
-        """Stop the program with ``message`` where ``failed`` (i1) holds."""
 
     def local_load(self, f: FunctionEmitter, op: Any) -> SharedRegisters | None:
         """How a special instruction loads the result of a ``ttg.local_load`` (ldmatrix, ds_read_tr); None where there

@@ -68,7 +68,7 @@ def load(op: Any, f: FunctionEmitter) -> None:
     for group in plan.groups:
         mask = None if masks is None or masks[group[0]] == "true" else masks[group[0]]
         rest = None if other is None or mask is None else part(f, other, group)
-        parts.append(f.machine.load(f, pointers[group[0]], access, mask, rest))
+        parts.append(f.machine.memory.load(f, pointers[group[0]], access, mask, rest))
     f.result(op, gather_parts(f, access, parts, plan))
 
 
@@ -107,7 +107,7 @@ def store(op: Any, f: FunctionEmitter) -> None:
     guard = Guard(f, owner)
     for group in plan.groups:
         mask = guard(None if masks is None else masks[group[0]])
-        f.machine.store(f, pointers[group[0]], part(f, value, group), plan.access, mask)
+        f.machine.memory.store(f, pointers[group[0]], part(f, value, group), plan.access, mask)
 
 
 def ownership(f: FunctionEmitter, pointer: SSAValue) -> tuple[int, str | None]:
