@@ -307,6 +307,11 @@ class Backend(ABC):
         compiler is loaded, so that no launch compiles anything. Optional."""
         return None
 
+    def has_device(self) -> bool | None:
+        """Whether there is a device, told without the driver, which a process that forks later may not start; None
+        where only the driver can tell. Optional."""
+        return None
+
     @abstractmethod
     def driver(self) -> Driver:
         """Raises ``tritonx.runtime.errors.NoDevice`` with the reason where there is none."""

@@ -65,7 +65,11 @@ class ActiveDriver:
         return driver_of(self.backend)
 
     def is_active(self) -> bool:
-        """Whether the backend has a device here, even one that this process cannot use (it only compiles)."""
+        """Whether the backend has a device here, even one that this process cannot use (it only compiles). The driver
+        is started only where the backend cannot tell without."""
+        found = self.backend.has_device()
+        if found is not None:
+            return found
         try:
             return self.implementation.device_count() > 0
         except StartedBeforeFork:

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from tritonx.backends.amd.options import SCHEDULE_HINTS, AmdOptions
@@ -78,6 +79,11 @@ class AmdBackend(Backend):
         from tritonx.backends.amd.ocml_names import FUNCTIONS
 
         return FUNCTIONS
+
+    def has_device(self) -> bool | None:
+        """Not where Linux has no compute driver for them; whether HIP can use what there is only HIP can tell."""
+        nodes = Path("/dev/kfd"), Path("/dev/dxg")  # the second is Windows' for its Linux
+        return False if sys.platform == "linux" and not any(node.exists() for node in nodes) else None
 
     def driver(self) -> Driver:
         if AmdBackend._driver is None:

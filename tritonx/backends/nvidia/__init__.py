@@ -87,6 +87,11 @@ class NvidiaBackend(Backend):
 
             object_file()
 
+    def has_device(self) -> bool | None:
+        from tritonx.backends.nvidia.presence import gpu_visible
+
+        return gpu_visible()
+
     def driver(self) -> Driver:
         if NvidiaBackend._driver is None:
             from tritonx.backends.nvidia.driver import NvidiaDriver

@@ -14,6 +14,7 @@ from typing import Any
 
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.backends.nvidia.launcher import Launcher, fastest
+from tritonx.backends.nvidia.presence import LIBRARIES, load
 from tritonx.runtime.errors import NoDevice, OutOfResources, StartedBeforeFork, TritonError
 from tritonx.runtime.pytorch import PyTorchDriver
 
@@ -74,14 +75,9 @@ class CudaError(TritonError):
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL:
     """libcuda, initialised; ``NoDevice`` with the reason where it cannot be used."""
-    for name in ("libcuda.so.1", "nvcuda.dll"):
-        try:
-            cuda = ctypes.CDLL(name)
-            break
-        except OSError:
-            continue
-    else:
-        raise NoDevice("no NVIDIA driver is installed: libcuda.so.1 was not found")
+    cuda = load(LIBRARIES)
+    if cuda is None:
+        raise NoDevice(f"no NVIDIA driver is installed: {LIBRARIES[0]} was not found")
     code = cuda.cuInit(0)
     if code == _NOT_INITIALIZED:
         raise started_before_fork()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tritonx.backends.nvidia import driver
+from tritonx.backends.nvidia import driver, presence
 from tritonx.backends.registry import get_backend
 from tritonx.runtime.driver import ActiveDriver
 from tritonx.runtime.errors import NoDevice, StartedBeforeFork
@@ -30,8 +30,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
     monkeypatch.setattr("tritonx.runtime.driver._drivers", {})
     driver.library.cache_clear()
+    presence._gpu_visible.cache_clear()
     yield codes
     driver.library.cache_clear()
+    presence._gpu_visible.cache_clear()
 
 
 def test_a_child_sees_the_device_and_cannot_use_it(started: SimpleNamespace) -> None:
