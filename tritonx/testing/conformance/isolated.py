@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SECONDS = 120
-"""How long one case may take."""
+from tritonx.testing.conformance.patience import Patience
+
+SECONDS = 120.0
+"""How long one case may take: of its process's own time, however busy the machine is, or of waiting for something that
+does not come (``Patience``)."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,10 @@ def _one_process(device: str, names: Sequence[str], seed: int, start: str) -> It
     child.stdin.write("\n".join(names))
     child.stdin.close()
     done, stopped = 0, False
-    for line in _lines(reading):
+    for line in _lines(reading, Patience(child.pid, SECONDS)):
         if line is None:
             child.kill()
-            yield Result(names[done], "hung", f"no result after {SECONDS} s")
+            yield Result(names[done], "hung", f"no result after {SECONDS:g} s")
             stopped = True
         elif line == "stop":
             stopped = True
@@ -92,14 +95,17 @@ def _one_process(device: str, names: Sequence[str], seed: int, start: str) -> It
         yield Result(names[done], "died", f"exit {child.returncode}: {said.strip()[-600:]}")
 
 
-def _lines(channel: int) -> Iterator[str | None]:
+def _lines(channel: int, patience: Patience) -> Iterator[str | None]:
     """The lines that arrive until the other end closes; None, and the end, where none does for too long."""
     rest = b""
     try:
         while True:
-            if not select.select([channel], [], [], SECONDS)[0]:
-                yield None
-                return
+            if not select.select([channel], [], [], patience.interval)[0]:
+                if patience.ended():
+                    yield None
+                    return
+                continue
+            patience.renew()
             data = os.read(channel, 1 << 16)
             if not data:
                 return
