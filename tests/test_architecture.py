@@ -51,6 +51,9 @@ ALLOWED: dict[str, set[str]] = {
 NVIDIA_WORDS = re.compile(r"nvidia|cuda|\bsm_\d*|\bptx\b|cubin", re.I)
 AMD_WORDS = re.compile(r"\bamd|\bhip\b|\bhip_|gfx\d|hsaco|rocm", re.I)
 
+MATRIX_WORDS = re.compile(r"(?<![a-z])(w|wg|mf)?mma(?![a-z])|mfma", re.I)
+"""Families of matrix instructions: a backend brings them as a `MatrixUnit`."""
+
 # Where the other vendor's, or any vendor's, words are part of a name that is not ours to choose.
 VENDOR_EXEMPT: dict[str, str] = {
     "dialects": "the names of the text format: #ttg.nvidia_mma, #ttg.amd_mfma, the ttng and amdg dialects",
@@ -163,6 +166,8 @@ def test_vendor_words_stay_in_their_backend(path: Path) -> None:
         word = FORMAT_NAMES.sub("", name)
         if word in ANYWHERE or (own, word) in PYTORCH:
             continue
+        if parts[0] != "backends":
+            assert not MATRIX_WORDS.search(word) or (own, word) in PUBLIC_NAMES, f"{path}:{line}: {word!r}"
         if own != "backends/nvidia":
             assert not NVIDIA_WORDS.search(word) or (own, word) in PUBLIC_NAMES, f"{path}:{line}: {word!r}"
         if own != "backends/amd":
@@ -188,6 +193,7 @@ PYTORCH = {
 PUBLIC_NAMES: set[tuple[str, str]] = {
     ("ir/context.py", "Nvidia"),  # the dialects' objects
     ("ir/context.py", "Amd"),
+    ("ir/text", "mma"),  # the text format's short name for any such layout
     ("backends/cpu", "sm_clock_rate"),
     ("runtime/autotuner.py", "use_cuda_graph"),
     ("runtime/autotuner.py", "do_bench_cudagraph"),

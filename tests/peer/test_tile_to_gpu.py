@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tritonx.backends.registry import parse_target
 from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline
-from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import parse_module, print_module
 from tritonx.ir.verify import verify
@@ -22,11 +22,7 @@ if importlib.util.find_spec("triton") is None:
     pytest.skip("the Triton wheel is not installed", allow_module_level=True)
 
 ORACLE = Path(__file__).with_name("text_oracle.py")
-TARGETS = {
-    "cuda:80": GpuTarget("cuda:80", 32, 4, 1, "mma", 2, frozenset(("f16", "bf16", "f32", "i8")), True),
-    "hip:gfx1100": GpuTarget("hip:gfx1100", 32, 4, 1, "wmma", 1, frozenset(("f16", "bf16", "i8"))),
-    "hip:gfx942": GpuTarget("hip:gfx942", 64, 4, 1, "mfma", 3, frozenset(("f16", "bf16", "f32", "i8"))),
-}
+TARGETS = ("cuda:80", "hip:gfx1100", "hip:gfx942")
 
 
 def oracle(*arguments: object) -> str:
@@ -44,11 +40,14 @@ def test_triton_accepts(name: str, tmp_path: Path) -> None:
     oracle("dump", name, dumped)
     files = sorted(dumped.glob("*.ttir.mlir"))
     assert len(files) > 30
+    backend, target = parse_target(name)
+    gpu = backend.gpu_target(target, backend.parse_options(target, {}))
+    assert gpu is not None
     for path in files:
         module = parse_module(path.read_text(), path.name)
         warps = module.attributes.get("ttg.num-warps")
         assert warps is None
-        for one in (*tile_pipeline(descriptors_to_pointers=True), *layout_pipeline(TARGETS[name])):
+        for one in (*tile_pipeline(descriptors_to_pointers=True), *layout_pipeline(gpu)):
             one.apply(pass_context(), module)
         verify(module)
         kernel = path.name.split(".")[0]

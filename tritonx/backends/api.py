@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
+    from tritonx.conversion.tile_to_gpu.target import GpuTarget
     from tritonx.ir.origin import Origin
 
 API_VERSION = 1
@@ -270,6 +271,10 @@ class Backend(ABC):
     @abstractmethod
     def stages(self, target: Target, options: Options) -> tuple[Stage, ...]:
         """From ``tt`` to device code, in order. The first stage is ``ttir``; a literal list, readable top to bottom."""
+
+    def gpu_target(self, target: Target, options: Options) -> GpuTarget | None:
+        """The target as the passes from `tt` to `ttg` see it; None for a backend that leaves at `tt`."""
+        return None
 
     def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
         """The options with ``given`` applied; an unknown keyword is ``KeyError``, an impossible value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
@@ -13,6 +13,7 @@ from tritonx.tools.opt_diagnostics import Diagnostic, at_offset
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
+    from xdsl.utils.arg_spec import ArgSpec
 
     from tritonx.backends.api import Backend, Compilation, Stage
 
@@ -39,7 +40,7 @@ def parse_passes(text: str) -> tuple[ModulePass, ...]:
     for spec in specs:
         offset = max(text.find(spec.name, offset), 0)
         try:
-            passes.append(find_pass(spec.name).from_spec(spec))
+            passes.append(_made(find_pass(spec.name), spec))
         except UnknownPass as error:
             raise at_offset(PIPELINE, text, offset, str(error)) from None
         except (ValueError, TypeError) as error:
@@ -48,6 +49,22 @@ def parse_passes(text: str) -> tuple[ModulePass, ...]:
             raise at_offset(PIPELINE, text, offset, f"pass '{spec.name}' cannot be imported: {error}") from None
         offset += len(spec.name)
     return tuple(passes)
+
+
+def _made(kind: type[ModulePass], spec: ArgSpec) -> ModulePass:
+    """The pass that ``spec`` names, for the target that it names where the pass is made for one."""
+    from_target: Callable[[Any], ModulePass] | None = getattr(kind, "from_target", None)
+    if from_target is None:
+        return kind.from_spec(spec)
+    given = {key: value[0] for key, value in spec.normalize_parameter_names().parameters.items() if len(value) == 1}
+    name = given.pop("target", None)
+    if not isinstance(name, str):
+        raise ValueError('name a target: {target="backend:arch"}')
+    found = find_target(name, [f"{key}={value}" for key, value in given.items()])
+    target = found.backend.gpu_target(found.compilation.target, found.compilation.options)
+    if target is None:
+        raise ValueError(f"{name} has no layouts")
+    return from_target(target)
 
 
 def _syntax_error(text: str, report: str) -> Diagnostic:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tritonx.backends.api import Backend, Driver, Options, Stage, Target
+
+if TYPE_CHECKING:
+    from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 SUB_GROUP = 16
 SHARED_BYTES = 64 * 1024
@@ -70,6 +73,11 @@ class OpenCLBackend(Backend):
         from tritonx_opencl.pipeline import stages
 
         return stages(target, options)
+
+    def gpu_target(self, target: Target, options: Options) -> GpuTarget:
+        from tritonx_opencl.pipeline import gpu_target
+
+        return gpu_target(target, options)
 
     def version_key(self) -> str:
         from tritonx_opencl.spirv import llvm_version

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
-from tritonx_opencl import SHARED_BYTES, OpenCLOptions
+from tritonx_opencl import SHARED_BYTES, SUB_GROUP, OpenCLOptions
+
+if TYPE_CHECKING:
+    from tritonx.conversion.tile_to_gpu.target import GpuTarget
+
+
+def gpu_target(target: Target, options: Options) -> GpuTarget:
+    """The target as the layout stages see it."""
+    from tritonx.conversion.tile_to_gpu.target import GpuTarget
+
+    asked = options.num_warps * target.warp_size // SUB_GROUP
+    return GpuTarget(
+        str(target),
+        target.warp_size,
+        options.num_warps,
+        shared_memory=SHARED_BYTES,
+        options=(("num_warps", asked),),
+    )
 
 
 def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, layout_pipeline, memory_pipeline, tile_stage
-    from tritonx.conversion.tile_to_gpu.target import GpuTarget
     from tritonx.transforms.tile.pipeline import tile_pipeline
 
-    gpu = GpuTarget(str(target), target.warp_size, options.num_warps, shared_memory=SHARED_BYTES)
+    gpu = gpu_target(target, options)
     return (
         tile_stage(tile_pipeline(descriptors_to_pointers=True)),
         gpu_stage(layout_pipeline(gpu), memory_pipeline(gpu)),

@@ -7,11 +7,14 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tritonx.backends.amd.options import SCHEDULE_HINTS, AmdOptions
 from tritonx.backends.api import Backend, Driver, Options, Stage, Target
 from tritonx.runtime.pytorch import built_for
+
+if TYPE_CHECKING:
+    from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 
 class AmdBackend(Backend):
@@ -64,6 +67,11 @@ class AmdBackend(Backend):
         from tritonx.backends.amd.pipeline import stages
 
         return stages(target, options)
+
+    def gpu_target(self, target: Target, options: Options) -> GpuTarget:
+        from tritonx.backends.amd.passes import gpu_target
+
+        return gpu_target(target, options)
 
     def version_key(self) -> str:
         """An assertion says something only where there is the library to say it with."""

@@ -18,8 +18,8 @@ from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.tile_to_gpu.matrix_unit import type_name
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import bit_width, element_type
 from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding
 
 if TYPE_CHECKING:
@@ -41,12 +41,6 @@ def matrix(f: FunctionEmitter, processor: Processor, op: Any) -> bool:
     made = multiply(f, op, encoding.is_transposed, instruction, left, right, wide)
     f.result(op, convert_tile(f, "fptrunc", made, "half") if result.elem == "half" else made)
     return True
-
-
-def type_name(type_: Any) -> str:
-    """The IR's name of an element type: ``f16``, ``i8``, ``f8E4M3FN``."""
-    element = element_type(type_)
-    return f"i{bit_width(element)}" if hasattr(element, "width") else element.name
 
 
 def choose(

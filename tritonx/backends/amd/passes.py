@@ -7,7 +7,7 @@ from xdsl.passes import ModulePass
 from tritonx.backends.amd.buffer_accesses import UseBufferAccesses
 from tritonx.backends.amd.buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.carried_pointers import CarryScalarPointers
-from tritonx.backends.amd.matrix_instructions import MFMA_TYPES, WMMA_TYPES
+from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
 from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.targets import processor
 from tritonx.backends.api import Options, Target
@@ -22,17 +22,18 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
     """The target as the layout stages see it; f16 accumulators are widened around the matrix instruction."""
     chip = processor(target)
     assert isinstance(options, AmdOptions)
+    is_cdna = chip.matrix == "mfma"
     return GpuTarget(
         str(target),
         target.warp_size,
         options.num_warps,
-        matrix="mfma" if chip.matrix == "mfma" else "wmma",
-        matrix_version=chip.matrix_version,
-        matrix_types=(MFMA_TYPES if chip.matrix == "mfma" else WMMA_TYPES)[chip.matrix_version],
-        matrix_f16_accumulator=True,
+        units=(
+            WaveMatrixCore(chip.matrix_version, options.matrix_instr_nonkdim, options.kpack)
+            if is_cdna
+            else WaveMatrixMultiply(chip.matrix_version),
+        ),
         shared_memory=chip.shared_bytes,
-        matrix_side=options.matrix_instr_nonkdim if chip.matrix == "mfma" else 0,
-        operand_packing=options.kpack if chip.matrix == "mfma" else 1,
+        options=(("matrix_instr_nonkdim", options.matrix_instr_nonkdim), ("kpack", options.kpack)) if is_cdna else (),
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tritonx.backends.api import Backend, Driver, KernelImage, Options, Stage, Target
 from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.runtime.pytorch import built_for
+
+if TYPE_CHECKING:
+    from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 
 class NvidiaBackend(Backend):
@@ -59,6 +62,11 @@ class NvidiaBackend(Backend):
         from tritonx.backends.nvidia.pipeline import stages
 
         return stages(target, options)
+
+    def gpu_target(self, target: Target, options: Options) -> GpuTarget:
+        from tritonx.backends.nvidia.passes import gpu_target
+
+        return gpu_target(target, options)
 
     def version_key(self) -> str:
         """The device library is part of the code of the kernels that call it."""

@@ -18,6 +18,7 @@ from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.tile_to_gpu.matrix_unit import type_name
 from tritonx.ir.failure import PassError
 from tritonx.layouts.encodings import NvidiaMmaEncoding
 
@@ -79,12 +80,7 @@ def mma(f: FunctionEmitter, capability: int, op: Any) -> bool:
         return False
     if encoding.version_major != 2:
         raise PassError(op, "only the version-2 matrix layout can be multiplied by tt.dot")
-    types = [
-        v.type.element_type.name
-        if not v.type.element_type.name.startswith("integer")
-        else f"i{v.type.element_type.width.data}"
-        for v in (op.a, op.b, op.c)
-    ]
+    types = [type_name(v.type) for v in (op.a, op.b, op.c)]
     left, right = Words(f, op.a, along=-1), Words(f, op.b, along=-2)
     instruction = select(capability, *types, words=left.words(op))
     if instruction is None:

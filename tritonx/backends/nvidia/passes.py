@@ -5,30 +5,22 @@ from __future__ import annotations
 from xdsl.passes import ModulePass
 
 from tritonx.backends.api import Options, Target
+from tritonx.backends.nvidia.matrix_units import WarpMatrixUnit
 from tritonx.backends.nvidia.targets import capability
 from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.tile.pipeline import tile_pipeline
 
-_AMPERE = {"f16", "bf16", "f32", "i8", "f64"}
-_MATRIX_TYPES = {75: {"f16"}, 80: _AMPERE, 89: {*_AMPERE, "f8E4M3FN", "f8E5M2"}}
-"""Operand types of mma.sync from each compute capability on; f32 is multiplied as tf32."""
-
 
 def gpu_target(target: Target, options: Options) -> GpuTarget:
     """The target as the layout stages see it."""
-    number = int(target.arch)
-    types = _MATRIX_TYPES[max(n for n in _MATRIX_TYPES if n <= number)]
     return GpuTarget(
         str(target),
         target.warp_size,
         options.num_warps,
         options.num_ctas,
-        matrix="mma",
-        matrix_version=2,
-        matrix_types=frozenset(types),
-        matrix_f16_accumulator=True,
+        units=(WarpMatrixUnit(int(target.arch)),),
         shared_memory=capability(target).shared_bytes,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
 
 from tritonx.analysis.axis_info import analyze_axes
 from tritonx.conversion.tile_to_gpu.solve import solve
@@ -22,58 +23,31 @@ class AssignLayouts(ModulePass):
     """Chooses the layout of every tile (`solve`), writes them and the conversions between them (`write`), and
     records the launch shape in the module's attributes. Takes `tt`, leaves `ttg`; tiles that nobody uses are removed.
 
-    The fields describe the target (`GpuTarget`); `matrix_types` is a list separated by spaces.
+    As text it names a target and compile options, those of the launch shape and those that the backend describes its
+    target by: `assign-layouts{target="chip:v1" num_warps=8}`; `tritonx-opt` asks the backend (`from_target`).
     """
 
     name = "assign-layouts"
 
-    target: str
-    warp_size: int = 32
-    num_warps: int = 4
-    num_ctas: int = 1
-    matrix: str = ""
-    matrix_version: int = 0
-    matrix_types: str = ""
-    matrix_f16_accumulator: bool = False
-    matrix_side: int = 0
-    operand_packing: int = 1
+    target: GpuTarget
 
     @classmethod
-    def of(cls, target: GpuTarget) -> AssignLayouts:
-        """The pass for a target."""
-        return cls(
-            target.name,
-            target.warp_size,
-            target.num_warps,
-            target.num_ctas,
-            target.matrix,
-            target.matrix_version,
-            " ".join(sorted(target.matrix_types)),
-            target.matrix_f16_accumulator,
-            target.matrix_side,
-            target.operand_packing,
-        )
+    def from_target(cls, target: GpuTarget) -> AssignLayouts:
+        """The pass of a text, with the target that it names."""
+        return cls(target)
 
-    def gpu_target(self) -> GpuTarget:
-        """The description that the fields make."""
-        if self.matrix not in ("", "mma", "mfma", "wmma"):
-            raise ValueError(f"no family of matrix instructions is called '{self.matrix}': mma, mfma or wmma")
-        return GpuTarget(
-            self.target,
-            self.warp_size,
-            self.num_warps,
-            self.num_ctas,
-            self.matrix,
-            self.matrix_version,
-            frozenset(self.matrix_types.split()),
-            self.matrix_f16_accumulator,
-            matrix_side=self.matrix_side,
-            operand_packing=self.operand_packing,
-        )
+    @classmethod
+    def from_spec(cls, spec: ArgSpec) -> AssignLayouts:
+        raise ValueError("its target is known to the backend alone: make it by from_target")
+
+    def spec(self, *, include_default: bool = False) -> ArgSpec:
+        own = self.target
+        shape = {"num_warps": own.num_warps, "num_ctas": own.num_ctas}
+        return ArgSpec(self.name, {"target": (own.name,), **{k: (v,) for k, v in (shape | dict(own.options)).items()}})
 
     def _check_launch_shape(self, module: ModuleOp) -> None:
         """What a module says already about the launch is what it is compiled for."""
-        for name, wanted in (("ttg.num-warps", self.num_warps), ("ttg.num-ctas", self.num_ctas)):
+        for name, wanted in (("ttg.num-warps", self.target.num_warps), ("ttg.num-ctas", self.target.num_ctas)):
             found = module.attributes.get(name)
             if isinstance(found, IntegerAttr) and found.value.data != wanted:
                 option = name.removeprefix("ttg.").replace("-", "_")
@@ -84,7 +58,7 @@ class AssignLayouts(ModulePass):
                 )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = self.gpu_target()
+        target = self.target
         self._check_launch_shape(op)
         facts = analyze_axes(op)
         functions = [

@@ -28,7 +28,7 @@ def layout_pipeline(target: GpuTarget) -> tuple[ModulePass, ...]:
     return (
         DecomposeDots(matrix_types=" ".join(sorted(target.matrix_types))),
         SplitDots(target.shared_memory),
-        AssignLayouts.of(target),
+        AssignLayouts(target),
         AccumulateInThreads(),
         UnrollLoads(),
         StageDotOperands(target.shared_memory),

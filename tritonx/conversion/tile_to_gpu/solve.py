@@ -35,7 +35,8 @@ from tritonx.conversion.tile_to_gpu.costs import (
     version_cost,
 )
 from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key
-from tritonx.conversion.tile_to_gpu.dots import DotLayout, dot_layouts
+from tritonx.conversion.tile_to_gpu.dots import dot_layouts
+from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout
 from tritonx.conversion.tile_to_gpu.relations import Encodings, plain, relation_of
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import cf, scf, tile

@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
-MatrixUnit = Literal["", "mma", "mfma", "wmma"]
+from tritonx.conversion.tile_to_gpu.matrix_unit import MatrixUnit, Product, Threads
+from tritonx.conversion.tile_to_gpu.multiply_adds import MultiplyAdds
+
+MULTIPLY_ADDS = MultiplyAdds()
 
 
 @dataclass(frozen=True)
 class GpuTarget:
     """A device and a launch shape.
 
-    `name` is the text of the module's `ttg.target`. `matrix` is the family of matrix instructions whose results
-    `tt.dot` may have: "mma" (warp-wide, 16x8), "mfma" (64-lane waves), "wmma" (32-lane waves), or "" for none;
-    `matrix_version` tells generations of a family apart (the version of the encoding). `matrix_types` lists the
-    operand types that the unit multiplies, as element type names of the IR ("f16", "bf16", "f32" for its
-    reduced-precision form, "i8", "f8E4M3FN", "f8E5M2", "f64"). `matrix_f16_accumulator` says whether it can sum f16
-    products in f16.
+    `name` is the text of the module's `ttg.target`. `units` multiply matrices, beside the threads themselves.
+    `options` are the compile options, by name, that the backend made this of beside the launch shape: with them
+    `tritonx-opt` makes it again.
     """
 
     name: str
     warp_size: int = 32
     num_warps: int = 4
     num_ctas: int = 1
-    matrix: MatrixUnit = ""
-    matrix_version: int = 0
-    matrix_types: frozenset[str] = field(default_factory=frozenset[str])
-    matrix_f16_accumulator: bool = False
+    units: tuple[MatrixUnit, ...] = ()
     vector_bits: int = 128
     """Widest access of a thread to global memory."""
-    matrix_side: int = 0
-    """Side of the matrix unit's tiles where it has several, 0 for the largest that the product fills."""
     shared_memory: int = 48 * 1024
     """Bytes of shared memory that a block may have; every GPU gives it what stands here."""
-    operand_packing: int = 1
-    """Steps of K of a product whose operands a lane holds as neighbours: they come in wider loads."""
+    options: tuple[tuple[str, int | str | bool], ...] = ()
+
+    @property
+    def threads(self) -> Threads:
+        return Threads(self.num_warps, self.warp_size, self.num_ctas)
+
+    @property
+    def matrix_types(self) -> frozenset[str]:
+        """The element types of operands for which there is a unit beside the threads."""
+        return frozenset[str]().union(*(unit.types for unit in self.units))
+
+    def unit_for(self, product: Product) -> MatrixUnit:
+        """The cheapest of the units that take it, of equal ones the first."""
+        taking = [unit for unit in (*self.units, MULTIPLY_ADDS) if unit.takes(product)]
+        return min(taking, key=lambda unit: unit.cycles(product))

@@ -37,7 +37,7 @@ from tritonx.layouts.encodings import (
     SharedLinearEncoding,
     SwizzledSharedEncoding,
 )
-from tritonx.layouts.matrix_units import is_mma, reads_slices
+from tritonx.layouts.matrix_units import loads_matrices, reads_slices
 from tritonx.transforms.gpu.allocate_shared_memory import place, top
 from tritonx.transforms.gpu.exchanges import first_load_before
 
@@ -60,8 +60,8 @@ class StageDotOperands(ModulePass):
     memory and a load from it. Conversions inside a warp stay. Where the load stands directly in front of the product,
     this reads a step of K at a time instead of keeping all of K in registers.
 
-    For `mma` the memory is swizzled so that the load can be `ldmatrix`. The load stands in front of the first user; one
-    that was converted outside the loop of its products stays there, if the registers suffice (`HELD_WORDS`).
+    For products that load whole matrices the memory is swizzled for that. The load stands in front of the first user;
+    one that was converted outside the loop of its products stays there, if the registers suffice (`HELD_WORDS`).
 
     For a product by multiply-adds, or by the matrix units that have no such load, the memory lies as an exchange would
     put it. Operands are staged as long as a function's buffers fit the `shared_memory` that a block may have: those of
@@ -220,7 +220,7 @@ def _stage_for_matrix_loads(op: ConvertLayoutOp) -> None:
         return
     operand = _encoding(target)
     given = _encoding(source)
-    if not isinstance(operand, DotOperandEncoding) or not is_mma(operand.parent):
+    if not isinstance(operand, DotOperandEncoding) or not loads_matrices(operand.parent):
         return
     shape, bits = shape_of(source), max(8, bit_width(element_type(source)))
     try:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import pytest
 
 from tritonx.analysis.axis_info import analyze_axes
+from tritonx.backends.amd.matrix_units import WaveMatrixCore
+from tritonx.backends.nvidia.matrix_units import WarpMatrixUnit
 from tritonx.conversion.tile_to_gpu.blocked import blocked, default_encoding
 from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
 from tritonx.conversion.tile_to_gpu.costs import LOAD_ISSUE, conversion_cost, version_cost
-from tritonx.conversion.tile_to_gpu.dots import dot_layouts, uses_matrix_unit
+from tritonx.conversion.tile_to_gpu.dots import dot_layouts, product_of
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.ir.text import parse_module
 from tritonx.layouts.encodings import BlockedEncoding, NvidiaMmaEncoding
 
 PLAIN = GpuTarget("test")
-MMA = GpuTarget("test", matrix="mma", matrix_version=2, matrix_types=frozenset(("f16", "f32", "i8")))
+MMA = GpuTarget("test", units=(WarpMatrixUnit(80),))
+OLD = GpuTarget("test", units=(WarpMatrixUnit(75),))
 
 
 def access(element, name, width_of_row, order="row", divisibility=16, stride=16):
@@ -111,8 +114,8 @@ def test_matrix_unit():
     "options",
     [
         {"shape": (64, 64, 32), "element": "f32", "precision": "ieee"},
-        {"shape": (64, 64, 32), "element": "bf16"},  # this unit does not take it
-        {"shape": (64, 64, 32), "element": "f16", "result": "f16"},
+        {"shape": (64, 64, 32), "element": "bf16", "target": OLD},  # this unit does not take it
+        {"shape": (64, 64, 32), "element": "bf16", "result": "bf16"},
         {"shape": (64, 64, 8), "element": "f16"},  # too short for one instruction
         {"shape": (8, 64, 32), "element": "f16"},
         {"shape": (64, 64, 32), "target": PLAIN},
@@ -161,11 +164,11 @@ MFMA_SQUARE_OF_16 = {"f16": 16, "bf16": 16, "f32": 4, "i8": 32, "f8E4M3FNUZ": 32
 
 @pytest.mark.parametrize("element", MFMA_SQUARE_OF_16)
 def test_a_product_of_one_instruction_is_for_the_matrix_unit(element):
-    target = GpuTarget("test", matrix="mfma", matrix_version=3, matrix_types=frozenset(MFMA_SQUARE_OF_16))
+    unit = WaveMatrixCore(3)
     sums = {"i8": "i32", "f64": "f64"}.get(element, "f32")
     for k, expected in ((MFMA_SQUARE_OF_16[element], True), (MFMA_SQUARE_OF_16[element] // 2, False)):
         a, b, d = f"tensor<16x{k}x{element}>", f"tensor<{k}x16x{element}>", f"tensor<16x16x{sums}>"
         text = f"  %d = tt.dot %a, %b, %c, inputPrecision = ieee : {a} * {b} -> {d}\n"
         module = parse_module(f"tt.func public @f(%a: {a}, %b: {b}, %c: {d}) {{{text}  tt.return\n}}\n")
         op = next(op for op in module.walk() if op.name == "tt.dot")
-        assert uses_matrix_unit(op, target) is expected, k
+        assert unit.takes(product_of(op)) is expected, k

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from xdsl.dialects.builtin import FunctionType
 
+from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
+from tritonx.backends.nvidia.matrix_units import WarpMatrixUnit
 from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import arith, gpu, gpu_layout, tile
@@ -23,12 +25,11 @@ from tritonx.testing.generate import random_kernel
 from tritonx.transforms.tile.pipeline import TILE_PIPELINE
 
 KERNELS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "30"))
-TYPES = frozenset(("f16", "bf16", "f32", "i8"))
 TARGETS = [
-    GpuTarget("plain", 32, 4, 1),
-    GpuTarget("mma", 32, 2, 1, "mma", 2, TYPES, True),
-    GpuTarget("mfma", 64, 4, 1, "mfma", 3, TYPES),
-    GpuTarget("wmma", 32, 8, 1, "wmma", 2, TYPES),
+    GpuTarget("plain", 32, 4),
+    GpuTarget("mma", 32, 2, units=(WarpMatrixUnit(80),)),
+    GpuTarget("mfma", 64, 4, units=(WaveMatrixCore(3),)),
+    GpuTarget("wmma", 32, 8, units=(WaveMatrixMultiply(2),)),
 ]
 
 

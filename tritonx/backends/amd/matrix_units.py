@@ -1,0 +1,114 @@
+"""The matrix units of the processors, as layout assignment sees them; `matrix_instructions` has the instructions.
+
+Results are transposed in both: a lane holds neighbours of a row, so that stores are vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tritonx.backends.amd.matrix_instructions import MFMA_TYPES, WMMA_TYPES
+from tritonx.conversion.tile_to_gpu.matrix_unit import (
+    CannotMultiply,
+    DotLayout,
+    MatrixUnit,
+    Product,
+    Threads,
+    has_types,
+    warps_over,
+)
+from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding
+
+_MFMA_K = {
+    "f16": (8, 16),
+    "bf16": (8, 16),
+    "f32": (2, 4),
+    "i8": (16, 32),
+    "f8E4M3FN": (16, 32),
+    "f8E5M2": (16, 32),
+    "f8E4M3FNUZ": (16, 32),
+    "f8E5M2FNUZ": (16, 32),
+    "f64": (0, 4),
+}
+"""K of the 32x32 and of the 16x16 instruction (CDNA3 instruction set, "Matrix Arithmetic Instructions")."""
+
+_MFMA_RATES = {"f16": 512, "bf16": 512, "f32": 128, "f64": 64}
+"""Multiply-adds a cycle of a compute unit of CDNA 2 (its white paper), 512 for what has 8 bits; later ones have as many
+or more, which ranks nothing else."""
+
+_WMMA_RATE = 256
+"""Multiply-adds a cycle of a compute unit (the RDNA 3 white paper)."""
+
+
+@dataclass(frozen=True)
+class WaveMatrixCore(MatrixUnit):
+    """MFMA of CDNA: a wave of 64 multiplies into tiles of 32x32 or 16x16.
+
+    ``side`` is that of the tiles, 0 for the largest that the product fills. ``packing`` is how many steps of K a lane
+    holds as neighbours: they come in wider loads.
+    """
+
+    version: int
+    side: int = 0
+    packing: int = 1
+
+    @property
+    def types(self) -> frozenset[str]:
+        return MFMA_TYPES[self.version]
+
+    def takes(self, product: Product) -> bool:
+        if not has_types(product, self.types):
+            return False
+        return product.rows >= 16 and product.columns >= 16 and product.k >= _MFMA_K[product.a][1]
+
+    def cycles(self, product: Product) -> int:
+        return product.cycles(_MFMA_RATES.get(product.a, 512))
+
+    def layout(self, product: Product, threads: Threads) -> DotLayout:
+        side, depth = self._instruction(product)
+        warps = warps_over(product, side, side, threads.num_warps)
+        width = 64 if product.a == "f64" else 32
+        result = AmdMfmaEncoding(self.version, warps, (side, side, depth), True, (), (), width)
+        packing = self.packing if product.k % (depth * self.packing) == 0 else 1
+        return DotLayout.of(result, packing * depth * side // 64)
+
+    def _instruction(self, product: Product) -> tuple[int, int]:
+        """Side of the tile and K of the instruction."""
+        (large, small), k = _MFMA_K[product.a], product.k
+        fits = min(product.rows, product.columns) >= 32 and large and k >= large
+        if self.side == 32 and not fits:
+            raise CannotMultiply(
+                f"the matrix unit has no 32x32 instruction for a {product.rows}x{product.columns}x{k} product of"
+                f" {product.a}",
+                f"it takes 32x32 results and K of {large}; let the compiler choose (0), or ask for 16"
+                if large
+                else "ask for 16",
+            )
+        side = 32 if fits and self.side != 16 else 16
+        depth = large if side == 32 else small
+        if self.version >= 4 and product.a in ("f16", "bf16") and k >= 2 * depth:
+            depth *= 2
+        return side, depth
+
+
+@dataclass(frozen=True)
+class WaveMatrixMultiply(MatrixUnit):
+    """WMMA of RDNA: a wave of 32 multiplies into tiles of 16x16."""
+
+    version: int
+
+    @property
+    def types(self) -> frozenset[str]:
+        return WMMA_TYPES[self.version]
+
+    def takes(self, product: Product) -> bool:
+        if not has_types(product, self.types):
+            return False
+        return min(product.rows, product.columns, product.k) >= 16
+
+    def cycles(self, product: Product) -> int:
+        return product.cycles(_WMMA_RATE)
+
+    def layout(self, product: Product, threads: Threads) -> DotLayout:
+        warps = warps_over(product, 16, 16, threads.num_warps)
+        result = AmdWmmaEncoding(self.version, True, warps, (16, 16, 32 if self.version == 3 else 16))
+        return DotLayout.of(result, 16 if self.version == 1 else 8)

@@ -1,0 +1,150 @@
+"""Matrix units: what multiplies the tiles of a target, as values that its backend brings.
+
+A target has a list of units. Each says of a product whether it takes it, what that costs, and how the result and the
+operands then have to lie; layout assignment gives the product to the cheapest (``GpuTarget.unit_for``) and treats these
+layouts like any other wish. The threads' own multiply-adds are a unit as well, the one that every target has and that
+takes everything (``multiply_adds``).
+
+So nothing that serves every vendor knows an instruction. A unit with 16x8 results for warps of 32, one for waves of 64,
+and one that somebody makes up in a package of their own are three values of one kind. What the unit's instructions are
+is said where a thread's program is written (``Machine.dot``), by the layout of the result: every unit has results in a
+layout that no other unit of the target has.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from tritonx.ir.types import element_type
+from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding, Ints
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Who multiplies: the warps of a block, and the blocks of a cluster."""
+
+    num_warps: int
+    warp_size: int
+    num_ctas: int = 1
+
+
+@dataclass(frozen=True)
+class Product:
+    """A `tt.dot` as a unit sees it.
+
+    `shape` is the result's, [batch,] M, N, and `k` the extent of the summed dim. `a`, `b` and `sums` are the element
+    types of the operands and of the result by the IR's names ("f16", "i8", "f8E4M3FN"), of `bits` bits in an operand.
+    `exact` says that f32 may not be shortened. `chained` says that the result becomes an operand of another product of
+    the block, or the reverse. `loaded_bits` is the width of the narrowest elements in memory that an operand is made
+    of.
+    """
+
+    shape: Ints
+    k: int
+    a: str
+    b: str
+    sums: str
+    bits: int
+    exact: bool = False
+    chained: bool = False
+    loaded_bits: int = 32
+
+    @property
+    def rows(self) -> int:
+        return self.shape[-2]
+
+    @property
+    def columns(self) -> int:
+        return self.shape[-1]
+
+    def cycles(self, rate: int) -> int:
+        """Cycles of a multiprocessor that makes so many multiply-adds in each."""
+        return -(-prod(self.shape) * self.k // rate)
+
+
+@dataclass(frozen=True)
+class DotLayout:
+    """Encodings of the result (and accumulator) and of the two operands."""
+
+    result: DistributedEncoding
+    a: DistributedEncoding
+    b: DistributedEncoding
+
+    @classmethod
+    def of(cls, result: DistributedEncoding, k_width: int) -> DotLayout:
+        """The operands in registers, `k_width` neighbours along K at a time."""
+        return cls(result, DotOperandEncoding(0, result, k_width), DotOperandEncoding(1, result, k_width))
+
+
+class CannotMultiply(Exception):
+    """A product that the unit takes is impossible in the way that the user asks for; with a hint."""
+
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason, hint)
+        self.reason = reason
+        self.hint = hint
+
+
+class MatrixUnit(ABC):
+    """One way to multiply. Units are frozen values: equal ones are the same unit."""
+
+    @property
+    @abstractmethod
+    def types(self) -> frozenset[str]:
+        """The element types of operands that it multiplies; `DecomposeDots` rewrites products of others."""
+
+    @abstractmethod
+    def takes(self, product: Product) -> bool:
+        """Whether the unit multiplies this as it stands."""
+
+    @abstractmethod
+    def cycles(self, product: Product) -> int:
+        """About how long a multiprocessor is busy with it; only has to rank the units of one target."""
+
+    @abstractmethod
+    def layout(self, product: Product, threads: Threads) -> DotLayout:
+        """How the result and the operands lie, of a product that the unit takes. Raises `CannotMultiply`."""
+
+
+def has_types(product: Product, types: frozenset[str]) -> bool:
+    """Whether operands are of these types, of one type or two kinds of 8-bit floats, and summed in the usual one: i32,
+    f64, or f32 or f16."""
+    a, b = product.a, product.b
+    if a not in types or b not in types or (a != b and not (a.startswith("f8") and b.startswith("f8"))):
+        return False
+    return product.sums == {"i8": "i32", "f64": "f64"}.get(a, "f32") or product.sums == a == "f16"
+
+
+def warps_over(product: Product, rows: int, columns: int, num_warps: int) -> tuple[int, ...]:
+    """Warps over the result, for a unit whose instruction makes `rows` x `columns` of it: along M alone for chained
+    products, so that rows stay inside a warp; otherwise so that the instruction tiles of a warp come close to a square
+    of elements. Batches first, where there are any."""
+    shape = product.shape
+    warps = [1] * len(shape)
+    left = num_warps
+    if len(shape) == 3:
+        warps[0] = min(left, shape[0])
+        left //= warps[0]
+    if product.chained:
+        warps[-2] = left
+        return tuple(warps)
+    while left > 1:
+        down, across = shape[-2] / (rows * warps[-2]), shape[-1] / (columns * warps[-1])
+        if (down * rows >= across * columns and down > 1) or (across <= 1 and down > 1):
+            warps[-2] *= 2
+        elif across > 1:
+            warps[-1] *= 2
+        else:  # more warps than tiles: copies along M
+            warps[-2] *= 2
+        left //= 2
+    return tuple(warps)
+
+
+def type_name(type_: Any) -> str:
+    """The IR's name of an element type."""
+    element = element_type(type_)
+    width = getattr(element, "width", None)
+    return f"i{width.data}" if width is not None else element.name
