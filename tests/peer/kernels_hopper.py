@@ -260,8 +260,8 @@ CASES = [
     Case(
         "specialized",
         specialized_product,
-        {"a": "tensordesc<fp16[128, 64]>", "b": "tensordesc<fp16[128, 64]>", "c": "*fp16", "sc": "i32", "k": "i32"},
-        {"M": 128, "N": 128, "K": 64},
+        {"a": "tensordesc<fp16[64, 64]>", "b": "tensordesc<fp16[128, 64]>", "c": "*fp16", "sc": "i32", "k": "i32"},
+        {"M": 64, "N": 128, "K": 64},
         {"num_stages": 3},
         ("cuda:90",),
     ),

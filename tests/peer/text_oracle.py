@@ -46,18 +46,22 @@ def dump(target: str, directory: Path) -> None:
                     (directory / f"{case.name}.{stage}.mlir").write_text(text)
 
 
-def stages_of(case, target: str) -> dict[str, str]:
-    """`source` (what the front end makes), `ttir` and `ttgir` of one kernel."""
-    gpu = target_of(target)
-    backend = make_backend(gpu)
+def source_of(case) -> ASTSource:
+    """A kernel with what it is compiled for; pointers and i32 are multiples of 16."""
     names = case.fn.arg_names
     attributes = {
         (names.index(n),): [["tt.divisibility", 16]] for n, t in case.signature.items() if t[0] == "*" or t == "i32"
     }
     signature = {n: case.signature.get(n, "constexpr") for n in names}
-    source = ASTSource(
-        case.fn, signature, constexprs={(names.index(k),): v for k, v in case.constants.items()}, attrs=attributes
-    )
+    constants = {(names.index(k),): v for k, v in case.constants.items()}
+    return ASTSource(case.fn, signature, constexprs=constants, attrs=attributes)
+
+
+def stages_of(case, target: str) -> dict[str, str]:
+    """`source` (what the front end makes), `ttir` and `ttgir` of one kernel."""
+    gpu = target_of(target)
+    backend = make_backend(gpu)
+    source = source_of(case)
     options = backend.parse_options({**case.options, **source.parse_options()})
     context = ir.context()
     ir.load_dialects(context)

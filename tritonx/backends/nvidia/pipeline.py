@@ -30,8 +30,8 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
     from tritonx.backends.nvidia.codegen import data_layout
     from tritonx.backends.nvidia.machine import NvidiaMachine
+    from tritonx.backends.nvidia.table import TABLE
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
-    from tritonx.conversion.gpu_to_llvm.table import TABLE
     from tritonx.transforms.gpu.allocate_shared_memory import largest_buffers
 
     target, options = compilation.target, compilation.options

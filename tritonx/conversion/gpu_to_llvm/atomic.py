@@ -17,6 +17,7 @@ from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
 from tritonx.ir.types import is_tensor, pointee_of
+from tritonx.layouts.dims import LANE, WARP
 
 
 def pointee(pointer: SSAValue) -> str:
@@ -83,7 +84,7 @@ def share(
     """
     _, owner = ownership(f, op.ptr)
     assert owner is not None
-    slot = apply_columns(f, lane, warp)
+    slot = apply_columns(f, {LANE: lane, WARP: warp})
     slots = 1 << sum(1 for c in (*lane, *warp) if c)
     base = f.scratch_offset(op)
     registers = [i for i in range(len(old)) if not i & skip]

@@ -50,14 +50,14 @@ class Exchange:
         """All warps along the axis; ``among_lanes``, those that have the same results read those of different warps, as
         many as one access holds if that is enough."""
         if not among_lanes:
-            return Share(self.along, apply_columns(f, self.lanes, self.warps), [])
+            return Share(self.along, apply_columns(f, {LANE: self.lanes, WARP: self.warps}), [])
         size = max(bits(memory) // 8 for _, memory in self.areas)
         count = max(1, self.along >> len(self.axis.lanes), min(self.along, ALIGNMENT // size))
         sharing = [bit for bit, _ in self.axis.lanes][: (self.along // count).bit_length() - 1]
         columns = list(self.lanes)
         for i, bit in enumerate(sharing):
             columns[bit] = count << i
-        return Share(count, apply_columns(f, columns, self.warps), [1 << bit for bit in sharing])
+        return Share(count, apply_columns(f, {LANE: columns, WARP: self.warps}), [1 << bit for bit in sharing])
 
     def read(self, f: FunctionEmitter, share: Share, registers: Iterable[int]) -> list[list[Tile]]:
         """The values of these registers, by the warps of the thread's share."""
@@ -117,7 +117,7 @@ def exchange(f: FunctionEmitter, op: Any, layout: LinearLayout, axis: AxisBits, 
     lane_columns = squeeze(lanes, lane_bits, along)
     beside = squeeze(warps, warp_bits, along + lanes.bit_count())
     moving = squeeze(axis.warp_mask, warp_bits, 0)
-    write = apply_columns(f, lane_columns, [a | b for a, b in zip(beside, moving, strict=True)])
+    write = apply_columns(f, {LANE: lane_columns, WARP: [a | b for a, b in zip(beside, moving, strict=True)]})
     slots = slots_per_register(layout, axis)
     base = f.scratch_offset(op)
     areas: list[tuple[int, str]] = []

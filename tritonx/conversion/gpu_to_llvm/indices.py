@@ -61,10 +61,12 @@ def columns_layout(columns: dict[str, list[int]]) -> LinearLayout:
     return LinearLayout(columns.items(), [("index", reach.bit_length())])
 
 
-def apply_columns(f: FunctionEmitter, lane: list[int], warp: list[int]) -> str:
-    """XOR of the columns of the lane's and the warp's set bits, as an i32 in the entry block; "0" if none is set."""
+def apply_columns(f: FunctionEmitter, columns: dict[str, list[int]]) -> str:
+    """XOR of the columns of the set bits of the thread's lane, warp and block, as an i32 in the entry block; "0" if
+    there are none."""
+    f.threads.touch()
     with f.in_prologue():
-        return apply_layout(f, columns_layout({LANE: lane, WARP: warp}), "index")[0]
+        return apply_layout(f, columns_layout(columns), "index")[0]
 
 
 def add_constant(f: FunctionEmitter, base: str, reachable: int, constant: int) -> str:

@@ -29,25 +29,44 @@ def _number(like: Tile, number: int) -> Tile:
     return Tile.splat(like.elem, like.n, int_literal(number, int(like.elem[1:])))
 
 
-def division(opcode: str) -> Emit:
-    """``sdiv``, ``udiv``, ``srem`` or ``urem``."""
+def divide(f: FunctionEmitter, op: Operation, opcode: str, a: Tile, b: Tile) -> Tile:
+    """``a`` by ``b``, the operands of ``op``: ``sdiv``, ``udiv``, ``srem`` or ``urem``."""
     signed, remainder = opcode[0] == "s", opcode.endswith("rem")
+    left, right = (f.module.axis_info.of(value) for value in op.operands)
+    if right.constant is not None and right.constant not in (0, -1):
+        return _apply(f, opcode, a, b)
+    wraps = signed and not left.non_negative and not right.non_negative
+    is_zero = _test(f, "eq", b, 0)
+    # -1 and 0 are the divisors that are below 2 when 1 is added to them.
+    unsafe = _test(f, "ult", _apply(f, "add", b, _number(b, 1)), 2) if wraps else is_zero
+    result = _apply(f, opcode, a, select_tile(f, unsafe, _number(b, 1), b))
+    if wraps and not remainder:
+        negated = _apply(f, "sub", _number(a, 0), a)
+        result = select_tile(f, _test(f, "eq", b, -1), negated, result)
+    return select_tile(f, is_zero, a if remainder else _number(a, 0), result)
+
+
+def division(opcode: str) -> Emit:
+    def emit(op: Operation, f: FunctionEmitter) -> None:
+        f.result(op, divide(f, op, opcode, *(f.get(value) for value in op.operands)))
+
+    return emit
+
+
+def rounded_division(opcode: str, *, up: bool) -> Emit:
+    """The quotient rounded up or down: one from the truncated one where something is left and the exact one lies on
+    that side. By 0 it is 0, as nothing is there to round."""
 
     def emit(op: Operation, f: FunctionEmitter) -> None:
-        a, b = f.get(op.operands[0]), f.get(op.operands[1])
-        left, right = (f.module.axis_info.of(value) for value in op.operands)
-        if right.constant is not None and right.constant not in (0, -1):
-            f.result(op, _apply(f, opcode, a, b))
-            return
-        wraps = signed and not left.non_negative and not right.non_negative
-        is_zero = _test(f, "eq", b, 0)
-        # -1 and 0 are the divisors that are below 2 when 1 is added to them.
-        unsafe = _test(f, "ult", _apply(f, "add", b, _number(b, 1)), 2) if wraps else is_zero
-        result = _apply(f, opcode, a, select_tile(f, unsafe, _number(b, 1), b))
-        if wraps and not remainder:
-            negated = _apply(f, "sub", _number(a, 0), a)
-            result = select_tile(f, _test(f, "eq", b, -1), negated, result)
-        f.result(op, select_tile(f, is_zero, a if remainder else _number(a, 0), result))
+        a, b = (f.get(value) for value in op.operands)
+        quotient = divide(f, op, opcode, a, b)
+        rest = _apply(f, "sub", a, _apply(f, "mul", quotient, b))
+        moves = _apply(f, "and", _test(f, "ne", rest, 0), _test(f, "ne", b, 0))
+        if opcode == "sdiv":
+            is_on_side = _test(f, "sge" if up else "slt", _apply(f, "xor", a, b), 0)
+            moves = _apply(f, "and", moves, is_on_side)
+        moved = _apply(f, "add" if up else "sub", quotient, _number(a, 1))
+        f.result(op, select_tile(f, moves, moved, quotient))
 
     return emit
 
@@ -73,6 +92,9 @@ def shift(opcode: str) -> Emit:
 TABLE: dict[type[Operation], Emit] = {
     arith.DivSIOp: division("sdiv"),
     arith.DivUIOp: division("udiv"),
+    arith.FloorDivSIOp: rounded_division("sdiv", up=False),
+    arith.CeilDivSIOp: rounded_division("sdiv", up=True),
+    arith.CeilDivUIOp: rounded_division("udiv", up=True),
     arith.RemSIOp: division("srem"),
     arith.RemUIOp: division("urem"),
     arith.ShLIOp: shift("shl"),

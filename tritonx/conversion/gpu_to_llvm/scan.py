@@ -135,7 +135,7 @@ class Scanner:
         order = sorted(self.runs)
         totals = [Tile.of(e, [f.scalars(self.runs[r].total[k])[0] for r in order]) for k, e in enumerate(self.elems)]
         warps = exchange(f, self.op, self.layout, axis, totals).of_all_warps(f)
-        mine = apply_columns(f, [], squeeze(axis.warp_mask, self.layout.in_bits(WARP), 0))
+        mine = apply_columns(f, {WARP: squeeze(axis.warp_mask, self.layout.in_bits(WARP), 0)})
         numbers = range(len(warps))
         if self.reverse:
             warps.reverse()
