@@ -152,7 +152,7 @@ def store(op: AsyncTMACopyLocalToGlobalOp, f: FunctionEmitter) -> None:
 
 def reduce(op: AsyncTMAReduceOp, f: FunctionEmitter) -> None:
     kind = _REDUCE[DescriptorReduceKind(op.kind.value.data)]
-    leave_memory(op, f, "cp.reduce.async.bulk.tensor", f".{kind}.tile")
+    leave_memory(op, f, "cp.reduce.async.bulk.tensor", f".{kind}")
 
 
 def leave_memory(op: Any, f: FunctionEmitter, name: str, suffix: str) -> None:
