@@ -1,8 +1,10 @@
-"""``python tests/mutation FOLDER... [--count N] [--seed S]``: how many slips in the source the tests notice.
+"""``python tests/mutation [FOLDER...] [--count N] [--seed S]``: how many slips in the source the tests notice.
 
-Draws mutants of each folder (all that have tests named in suites.py unless given), runs those tests on a copy of the
-working tree with each mutant in place, and stops at the first that fails. A line of JSON for each mutant goes to
-``--results`` as it is known; mutants that stand there already, of the same draw, are not run again.
+Draws mutants of each folder and runs, on a copy of the working tree with the mutant in place, the tests of CI that
+reach its block, until one fails or ``--most`` seconds of tests have passed. What reaches what is measured first, which
+takes as long as all these tests do, and kept in ``--reach`` (reach.py); a mutant that nothing reaches survives at once.
+A line of JSON for each mutant goes to ``--results`` as it is known; mutants that stand there already, of the same
+draw, are not run again.
 """
 
 from __future__ import annotations
@@ -17,42 +19,48 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from mutants import change, draw  # pyright: ignore[reportImplicitRelativeImport]  (a program, not a package)
-from suites import SUITES, Step  # pyright: ignore[reportImplicitRelativeImport]
+from mutants import Mutant, change, draw  # pyright: ignore[reportImplicitRelativeImport]
+from reach import Reach, measure, python_path  # pyright: ignore[reportImplicitRelativeImport]
+from suites import FOLDERS, test_files  # pyright: ignore[reportImplicitRelativeImport]
 
 ROOT = Path(__file__).resolve().parents[2]
 UNNOTICED = "survived"
+BATCHES = ((5, 4), (30, 12), (1e9, 1000))
+"""At most so many seconds from at most so many files in each pytest for a mutant: most mutants need the first only."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         "python tests/mutation", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help=", ".join(SUITES))
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help=", ".join(FOLDERS))
     parser.add_argument("--count", type=int, default=15, help="mutants of each folder")
     parser.add_argument("--seed", type=int, default=None, help="of the draw; a fresh one unless given")
-    parser.add_argument("--limit", type=float, default=600, help="seconds for the tests of one mutant")
+    parser.add_argument("--most", type=float, default=120, help="seconds of tests for one mutant")
+    parser.add_argument("--reach", type=Path, default=Path("mutation-reach.jsonl"), help="what reaches what")
     parser.add_argument("--results", type=Path, default=Path("mutation.jsonl"), help="where the lines of JSON go")
     parser.add_argument("--list", action="store_true", help="print the mutants of the draw and stop")
     args = parser.parse_args()
     seed = secrets.randbelow(2**31) if args.seed is None else args.seed
     print(f"seed {seed}", flush=True)
+    folders = args.folders or FOLDERS
     with tempfile.TemporaryDirectory(prefix="mutation") as folder:
         scratch = copy_of_the_tree(Path(folder))
-        for name in args.folders or SUITES:
-            if args.list:
-                for mutant in draw(scratch, name, args.count, seed):
-                    made = change(scratch, mutant)
-                    print(f"{mutant.path}:{made.line}: {made.kind}: {made.before}  ->  {made.after}")
-            else:
-                run(scratch, name, args.count, seed, args.limit, args.results)
+        if args.list:
+            for made in (change(scratch, m) for name in folders for m in draw(scratch, name, args.count, seed)):
+                print(f"{made.mutant.path}:{made.line}: {made.kind}: {made.before}  ->  {made.after}")
+            return 0
+        with tempfile.TemporaryDirectory(prefix="probes") as probed:
+            reach = measure(copy_of_the_tree(Path(probed)), FOLDERS, test_files(scratch), args.reach)
+        for name in folders:
+            run(scratch, reach, name, args.count, seed, args.most, args.results)
     return 0
 
 
@@ -67,47 +75,79 @@ def copy_of_the_tree(folder: Path) -> Path:
     return folder
 
 
-def run(scratch: Path, name: str, count: int, seed: int, limit: float, results: Path) -> None:
+def run(scratch: Path, reach: Reach, name: str, count: int, seed: int, most: float, results: Path) -> None:
     """The mutants of one folder that are not in ``results`` yet, and the folder's score."""
+    drawn = draw(scratch, name, count, seed)
     known = {(r["path"], r["site"]): r for r in read(results) if (r["folder"], r["seed"]) == (name, seed)}
-    for mutant in draw(scratch, name, count, seed):
+    for mutant in drawn:
         if (mutant.path, mutant.site) not in known:
-            known[mutant.path, mutant.site] = record = {"folder": name, "seed": seed, **attempt(scratch, mutant, limit)}
+            found = attempt(scratch, reach, name, mutant, most)
+            known[mutant.path, mutant.site] = record = {"folder": name, "seed": seed, **found}
             with results.open("a") as file:
                 print(json.dumps(record), file=file)
-            print(
-                f"{record['verdict']} {mutant.path}:{record['line']}: {record['before']} -> {record['after']}",
-                flush=True,
-            )
-    counts = Counter(r["verdict"] for r in known.values())
+            print("{verdict} {path}:{line}: {before} -> {after}".format(**record), flush=True)
+    records = [known[mutant.path, mutant.site] for mutant in drawn]
+    check_killers(scratch, reach, {r["test"] for r in records if r["verdict"] == "killed"})
+    counts = Counter(r["verdict"] for r in records)
     noticed = sum(counts.values()) - counts[UNNOTICED]
-    check_killers(scratch, name, {r["test"] for r in known.values() if r["verdict"] == "killed"}, limit)
     print(f"{name}: {noticed} of {sum(counts.values())} noticed (seed {seed}): {dict(counts)}", flush=True)
 
 
-def check_killers(scratch: Path, name: str, tests: set[str], limit: float) -> None:
+def check_killers(scratch: Path, reach: Reach, tests: set[str]) -> None:
     """What noticed a mutant must pass where there is none; ``SystemExit`` with the tests that fail."""
-    nodes = sorted({test.partition(" ")[2].partition(" - ")[0] for test in tests if "tests/" in test})
-    if nodes:
-        failed, said = first_failure(scratch, (tuple(nodes),), limit)
+    if nodes := sorted(tests & reach.tests.keys()):
+        failed, said = first_failure(scratch, reach, nodes)
         if failed:
-            raise SystemExit(f"the tests of {name} fail without a mutant: {failed}\n{said}")
+            raise SystemExit(f"a test fails without a mutant: {failed}\n{said}")
 
 
-def attempt(scratch: Path, mutant: Any, limit: float) -> dict[str, Any]:
+def attempt(scratch: Path, reach: Reach, folder: str, mutant: Mutant, most: float) -> dict[str, Any]:
     """Run the tests with ``mutant`` in place; the file is as before afterwards."""
     path, made = scratch / mutant.path, change(scratch, mutant)
-    folder = next(name for name in SUITES if mutant.path.startswith(name))
     original, start = path.read_text(), time.monotonic()
+    tests = tests_for(reach, folder, mutant.path, made.block)
+    test, done = "", 0
     try:
         replace(path, made.text)
-        test, _ = first_failure(scratch, SUITES[folder], limit)
+        for batch in batches(reach, tests, most):
+            test, said = first_failure(scratch, reach, batch)
+            done += len(batch)
+            if test:
+                break
     finally:
         replace(path, original)
     verdict = "timeout" if test == "timeout" else "killed" if test else UNNOTICED
-    seconds = round(time.monotonic() - start, 1)
+    ran = {"verdict": verdict, "test": test, "tests": done, "reaching": len(tests)}
     said = {"line": made.line, "kind": made.kind, "before": made.before[:160], "after": made.after[:160]}
-    return {**asdict(mutant), **said, "verdict": verdict, "test": test, "seconds": seconds}
+    return {**asdict(mutant), **said, **ran, "seconds": round(time.monotonic() - start, 1)}
+
+
+def tests_for(reach: Reach, folder: str, path: str, block: str | None) -> list[str]:
+    """The tests that reach the block; for what an import runs, those that reach its file, else its folder."""
+    if block is not None:
+        return reach.ordered([f"{path}:{block}"])
+    of_file = [name for name in reach.names if name.startswith(f"{path}:")]
+    near = str(Path(path).parent) if Path(path).parent != Path(folder) else folder
+    return reach.ordered(of_file) or reach.ordered([name for name in reach.names if name.startswith(f"{near}/")])
+
+
+def batches(reach: Reach, tests: Sequence[str], most: float) -> Iterator[list[str]]:
+    """``tests`` in order, in ever larger parts, as far as ``most`` seconds reach."""
+    rest, left = list(tests), most
+    for seconds, files in BATCHES:
+        batch, later, chosen, spent = list[str](), list[str](), set[str](), 0.0
+        for test in rest:
+            file, cost = test.partition("::")[0], reach.tests[test]["seconds"]
+            fits = not batch or spent + cost <= min(seconds, left)
+            if fits and (file in chosen or len(chosen) < files):
+                batch.append(test)
+                chosen.add(file)
+                spent += cost
+            else:
+                later.append(test)
+        if batch and left > 0:
+            yield batch
+        rest, left = later, left - spent
 
 
 def replace(path: Path, text: str) -> None:
@@ -117,21 +157,25 @@ def replace(path: Path, text: str) -> None:
         compiled.unlink()
 
 
-def first_failure(scratch: Path, steps: tuple[Step, ...], limit: float) -> tuple[str, str]:
-    """The first test that fails and what it said; ``timeout`` where the limit is reached, empty where all pass."""
-    end = time.monotonic() + limit
+def first_failure(scratch: Path, reach: Reach, tests: Sequence[str]) -> tuple[str, str]:
+    """The first test that fails and what was said; ``timeout`` where the limit is reached, empty where all pass."""
+    limit = 120 + 10 * sum(reach.tests[test]["seconds"] for test in tests)
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
     with tempfile.TemporaryDirectory(prefix="cache") as cache:
-        paths = os.pathsep.join(map(str, (scratch, *sorted(scratch.glob("plugins/*")))))
-        environment = {**os.environ, "PYTHONPATH": paths, "TRITONX_CACHE_DIR": cache, "TRITONX_HOME": cache}
-        for step in steps:
-            command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "-p", "no:cacheprovider", *step]
-            code, said = finished(command, scratch, environment, end - time.monotonic())
-            if code is None:
-                return "timeout", said
-            if code not in (0, 5):  # 5: the step has no such tests
-                lines = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
-                return (lines or [f"exit {code}"])[0][:200], said[-2000:]
-    return "", ""
+        wanted, failed = Path(cache) / "wanted", Path(cache) / "failed"
+        wanted.write_text("\n".join(tests))
+        environment = {
+            **os.environ, "PYTHONPATH": os.pathsep.join([python_path(scratch), str(Path(__file__).parent)]),
+            "MUTATION_TESTS": str(wanted), "MUTATION_FAILED": str(failed), "TRITONX_SEED": str(reach.seed),
+            "TRITONX_CACHE_DIR": cache, "TRITONX_HOME": cache,
+        }  # fmt: skip
+        options = ["-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "reach_plugin"]
+        code, said = finished([sys.executable, "-m", "pytest", *options, *files], scratch, environment, limit)
+        if code is None:
+            return "timeout", said
+        if failed.exists():
+            return failed.read_text(), said[-2000:]
+    return ("" if code in (0, 5) else f"exit {code}: {said[-200:]}"), said[-2000:]
 
 
 def finished(command: list[str], folder: Path, environment: dict[str, str], limit: float) -> tuple[int | None, str]:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from blocks import owners  # pyright: ignore[reportImplicitRelativeImport]
+
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
@@ -34,9 +36,12 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Change:
-    """What a mutant does to its file: the whole new text, and for the report the line and both readings."""
+    """What a mutant does to its file: the whole new text and the block (blocks.py; None for what an import runs), and
+    for the report the line and both readings."""
 
+    mutant: Mutant
     text: str
+    block: str | None
     line: int
     kind: str
     before: str
@@ -59,10 +64,10 @@ def change(root: Path, mutant: Mutant) -> Change:
     """The file of ``mutant`` with its change made."""
     tree = ast.parse((root / mutant.path).read_text())
     kind, node, mutate = _sites(tree)[mutant.site]
-    line, before = node.lineno, ast.unparse(node)
+    line, before, block = node.lineno, ast.unparse(node), owners(tree).get(id(node))
     mutate()
     after = ast.unparse(ast.fix_missing_locations(node))
-    return Change(ast.unparse(ast.fix_missing_locations(tree)) + "\n", line, kind, before, after)
+    return Change(mutant, ast.unparse(ast.fix_missing_locations(tree)) + "\n", block, line, kind, before, after)
 
 
 Site = tuple[str, ast.expr | ast.Expr, Callable[[], None]]

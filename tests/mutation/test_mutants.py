@@ -1,4 +1,4 @@
-"""The mutation command changes what it says, nothing else, and the same draw is the same."""
+"""The mutation command changes what it says, nothing else, runs what reaches it, and the same draw is the same."""
 
 from __future__ import annotations
 
@@ -25,11 +25,18 @@ def f(a: "int | None" = 3, b=2) -> int:
 @pytest.fixture
 def mutants(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(HERE))
-    for name in ("mutants", "suites"):
+    for name in ("mutants", "suites", "blocks", "reach"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import mutants
 
     return mutants
+
+
+@pytest.fixture
+def blocks(mutants: Any) -> Any:
+    import blocks
+
+    return blocks
 
 
 def test_every_kind_of_slip_and_nothing_in_errors_or_annotations(mutants: Any, tmp_path: Path) -> None:
@@ -62,21 +69,86 @@ def test_a_larger_draw_begins_with_the_smaller(mutants: Any, tmp_path: Path) -> 
     assert mutants.draw(tmp_path, "m.py", 9, 5) != mutants.draw(tmp_path, "m.py", 9, 6)
 
 
-def test_a_run_counts_restores_and_goes_on(mutants: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A folder whose test sees one of two functions, with the command's own parts."""
+BRANCHES = '''
+"""Some text."""
+from __future__ import annotations
+
+TABLE = {"a": lambda x: x + 1, "b": 2}
+
+
+class C:
+    def f(self, x):
+        """Says so."""
+        if x:
+            return 1 if x > 2 else 2
+        for y in range(x + 3):
+            def inner(z=y): return -z
+            x += inner()
+        return x
+'''
+
+
+@pytest.mark.parametrize(
+    ("given", "reached"),
+    [(5, {"C.f()#1", "C.f()#2"}), (0, {"C.f()#1", "C.f()#3", "C.f()#4", "C.f()#5", "C.f.inner()#1"})],
+)
+def test_probes_say_which_blocks_are_reached(blocks: Any, given: int, reached: set[str]) -> None:
+    names: list[str] = []
+    text = blocks.instrumented(BRANCHES, "m.py", lambda name: names.append(name) or len(names) - 1)
+    hit = bytearray(20)
+    scope = {"__name__": "m", blocks.PROBE: hit}
+    exec(text.replace(f"from tritonx.{blocks.PROBE} import hit as {blocks.PROBE}", ""), scope)
+    assert not any(hit) and scope["__doc__"] == "Some text."
+    assert scope["C"]().f.__doc__ == "Says so."
+    plain: dict[str, Any] = {}
+    exec(BRANCHES, plain)
+    assert scope["C"]().f(given) == plain["C"]().f(given)
+    assert {name.removeprefix("m.py:") for name, n in zip(names, hit, strict=False) if n} == {f".{r}" for r in reached}
+    assert scope["TABLE"]["a"](-1) == 0
+    assert {name for name, n in zip(names, hit, strict=False) if n} & {"m.py:.lambda()#1"}
+
+
+def test_every_node_of_a_function_has_a_block(blocks: Any) -> None:
+    tree = ast.parse(BRANCHES)
+    owners = blocks.owners(tree)
+    found = {
+        ast.unparse(node): owners.get(id(node)) for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.BinOp)
+    }
+    assert found["x + 1"] == ".lambda()#1"
+    assert found["x + 3"] == ".C.f()#3"
+    assert found["'b'"] is None
+    assert {owners.get(id(n)) for n in ast.walk(tree) if isinstance(n, ast.IfExp)} == {".C.f()#2"}
+
+
+def test_a_run_measures_counts_restores_and_goes_on(
+    mutants: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder whose test sees one of three functions and reaches another, with the command's own parts."""
     program = runpy.run_path(str(HERE / "__main__.py"), run_name="mutation")
-    folder = tmp_path / "package"
-    folder.mkdir()
-    source = "def seen(x):\n    return x + 2\n\n\ndef unseen(x):\n    return x + 2\n"
-    (folder / "code.py").write_text(source)
-    (folder / "__init__.py").write_text("")
-    (tmp_path / "test_code.py").write_text("from package.code import seen\ndef test_it():\n    assert seen(3) == 5\n")
-    program["SUITES"]["package"] = (("test_code.py",),)
-    results = tmp_path / "results.jsonl"
-    for count in (2, 4, 4):
-        program["run"](tmp_path, "package", count, 8, 60.0, results)
+    source = "".join(f"def {name}(x):\n    return x + 2\n\n\n" for name in ("seen", "reached", "unseen"))
+    tests = "from tritonx.code import *\ndef test_it():\n    assert seen(3) == 5\n    reached(2)\n"
+    for folder in ("plain", "probed"):
+        (tmp_path / folder / "tritonx").mkdir(parents=True)
+        (tmp_path / folder / "tritonx/code.py").write_text(source)
+        (tmp_path / folder / "tritonx/__init__.py").write_text("")
+        (tmp_path / folder / "test_code.py").write_text(tests + "def test_that_fails():\n    assert unseen(1) == 2\n")
+    plain, kept, results = tmp_path / "plain", tmp_path / "reach.jsonl", tmp_path / "results.jsonl"
+    reach = program["measure"](tmp_path / "probed", ["tritonx"], ["test_code.py"], kept)
+    assert {name: test["passed"] for name, test in reach.tests.items()} == {
+        "test_code.py::test_it": True,
+        "test_code.py::test_that_fails": False,
+    }
+    again = program["measure"](plain, ["tritonx"], ["test_code.py"], kept)
+    assert (plain / "tritonx/code.py").read_text() == source and again.tests == reach.tests
+    for count in (2, 6, 6):
+        program["run"](plain, reach, "tritonx", count, 8, 60.0, results)
     lines = [json.loads(line) for line in results.read_text().splitlines()]
-    assert len(lines) == 4
-    assert {(r["line"], r["verdict"]) for r in lines} == {(2, "killed"), (6, "survived")}
-    assert (folder / "code.py").read_text() == source
-    assert "package: 2 of 4 noticed (seed 8)" in capsys.readouterr().out
+    assert len(lines) == 6
+    assert {(r["line"], r["verdict"], r["reaching"]) for r in lines} == {
+        (2, "killed", 1),
+        (6, "survived", 1),
+        (10, "survived", 0),
+    }
+    assert {r["test"] for r in lines} == {"test_code.py::test_it", ""}
+    assert (plain / "tritonx/code.py").read_text() == source
+    assert "tritonx: 2 of 6 noticed (seed 8)" in capsys.readouterr().out

@@ -211,7 +211,10 @@ def _shift_right(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
         )
     factor = AxisInfo((1,) * facts[0].rank, (1 << amount,) * facts[0].rank, facts[1].constancy, 1 << amount, True)
     quotient = v.divide(facts[0], factor, floor=True)
-    return quotient.with_constant(None if facts[0].constant is None else facts[0].constant >> amount)
+    shifted = facts[0].constant
+    if isinstance(op, arith.ShRSIOp) and shifted is not None:
+        return quotient.with_constant(shifted >> amount)
+    return quotient
 
 
 _BELOW = {"slt", "ult"}

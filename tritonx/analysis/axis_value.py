@@ -142,7 +142,7 @@ def multiply(a: AxisInfo, b: AxisInfo) -> AxisInfo:
 
 def divide(a: AxisInfo, b: AxisInfo, *, floor: bool) -> AxisInfo:
     """a / b, truncated, or rounded down (`floor`, also for unsigned values): where a is known not to be negative
-    that is one.
+    that is one. Of negative constants rounded down the quotient is not known: as unsigned values they are others.
     """
     if b.constant == 1:
         return a
@@ -157,7 +157,7 @@ def divide(a: AxisInfo, b: AxisInfo, *, floor: bool) -> AxisInfo:
     if b.constant and b.constant > 0 and not b.constant & (b.constant - 1):
         divisibility = [max(1, a.start(d, 1) // b.constant) for d in range(a.rank)]
     constant = None
-    if a.constant is not None and b.constant:
+    if a.constant is not None and b.constant and (not floor or min(a.constant, b.constant) >= 0):
         quotient = abs(a.constant) // abs(b.constant)
         constant = quotient if (a.constant < 0) == (b.constant < 0) else -quotient
     return AxisInfo((1,) * a.rank, tuple(divisibility), tuple(constancy), constant, a.non_negative and b.non_negative)
@@ -177,7 +177,7 @@ def remainder(a: AxisInfo, b: AxisInfo, *, floor: bool) -> AxisInfo:
         contiguity.append(run)
         divisibility.append(gcd(a.start(d, run), b.start(d, 1)))
     constant = None
-    if a.constant is not None and b.constant:
+    if a.constant is not None and b.constant and (not floor or min(a.constant, b.constant) >= 0):
         rest = abs(a.constant) % abs(b.constant)
         constant = rest if a.constant >= 0 else -rest
     return _made(contiguity, divisibility, a, b, constant, a.non_negative)
