@@ -273,9 +273,8 @@ def _passed_on(op: Operation, number: int) -> Sequence[SSAValue]:
                 if region.blocks.first is not None
             ]
         case _:
-            for successor in op.successors:
-                return [a for a in successor.args if a.type == op.operands[number].type]
-            return []
+            type_ = op.operands[number].type
+            return [a for successor in op.successors for a in successor.args if a.type == type_]
 
 
 def _lifetime(op: gpu_layout.LocalAllocOp, time: dict[Operation, int], ends: dict[Operation, int]) -> tuple[int, int]:

@@ -104,6 +104,35 @@ CASES = {
         """,
         (0,),
     ),
+    "jumps that carry": (
+        """
+        cf.cond_br %c, ^one, ^two
+      ^one:
+        cf.br ^three(%p : !tt.ptr<f32>)
+      ^two:
+        cf.br ^four(%q : !tt.ptr<f32>)
+      ^three(%a: !tt.ptr<f32>):
+        tt.store %a, %v : !tt.ptr<f32>
+        cf.br ^five
+      ^four(%b: !tt.ptr<f32>):
+        %x = tt.load %b : !tt.ptr<f32>
+        cf.br ^five
+      ^five:
+        """,
+        (0,),
+    ),
+    "jumps that meet": (
+        """
+        cf.cond_br %c, ^one(%n, %p : i32, !tt.ptr<f32>), ^two
+      ^two:
+        cf.cond_br %c, ^three, ^one(%n, %q : i32, !tt.ptr<f32>)
+      ^one(%k: i32, %a: !tt.ptr<f32>):
+        tt.store %a, %v : !tt.ptr<f32>
+        cf.br ^three
+      ^three:
+        """,
+        (0, 1),
+    ),
     "a descriptor": (
         """
         %o = arith.constant 1 : i64
