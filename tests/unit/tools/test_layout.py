@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -37,6 +38,33 @@ def test_three_dims(capsys):
     lists = "sizePerThread = [1, 1, 1], threadsPerWarp = [2, 4, 4], warpsPerCTA = [1, 1, 1], order = [2, 1, 0]"
     assert main([f"#ttg.blocked<{{{lists}}}>", "2x4x4"]) == 0
     assert "[1, :, :]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shape", ["1", "16", "4x1", "1x8", "8x4", "2x4x8", "2x1x4x8"])
+def test_every_index_has_its_cell(shape, capsys):
+    """A page for each index of the outer dims, a line for each row, a cell for each column; what is in them is the
+    places in order, as this layout goes along the rows."""
+    sizes = [int(size) for size in shape.split("x")]
+    lists = {"sizePerThread": [*[1] * (len(sizes) - 1), 64], "threadsPerWarp": [1] * len(sizes)}
+    lists |= {"warpsPerCTA": [1] * len(sizes), "order": list(reversed(range(len(sizes))))}
+    parts = ", ".join(f"{name} = {numbers}" for name, numbers in lists.items())
+    assert main([f"#ttg.blocked<{{{parts}}}>", shape]) == 0
+    text = capsys.readouterr().out.rstrip("\n")
+    pages = [page.splitlines() for page in text.split("\n\n")[1:]]
+    rows, columns = ([1, 1, *sizes])[-2:]
+    outer = sizes[:-2]
+    titles = [f"[{', '.join(map(str, index))}, :, :]" for index in itertools.product(*map(range, outer))]
+    assert len(pages) == len(titles)
+    if outer:
+        assert [page.pop(0) for page in pages] == titles
+    cells = [line.split() for page in pages for line in page]
+    assert [len(page) for page in pages] == [rows] * len(pages) and {len(line) for line in cells} == {columns}
+    copies = 64 // columns
+    labels = [label.partition("+") for line in cells for label in line]
+    assert [int(label.removeprefix("T0:")) % columns for label, _, _ in labels] == [*range(columns)] * (
+        len(labels) // columns
+    )
+    assert {more for _, _, more in labels} == {str(copies - 1) if copies > 1 else ""}
 
 
 def test_svg(tmp_path):
