@@ -38,6 +38,15 @@ tt.func public @parameter(%d: !tt.tensordesc<tensor<1x16xf32>>, %n: i32, %q: ten
   tt.return
 }
 
+// What is stated of other parameters stays with them; of the parts nothing is.
+// CHECK-LABEL: @stated
+// CHECK-SAME: (%k: i32 {tt.divisibility = 8 : i32}, %{{[^ ]*}}: !tt.ptr<f32>, %{{[^ ]*}}: i64, %{{[^ ]*}}: i64, %{{[^ ]*}}: i1, %n: i32 {tt.divisibility = 16 : i32}, %m: i32)
+tt.func public @stated(%k: i32 {tt.divisibility = 8 : i32}, %d: !tt.tensordesc<tensor<16xf32>> {tt.divisibility = 4 : i32}, %n: i32 {tt.divisibility = 16 : i32}, %m: i32) {
+  %v = tt.descriptor_load %d[%k] : !tt.tensordesc<tensor<16xf32>> -> tensor<16xf32>
+  tt.descriptor_store %d[%n], %v : !tt.tensordesc<tensor<16xf32>>, tensor<16xf32>
+  tt.return
+}
+
 // CHECK-LABEL: @reduce
 // CHECK: tt.atomic_rmw fadd, relaxed, gpu
 // CHECK: tt.atomic_rmw max, relaxed, gpu
