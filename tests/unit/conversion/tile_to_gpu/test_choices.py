@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import pytest
 
 from tritonx.analysis.axis_info import analyze_axes
@@ -133,6 +136,12 @@ def test_chained_products_keep_rows_in_a_warp():
 """
     for layout in dots((128, 64, 64), text=text):
         assert layout.result.warps_per_cta == (4, 1)
+
+
+def test_the_layouts_of_products_are_those_of_the_table():
+    here = Path(__file__).parent
+    table = runpy.run_path(str(here / "dot_table.py"))["table"]()
+    assert table.splitlines() == (here / "dot_table.txt").read_text().splitlines()
 
 
 def test_conversion_costs():
