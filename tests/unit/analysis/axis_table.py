@@ -1,7 +1,6 @@
 """Every rule of the axis analysis on every operand kind: the claims as a table, and numbers to hold them against.
 
-``python tests/unit/analysis/axis_table.py > tests/unit/analysis/axis_table.txt`` writes the table anew. A claim that
-gets weaker makes code slower and nothing wrong, so nothing but a table notices it.
+A claim that gets weaker makes code slower and nothing wrong, so that only a table notices it.
 """
 
 from __future__ import annotations
@@ -275,7 +274,3 @@ def computed(op: str, x: np.ndarray, y: np.ndarray | None = None) -> np.ndarray 
     if op[:2] == "sh" and ((y < 0) | (y > 31)).any():
         return None
     return _wrapped(MEANING[op](x, y).astype(np.int64))
-
-
-if __name__ == "__main__":
-    print(table(), end="")

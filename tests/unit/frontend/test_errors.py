@@ -516,8 +516,39 @@ def mutual_recursion(n):
     a = there(n, 0)
 
 
+@jit
+def first(n, N: tl.constexpr):
+    if N >= 0:
+        return second(n, N + 1)
+    return n
+
+
+@jit
+def second(n, N: tl.constexpr):
+    return third(n, N + 1)
+
+
+@jit
+def third(n, N: tl.constexpr):
+    return fourth(n, N + 1)
+
+
+@jit
+def fourth(n, N: tl.constexpr):
+    return first(n, N + 1)
+
+
+@jit
+def recursion_of_four(n):
+    a = first(n, 0)
+
+
 HELPERS = {
     "scaled",
+    "first",
+    "second",
+    "third",
+    "fourth",
     "longer",
     "there",
     "back",
@@ -565,7 +596,10 @@ def sections(text: str) -> dict[str, str]:
     return {name: body.removesuffix("\n") for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-@pytest.mark.parametrize("name", ["recursion", "calls_recursion", "deep_recursion", "mutual_recursion"])
+RECURSIONS = ["recursion", "calls_recursion", "deep_recursion", "mutual_recursion", "recursion_of_four"]
+
+
+@pytest.mark.parametrize("name", RECURSIONS)
 def test_a_recursion_is_told_in_ten_lines(name: str, failure: Failure) -> None:
     error = catch(globals()[name], failure)
     assert isinstance(error, errors.RecursionUnsupported)

@@ -1,7 +1,6 @@
 """The layouts of products by unit, shape, type and number of warps, as a table.
 
-``python tests/unit/conversion/tile_to_gpu/dot_table.py > tests/unit/conversion/tile_to_gpu/dot_table.txt`` writes it
-anew. A worse choice is slower and nothing else, so that only a table notices it.
+A worse choice is slower and nothing else, so that only a table notices it.
 """
 
 from __future__ import annotations
@@ -104,7 +103,3 @@ def table() -> str:
         lines.append(f"{name}, {warps} warps")
         lines += [f"  {what}: {shown(module, replace(target, num_warps=warps))}" for what, module in modules.items()]
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    print(table(), end="")
