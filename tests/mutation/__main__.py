@@ -58,7 +58,7 @@ def main() -> int:
                 print(f"{made.mutant.path}:{made.line}: {made.kind}: {made.before}  ->  {made.after}")
             return 0
         with tempfile.TemporaryDirectory(prefix="probes") as probed:
-            reach = measure(copy_of_the_tree(Path(probed)), FOLDERS, test_files(scratch), args.reach)
+            reach = measure(copy_of_the_tree(Path(probed)), FOLDERS, test_files(scratch), args.reach, seed)
         for name in folders:
             run(scratch, reach, name, args.count, seed, args.most, args.results)
     return 0

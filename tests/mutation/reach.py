@@ -12,7 +12,6 @@ import base64
 import hashlib
 import json
 import os
-import secrets
 import subprocess
 import sys
 import tempfile
@@ -112,15 +111,16 @@ def digest(root: Path, test_file: str) -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths if path.suffix != ".pyc")).hexdigest()
 
 
-def measure(scratch: Path, folders: Sequence[str], files: Sequence[str], reach_path: Path) -> Reach:
-    """What the tests of ``files`` reach in ``folders`` of ``scratch``, which afterwards has probes in them."""
+def measure(scratch: Path, folders: Sequence[str], files: Sequence[str], reach_path: Path, seed: int) -> Reach:
+    """What the tests of ``files`` reach in ``folders`` of ``scratch``, which afterwards has probes in them. ``seed`` is for
+    the tests' draws, where nothing has been measured yet."""
     reach = Reach.read(reach_path)
     digests = {file: digest(scratch, file) for file in files}
     missing = [file for file in files if reach.complete.get(file) != digests[file]]
     if not missing:
         return reach
     put_probes(scratch, folders, reach.names)
-    seed = reach.seed or secrets.randbelow(2**31)
+    seed = reach.seed or seed
     reach.append({"names": list(reach.names), "seed": seed})
     while missing:
         _one_pytest(scratch, {file: digests[file] for file in missing}, reach_path, seed)

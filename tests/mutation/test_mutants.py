@@ -133,12 +133,12 @@ def test_a_run_measures_counts_restores_and_goes_on(
         (tmp_path / folder / "tritonx/__init__.py").write_text("")
         (tmp_path / folder / "test_code.py").write_text(tests + "def test_that_fails():\n    assert unseen(1) == 2\n")
     plain, kept, results = tmp_path / "plain", tmp_path / "reach.jsonl", tmp_path / "results.jsonl"
-    reach = program["measure"](tmp_path / "probed", ["tritonx"], ["test_code.py"], kept)
+    reach = program["measure"](tmp_path / "probed", ["tritonx"], ["test_code.py"], kept, 5)
     assert {name: test["passed"] for name, test in reach.tests.items()} == {
         "test_code.py::test_it": True,
         "test_code.py::test_that_fails": False,
     }
-    again = program["measure"](plain, ["tritonx"], ["test_code.py"], kept)
+    again = program["measure"](plain, ["tritonx"], ["test_code.py"], kept, 5)
     assert (plain / "tritonx/code.py").read_text() == source and again.tests == reach.tests
     for count in (2, 6, 6):
         program["run"](plain, reach, "tritonx", count, 8, 60.0, results)
