@@ -112,8 +112,8 @@ def digest(root: Path, test_file: str) -> str:
 
 
 def measure(scratch: Path, folders: Sequence[str], files: Sequence[str], reach_path: Path, seed: int) -> Reach:
-    """What the tests of ``files`` reach in ``folders`` of ``scratch``, which afterwards has probes in them. ``seed`` is for
-    the tests' draws, where nothing has been measured yet."""
+    """What the tests of ``files`` reach in ``folders`` of ``scratch``, which afterwards has probes in them.
+    The tests draw by ``seed``, where nothing has been measured yet."""
     reach = Reach.read(reach_path)
     digests = {file: digest(scratch, file) for file in files}
     missing = [file for file in files if reach.complete.get(file) != digests[file]]
