@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tritonx.conversion.tile_to_loops.groups import Compute, Effect, Group, Materialise, Plan, Reduction
@@ -156,3 +158,79 @@ def test_an_accumulator_lives_in_one_buffer() -> None:
         lowered = lower_module(parse_module(_LOOP), isa, data_layout="", fuse=True)
         assert "ptr noalias align 64 %b1," in lowered.text and "%b2" not in lowered.text
     assert any(isinstance(op, scf.ForOp) for op in parse_module(_LOOP).walk())
+
+
+def test_what_needs_a_sum_shares_one_loop_behind_it() -> None:
+    module = elementwise("""
+  %a = tt.load %xi : tensor<64x!tt.ptr<f32>>
+  %s = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %p, %q : f32
+    tt.reduce.return %r : f32
+  }) : (tensor<64xf32>) -> f32
+  %t = tt.splat %s : f32 -> tensor<64xf32>
+  %b = arith.mulf %t, %t : tensor<64xf32>
+  %c = arith.addf %t, %t : tensor<64xf32>
+  tt.store %yi, %b : tensor<64x!tt.ptr<f32>>
+  tt.store %xi, %c : tensor<64x!tt.ptr<f32>>""")
+    assert groups_of(plan_of(module)) == [["tt.reduce"], ["tt.store", "tt.store"]]
+
+
+_LOOPS = """
+tt.func public @k(%x: !tt.ptr<f32>, %n: i32) {{
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
+  %last = arith.constant dense<63> : tensor<64xi32>
+  %back = arith.subi %last, %r : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %p = tt.addptr %xs, %r : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %q = tt.addptr %xs, %back : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %init = tt.load %p : tensor<64x!tt.ptr<f32>>
+  %other = tt.load %q : tensor<64x!tt.ptr<f32>>
+  %first:2 = scf.for %i = %c0 to %n step %c1 iter_args(%one = %init, %a = %other)
+        -> (tensor<64xf32>, tensor<64xf32>)  : i32 {{
+    %v = tt.load %q : tensor<64x!tt.ptr<f32>>
+    %w = arith.addf %a, %v : tensor<64xf32>
+    %u = arith.mulf %one, %v : tensor<64xf32>
+    scf.yield %u, %w : tensor<64xf32>, tensor<64xf32>
+  }}
+  %second = scf.for %j = %c0 to %n step %c1 iter_args(%b = %first#{carried}) -> (tensor<64xf32>)  : i32 {{
+    %v = tt.load %q : tensor<64x!tt.ptr<f32>>
+    %w = arith.mulf %b, %v : tensor<64xf32>
+    scf.yield %w : tensor<64xf32>
+  }}
+  tt.store %p, %second : tensor<64x!tt.ptr<f32>>
+  {after}
+  tt.return
+}}
+"""
+
+
+def buffers(text: str) -> int:
+    return len(set(re.findall(r"ptr noalias align 64 (%b[0-9]+)", text)))
+
+
+def loops(text: str) -> int:
+    """How often the program goes over a tile."""
+    program = text.partition("@tx.program")[2].partition("\n}")[0]
+    return program.count(" = phi i64 ")
+
+
+@pytest.mark.parametrize("carried", [0, 1])
+@pytest.mark.parametrize(
+    ("after", "copies"),
+    [
+        ("", 0),
+        ("tt.store %q, %first#{carried} : tensor<64x!tt.ptr<f32>>", 1),
+        ("tt.store %q, %first#{other} : tensor<64x!tt.ptr<f32>>", 0),
+        ("tt.store %q, %init : tensor<64x!tt.ptr<f32>>", 1),
+    ],
+)
+def test_a_loop_goes_on_in_the_buffer_of_the_loop_before(carried: int, after: str, copies: int) -> None:
+    """Two tiles are carried, in the memory where their first values were written; the second loop carries one of them
+    on. Only what is read once more later is copied."""
+    text = _LOOPS.format(carried=carried, after=after.format(carried=carried, other=1 - carried))
+    lowered = lower_module(parse_module(text), AVX2, data_layout="", fuse=True).text
+    assert buffers(lowered) == (3 if "%init" in after else 2)
+    assert loops(lowered) == 3 + (2 if after else 1) + copies
