@@ -11,10 +11,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tritonx.runtime import driver
+from tritonx.runtime import driver, knobs
 from tritonx.runtime.arrays import DeviceArray, empty, to_device
 
 T = TypeVar("T")
+
+BY_LINES = knobs.runtime.interpret
+"""Whether kernels run line by line (``TRITONX_INTERPRET=1``): then once, since their time says nothing."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,8 @@ def milliseconds(run: Callable[[], Any], finish: Callable[[], None], label: str,
 
 def report(case: Case, device: Device) -> bool:
     """Run ``case``, print a line about it, and say whether it was right."""
+    if BY_LINES:
+        print(f"{case.title:24s} {case.shapes:32s} line by line, once", end=": ", flush=True)
     start = time.perf_counter()
     case.launch()
     device.synchronize()
@@ -107,6 +112,9 @@ def report(case: Case, device: Device) -> bool:
     result, exact = case.result().astype(np.float64), case.exact()
     error = float(np.linalg.norm(result - exact) / (np.linalg.norm(exact) or 1.0))
     right = bool(error <= case.tolerance)
+    if BY_LINES:
+        print(f"error {error:.1e} {'ok' if right else 'WRONG'}, {first / 1e3:.1f} s", flush=True)
+        return right
     ours = milliseconds(case.launch, device.synchronize, case.title)
     theirs = milliseconds(case.numpy, lambda: None, f"{case.title}, NumPy")
     print(

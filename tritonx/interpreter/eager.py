@@ -3,8 +3,9 @@ compiler's.
 
 The language's semantics builds ops through a builder and passes handles on without looking inside. Under
 `EagerBuilder` a handle is an `EagerValue`: an SSA value that no op defines and that carries its data. An op is
-created (so that its meaning can read its attributes), run, and forgotten. Nothing folds and nothing is merged, so the
-program does what its lines say.
+created (so that its meaning can read its attributes), run, and forgotten; one without regions is created once a launch
+and bound, and run again for others of its kind. Nothing folds and nothing is merged, so the program does what its lines
+say.
 
 Regions. The combine function of a reduction is Python code too, and stays that: `python_region` makes a block stand
 for a Python function on arrays, and the meaning of the op that holds the block calls it.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -55,6 +57,19 @@ class EagerValue(SSAValue[Attribute]):
 _NOWHERE = Block()
 
 
+KINDS_KEPT = 1024
+"""A builder keeps so many bound ops and constants."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """An op that was bound before, which is told by the objects that are its types and properties. It keeps them, so
+    that their addresses stay theirs."""
+
+    function: Function
+    objects: tuple[Any, ...]
+
+
 class EagerBuilder(Builder):
     """The interface of `ir.builder.Builder`; every op runs on `execution` when it is made. It is also the meanings'
     binder."""
@@ -63,6 +78,8 @@ class EagerBuilder(Builder):
         super().__init__(_NOWHERE)
         self.execution = execution
         self._python_regions: dict[Block, LaneFunction] = {}
+        self._known: dict[tuple[Any, ...], _Known] = {}
+        self._constants: dict[tuple[Any, ...], EagerValue] = {}
 
     # As a builder.
 
@@ -117,12 +134,43 @@ class EagerBuilder(Builder):
         result_types: Sequence[Attribute],
         properties: Mapping[str, Attribute] | None = None,
     ) -> tuple[SSAValue, ...]:
+        types = [operand.type for operand in operands]
+        given = () if properties is None else properties.items()
+        names, values = [name for name, _ in given], [value for _, value in given]
+        key = (cls, *map(id, types), None, *map(id, result_types), *names, *map(id, values))
+        known = self._known.get(key)
+        if known is None:
+            known = self._remember(key, cls, types, result_types, properties)
+        made = known.function(*[operand.data for operand in cast(Any, operands)])
+        if len(result_types) == 1:
+            return (EagerValue(result_types[0], made[0] if type(made) is tuple else made),)
+        return tuple([EagerValue(type_, value) for type_, value in zip(result_types, made, strict=True)])
+
+    def _remember(
+        self,
+        key: tuple[Any, ...],
+        cls: type[Operation],
+        types: Sequence[Attribute],
+        result_types: Sequence[Attribute],
+        properties: Mapping[str, Attribute] | None,
+    ) -> _Known:
+        """Bind an op of this kind; its operands are stand-ins without data."""
+        operands = [EagerValue(type_, None) for type_ in types]
         op = cls.create(operands=operands, result_types=result_types, properties=cast(Any, properties))
-        values = self._run(op)
-        return tuple([EagerValue(type_, value) for type_, value in zip(result_types, values, strict=True)])
+        if len(self._known) >= KINDS_KEPT:
+            self._known.clear()
+        known = self._known[key] = _Known(self._bind(op), (types, result_types, properties))
+        return known
 
     def constant(self, value: int | float | bool, type: Attribute) -> SSAValue:
-        return self.emit(ConstantOp, (), (type,), {"value": attribute_for(value, type)})
+        key = (value.__class__, repr(value), id(type))
+        known = self._constants.get(key)
+        if known is None:
+            made: Any = self.emit(ConstantOp, (), (type,), {"value": attribute_for(value, type)})
+            if len(self._constants) >= KINDS_KEPT:
+                self._constants.clear()
+            known = self._constants[key] = made
+        return EagerValue(type, known.data)
 
     # As a binder.
 
@@ -141,12 +189,15 @@ class EagerBuilder(Builder):
         """Let `block`, which an op made next will hold, mean `function` on arrays of lanes."""
         self._python_regions[block] = function
 
-    def _run(self, op: Operation) -> tuple[Any, ...]:
+    def _bind(self, op: Operation) -> Function:
         meaning = MEANINGS.get(type(op))
         if meaning is None:
             raise UnsupportedInInterpreter(f"the interpreter has no meaning for '{op.name}'")
+        return meaning(op, self)
+
+    def _run(self, op: Operation) -> tuple[Any, ...]:
         operands: Any = cast(Any, op)._operands
-        value = meaning(op, self)(*[operand.data for operand in operands])
+        value = self._bind(op)(*[operand.data for operand in operands])
         for operand in operands:  # the op is done: its uses would keep it, and all before it, alive
             operand.first_use = None
         if len(op.results) == 0:

@@ -293,6 +293,11 @@ def bind_arguments(function: JITFunction, args: Sequence[Any], kwargs: Mapping[s
     params = _parameters(function)
     if params.plain and not kwargs and len(args) == len(params.names):
         return dict(zip(params.names, [_argument(a) for a in args], strict=True))
+    given = dict(zip(params.names, args, strict=False))
+    if params.plain and len(args) == len(given) and kwargs.keys().isdisjoint(given):
+        named = {**params.defaults, **given, **kwargs}
+        if len(named) == len(params.names) and named.keys() == params.by_name:
+            return {name: _argument(named[name]) for name in params.names}
     # Deprecated in favour of Signature.bind, whose messages do not name the function or the missing arguments.
     bound = inspect.getcallargs(function.fn, *args, **kwargs)  # pyright: ignore[reportDeprecated]
     return {name: _argument(bound[name]) for name in params.names}
@@ -302,14 +307,18 @@ def bind_arguments(function: JITFunction, args: Sequence[Any], kwargs: Mapping[s
 class _Parameters:
     names: tuple[str, ...]
     plain: bool
-    """All are positional, so that arguments can be paired with names."""
+    """All are positional or by name, so that arguments can be paired with names."""
+    defaults: Mapping[str, Any]
+    by_name: frozenset[str]
 
 
 @lru_cache(maxsize=4096)
 def _parameters(function: JITFunction) -> _Parameters:
     parameters = function.signature.parameters.values()
-    plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
-    return _Parameters(tuple(p.name for p in parameters), plain)
+    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+    names = tuple(p.name for p in parameters)
+    return _Parameters(names, plain, defaults, frozenset(names))
 
 
 def _argument(value: Any) -> Any:
