@@ -1,9 +1,10 @@
 """Running passes: in order, in place, with one report for whatever goes wrong.
 
-Nothing is verified between passes unless the environment variable ``TRITONX_VERIFY`` is set or the compilation's
-options ask for ``debug``: verifying costs more than most passes. A failure comes out as ``PassFailure``, with a
-reproducer. To be exact it needs the module as it was before the pass, and a copy of that is only kept under the same
-switch; otherwise the reproducer holds what the failing pass left, which is nearly always enough to see it fail again.
+Nothing is verified between passes unless the environment variable ``TRITONX_VERIFY`` is set: verifying costs more
+than most passes, and a kernel's option ``debug``, which PyTorch's compiler always sets, is about its assertions. A
+failure comes out as ``PassFailure``, with a reproducer. To be exact it needs the module as it was before the pass, and
+a copy of that is only kept under the same switch; otherwise the reproducer holds what the failing pass left, which is
+nearly always enough to see it fail again.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def run_pass_stage(module: ModuleOp, stage: PassStage, compilation: Compilation)
     ``compilation.inspect`` sees the module after every pass and after the stage; a list under the key ``pass_times`` of
     the metadata gets (pass, seconds).
     """
-    careful = compilation.options.debug or knobs.compilation.verify
+    careful = knobs.compilation.verify
     inspect = compilation.inspect
     times = cast("list[tuple[str, float]] | None", compilation.metadata.get("pass_times"))
 

@@ -159,6 +159,8 @@ def test_a_stage_reports_to_the_compilation(monkeypatch: pytest.MonkeyPatch) -> 
     assert seen == ["fold", "dce", "ttir"]
     assert [name for name, _ in times] == ["fold", "dce"]
     run_pass_stage(module(), PassStage("ttir", (Breaks(),)), compilation)
+    asserting = Compilation(Target("some"), Options(debug=True), {})  # the kernel's assertions, not the compiler's
+    run_pass_stage(module(), PassStage("ttir", (Breaks(),)), asserting)
     monkeypatch.setenv("TRITONX_VERIFY", "1")
     with pytest.raises(PassFailure, match="left invalid IR"):
         run_pass_stage(module(), PassStage("ttir", (Breaks(),)), compilation)
