@@ -23,7 +23,9 @@ from tritonx.dialects.layout_constraints import LayoutConstraint, constraint_of,
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, axis_bits, infer, linear_layout
+from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
 from tritonx.layouts.encodings import DistributedEncoding, Ints, SliceEncoding
+from tritonx.layouts.gf2 import rank
 
 Encodings = list[DistributedEncoding | None]
 """One for each operand or result; None for what is no tensor, or may come (a result: be made) in any layout."""
@@ -90,8 +92,22 @@ def plain(shape: Ints, target: GpuTarget) -> DistributedEncoding:
     return default_encoding(shape, target.num_warps, target.warp_size, target.num_ctas)
 
 
+def shares_out_less(encoding: DistributedEncoding, shape: Ints) -> bool:
+    """Whether threads hold more elements each than they would if every thread held others."""
+    layout = linear_layout(encoding, shape)
+    threads = sum(len(layout.columns(dim)) for dim in (LANE, WARP, BLOCK))
+    return rank(layout.columns(REGISTER)) > max(0, layout.total_out_bits - threads)
+
+
 class FreeSource(Relation):
     free_source = True
+
+
+class Broadcast(Relation):
+    def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
+        """Where few elements lie on many threads, each thread would get all that becomes of them."""
+        shape = shape_of(type_of(op.results[0]))
+        return [key for key in super().keys_from_operands(op, given) if not shares_out_less(key, shape)]
 
 
 class ExpandDims(Relation):
@@ -253,7 +269,7 @@ RELATIONS: dict[type[LayoutConstraint], Relation] = {
     constraints.SameLayout: Relation(),
     constraints.Elementwise: Relation(),
     constraints.FromScalars: FreeSource(),
-    constraints.Broadcast: Relation(),
+    constraints.Broadcast: Broadcast(),
     constraints.DotOperands: Relation(),
     constraints.ExpandDims: ExpandDims(),
     constraints.Transposed: Trans(),

@@ -9,14 +9,19 @@ from pathlib import Path
 import pytest
 
 from tritonx.analysis.axis_info import analyze_axes
+from tritonx.analysis.buffers import tensor_layout
 from tritonx.backends.amd.matrix_units import WaveMatrixCore
 from tritonx.backends.nvidia.matrix_units import WarpMatrixUnit
 from tritonx.conversion.tile_to_gpu.blocked import blocked, default_encoding
 from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
+from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
 from tritonx.conversion.tile_to_gpu.costs import LOAD_ISSUE, conversion_cost, version_cost
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts, product_of
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.ir.pipeline import run_passes
 from tritonx.ir.text import parse_module
+from tritonx.ir.types import type_of
+from tritonx.layouts.dims import REGISTER
 from tritonx.layouts.encodings import BlockedEncoding, NvidiaMmaEncoding
 
 PLAIN = GpuTarget("test")
@@ -194,3 +199,35 @@ def test_a_product_of_one_instruction_is_for_the_matrix_unit(element):
         module = parse_module(f"tt.func public @f(%a: {a}, %b: {b}, %c: {d}) {{{text}  tt.return\n}}\n")
         op = next(op for op in module.walk() if op.name == "tt.dot")
         assert unit.takes(product_of(op)) is expected, k
+
+
+@pytest.mark.parametrize("warps", [1, 4, 8, 32])
+@pytest.mark.parametrize("columns", [8, 32, 1024])
+@pytest.mark.parametrize("rows", [1, 2, 32])
+def test_what_few_loaded_elements_are_spread_to_is_shared_out(rows, columns, warps):
+    """A number a row and one a column: threads that load copies of the row's compute no copies."""
+    text = f"""
+  %ri = tt.make_range {{end = {rows} : i32, start = 0 : i32}} : tensor<{rows}xi32>
+  %rj = tt.make_range {{end = {columns} : i32, start = 0 : i32}} : tensor<{columns}xi32>
+  %i = tt.expand_dims %ri {{axis = 1 : i32}} : tensor<{rows}xi32> -> tensor<{rows}x1xi32>
+  %j = tt.expand_dims %rj {{axis = 0 : i32}} : tensor<{columns}xi32> -> tensor<1x{columns}xi32>
+  %b = tt.splat %x : !tt.ptr<i32> -> tensor<{rows}x1x!tt.ptr<i32>>
+  %three = arith.constant dense<3> : tensor<{rows}x1xi32>
+  %at = arith.muli %i, %three : tensor<{rows}x1xi32>
+  %p = tt.addptr %b, %at : tensor<{rows}x1x!tt.ptr<i32>>, tensor<{rows}x1xi32>
+  %v = tt.load %p : tensor<{rows}x1x!tt.ptr<i32>>
+  %l = tt.broadcast %v : tensor<{rows}x1xi32> -> tensor<{rows}x{columns}xi32>
+  %r = tt.broadcast %j : tensor<1x{columns}xi32> -> tensor<{rows}x{columns}xi32>
+  %m = arith.xori %l, %r : tensor<{rows}x{columns}xi32>
+  %s = "tt.reduce"(%m) <{{axis = 1 : i32}}> ({{
+  ^bb0(%a: i32, %c: i32):
+    %t = arith.addi %a, %c : i32
+    tt.reduce.return %t : i32
+  }}) : (tensor<{rows}x{columns}xi32>) -> tensor<{rows}xi32>
+  %o = tt.splat %x : !tt.ptr<i32> -> tensor<{rows}x!tt.ptr<i32>>
+  tt.store %o, %s : tensor<{rows}x!tt.ptr<i32>>
+"""
+    module = parse_module(f"tt.func public @f(%x: !tt.ptr<i32>) {{{text}  tt.return\n}}\n")
+    run_passes(module, (AssignLayouts(GpuTarget("test", num_warps=warps)),))
+    for op in [op for op in module.walk() if op.name == "arith.xori"]:
+        assert tensor_layout(type_of(op.results[0])).in_size(REGISTER) == max(1, rows * columns // (32 * warps))
