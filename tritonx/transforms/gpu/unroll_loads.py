@@ -18,9 +18,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import scratch_size, tensor_layout
-from tritonx.dialects import scf, tile
+from tritonx.dialects import arith, scf, tile
 from tritonx.ir.edit import only_block
 from tritonx.ir.effects import Effect, effects_of
+from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, type_of
 from tritonx.layouts import axis_bits
 from tritonx.layouts.dims import REGISTER
@@ -31,12 +32,15 @@ WORKING_REGISTERS = 32
 """What such a loop needs beside the loaded words: addresses, sums. With 16, loads of 128 bytes a thread were not all
 put first (column sum, 32×64 tiles: 2873 GB/s instead of 3704)."""
 
+LONG_DIVISION = 64
+"""Instructions of a 64-bit integer division, about; GPUs have none."""
+
 
 @dataclass(frozen=True)
 class UnrollLoads(ModulePass):
     """Unrolls innermost ``scf.for`` loops by ``factor``, or less where a thread then has ``bytes`` under way.
 
-    Only loops of at most ``work`` elements computed a thread, that write nothing, exchange nothing between threads,
+    Only loops of at most ``work`` simple ops a thread, that write nothing, exchange nothing between threads,
     multiply no matrices, and whose addresses do not come out of what they load. Sets ``ttg.maxnreg`` to what lets the
     loads of a body be under way together. With ``factor`` 1 it does nothing.
     """
@@ -63,7 +67,7 @@ class UnrollLoads(ModulePass):
         if body is None or effects_of(loop) & Effect.WRITE or not all(_is_simple(op) for op in body.ops):
             return 1, 0
         loads = [op for op in body.ops if isinstance(op, tile.LoadOp) and is_tensor(op.results[0].type)]
-        if not loads or sum(_elements(op) for op in body.ops) > self.work or _chases(body, loads):
+        if not loads or sum(_elements(op) * _weight(op) for op in body.ops) > self.work or _chases(body, loads):
             return 1, 0
         loaded = sum(_elements(load) * bit_width(element_type(type_of(load.results[0]))) // 8 for load in loads)
         count = trip_count(loop)
@@ -94,6 +98,14 @@ def _elements(op: Operation) -> int:
         for result in op.results
         if is_tensor(result.type) and encoding_of(result.type) is not None
     )
+
+
+def _weight(op: Operation) -> int:
+    """How many simple ops an element costs."""
+    if isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp):
+        if bit_width(element_type(type_of(op.results[0]))) == 64 and constant_of(op.operands[1]) is None:
+            return LONG_DIVISION
+    return 1
 
 
 def _chases(body: Block, loads: list[Any]) -> bool:

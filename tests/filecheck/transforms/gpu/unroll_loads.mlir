@@ -96,4 +96,40 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     }
     tt.return %last : f32
   }
+
+  // Divisions of 64 bits are long sequences: the loop is not small. By a constant they are not.
+  // CHECK-LABEL: @divides
+  // CHECK: tt.load
+  // CHECK-NOT: tt.load
+  // CHECK-LABEL: @divides_by_a_constant
+  // CHECK-COUNT-4: tt.load
+  tt.func public @divides(%p: tensor<512x!tt.ptr<f32>, #line>, %at: tensor<512xi64, #line>, %by: tensor<512xi64, #line>, %init: tensor<512xf32, #line>, %n: i64) -> tensor<512xf32, #line> {
+    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (tensor<512xf32, #line>) : i64 {
+      %k = tt.splat %i : i64 -> tensor<512xi64, #line>
+      %l = arith.addi %k, %at : tensor<512xi64, #line>
+      %m = arith.remsi %l, %by : tensor<512xi64, #line>
+      %q = tt.addptr %p, %m : tensor<512x!tt.ptr<f32>, #line>, tensor<512xi64, #line>
+      %x = tt.load %q : tensor<512x!tt.ptr<f32>, #line>
+      %b = arith.addf %a, %x : tensor<512xf32, #line>
+      scf.yield %b : tensor<512xf32, #line>
+    }
+    tt.return %sum : tensor<512xf32, #line>
+  }
+  tt.func public @divides_by_a_constant(%p: tensor<512x!tt.ptr<f32>, #line>, %at: tensor<512xi64, #line>, %init: tensor<512xf32, #line>, %n: i64) -> tensor<512xf32, #line> {
+    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    %by = arith.constant dense<1000> : tensor<512xi64, #line>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (tensor<512xf32, #line>) : i64 {
+      %k = tt.splat %i : i64 -> tensor<512xi64, #line>
+      %l = arith.addi %k, %at : tensor<512xi64, #line>
+      %m = arith.remsi %l, %by : tensor<512xi64, #line>
+      %q = tt.addptr %p, %m : tensor<512x!tt.ptr<f32>, #line>, tensor<512xi64, #line>
+      %x = tt.load %q : tensor<512x!tt.ptr<f32>, #line>
+      %b = arith.addf %a, %x : tensor<512xf32, #line>
+      scf.yield %b : tensor<512xf32, #line>
+    }
+    tt.return %sum : tensor<512xf32, #line>
+  }
 }
