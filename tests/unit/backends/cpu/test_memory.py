@@ -74,6 +74,31 @@ def test_overlapping_shift(compare: Any) -> None:
 
 
 @tritonx.jit
+def along(x, y, at, to, s, t, S: tl.constexpr, T: tl.constexpr, N: tl.constexpr):
+    """Steps are constants where S and T are, else arguments."""
+    i = tl.arange(0, N)
+    tl.store(y + to + i * (t if T is None else T), tl.load(x + at + i * (s if S is None else S)))
+
+
+@pytest.mark.parametrize("known", ["both", "where it reads", "where it writes"])
+@pytest.mark.parametrize(("s", "t"), [(1, -1), (-1, 1), (1, 2), (2, 1), (3, -2), (1, 0)])
+def test_two_arguments_that_are_one_array(s: int, t: int, known: str) -> None:
+    """All is read before anything is written, whatever the steps are."""
+    n = 128
+    x = np.arange(6 * n, dtype=np.int32)
+    at, to = (0 if step >= 0 else (n - 1) * -step for step in (s, t))
+    read, write = at + np.arange(n) * s, to + np.arange(n) * t
+    expected = x.copy()
+    expected[write] = expected[read]
+    steps = {"S": None if known == "where it writes" else s, "T": None if known == "where it reads" else t}
+    along[(1,)](x, x, at, to, s, t, **steps, N=n)
+    if t:
+        assert np.array_equal(x, expected)
+    else:
+        assert x[0] in read and np.array_equal(x[1:], np.arange(1, 6 * n))
+
+
+@tritonx.jit
 def two_stores(x, a, N: tl.constexpr):
     i = tl.arange(0, N)
     v = tl.load(x + i)
