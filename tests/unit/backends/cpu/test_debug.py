@@ -56,6 +56,17 @@ def test_assertion_names_the_line_and_the_element() -> None:
     assert np.array_equal(out, x)
 
 
+@tritonx.jit
+def asserts_of_one(x, at):
+    here = (tl.program_id(0) * 100 + tl.program_id(1)) * 100 + tl.program_id(2)
+    tl.device_assert((here != at) | (tl.load(x + tl.arange(0, 8)) != 3), "that one")
+
+
+def test_an_assertion_names_its_program() -> None:
+    with pytest.raises(DeviceAssertError, match=r"that one.*\(program \(2, 1, 4\), element 3\)"):
+        asserts_of_one[(3, 2, 5)](np.arange(8, dtype=np.int32), 20104, debug=True)
+
+
 def test_assertions_are_off_without_debug() -> None:
     x = np.full(32, 100, np.float32)
     out = np.zeros(32, np.float32)

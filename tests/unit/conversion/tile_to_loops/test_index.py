@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tritonx.conversion.tile_to_loops.index import IndexAnalysis, IndexAtom, Polynomial, reshape_groups
+from tritonx.conversion.tile_to_loops.index import IndexAnalysis, IndexAtom, Polynomial, TensorAtom, reshape_groups
 from tritonx.dialects import tile
 from tritonx.ir.text import parse_module
 
@@ -119,3 +122,75 @@ tt.func public @k(%p: !tt.ptr<f32>, %n: i32) {
     analysis = IndexAnalysis()
     assert analysis.carried(carried) is not None
     assert analysis.step(carried).constant_value() == 16
+
+
+R = "tensor<16xi32>"
+FORMULAS = {
+    "a range": ("%v = tt.make_range {start = 3 : i32, end = 19 : i32} : tensor<16xi32>", "i + 3"),
+    "one number": ("%v = tt.make_range {start = 3 : i32, end = 4 : i32} : tensor<1xi32>", "3"),
+    "a constant": (f"%v = arith.constant dense<-7> : {R}", "-7"),
+    "a sum": (f"%v = arith.addi %i, %c : {R}", "i + 5"),
+    "a difference": (f"%v = arith.subi %c, %i : {R}", "5 - i"),
+    "a product": (f"%w = arith.muli %i, %c : {R}\n%v = arith.muli %w, %i : {R}", "5 * i * i"),
+    "a shift": (f"%v = arith.shli %i, %c : {R}", "32 * i"),
+    "a shift too far": (f"%v = arith.shli %i, %far : {R}", None),
+    "a shift by no constant": (f"%v = arith.shli %c, %i : {R}", None),
+    "signed and wider": (f"%v = arith.extsi %down : {R} to tensor<16xi64>", "5 - i"),
+    "unsigned and wider": (f"%v = arith.extui %up : {R} to tensor<16xi64>", "i + 5"),
+    "maybe negative and wider": (f"%v = arith.extui %down : {R} to tensor<16xi64>", None),
+    "below zero and wider": (f"%v = arith.extui %below : {R} to tensor<16xi64>", None),
+    "unknown and wider": (f"%s = tt.splat %n : i32 -> {R}\n%v = arith.extui %s : {R} to tensor<16xi64>", None),
+    "a quotient": (f"%v = arith.divsi %i, %c : {R}", None),
+    "an argument": (f"%s = tt.splat %n : i32 -> {R}\n%v = arith.muli %i, %s : {R}", "i * n"),
+    "a splat constant": (f"%k = arith.constant 9 : i32\n%v = tt.splat %k : i32 -> {R}", "9"),
+    "rows": (f"%v = tt.expand_dims %up {{axis = 0 : i32}} : {R} -> tensor<1x16xi32>", "j + 5"),
+    "columns": (f"%v = tt.expand_dims %up {{axis = 1 : i32}} : {R} -> tensor<16x1xi32>", "i + 5"),
+    "repeated": (
+        f"""%e = tt.expand_dims %up {{axis = 1 : i32}} : {R} -> tensor<16x1xi32>
+        %v = tt.broadcast %e : tensor<16x1xi32> -> tensor<16x4xi32>""",
+        "i + 5",
+    ),
+    "turned": (
+        f"""%e = tt.expand_dims %up {{axis = 1 : i32}} : {R} -> tensor<16x1xi32>
+        %v = tt.trans %e {{order = array<i32: 1, 0>}} : tensor<16x1xi32> -> tensor<1x16xi32>""",
+        "j + 5",
+    ),
+    "split": (f"%v = tt.reshape %down : {R} -> tensor<4x4xi32>", "5 - 4 * i - j"),
+    "split with ones": (f"%v = tt.reshape %up : {R} -> tensor<1x16xi32>", "j + 5"),
+    "ones after it": (f"%v = tt.reshape %up : {R} -> tensor<16x1xi32>", "i + 5"),
+    "merged": (
+        f"""%e = tt.reshape %up : {R} -> tensor<4x4xi32>
+        %v = tt.reshape %e : tensor<4x4xi32> -> tensor<16xi32>""",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_a_formula_gives_the_numbers(name: str) -> None:
+    """At every place; None where the value must be taken as it is."""
+    body, expected = FORMULAS[name]
+    module = parse_module(f"""
+tt.func public @k(%n: i32) {{
+  %i = tt.make_range {{start = 0 : i32, end = 16 : i32}} : {R}
+  %c = arith.constant dense<5> : {R}
+  %far = arith.constant dense<31> : {R}
+  %up = arith.addi %i, %c : {R}
+  %down = arith.subi %c, %i : {R}
+  %below = arith.subi %i, %c : {R}
+  {body}
+  tt.return
+}}""")
+    (value,) = [r for op in module.walk() for r in op.results if r.name_hint == "v"]
+    form = IndexAnalysis().form(value)
+    assert form is not None and form.base is None
+    atoms = list(form.offset.atoms())
+    if expected is None:
+        assert [type(a) for a in atoms] == [TensorAtom]
+        return
+    n = 7
+    for i in range(4):
+        for j in range(4):
+            numbers = {a: (i, j)[a.dim] if isinstance(a, IndexAtom) else n for a in atoms}
+            total = sum(c * prod(numbers[a] for a in monomial) for monomial, c in form.offset.terms)
+            assert total == eval(expected, {"i": i, "j": j, "n": n})
