@@ -112,19 +112,22 @@ class Scanned(SameLayout):
 @dataclass(frozen=True)
 class DotOperands(SameLayout):
     """A matrix product: accumulator and result have one layout, and an operand in registers the one that the unit,
-    whose layout that is, reads operands in."""
+    whose layout that is, reads operands in. A unit for whose layouts there are no names writes all of them out as
+    linear ones: then only it can tell whether they belong together."""
 
     besides: tuple[str, ...] = ("a", "b")
 
     def check(self, op: Any) -> None:
         super().check(op)
-        from tritonx.layouts.encodings import DotOperandEncoding
+        from tritonx.layouts.encodings import DotOperandEncoding, LinearEncoding
 
         unit = _encoding(type_of(op.d))
         for number, operand in enumerate((op.a, op.b)):
             if not is_tensor(type_of(operand)):
                 continue
             encoding = _encoding(type_of(operand))
+            if isinstance(unit, LinearEncoding) and isinstance(encoding, LinearEncoding):
+                continue
             if not isinstance(encoding, DotOperandEncoding):
                 raise VerifyException(f"operand {number} must have a layout of dot operands, got {type_of(operand)}")
             if encoding.op_idx != number or encoding.parent != unit:

@@ -19,7 +19,7 @@ def test_targets_have_the_same_threads() -> None:
         str(target): BACKEND.parse_options(target, {"num_warps": 2}).num_warps * target.warp_size
         for target in BACKEND.known_targets()
     }
-    assert threads == {"opencl:spirv": 32, "opencl:items": 32}
+    assert threads == {"opencl:spirv": 32, "opencl:items": 32, "opencl:matrix": 32}
 
 
 def test_options_that_no_work_group_can_have() -> None:
@@ -28,7 +28,9 @@ def test_options_that_no_work_group_can_have() -> None:
         BACKEND.parse_options(target, {"num_warps": 128})
     with pytest.raises(ValueError, match="num_ctas must be 1, got 2"):
         BACKEND.parse_options(target, {"num_ctas": 2})
-    with pytest.raises(ValueError, match=r"unknown OpenCL target 'ptx'; known are opencl:spirv, opencl:items"):
+    with pytest.raises(
+        ValueError, match=r"unknown OpenCL target 'ptx'; known are opencl:spirv, opencl:items, opencl:matrix"
+    ):
         BACKEND.parse_target("ptx")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Defect:
-    """``case`` of the conformance suite on ``target`` (``spirv`` or ``items``) does ``what``; ``proof`` says why the
+    """``case`` of the conformance suite on ``target`` (of ``TARGETS``) does ``what``; ``proof`` says why the
     driver is at fault."""
 
     case: str

@@ -69,7 +69,7 @@ def packed(type_: str, value: Any) -> bytes:
 
 
 class OpenCLDriver(Driver):
-    """One device, for which ``TRITONX_OPENCL_TARGET`` chooses the target, ``spirv`` or ``items``. Its compiler is given
+    """One device, for which ``TRITONX_OPENCL_TARGET`` chooses the target (``TARGETS``). Its compiler is given
     what stands in ``TRITONX_OPENCL_BUILD`` beside a kernel's ``build_options``."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.conversion.gpu_to_llvm import fp8
 from tritonx.conversion.gpu_to_llvm.machine import Machine
-from tritonx_opencl import arithmetic, debug, memory
+from tritonx_opencl import arithmetic, debug, matrix_unit, memory
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -109,4 +109,4 @@ class OpenCLMachine(Machine):
         return fp8.convert_any(f, tile, source, target, rounding)
 
     def dot(self, f: FunctionEmitter, op: Any) -> bool:
-        return False
+        return matrix_unit.multiply(f, op)

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 def gpu_target(target: Target, options: Options) -> GpuTarget:
     """The target as the layout stages see it."""
     from tritonx.conversion.tile_to_gpu.target import GpuTarget
+    from tritonx_opencl.matrix_unit import MadeUp
 
     asked = options.num_warps * target.warp_size // SUB_GROUP
     return GpuTarget(
         str(target),
         target.warp_size,
         options.num_warps,
+        units=(MadeUp(),) if target.arch == "matrix" else (),
         shared_memory=SHARED_BYTES,
         options=(("num_warps", asked),),
     )
