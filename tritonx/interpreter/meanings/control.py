@@ -7,6 +7,7 @@ business."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,8 @@ def _if(op: Any, bind: Binder) -> Function:
     return lambda condition: then() if condition else otherwise()
 
 
-def _for(op: Any, bind: Binder) -> Function:
-    body = bind.region(op.body)
+def loop_range(op: Any) -> Callable[[Any, Any, Any], Iterator[Any]]:
+    """The counters of an `scf.for`, from its bounds and step."""
     counter = dtype_of(type_of(op.operands[0])).type
     unsigned_bits = 8 * np.dtype(counter).itemsize if "unsignedCmp" in op.properties else 0
 
@@ -47,9 +48,19 @@ def _for(op: Any, bind: Binder) -> Function:
         number = int(value)
         return number + (1 << unsigned_bits) if unsigned_bits and number < 0 else number
 
-    def loop(lower: Any, upper: Any, step: Any, *carried: Any) -> tuple[Any, ...]:
+    def counters(lower: Any, upper: Any, step: Any) -> Iterator[Any]:
         for index in range(bound(lower), bound(upper), bound(step)):
-            carried = body(counter(index), *carried)
+            yield counter(index)
+
+    return counters
+
+
+def _for(op: Any, bind: Binder) -> Function:
+    body, counters = bind.region(op.body), loop_range(op)
+
+    def loop(lower: Any, upper: Any, step: Any, *carried: Any) -> tuple[Any, ...]:
+        for index in counters(lower, upper, step):
+            carried = body(index, *carried)
         return carried
 
     return loop

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -34,7 +35,7 @@ def _make(op: Any, bind: Binder) -> Function:
     return make
 
 
-def _block(desc: Descriptor, indices: tuple[Any, ...]) -> tuple[Any, Any]:
+def _block(desc: Descriptor, indices: Sequence[Any]) -> tuple[Any, Any]:
     """Addresses of the block's elements, and which of them are inside the tensor."""
     size = storage_of(desc.element).itemsize
     offsets = [int(i) for i in indices]
@@ -57,22 +58,45 @@ def _padding(desc: Descriptor) -> Any:
     return dtype.type(float("nan")) if desc.pad_with_nan and is_float(dtype) else dtype.type(0)
 
 
+def block_of(bind: Binder, desc: Descriptor, indices: Sequence[Any]) -> Any:
+    """The block at `indices`, with the padding outside the tensor."""
+    addresses, mask = _block(desc, indices)
+    return read(bind, addresses, dtype_of(desc.element), mask, _padding(desc))
+
+
+def put_block(bind: Binder, desc: Descriptor, indices: Sequence[Any], src: Any) -> None:
+    """Write the block at `indices`, as far as it lies in the tensor."""
+    addresses, mask = _block(desc, indices)
+    write(bind, addresses, src.reshape(desc.block), mask)
+
+
+def combine_block(bind: Binder, desc: Descriptor, indices: Sequence[Any], src: Any, combine: Combine) -> None:
+    """Combine the block at `indices` with a tile."""
+    addresses, mask = _block(desc, indices)
+    active = mask.reshape(-1)
+    flat, values = addresses.reshape(-1)[active], src.reshape(-1)[active]
+    read_modify_write(bind.execution.memory, flat, values, combine, Lanes(desc.block, active))
+
+
+def rows_of(bind: Binder, desc: Descriptor, x_offsets: Any, y_offset: Any) -> Any:
+    """One row of the tensor for each of `x_offsets`, from column `y_offset` on."""
+    addresses, mask = _rows(desc, x_offsets, y_offset)
+    return read(bind, addresses, dtype_of(desc.element), mask, _padding(desc))
+
+
+def put_rows(bind: Binder, desc: Descriptor, x_offsets: Any, y_offset: Any, src: Any) -> None:
+    """Write rows, as far as they lie in the tensor."""
+    addresses, mask = _rows(desc, x_offsets, y_offset)
+    write(bind, addresses, src, mask)
+
+
 def _load(op: Any, bind: Binder) -> Function:
-    dtype, shape = dtype_of(type_of(op.results[0])), shape_of(type_of(op.results[0]))
-
-    def load(desc: Descriptor, *indices: Any) -> Any:
-        addresses, mask = _block(desc, indices)
-        return read(bind, addresses, dtype, mask, _padding(desc)).reshape(shape)
-
-    return load
+    shape = shape_of(type_of(op.results[0]))
+    return lambda desc, *indices: block_of(bind, desc, indices).reshape(shape)
 
 
 def _store(op: Any, bind: Binder) -> Function:
-    def store(desc: Descriptor, src: Any, *indices: Any) -> None:
-        addresses, mask = _block(desc, indices)
-        write(bind, addresses, src.reshape(desc.block), mask)
-
-    return store
+    return lambda desc, src, *indices: put_block(bind, desc, indices, src)
 
 
 def _increment(old: Any, limit: Any) -> Any:
@@ -84,7 +108,8 @@ def _decrement(old: Any, limit: Any) -> Any:
     return np.where(wraps, limit, old - old.dtype.type(1))
 
 
-def _combine(kind: int, desc: Any) -> Combine:
+def combination(kind: int, desc: Any) -> Combine:
+    """How a reduction into a descriptor of this type combines."""
     element = desc.element_type
     is_unsigned = isinstance(element, IntegerType) and element.signedness.data == Signedness.UNSIGNED
     if kind == DescriptorReduceKind.MAX:
@@ -109,33 +134,16 @@ _KINDS: dict[int, Combine] = {
 
 
 def _reduce(op: Any, bind: Binder) -> Function:
-    combine = _combine(op.kind.value.data, type_of(op.desc))
-
-    def reduce(desc: Descriptor, src: Any, *indices: Any) -> None:
-        addresses, mask = _block(desc, indices)
-        active = mask.reshape(-1)
-        flat, values = addresses.reshape(-1)[active], src.reshape(-1)[active]
-        read_modify_write(bind.execution.memory, flat, values, combine, Lanes(desc.block, active))
-
-    return reduce
+    combine = combination(op.kind.value.data, type_of(op.desc))
+    return lambda desc, src, *indices: combine_block(bind, desc, indices, src, combine)
 
 
 def _gather(op: Any, bind: Binder) -> Function:
-    dtype = dtype_of(type_of(op.results[0]))
-
-    def gather(desc: Descriptor, x_offsets: Any, y_offset: Any) -> Any:
-        addresses, mask = _rows(desc, x_offsets, y_offset)
-        return read(bind, addresses, dtype, mask, _padding(desc))
-
-    return gather
+    return lambda desc, x_offsets, y_offset: rows_of(bind, desc, x_offsets, y_offset)
 
 
 def _scatter(op: Any, bind: Binder) -> Function:
-    def scatter(desc: Descriptor, x_offsets: Any, y_offset: Any, src: Any) -> None:
-        addresses, mask = _rows(desc, x_offsets, y_offset)
-        write(bind, addresses, src, mask)
-
-    return scatter
+    return lambda desc, x_offsets, y_offset, src: put_rows(bind, desc, x_offsets, y_offset, src)
 
 
 TABLE: Table = {

@@ -116,16 +116,21 @@ _PRECISIONS: dict[int, Function] = {
 }
 
 
-def _dot(op: Any, bind: Binder) -> Function:
-    operand, result = dtype_of(type_of(op.operands[0])), dtype_of(type_of(op.results[0]))
+def product(operand: np.dtype[Any], result: np.dtype[Any], precision: int) -> Function:
+    """a · b + c of operands of one dtype (or, of formats with few digits, of two), as a function of the three."""
     if not is_float(operand):
         return _integer
     if operand == np.float64:
         return _double
-    product = _PRECISIONS[op.inputPrecision.value.data] if operand == _F32 else _exact_products
+    multiply = _PRECISIONS[precision] if operand == _F32 else _exact_products
     if result == _F32:
-        return product
-    return lambda a, b, c: round_to(product(a, b, c.astype(_F32)), result)
+        return multiply
+    return lambda a, b, c: round_to(multiply(a, b, c.astype(_F32)), result)
+
+
+def _dot(op: Any, bind: Binder) -> Function:
+    operand, result = dtype_of(type_of(op.operands[0])), dtype_of(type_of(op.results[0]))
+    return product(operand, result, op.inputPrecision.value.data)
 
 
 _E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], dtype=np.float32)
@@ -136,13 +141,18 @@ _BYTE_FORMATS: dict[int, np.dtype[Any]] = {
 }
 
 
+def decoded_pairs(x: Array, axis: int) -> Array:
+    """The f32 values of pairs of e2m1 numbers, one byte each along `axis`, the low half of the byte first."""
+    codes = np.moveaxis(x.view(np.uint8), axis, -1)
+    pairs = np.stack((codes & 15, codes >> 4), axis=-1).reshape(*codes.shape[:-1], -1)
+    return np.moveaxis(_E2M1[pairs], -1, axis)
+
+
 def _decode(x: Array, kind: int, packed_axis: int) -> Array:
     """The f32 values of an operand of `dot_scaled`; pairs of e2m1 lie along `packed_axis`, the low half of the byte
     first."""
     if kind == ScaleDotElemType.E2M1:
-        codes = np.moveaxis(x.view(np.uint8), packed_axis, -1)
-        pairs = np.stack((codes & 15, codes >> 4), axis=-1).reshape(*codes.shape[:-1], -1)
-        return np.moveaxis(_E2M1[pairs], -1, packed_axis)
+        return decoded_pairs(x, packed_axis)
     held = _BYTE_FORMATS.get(kind)
     return (x if held is None or x.dtype == held else x.view(held)).astype(_F32)
 

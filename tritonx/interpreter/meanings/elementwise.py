@@ -55,6 +55,14 @@ def _select(op: Any, bind: Binder) -> Function:
 
 
 def _inline_assembly(op: Any, bind: Binder) -> Function:
+    """An empty piece whose result is its operand's register (`recompute-narrow` writes them) is that operand."""
+    if not op.asm_string.data and op.constraints.data == "=r,0":
+
+        def same(value: Any) -> Any:
+            return value
+
+        return same
+
     def refuse(*args: Any) -> Any:
         raise UnsupportedInInterpreter(f"inline assembly has no meaning without its device: {op.asm_string.data!r}")
 

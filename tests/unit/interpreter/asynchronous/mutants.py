@@ -1,0 +1,93 @@
+"""Mistakes written into `ttg` modules, one at a time: what the machine must find.
+
+`mutants(module)` names them all; `mutated(text, ...)` is the module with one. Each is one that somebody who writes a
+pass could make: a wait left out or too weak, a parity or a number of arrivals wrong, a fence or a barrier dropped, a
+buffer at another buffer's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Operation
+
+from tritonx.dialects import arith, gpu, gpu_layout
+from tritonx.dialects import nvidia as ttng
+from tritonx.ir.edit import erase
+from tritonx.ir.text import parse_module
+from tritonx.ir.types import i32
+
+Change = Callable[[Any], None]
+
+
+def _add(name: str, by: int) -> Change:
+    def change(op: Any) -> None:
+        op.properties[name] = IntegerAttr(op.properties[name].value.data + by, i32)
+
+    return change
+
+
+def _scaled(name: str, by: int) -> Change:
+    def change(op: Any) -> None:
+        op.properties[name] = IntegerAttr(op.properties[name].value.data * by // 2, i32)
+
+    return change
+
+
+def _no_wait(op: Any) -> None:
+    """Nobody waits; what the wait passes through stays under way."""
+    op.properties["pendings"] = IntegerAttr(100, i32)
+
+
+def _flip(op: Any) -> None:
+    one = arith.ConstantOp.create(properties={"value": IntegerAttr(1, i32)}, result_types=[i32])
+    flipped = arith.XOrIOp.create(operands=[op.phase, one.results[0]], result_types=[i32])
+    op.parent.insert_ops_before([one, flipped], op)
+    op.operands[1] = flipped.results[0]
+
+
+def _asynchronous(op: Any) -> None:
+    from xdsl.dialects.builtin import BoolAttr
+
+    op.properties["isAsync"] = BoolAttr.from_bool(True)
+
+
+CHANGES: dict[str, tuple[type[Operation], Change]] = {
+    "copies' wait loosened": (gpu_layout.AsyncWaitOp, _add("num", 1)),
+    "products' wait loosened": (ttng.WarpGroupDotWaitOp, _add("pendings", 1)),
+    "products' wait dropped": (ttng.WarpGroupDotWaitOp, _no_wait),
+    "product not waited for": (ttng.WarpGroupDotOp, _asynchronous),
+    "stores' wait loosened": (ttng.TMAStoreWaitOp, _add("pendings", 1)),
+    "barrier's wait dropped": (ttng.WaitBarrierOp, erase),
+    "parity flipped": (ttng.WaitBarrierOp, _flip),
+    "arrival dropped": (ttng.ArriveBarrierOp, erase),
+    "arrival too many": (ttng.ArriveBarrierOp, _add("count", 1)),
+    "expectation dropped": (ttng.BarrierExpectOp, erase),
+    "too few bytes expected": (ttng.BarrierExpectOp, _scaled("size", 1)),
+    "too many bytes expected": (ttng.BarrierExpectOp, _scaled("size", 4)),
+    "barrier not made": (ttng.InitBarrierOp, erase),
+    "barrier for one arrival more": (ttng.InitBarrierOp, _add("count", 1)),
+    "fence dropped": (ttng.FenceAsyncSharedOp, erase),
+    "tensor map not acquired": (ttng.TensormapFenceproxyAcquireOp, erase),
+    "barrier dropped": (gpu_layout.LocalBarrierOp, erase),
+    "block barrier dropped": (gpu.BarrierOp, erase),
+}
+
+
+def mutants(module: ModuleOp) -> Iterator[tuple[str, int]]:
+    """(what is changed, the how manieth op of its kind)."""
+    for name, (kind, _) in CHANGES.items():
+        for number, op in enumerate(op for op in module.walk() if isinstance(op, kind)):
+            if name == "product not waited for" and op.properties["isAsync"].value.data:  # pyright: ignore
+                continue
+            yield name, number
+
+
+def mutated(text: str, name: str, number: int) -> ModuleOp:
+    """The module with one mistake."""
+    module = parse_module(text, "mutated")
+    kind, change = CHANGES[name]
+    change([op for op in module.walk() if isinstance(op, kind)][number])
+    return module

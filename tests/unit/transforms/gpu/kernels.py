@@ -1,0 +1,166 @@
+"""Kernels on which each pass of `transforms/gpu` has something to do, with inputs on which sums are exact."""
+
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false -- kernels are the language's, not Python's
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import tritonx
+import tritonx.language as tl
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A kernel with arguments: arrays (all compared afterwards), constants, and the number of warps."""
+
+    kernel: Any
+    args: tuple[Any, ...]
+    constants: dict[str, Any]
+    num_warps: int
+
+
+@tritonx.jit
+def rows(M: tl.constexpr, N: tl.constexpr):
+    return tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+
+
+@tritonx.jit
+def product_kernel(a, b, o, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, PRECISION: tl.constexpr):
+    total = tl.zeros((M, N), tl.float32)
+    for step in range(steps):
+        x = tl.load(a + step * M * K + rows(M, K))
+        y = tl.load(b + step * K * N + rows(K, N))
+        total = tl.dot(x, y, total, input_precision=PRECISION)
+    tl.store(o + rows(M, N), total)
+
+
+def product(random: Random) -> Draw:
+    m, n, k = (random.choice((16, 32, 64)) for _ in range(3))
+    return _product(random, m, n, k, "float16", "ieee")
+
+
+def split_product(random: Random) -> Draw:
+    return _product(
+        random, m=random.choice((16, 32)), n=32, k=random.choice((64, 128)), dtype="float32", precision="ieee"
+    )
+
+
+def exotic_product(random: Random) -> Draw:
+    return _product(random, 32, random.choice((16, 32)), 32, "float32", random.choice(("tf32x3", "bf16x3")))
+
+
+def _product(random: Random, m: int, n: int, k: int, dtype: str, precision: str) -> Draw:
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    steps = random.choice((0, 2, 3))
+    a = rng.integers(-4, 5, (max(steps, 1), m, k)).astype(dtype)
+    b = rng.integers(-4, 5, (max(steps, 1), k, n)).astype(dtype)
+    constants = {"M": m, "N": n, "K": k, "PRECISION": precision}
+    return Draw(product_kernel, (a, b, np.full((m, n), np.nan, np.float32), steps), constants, random.choice((2, 4, 8)))
+
+
+@tritonx.jit
+def column_sum_kernel(x, o, M: tl.constexpr, N: tl.constexpr, STEPS: tl.constexpr):
+    total = tl.zeros((N,), tl.float32)
+    for step in range(STEPS):
+        total += tl.sum(tl.load(x + step * M * N + rows(M, N)), axis=0)
+    tl.store(o + tl.arange(0, N), total)
+
+
+def column_sum(random: Random) -> Draw:
+    return _column_sum(random, random.choice((16, 32, 64)), random.choice((32, 64)), random.choice((2, 4, 8)))
+
+
+def small_column_sum(random: Random) -> Draw:
+    """A thread has few bytes under way."""
+    return _column_sum(random, random.choice((16, 32)), 32, random.choice((4, 8)))
+
+
+def _column_sum(random: Random, m: int, n: int, warps: int) -> Draw:
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    steps = random.choice((4, 7, 8))
+    x = rng.integers(-9, 9, (steps, m, n)).astype(np.float32)
+    constants = {"M": m, "N": n, "STEPS": steps}
+    return Draw(column_sum_kernel, (x, np.full(n, np.nan, np.float32)), constants, warps)
+
+
+@tritonx.jit
+def transposes_kernel(x, y, o, p, M: tl.constexpr, N: tl.constexpr):
+    i = rows(M, N)
+    mask = tl.trans(tl.load(y + i) > 0)
+    value = tl.trans(tl.load(x + i))
+    tl.store(o + rows(N, M), value, mask=mask)
+    tl.store(p + i, tl.trans(value + 1))
+
+
+def transposes(random: Random) -> Draw:
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    m, n = 64, random.choice((64, 128))
+    x, y = (rng.integers(-99, 99, (m, n)).astype(np.float16) for _ in range(2))
+    out = (np.full((n, m), np.nan, np.float16), np.full((m, n), np.nan, np.float16))
+    return Draw(transposes_kernel, (x, y, *out), {"M": m, "N": n}, random.choice((2, 4, 8)))
+
+
+@tritonx.jit
+def transposed_kernel(x, o, M: tl.constexpr, N: tl.constexpr):
+    tl.store(o + rows(N, M), tl.trans(tl.load(x + rows(M, N))))
+
+
+def transposed(random: Random) -> Draw:
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    m, n, warps = random.choice((64, 128)), random.choice((64, 128)), random.choice((2, 4, 8))
+    x = rng.integers(-99, 99, (m, n)).astype(np.float16)
+    return Draw(transposed_kernel, (x, np.full((n, m), np.nan, np.float16)), {"M": m, "N": n}, warps)
+
+
+@tritonx.jit
+def narrow_kernel(x, o, N: tl.constexpr):
+    i = tl.arange(0, N)
+    wide = tl.load(x + i).to(tl.float32)
+    shifted = wide - tl.max(wide, axis=0)
+    tl.store(o + i, shifted * tl.sum(shifted, axis=0))
+
+
+def narrow(random: Random) -> Draw:
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    warps = random.choice((1, 2, 4))
+    n = 32 * 64 * warps * random.choice((1, 2))
+    x = rng.integers(-4, 5, n).astype(np.float16)
+    return Draw(narrow_kernel, (x, np.full(n, np.nan, np.float32)), {"N": n}, warps)
+
+
+@tritonx.jit
+def float8_kernel(x, y, o, M: tl.constexpr, N: tl.constexpr):
+    i = rows(M, N)
+    a = tl.load(x + i).to(tl.float8e5)
+    b = tl.load(y + i).to(tl.float8e5)
+    tl.store(o + tl.arange(0, N), tl.max(a + b * a, axis=0).to(tl.float32))
+
+
+def float8(random: Random) -> Draw:
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    m, n = random.choice((16, 64)), random.choice((16, 32))
+    x, y = (rng.integers(-4, 5, (m, n)).astype(np.float32) for _ in range(2))
+    return Draw(float8_kernel, (x, y, np.full(n, np.nan, np.float32)), {"M": m, "N": n}, random.choice((2, 4)))
+
+
+ACTS_ON: dict[str, Callable[[Random], Draw]] = {
+    "decompose-dots": exotic_product,
+    "split-dots": split_product,
+    "accumulate-in-threads": column_sum,
+    "unroll-loads": small_column_sum,
+    "stage-dot-operands": product,
+    "recompute-narrow": narrow,
+    "widen-float8": float8,
+    "share-barriers": transposes,
+    "exchange-by-matrices": transposed,
+    "allocate-shared-memory": transposes,
+    "insert-barriers": transposes,
+}
+"""By pass, a kernel that it changes."""

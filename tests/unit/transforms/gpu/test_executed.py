@@ -1,0 +1,159 @@
+"""Every pass on the way to a `ttg` that can be emitted keeps what a kernel does: executed before it and after it.
+
+Programs are executed by the machine of `interpreter/asynchronous`: tiles in shared memory where the types and offsets
+say, and from the placing of barriers on every warp by itself, so that a barrier too few, or a buffer in another one's
+place, is reported whatever the values are. `TRITONX_RANDOM_KERNELS=500` runs more of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tests.unit.transforms.gpu.kernels import ACTS_ON
+from tritonx.backends.api import PassStage
+from tritonx.backends.registry import get_backend
+from tritonx.interpreter.asynchronous import Report, Setting, Warps, execute
+from tritonx.interpreter.launch import Bound, bind
+from tritonx.ir.pipeline import pass_context
+from tritonx.ir.verify import verify
+from tritonx.testing.generate import random_kernel
+from tritonx.transforms import gpu as passes_of_the_level
+from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.gpu.split_dots import SplitDots
+
+SEED = int(os.environ["TRITONX_SEED"])
+KERNELS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
+DRAWS = max(1, KERNELS // 10)
+TARGETS = ("cuda:75", "cuda:80", "cuda:90", "hip:gfx942", "hip:gfx1100")
+
+
+def snapshot(module: ModuleOp) -> list[Any]:
+    """Equal for equal modules: a pass that changed something left another one."""
+    return [
+        (id(op), [*map(id, op.operands)], {**op.attributes}, [result.type for result in op.results])
+        for op in module.walk()
+    ]
+
+
+class Program:
+    """A kernel on its way through the passes of a target, executed on the same arguments again and again."""
+
+    def __init__(
+        self, kernel: Any, args: Sequence[Any], constants: dict[str, Any], target: str, warps: int, grid: Any = 1
+    ) -> None:
+        name, _, arch = target.partition(":")
+        backend = get_backend(name)
+        chip = backend.parse_target(arch)
+        options = backend.parse_options(chip, {"num_warps": warps, "enable_fp_fusion": False})
+        self.arrays = [a for a in args if isinstance(a, np.ndarray)]
+        self.fresh = [a.copy() for a in self.arrays]
+        self.bound: Bound = bind(kernel, args, constants, options, chip)
+        stages = [stage for stage in backend.stages(chip, options) if isinstance(stage, PassStage)]
+        for one in stages[0].passes:  # the tile passes have tests of their own
+            one.apply(pass_context(), self.bound.module)
+        self.passes: list[ModulePass] = [one for stage in stages[1:] for one in stage.passes]
+        self.grid = grid
+        self.warps = Warps.TOGETHER
+
+    def apply(self, one: ModulePass) -> bool:
+        """Apply a pass; whether it changed anything."""
+        module = self.bound.module
+        before = snapshot(module)
+        one.apply(pass_context(), module)
+        if one.name == "insert-barriers":
+            self.warps = Warps.APART
+        return snapshot(module) != before
+
+    def run(self) -> tuple[list[Any], tuple[Report, ...]]:
+        """What is in the arrays after an execution of the module as it is now, and what was reported."""
+        for array, fresh in zip(self.arrays, self.fresh, strict=True):
+            array[...] = fresh
+        bound, setting = self.bound, Setting(warps=self.warps, poison=False)
+        found = execute(
+            bound.module, self.grid, bound.arguments, setting, memory=bound.host.memory, arg_names=bound.names
+        )
+        bound.host.write_back()
+        return [array.copy() for array in self.arrays], found
+
+    def through(self, last: str | None = None) -> Iterator[tuple[ModulePass, bool]]:
+        """Apply the passes one by one, up to the one called `last`; each, and whether it changed anything."""
+        for one in self.passes:
+            yield one, self.apply(one)
+            if one.name == last:
+                return
+
+
+@pytest.mark.parametrize("draw", range(KERNELS))
+def test_random_kernels(draw: int) -> None:
+    """Pass by pass to what is emitted, on a target of the draw's."""
+    seed = SEED + draw
+    kernel = random_kernel(Random(seed))
+    args = (*kernel.arrays(seed), *kernel.scalars)
+    warps = Random(seed).choice((1, 2, 4, 8))
+    program = Program(kernel.function(), args, {}, TARGETS[draw % len(TARGETS)], warps, kernel.grid)
+    expected, found = program.run()
+    assert not found
+    for one, changed in program.through():
+        if changed:
+            got, found = program.run()
+            difference = kernel.difference(expected, got)
+            where = f"{one.name}, seed {seed}, {program.passes}\n{kernel.source}"
+            assert difference is None, f"{difference} after {where}"
+            assert not found, "\n".join(map(str, (*found, f"after {where}")))
+    verify(program.bound.module)
+
+
+def acting(one: ModulePass) -> ModulePass:
+    """The pass with limits at which it acts on a small kernel."""
+    match one.name:
+        case "split-dots":
+            return SplitDots(shared_memory=8 << 10)
+        case "recompute-narrow":
+            return RecomputeNarrow(words=16, blocks=64)
+        case _:
+            return one
+
+
+@pytest.mark.parametrize("draw", range(DRAWS))
+@pytest.mark.parametrize("name", ACTS_ON)
+def test_each_pass(name: str, draw: int) -> None:
+    """A kernel that the pass is for: it acts, and what the kernel does stays."""
+    random = Random(f"{SEED} {name} {draw}")
+    made = ACTS_ON[name](random)
+    target = "cuda:90" if name == "recompute-narrow" else random.choice(("cuda:80", "cuda:90"))
+    program = Program(made.kernel, made.args, made.constants, target, made.num_warps)
+    program.passes = [acting(one) if one.name == name else one for one in program.passes]
+    before, _ = program.run()
+    acted = False
+    for one, changed in program.through(name):
+        if one.name == name:
+            acted = changed
+    after, found = program.run()
+    where = f"seed {SEED}, draw {draw}, {target}, {made.num_warps} warps, {made.constants}"
+    assert acted, f"{name} did nothing: {where}"
+    for a, b in zip(before, after, strict=True):
+        np.testing.assert_array_equal(a, b, err_msg=where)
+    assert not found, "\n".join(map(str, (*found, where)))
+
+
+def test_every_pass_has_a_kernel() -> None:
+    folder = Path(passes_of_the_level.__file__).parent
+    names = {
+        value.value
+        for path in folder.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Assign) and [ast.unparse(t) for t in node.targets] == ["name"]
+        for value in [node.value]
+        if isinstance(value, ast.Constant)
+    }
+    assert names == set(ACTS_ON)

@@ -1,0 +1,255 @@
+"""One block of a `ttg` module, or a cluster, executed: memory, barriers, groups of warps, and who goes next.
+
+The groups are coroutines. Copies of the tensor memory accelerator land at a moment that the driver draws: at once, as
+late as anything else can go on, or in between. Nothing else of the order matters, since what is wrong in any order is
+seen in every one (`clocks.py`), but where control flow depends on it: which phase of a barrier a wait meets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Operation
+
+from tritonx.analysis.buffers import DEFAULT_ALIGNMENT, allocation_alignment, allocation_size, scratch_size
+from tritonx.dialects import gpu_layout, tile
+from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.interpreter.asynchronous.barriers import MBarrier
+from tritonx.interpreter.asynchronous.clocks import Clocks
+from tritonx.interpreter.asynchronous.group import Group, Warps
+from tritonx.interpreter.asynchronous.program import Meaning, Program
+from tritonx.interpreter.asynchronous.reports import Kind, Reports
+from tritonx.interpreter.asynchronous.shared import Buffer, SharedMemory
+from tritonx.interpreter.asynchronous.timeline import Timeline
+from tritonx.interpreter.errors import InvalidLaunch
+from tritonx.interpreter.execution import Execution
+from tritonx.ir.types import type_of
+
+if TYPE_CHECKING:
+    from tritonx.interpreter.values import Descriptor
+
+OFFSET = "allocation.offset"
+"""Where the allocation put an op's buffer; Triton's name, which `allocate-shared-memory` writes."""
+
+APART = 1024
+"""Buffers that nobody has placed lie at multiples of this: the largest alignment."""
+
+
+class Landing(Enum):
+    """When copies land."""
+
+    EARLY = "early"
+    LATE = "late"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is drawn: which group goes next, and when copies land."""
+
+    seed: int = 0
+    landing: Landing = Landing.RANDOM
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy under way: what happens when it lands, and its op."""
+
+    land: Callable[[], None]
+    op: Operation
+    issued: int
+    number: int
+
+
+class Hang(Exception):
+    """Nobody can go on; the reports say who waits for what."""
+
+
+class Machine:
+    """The state of one program (a block, or a cluster of blocks that share a program)."""
+
+    def __init__(
+        self, module: ModuleOp, execution: Execution, reports: Reports, meanings: Mapping[type[Operation], Meaning],
+        warps: Warps, order: Order, timeline: Timeline | None = None,
+    ) -> None:  # fmt: skip
+        self.module = module
+        self.execution = execution
+        self.reports = reports
+        self.meanings = meanings
+        self.warps = warps
+        self.order = order
+        self.timeline = timeline
+        self.random = Random(order.seed)
+        self.time = 0
+        self._numbers = 0
+        self.blocks = _number(module, "ttg.num-ctas", 1)
+        self.num_warps = _number(module, "ttg.num-warps", 4)
+        self.warp_size = _number(module, "ttg.threads-per-warp", 32)
+        self._functions = {f.sym_name.data: f for f in module.body.block.ops if isinstance(f, tile.FuncOp)}
+        self.agents_per_block = self._count_agents()
+        self.clocks = Clocks(self.agents_per_block * self.blocks)
+        self._places, end = self._place()
+        self.stride = -(-max(end, 1) // APART) * APART
+        proxies = any(op.name.startswith("ttng.") for op in module.walk())
+        self.shared = SharedMemory(self.blocks, self.stride, self.clocks, reports, proxies=proxies)
+        self.barriers: dict[int, MBarrier] = {}
+        self.under_way: list[Copy] = []
+        self.groups: list[Group] = []
+        self.tensor_maps: dict[int, TensorMap] = {}
+        self.cluster: list[Any] = []
+
+    def callee(self, name: str) -> tile.FuncOp:
+        """The function of this name. Raises `InvalidLaunch` where there is none."""
+        function = self._functions.get(name)
+        if function is None:
+            raise InvalidLaunch(f"the module has no function @{name}; it has {', '.join(self._functions)}")
+        return function
+
+    def number(self) -> int:
+        """A number for what has no name."""
+        self._numbers += 1
+        return self._numbers
+
+    # --- shared memory
+
+    def _count_agents(self) -> int:
+        specialised = [op for op in self.module.walk() if isinstance(op, gpu_layout.WarpSpecializeOp)]
+        if self.warps is Warps.TOGETHER:
+            return 1 + max((len(op.partitions) for op in specialised), default=0)
+        each = (sum(int(n) for n in op.partitionNumWarps.get_values()) for op in specialised)
+        return self.num_warps + max(each, default=0)
+
+    def _place(self) -> tuple[dict[Operation, tuple[int, int]], int]:
+        """(address, size) of every op with a buffer, and the end of all. Allocations that nobody placed get memory of
+        their own; scratch memory that nobody placed is left out."""
+        placed: dict[Operation, tuple[int, int]] = {}
+        apart: list[Operation] = []
+        end = _number(self.module, "ttg.shared", 0)
+        total = end
+        for op in self.module.walk():
+            offset = op.attributes.get(OFFSET)
+            if isinstance(offset, IntegerAttr):
+                placed[op] = offset.value.data, _buffer_size(op)
+                total = max(total, sum(placed[op]))
+                self._check_place(op, *placed[op], end)
+            elif isinstance(op, gpu_layout.LocalAllocOp):
+                apart.append(op)
+        for op in apart:
+            placed[op] = -(-total // APART) * APART, _buffer_size(op)
+            total = sum(placed[op])
+        return placed, total
+
+    def _check_place(self, op: Operation, offset: int, size: int, end: int) -> None:
+        alignment = allocation_alignment(op) if isinstance(op, gpu_layout.LocalAllocOp) else DEFAULT_ALIGNMENT
+        if offset % alignment:
+            self.reports.add(Kind.MISPLACED, op, f"offset {offset} is no multiple of {alignment}")
+        if offset < 0 or (end and offset + size > end):
+            self.reports.add(Kind.MISPLACED, op, f"bytes {offset} to {offset + size} of {end}")
+
+    def buffer(self, op: Operation) -> Buffer | None:
+        """Memory for this execution of an op; None for scratch memory that nobody has placed."""
+        place = self._places.get(op)
+        return None if place is None else self.shared.buffer(op, *place)
+
+    # --- who goes next
+
+    def running(self) -> list[int]:
+        """All agents of groups that run."""
+        return [agent for group in self.groups for agent in group.all]
+
+    def start(self, group: Group) -> None:
+        self.groups.append(group)
+
+    def issue(self, op: Operation, land: Callable[[], None]) -> Copy:
+        """A copy is under way; `land` is called once."""
+        copy = Copy(land, op, self.time, self.number())
+        self.under_way.append(copy)
+        if self.order.landing is Landing.EARLY:
+            self.land(copy)
+        return copy
+
+    def land(self, copy: Copy) -> None:
+        """The copy lands now, unless it has already."""
+        if copy in self.under_way:
+            self.under_way.remove(copy)
+            if self.timeline is not None:
+                self.timeline.span("copies", copy.op, copy.issued, self.time)
+            copy.land()
+
+    def drive(self, main: Group) -> None:
+        """Run until the first group has ended. Raises `Hang`."""
+        while main in self.groups:
+            ready = [group for group in self.groups if group.waiting is None or group.waiting()]
+            if self._lands(bool(ready)):
+                self.land(self.under_way[self.random.randrange(len(self.under_way))])
+            elif ready:
+                self._resume(self.random.choice(ready))
+            else:
+                self._hang()
+
+    def _lands(self, others: bool) -> bool:
+        if not self.under_way:
+            return False
+        if not others:
+            return True
+        return self.order.landing is Landing.RANDOM and self.random.random() < 0.3
+
+    def _resume(self, group: Group) -> None:
+        group.waiting = None
+        assert group.coroutine is not None
+        try:
+            group.waiting = next(group.coroutine)
+        except StopIteration:
+            self._end(group)
+
+    def _end(self, group: Group) -> None:
+        """A group has executed its last op."""
+        self.groups.remove(group)
+        for agent, queue in group.copies.items():
+            for number, op in queue.all():
+                if not self.clocks.done[agent] >> number & 1:
+                    self.reports.add(Kind.UNFINISHED, op, "nobody has waited for it")
+
+    def _hang(self) -> None:
+        for group in self.groups:
+            op = group.at
+            if op is not None:
+                self.reports.add(Kind.HANG, op, f"{group.name} waits for ever")
+        raise Hang
+
+    def run(self, kernel: tile.FuncOp, arguments: Sequence[Any]) -> None:
+        """Execute the kernel as this program."""
+        main = Group(self, f"warps 0-{self.num_warps - 1}", 0, self.num_warps)
+        self.start(main)
+        main.coroutine = Program(self, main).coroutine(kernel.body)(*arguments)
+        self.drive(main)
+        for copy in list(self.under_way):
+            self.reports.add(Kind.UNFINISHED, copy.op, "nobody has waited for it")
+            self.land(copy)
+
+
+@dataclass
+class TensorMap:
+    """A descriptor that the kernel has written to memory; copies may use it once it has been acquired."""
+
+    descriptor: Descriptor
+    op: Operation
+    acquired: bool = False
+
+
+def _number(module: ModuleOp, name: str, default: int) -> int:
+    value = module.attributes.get(name)
+    return value.value.data if isinstance(value, IntegerAttr) else default
+
+
+def _buffer_size(op: Operation) -> int:
+    if isinstance(op, gpu_layout.LocalAllocOp):
+        type_ = type_of(op.result)
+        assert isinstance(type_, MemDescType)
+        return allocation_size(type_)
+    return scratch_size(op)

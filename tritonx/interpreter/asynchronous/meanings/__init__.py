@@ -1,0 +1,19 @@
+"""What the ops of `ttg` and `ttng` mean in the machine, and those of the tile dialect that touch shared memory."""
+
+from __future__ import annotations
+
+from tritonx.interpreter.asynchronous.meanings import barrier, control, copies, memory, product, scratch, tensor_map
+from tritonx.interpreter.asynchronous.program import Table
+
+MEANINGS: Table = {
+    **control.TABLE,
+    **memory.TABLE,
+    **scratch.TABLE,
+    **barrier.TABLE,
+    **copies.TABLE,
+    **tensor_map.TABLE,
+    **product.TABLE,
+}
+"""By class of op; what is not here has its meaning in `tritonx.interpreter.meanings`."""
+
+__all__ = ["MEANINGS"]

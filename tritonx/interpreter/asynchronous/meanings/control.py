@@ -1,0 +1,153 @@
+"""Control flow as coroutines, barriers of a group, and warp specialisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tritonx.dialects import gpu, gpu_layout, scf, tile
+from tritonx.interpreter.asynchronous.group import Group, Warps
+from tritonx.interpreter.asynchronous.program import Coroutine, Program, Table
+from tritonx.interpreter.execution import Function
+from tritonx.interpreter.meanings.control import loop_range
+from tritonx.interpreter.values import dtype_of, undefined
+from tritonx.ir.types import is_tensor, shape_of, type_of
+
+
+def _if(op: Any, bind: Program) -> Function:
+    then, otherwise = bind.coroutine(op.true_region), bind.coroutine(op.false_region)
+
+    def choose(condition: Any) -> Coroutine:
+        return (yield from (then if condition else otherwise)())
+
+    return choose
+
+
+def _for(op: Any, bind: Program) -> Function:
+    body, numbers = bind.coroutine(op.body), loop_range(op)
+
+    def loop(lower: Any, upper: Any, step: Any, *carried: Any) -> Coroutine:
+        for index in numbers(lower, upper, step):
+            carried = yield from body(index, *carried)
+        return carried
+
+    return loop
+
+
+def _while(op: Any, bind: Program) -> Function:
+    before, after = bind.coroutine(op.before_region), bind.coroutine(op.after_region)
+
+    def loop(*carried: Any) -> Coroutine:
+        while True:
+            proceed, *passed = yield from before(*carried)
+            if not proceed:
+                return tuple(passed)
+            carried = yield from after(*passed)
+            yield None
+
+    return loop
+
+
+def _execute_region(op: Any, bind: Program) -> Function:
+    body = bind.coroutine(op.region)
+
+    def run() -> Coroutine:
+        return (yield from body())
+
+    return run
+
+
+def _call(op: Any, bind: Program) -> Function:
+    callee = bind.callee(op.callee.root_reference.data)
+
+    def call(*arguments: Any) -> Coroutine:
+        return (yield from callee(*arguments))
+
+    return call
+
+
+def _barrier(op: Any, bind: Program) -> Function:
+    """The warps of the group meet; of a partition, its own."""
+    group = bind.group
+
+    def meet() -> None:
+        if bind.machine.timeline is not None:
+            bind.machine.timeline.mark(group.name, op, bind.machine.time)
+        group.meet()
+
+    return meet
+
+
+def _warp_specialize(op: Any, bind: Program) -> Function:
+    """All warps meet, the partitions start, the default region runs on the group's own warps; at the end all meet."""
+    machine, group = bind.machine, bind.group
+    default = bind.coroutine(op.defaultRegion)
+    counts = [int(n) for n in op.partitionNumWarps.get_values()]
+
+    def run(*captured: Any) -> Coroutine:
+        started = _partitions(bind, counts)
+        _hand_over(bind, [group], started)
+        for made, region in zip(started, op.partitions, strict=True):
+            made.coroutine = Program(machine, made).coroutine(region)(*captured)
+            machine.start(made)
+        results = yield from default()
+        group.at = op
+        yield lambda: not any(made in machine.groups for made in started)
+        _hand_over(bind, started, [group])
+        return results
+
+    return run
+
+
+def _hand_over(bind: Program, leaving: list[Group], coming: list[Group]) -> None:
+    """All warps meet: what those know that did something, all others know afterwards."""
+    bind.machine.clocks.meet([agent for group in (*leaving, *coming) for agent in group.all])
+
+
+def _partitions(bind: Program, counts: list[int]) -> list[Group]:
+    """A group for each partition: its warps come behind the kernel's, and those of the partitions before."""
+    together = bind.machine.warps is Warps.TOGETHER
+    first = 1 if together else bind.machine.num_warps
+    made: list[Group] = []
+    for number, count in enumerate(counts):
+        made.append(Group(bind.machine, f"partition {number}", first, count))
+        first += 1 if together else count
+    return made
+
+
+def _predicate_stage(op: Any, bind: Program) -> Function:
+    """Stage `stage` of an iteration has work while the iteration that started it so many steps ago was in range."""
+    ahead = op.maxStage.value.data - op.stage.value.data
+
+    def has_work(iv: Any, ub: Any, step: Any) -> Any:
+        return iv < ub - step * type(step)(ahead)
+
+    return has_work
+
+
+def _mask(op: Any, bind: Program) -> Function:
+    body = bind.coroutine(op.region)
+    types = [type_of(result) for result in op.results]
+
+    def run(predicate: Any) -> Coroutine:
+        if predicate:
+            return (yield from body())
+        values = [(type_, undefined(dtype_of(type_), bind.execution.poison)) for type_ in types]
+        return tuple(np.full(shape_of(type_), value) if is_tensor(type_) else value for type_, value in values)
+
+    return run
+
+
+TABLE: Table = {
+    scf.IfOp: _if,
+    scf.ForOp: _for,
+    scf.WhileOp: _while,
+    scf.ExecuteRegionOp: _execute_region,
+    tile.CallOp: _call,
+    gpu.BarrierOp: _barrier,
+    gpu_layout.LocalBarrierOp: _barrier,
+    gpu_layout.WarpSpecializeOp: _warp_specialize,
+    gpu_layout.PredicateStageOp: _predicate_stage,
+    gpu_layout.MaskOp: _mask,
+}

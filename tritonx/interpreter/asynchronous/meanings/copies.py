@@ -1,0 +1,231 @@
+"""Asynchronous copies: the threads' own (cp.async, in groups) and those of the tensor memory accelerator.
+
+A thread's copies write when they are issued, as far as anybody can tell who has not waited: the bytes are there, but
+nobody knows of them before the wait. A copy of the accelerator is issued by one thread of each block; the data moves
+when the driver lands it, or at the latest when a wait for it ends.
+"""
+
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from tritonx.analysis.buffers import stored_bytes
+from tritonx.dialects import gpu_layout
+from tritonx.dialects import nvidia as ttng
+from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.dialects.tile.memory import loaded_from
+from tritonx.interpreter.asynchronous.footprints import View, bytes_at, places
+from tritonx.interpreter.asynchronous.machine import Copy
+from tritonx.interpreter.asynchronous.meanings.barrier import barrier_at
+from tritonx.interpreter.asynchronous.meanings.memory import addresses, contents, put
+from tritonx.interpreter.asynchronous.meanings.tensor_map import checked
+from tritonx.interpreter.asynchronous.program import Coroutine, Program, Table
+from tritonx.interpreter.asynchronous.shared import Mode, Proxy, Touch
+from tritonx.interpreter.execution import Function
+from tritonx.interpreter.meanings import descriptor as tile_descriptor
+from tritonx.interpreter.meanings.memory import read
+from tritonx.interpreter.values import Descriptor, dtype_of, storage_of
+from tritonx.ir.types import type_of
+
+# --- copies of the threads, in groups
+
+
+def _copy(op: Any, bind: Program) -> Function:
+    machine, group = bind.machine, bind.group
+    pointers, type_ = type_of(op.src), cast(MemDescType, type_of(op.result))
+    source = loaded_from(pointers)
+    dtype, size = dtype_of(source), stored_bytes(source)
+    masked = op.mask is not None
+
+    def copy(pointer: Any, view: View, *rest: Any) -> None:
+        mask, other = (rest[0] if masked else None), (rest[1] if len(rest) > 1 else dtype.type(0))
+        loaded = read(bind, pointer, dtype, mask, other)
+        parts = group.operation(op, group.all).parts
+        machine.shared.touch(op, group.touches(source, type_, view, size, Mode.WRITE, Proxy.BOTH, parts))
+        put(bind, type_, view, loaded)
+        for agent, part in parts.items():
+            group.copies[agent].open.append((part, op))
+
+    return copy
+
+
+def _commit(op: Any, bind: Program) -> Function:
+    def commit(*tokens: Any) -> None:
+        for queue in bind.group.copies.values():
+            queue.commit()
+
+    return commit
+
+
+def _wait(op: Any, bind: Program) -> Function:
+    count = op.num.value.data
+
+    def wait(*tokens: Any) -> None:
+        for agent, queue in bind.group.copies.items():
+            for part in queue.keep(count):
+                bind.machine.clocks.wait_for(agent, part)
+
+    return wait
+
+
+# --- copies of the tensor memory accelerator
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A copy to global memory under way."""
+
+    part: int
+    copy: Copy
+
+
+def _taken(bind: Program, type_: MemDescType, view: View, block: int) -> int:
+    """The bytes of a view in one block."""
+    offsets, blocks = places(type_, view.start)
+    size = storage_of(type_.element_type).itemsize
+    where = (offsets * size + (blocks * bind.machine.stride + view.base))[blocks == block]
+    return bytes_at(where, size)
+
+
+def _to_shared(op: Any, bind: Program, barrier: View, view: View, fetch: Callable[[], Any]) -> None:
+    """One copy a block of what `fetch` gives, whose bytes count for the block's barrier."""
+    machine, group = bind.machine, bind.group
+    type_ = cast(MemDescType, type_of(op.result))
+    where = addresses(bind, type_, view)
+    size = storage_of(type_.element_type).itemsize
+    agents = [group.elected(block) for block in range(machine.blocks)]
+    parts = group.operation(op, agents).parts
+    taken = [_taken(bind, type_, view, block) for block in range(machine.blocks)]
+    touches = [
+        Touch(each, Mode.WRITE, agent, Proxy.ASYNC, parts[agent]) for each, agent in zip(taken, agents, strict=True)
+    ]
+    machine.shared.touch(op, touches)
+    machine.shared.reserve(view.buffer, where, size)
+    told = [barrier_at(bind, op, barrier, block, agent) for block, agent in enumerate(agents)]
+
+    def land() -> None:
+        whole = machine.shared.owner[where] == view.buffer.number
+        if whole.all():  # otherwise somebody has been reported for it already
+            put(bind, type_, view, np.reshape(fetch(), type_.shape))
+        for agent, each, one in zip(agents, taken, told, strict=True):
+            if one is not None:
+                one.receive(op, machine.clocks.only([parts[agent]]), each.bit_count())
+
+    machine.issue(op, land)
+
+
+def _load(op: Any, bind: Program) -> Function:
+    rank = len(op.coord)
+
+    def load(given: Any, *rest: Any) -> Coroutine:
+        yield None
+        coordinates, (barrier, view, predicate) = rest[:rank], rest[rank:]
+        if predicate:
+            descriptor = checked(bind, op, given)
+            _to_shared(op, bind, barrier, view, lambda: tile_descriptor.block_of(bind, descriptor, coordinates))
+        return ()
+
+    return load
+
+
+def _gather(op: Any, bind: Program) -> Function:
+    def gather(given: Any, rows: Any, column: Any, barrier: View, view: View, predicate: Any) -> Coroutine:
+        yield None
+        if predicate:
+            descriptor = checked(bind, op, given)
+            _to_shared(op, bind, barrier, view, lambda: tile_descriptor.rows_of(bind, descriptor, rows, column))
+        return ()
+
+    return gather
+
+
+def _from_shared(op: Any, bind: Program, view: View, give: Callable[[Any], None]) -> None:
+    """One copy a block, a group of its own, of what a view holds."""
+    machine, group = bind.machine, bind.group
+    type_ = cast(MemDescType, type_of(op.src))
+    agents = [group.elected(block) for block in range(machine.blocks)]
+    parts = group.operation(op, agents).parts
+    touches = [
+        Touch(_taken(bind, type_, view, block), Mode.READ, agent, Proxy.ASYNC, parts[agent])
+        for block, agent in enumerate(agents)
+    ]
+    machine.shared.touch(op, touches)
+    machine.shared.check_contents(op, view.buffer, addresses(bind, type_, view))
+    copy = machine.issue(op, lambda: give(contents(bind, op, type_, view)))
+    for agent in agents:
+        group.stores[agent].append(Stored(parts[agent], copy))
+
+
+def _store(op: Any, bind: Program) -> Function:
+    def store(given: Any, *rest: Any) -> Coroutine:
+        yield None
+        *coordinates, view = rest
+        descriptor = checked(bind, op, given)
+        _from_shared(op, bind, view, lambda tile: tile_descriptor.put_block(bind, descriptor, coordinates, tile))
+        return ()
+
+    return store
+
+
+def _reduce(op: Any, bind: Program) -> Function:
+    combine = tile_descriptor.combination(op.kind.value.data, type_of(op.desc))
+
+    def reduce(given: Any, *rest: Any) -> Coroutine:
+        yield None
+        *coordinates, view = rest
+        descriptor: Descriptor = checked(bind, op, given)
+
+        def give(tile: Any) -> None:
+            tile_descriptor.combine_block(bind, descriptor, coordinates, tile, combine)
+
+        _from_shared(op, bind, view, give)
+        return ()
+
+    return reduce
+
+
+def _scatter(op: Any, bind: Program) -> Function:
+    def scatter(given: Any, rows: Any, column: Any, view: View) -> Coroutine:
+        yield None
+        descriptor = checked(bind, op, given)
+        _from_shared(op, bind, view, lambda tile: tile_descriptor.put_rows(bind, descriptor, rows, column, tile))
+        return ()
+
+    return scatter
+
+
+def _store_wait(op: Any, bind: Program) -> Function:
+    count = op.pendings.value.data
+
+    def wait() -> Coroutine:
+        yield None
+        for agent, stores in bind.group.stores.items():
+            done = stores[: max(0, len(stores) - count)]
+            del stores[: len(done)]
+            for one in done:
+                bind.machine.land(one.copy)
+                bind.machine.clocks.wait_for(agent, one.part)
+        return ()
+
+    return wait
+
+
+TABLE: Table = {
+    gpu_layout.AsyncCopyGlobalToLocalOp: _copy,
+    gpu_layout.AsyncCommitGroupOp: _commit,
+    gpu_layout.AsyncWaitOp: _wait,
+    ttng.AsyncTMACopyGlobalToLocalOp: _load,
+    ttng.AsyncTMACopyLocalToGlobalOp: _store,
+    ttng.AsyncTMAReduceOp: _reduce,
+    ttng.AsyncTMAGatherOp: _gather,
+    ttng.AsyncTMAScatterOp: _scatter,
+    ttng.TMAStoreWaitOp: _store_wait,
+}

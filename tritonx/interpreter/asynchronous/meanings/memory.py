@@ -1,0 +1,132 @@
+"""Shared memory: allocation, loads, stores, views."""
+
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from tritonx.analysis.buffers import stored_bytes
+from tritonx.dialects import gpu_layout
+from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.interpreter.asynchronous.footprints import View, corner, entry_bytes, places
+from tritonx.interpreter.asynchronous.program import Program, Table
+from tritonx.interpreter.asynchronous.shared import Mode
+from tritonx.interpreter.execution import Function
+from tritonx.interpreter.meanings.dot import decoded_pairs
+from tritonx.interpreter.rounding import round_to
+from tritonx.interpreter.values import dtype_of, storage_of
+from tritonx.ir.types import element_type, type_of
+
+
+def addresses(bind: Program, type_: MemDescType, view: View) -> Any:
+    """The byte address, over all blocks, of each element of a view; an array of its shape."""
+    offsets, blocks = places(type_, view.start)
+    return offsets * storage_of(type_.element_type).itemsize + (blocks * bind.machine.stride + view.base)
+
+
+def put(bind: Program, type_: MemDescType, view: View, value: Any) -> None:
+    """The contents of a view, without a check."""
+    stored = np.ascontiguousarray(np.broadcast_to(value, type_.shape), storage_of(type_.element_type))
+    bind.machine.shared.write(view.buffer, addresses(bind, type_, view), stored)
+
+
+def contents(bind: Program, op: Any, type_: MemDescType, view: View) -> Any:
+    """The tile that a view holds."""
+    dtype = dtype_of(type_.element_type)
+    where = addresses(bind, type_, view)
+    held = bind.machine.shared.read(op, view.buffer, where, storage_of(type_.element_type))
+    return held != 0 if dtype == np.bool_ else held
+
+
+def _store(op: Any, bind: Program, source: Any, type_: MemDescType, view: View, value: Any) -> None:
+    touches = bind.group.touches(source, type_, view, stored_bytes(source), Mode.WRITE)
+    bind.machine.shared.touch(op, touches)
+    put(bind, type_, view, value)
+
+
+def _local_alloc(op: Any, bind: Program) -> Function:
+    type_ = cast(MemDescType, type_of(op.result))
+    source = None if op.src is None else type_of(op.src)
+
+    def alloc(value: Any = None) -> View:
+        buffer = bind.machine.buffer(op)
+        assert buffer is not None
+        view = View(buffer, buffer.base)
+        if source is not None:
+            _store(op, bind, source, type_, view, value)
+        return view
+
+    return alloc
+
+
+def _local_store(op: Any, bind: Program) -> Function:
+    source, type_ = type_of(op.src), cast(MemDescType, type_of(op.dst))
+    return lambda value, view: _store(op, bind, source, type_, view, value)
+
+
+def _local_load(op: Any, bind: Program) -> Function:
+    type_, result = cast(MemDescType, type_of(op.src)), type_of(op.result)
+
+    def load(view: View, token: Any = None) -> Any:
+        touches = bind.group.touches(result, type_, view, stored_bytes(result), Mode.READ)
+        bind.machine.shared.touch(op, touches)
+        return contents(bind, op, type_, view)
+
+    return load
+
+
+def _index(op: Any, bind: Program) -> Function:
+    type_ = cast(MemDescType, type_of(op.result))
+    step = entry_bytes(type_, storage_of(type_.element_type).itemsize)
+    return lambda view, index: replace(view, base=view.base + int(index) * step)
+
+
+def _subslice(op: Any, bind: Program) -> Function:
+    start = corner(cast(MemDescType, type_of(op.src)), [int(n) for n in op.offsets.get_values()])
+    return lambda view: replace(view, start=view.start ^ start)
+
+
+def _same_place(op: Any, bind: Program) -> Function:
+    """A view that only renames dims: its type says how."""
+    return lambda view: view
+
+
+def _dealloc(op: Any, bind: Program) -> Function:
+    return lambda view: None
+
+
+def _global_scratch(op: Any, bind: Program) -> Function:
+    size, alignment = op.nbytes.value.data, op.alignment.value.data
+
+    def alloc() -> Any:
+        held = np.zeros(size + alignment, np.uint8)
+        address = bind.execution.memory.register(held, "global scratch memory", initialised=False)
+        return np.int64(-(-address // alignment) * alignment)
+
+    return alloc
+
+
+def _fp4_to_fp(op: Any, bind: Program) -> Function:
+    axis, dtype = op.axis.value.data, dtype_of(element_type(type_of(op.result)))
+    return lambda src: round_to(decoded_pairs(src, axis), dtype)
+
+
+TABLE: Table = {
+    gpu_layout.LocalAllocOp: _local_alloc,
+    gpu_layout.LocalStoreOp: _local_store,
+    gpu_layout.LocalLoadOp: _local_load,
+    gpu_layout.LocalDeallocOp: _dealloc,
+    gpu_layout.MemDescIndexOp: _index,
+    gpu_layout.MemDescSubsliceOp: _subslice,
+    gpu_layout.MemDescTransOp: _same_place,
+    gpu_layout.MemDescReshapeOp: _same_place,
+    gpu_layout.MemDescReinterpretOp: _same_place,
+    gpu_layout.GlobalScratchAllocOp: _global_scratch,
+    gpu_layout.Fp4ToFpOp: _fp4_to_fp,
+}

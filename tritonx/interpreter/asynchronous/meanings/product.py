@@ -1,0 +1,114 @@
+"""Products of a warp group: issued, under way, waited for.
+
+While a product is under way it may read its operands in shared memory, through the asynchronous proxy, and its result
+is nobody's but the next product's that adds to it. Each warp multiplies the rows and columns that it has of the result.
+"""
+
+# Operands are arrays of any dtype: to pyright, what NumPy makes of them is partially unknown.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from tritonx.dialects import nvidia as ttng
+from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.interpreter.asynchronous.footprints import View, bytes_at, shares
+from tritonx.interpreter.asynchronous.group import Operations
+from tritonx.interpreter.asynchronous.meanings.memory import addresses, contents
+from tritonx.interpreter.asynchronous.program import Coroutine, InFlight, Program, Table
+from tritonx.interpreter.asynchronous.reports import Kind
+from tritonx.interpreter.asynchronous.shared import Mode, Proxy
+from tritonx.interpreter.execution import Function
+from tritonx.interpreter.meanings.dot import product
+from tritonx.interpreter.values import dtype_of, storage_of
+from tritonx.ir.types import shape_of, type_of
+
+
+def _read_by(result: Attribute, where: Any, size: int, axis: int) -> Iterator[tuple[int, int, int]]:
+    """(block, warp, bytes) of an operand of which each warp reads what it has of the result along `axis`."""
+    shape = shape_of(result)
+    for block, warp, elements in shares(result):
+        chosen = np.unique(np.unravel_index(elements, shape)[axis])
+        yield block, warp, bytes_at(np.take(where, chosen, axis=axis), size)
+
+
+def _dot(op: Any, bind: Program) -> Function:
+    machine, group = bind.machine, bind.group
+    types = type_of(op.a), type_of(op.b)
+    result = type_of(op.d)
+    elements = [t.element_type if isinstance(t, MemDescType) else t for t in types]
+    multiply = product(dtype_of(elements[0]), dtype_of(result), op.inputPrecision.value.data)
+    waits = not op.isAsync.value.data
+    read: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
+
+    def operand(number: int, given: Any, issued: Operations) -> Any:
+        type_ = types[number]
+        if not isinstance(type_, MemDescType):
+            return _settled(op, bind, given)
+        view: View = given
+        key = number, view.base, view.start
+        if key not in read:
+            size = storage_of(type_.element_type).itemsize
+            read[key] = list(_read_by(result, addresses(bind, type_, view), size, number))
+        touches = group.joined(read[key], Mode.READ, Proxy.ASYNC, issued.parts)
+        machine.shared.touch(op, touches)
+        return contents(bind, op, type_, view)
+
+    def dot(a: Any, b: Any, c: Any, use: Any = True) -> Coroutine:
+        yield None
+        issued = group.operation(op, group.all)
+        left, right = operand(0, a, issued), operand(1, b, issued)
+        total = _accumulator(op, bind, c)
+        value = multiply(left, right, total if use else np.zeros_like(total))
+        group.products.append(issued)
+        if waits:
+            wait_for(bind, 0)
+            return (value,)
+        return (InFlight(value, issued),)
+
+    return dot
+
+
+def _accumulator(op: Any, bind: Program, given: Any) -> Any:
+    """The tile that a product adds to: products that follow one another need no wait between them."""
+    return given.value if isinstance(given, InFlight) else given
+
+
+def _settled(op: Any, bind: Program, given: Any) -> Any:
+    if isinstance(given, InFlight):
+        if not bind.group.finished(given.product):
+            bind.machine.reports.add(Kind.IN_FLIGHT, op, "reads a result that nobody has waited for", given.product.op)
+        return given.value
+    return given
+
+
+def wait_for(bind: Program, count: int) -> None:
+    """All products of the group but the last `count` are over."""
+    group, machine = bind.group, bind.machine
+    kept = max(0, len(group.products) - count)
+    done, group.products = group.products[:kept], group.products[kept:]
+    for one in done:
+        for agent, part in one.parts.items():
+            machine.clocks.wait_for(agent, part)
+        if machine.timeline is not None:
+            machine.timeline.span(f"products of {group.name}", one.op, one.issued, machine.time)
+
+
+def _wait(op: Any, bind: Program) -> Function:
+    count = op.pendings.value.data
+
+    def wait(*inputs: Any) -> tuple[Any, ...]:
+        wait_for(bind, count)
+        over = (isinstance(given, InFlight) and bind.group.finished(given.product) for given in inputs)
+        return tuple(given.value if done else given for given, done in zip(inputs, over, strict=True))
+
+    return wait
+
+
+TABLE: Table = {ttng.WarpGroupDotOp: _dot, ttng.WarpGroupDotWaitOp: _wait}

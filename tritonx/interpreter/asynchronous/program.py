@@ -1,0 +1,226 @@
+"""A function bound for one group of warps: a coroutine that executes its ops and stops where it may have to wait.
+
+As `interpreter/machine.py` does, every op is bound once and every value gets a slot in a frame. What differs is that a
+step may *suspend*: its function is a generator, and so is everything around it. Tiles are whole: an op on tiles is
+executed once for all warps of the group, by its meaning of `interpreter/meanings`. What warps do each by themselves,
+touching shared memory and waiting, the functions of `asynchronous/meanings` do for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from inspect import isgeneratorfunction
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tritonx.dialects import cf, tile
+from tritonx.interpreter.asynchronous.reports import Kind
+from tritonx.interpreter.errors import KernelFault, UnsupportedInInterpreter
+from tritonx.interpreter.execution import Execution, Function, LaneFunction
+from tritonx.interpreter.machine import Branch, Slots, is_straight_line, is_terminator, place_of, single_ufunc
+from tritonx.interpreter.meanings import MEANINGS
+
+if TYPE_CHECKING:
+    from tritonx.interpreter.asynchronous.group import Group
+    from tritonx.interpreter.asynchronous.machine import Machine
+
+Wait = Callable[[], bool] | None
+"""What a coroutine yields: None where others may go first, else what must hold before it goes on."""
+
+Coroutine = Generator[Wait, None, tuple[Any, ...]]
+
+Meaning = Callable[[Any, "Program"], Function]
+"""What an op does in the machine, bound for a group: a function of the op's operands, or a generator function."""
+
+Table = dict[type[Operation], Meaning]
+
+
+@dataclass(frozen=True)
+class InFlight:
+    """The result of a product that has been issued: the tile it is going to be, and the product."""
+
+    value: Any
+    product: Any
+
+
+@dataclass(slots=True)
+class Step:
+    """One op: call `function` on the operands' slots, put what it returns into the results' slots. `plain`: it is
+    given tiles, never products under way."""
+
+    function: Function
+    operands: Slots
+    results: Slots
+    op: Operation
+    suspends: bool
+    plain: bool
+
+
+@dataclass(slots=True)
+class Code:
+    """A block: slots of its arguments, its steps, and what it returns or where it goes."""
+
+    arguments: Slots
+    steps: list[Step]
+    returned: Slots
+    branch: Branch | None
+
+
+class Program:
+    """Binds the ops of one function, or of one partition, for a group; the `Binder` that meanings get."""
+
+    def __init__(self, machine: Machine, group: Group) -> None:
+        self.machine = machine
+        self.group = group
+        self._frame: list[Any] = []
+        self._slots: dict[SSAValue, int] = {}
+
+    @property
+    def execution(self) -> Execution:
+        return self.machine.execution
+
+    def coroutine(self, region: Region) -> Callable[..., Coroutine]:
+        """The region as a function of its first block's arguments that gives a coroutine, whose result is what the
+        terminator returns."""
+        blocks = list(region.blocks)
+        numbers = {block: n for n, block in enumerate(blocks)}
+        code = [self._block(block, numbers) for block in blocks]
+
+        def walk(*arguments: Any) -> Coroutine:
+            if not code:
+                return ()
+            current, passed = code[0], arguments
+            while True:
+                returned = yield from self._run(current, passed)
+                if current.branch is None:
+                    return returned
+                way = 0 if current.branch.condition is None or self._frame[current.branch.condition] else 1
+                passed = tuple(self._frame[slot] for slot in current.branch.passed[way])
+                current = code[current.branch.targets[way]]
+                yield None
+
+        return walk
+
+    def region(self, region: Region) -> Function:
+        """A region that never waits."""
+        walk = self.coroutine(region)
+
+        def run(*arguments: Any) -> tuple[Any, ...]:
+            steps = walk(*arguments)
+            try:
+                while True:
+                    next(steps)
+            except StopIteration as end:
+                return end.value
+
+        return run
+
+    def lanewise(self, region: Region) -> LaneFunction:
+        run = self.region(region)
+        if is_straight_line(region, self.machine.callee):
+            return LaneFunction(run, single_ufunc(region))
+
+        def lane_by_lane(*lanes: Any) -> tuple[Any, ...]:
+            arrays = np.broadcast_arrays(*lanes)
+            outputs = [run(*(array[index] for array in arrays)) for index in np.ndindex(arrays[0].shape)]
+            return tuple(np.array(column).reshape(arrays[0].shape) for column in zip(*outputs, strict=True))
+
+        return LaneFunction(lane_by_lane)
+
+    def callee(self, name: str) -> Callable[..., Coroutine]:
+        """The module's function of this name, bound anew for each op that calls it."""
+        bound: list[Callable[..., Coroutine]] = []
+
+        def call(*arguments: Any) -> Coroutine:
+            if not bound:
+                function: tile.FuncOp = self.machine.callee(name)
+                bound.append(Program(self.machine, self.group).coroutine(function.body))
+            return bound[0](*arguments)
+
+        return call
+
+    def function(self, name: str) -> Function:
+        """A function of the module that never waits: what combine regions call."""
+        return Program(self.machine, self.group).region(self.machine.callee(name).body)
+
+    # --- binding
+
+    def _slot(self, value: SSAValue) -> int:
+        slot = self._slots.get(value)
+        if slot is None:
+            slot = self._slots[value] = len(self._frame)
+            self._frame.append(None)
+        return slot
+
+    def _block(self, block: Block, numbers: dict[Block, int]) -> Code:
+        arguments = tuple(self._slot(argument) for argument in block.args)
+        steps: list[Step] = []
+        last = block.last_op
+        for op in block.ops:
+            if op is last and is_terminator(op) and not op.results:
+                break
+            steps.append(self._step(op))
+        return self._end(arguments, steps, last, numbers)
+
+    def _step(self, op: Operation) -> Step:
+        own = self.machine.meanings.get(type(op))
+        meaning = own or MEANINGS.get(type(op))
+        if meaning is None:
+            raise UnsupportedInInterpreter(f"the machine has no meaning for '{op.name}'").at(place_of(op), None)
+        operands = tuple(self._slot(operand) for operand in op.operands)
+        results = tuple(self._slot(result) for result in op.results)
+        try:
+            function = meaning(op, self)
+        except KernelFault as fault:
+            raise fault.at(place_of(op), None) from fault.__cause__
+        return Step(function, operands, results, op, isgeneratorfunction(function), own is None)
+
+    def _end(self, arguments: Slots, steps: list[Step], last: Operation | None, numbers: dict[Block, int]) -> Code:
+        def slots(values: Iterable[SSAValue]) -> Slots:
+            return tuple(self._slot(value) for value in values)
+
+        if isinstance(last, cf.BranchOp):
+            return Code(arguments, steps, (), Branch((numbers[last.successor],), (slots(last.arguments),), None))
+        if isinstance(last, cf.ConditionalBranchOp):
+            targets = numbers[last.then_block], numbers[last.else_block]
+            passed = slots(last.then_arguments), slots(last.else_arguments)
+            return Code(arguments, steps, (), Branch(targets, passed, self._slot(last.cond)))
+        ends = last is not None and is_terminator(last)
+        return Code(arguments, steps, slots(last.operands) if ends and last is not None else (), None)
+
+    # --- running
+
+    def _run(self, code: Code, arguments: Sequence[Any]) -> Coroutine:
+        frame = self._frame
+        for slot, value in zip(code.arguments, arguments, strict=True):
+            frame[slot] = value
+        for step in code.steps:
+            values: list[Any] = [frame[slot] for slot in step.operands]
+            if step.plain:
+                values = [self._settled(step.op, v) if type(v) is InFlight else v for v in values]
+            self.machine.time += 1
+            try:
+                value: Any = step.function(*values)
+                if step.suspends:
+                    value = yield from cast(Coroutine, value)
+            except KernelFault as fault:
+                raise fault.at(place_of(step.op), self.execution.program) from fault.__cause__
+            self._put(step.results, value)
+        return tuple([frame[slot] for slot in code.returned])
+
+    def _put(self, results: Slots, value: Any) -> None:
+        """The only result, or a tuple of all of them."""
+        if len(results) == 1:
+            self._frame[results[0]] = value[0] if type(value) is tuple else value
+        elif results:
+            for slot, part in zip(results, value, strict=True):
+                self._frame[slot] = part
+
+    def _settled(self, op: Operation, value: InFlight) -> Any:
+        """The tile of a product, which must be over."""
+        if not self.group.finished(value.product):
+            self.machine.reports.add(Kind.IN_FLIGHT, op, "uses a result that nobody has waited for", value.product.op)
+        return value.value
