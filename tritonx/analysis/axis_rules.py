@@ -19,7 +19,7 @@ from tritonx.analysis import axis_value as v
 from tritonx.analysis.axis_value import AxisInfo
 from tritonx.dialects import arith, gpu_layout, tile
 from tritonx.dialects.layout_constraints import is_elementwise
-from tritonx.ir.effects import effects_of
+from tritonx.ir.effects import has_effects
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.splat import SplatAttr
 from tritonx.ir.types import PointerType, bit_width, element_type, shape_of, type_of
@@ -284,7 +284,7 @@ def _program_id(op: Any, _: Sequence[AxisInfo]) -> AxisInfo:
 def is_repeatable(op: Operation) -> bool:
     """Whether the op declares that each element of its results is a function of the operands' elements in its place,
     and has no effect besides."""
-    return is_elementwise(op) and not effects_of(op)
+    return is_elementwise(op) and not has_effects(op)
 
 
 RULES: dict[type[Operation], Rule] = {

@@ -7,16 +7,17 @@ something from outside keeps it alive to the end of the loop, since the next ite
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.analysis import scratch
-from tritonx.dialects import gpu_layout, scf, tile
+from tritonx.dialects import gpu_layout, tile
+from tritonx.dialects.control_flow import becomes, is_concurrent, repeats
+from tritonx.dialects.effects import Kind, Resource, effects_of, resources_of, views_of
 from tritonx.dialects.gpu_layout import MemDescType, encoding_value
-from tritonx.dialects.layout_constraints import constraint_of
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
 from tritonx.layouts import (
@@ -39,14 +40,6 @@ SWIZZLE_ALIGNMENT = {128: 1024, 64: 512, 32: 256, 0: 128}
 
 ONE_BLOCK = "with num_ctas=1 every tile lies in one block"
 """What to do about a tile that is spread over a cluster."""
-
-VIEWS = (
-    gpu_layout.MemDescIndexOp,
-    gpu_layout.MemDescSubsliceOp,
-    gpu_layout.MemDescTransOp,
-    gpu_layout.MemDescReshapeOp,
-    gpu_layout.MemDescReinterpretOp,
-)
 
 
 @dataclass(frozen=True)
@@ -74,21 +67,34 @@ def stored_bytes(type_: Any) -> int:
 
 
 def scratch_size(op: Operation) -> int:
-    """Bytes of scratch memory that an op needs while it is executed; 0 where it declares no exchange between threads.
+    """Bytes of scratch memory that an op needs while it is executed; 0 where it declares no effect on any.
 
-    Raises PassError where threads of several blocks would have to exchange data, and for an op that declares an
-    exchange and is not in the table.
+    Raises PassError where threads of several blocks would have to exchange data, and for an op that declares scratch
+    memory and is not in the table.
     """
-    declared = constraint_of(op)
-    if declared is None or not declared.exchange:
+    if Resource.SCRATCH not in resources_of(op):
         return 0
     rule = SCRATCH.get(type(op))
     if rule is None:
-        raise PassError(op, f"the scratch memory of {op.name} is not known, but its threads exchange data")
+        raise PassError(op, f"the scratch memory of {op.name} is not known, but it declares that it uses some")
     try:
         return rule(op)
     except LayoutError as error:
         raise PassError(op, str(error), ONE_BLOCK) from error
+
+
+def allocates_memory(op: Operation) -> TypeGuard[gpu_layout.LocalAllocOp]:
+    """Whether the op makes shared memory that its result names."""
+    if Resource.MEMDESC not in resources_of(op):
+        return False
+    made = (v for effect in effects_of(op) or () if effect.kind is Kind.ALLOCATE for v in effect.places(op))
+    return any(is_shared_memory(value) for value in made)
+
+
+def is_shared_memory(value: SSAValue) -> bool:
+    """Whether a value names shared memory, and not a tensor core's or no memory at all."""
+    type_ = type_of(value)
+    return isinstance(type_, MemDescType) and isinstance(type_.memory_space, gpu_layout.SharedMemoryAttr)
 
 
 def conversion_plan(op: gpu_layout.ConvertLayoutOp) -> ConversionPlan:
@@ -115,9 +121,8 @@ def _of_scan(op: Any) -> int:
 
 
 def _of_atomic(op: Any) -> int:
+    """Only of one whose old values are used; see its effects."""
     result = op.results[0]
-    if result.first_use is None:
-        return 0
     layout = tensor_layout(type_of(result)) if is_tensor(type_of(result)) else None
     return scratch.copies_bytes(layout, stored_bytes(type_of(result)))
 
@@ -139,7 +144,7 @@ SCRATCH: dict[type[Operation], Callable[[Any], int]] = {
     tile.GatherOp: _of_gather,
     tile.HistogramOp: _of_histogram,
 }
-"""Bytes of scratch memory, for every op that declares an exchange between threads and has an emitter."""
+"""Bytes of scratch memory, for every op that declares some and has an emitter."""
 
 
 def owned_by_warps(op: Operation) -> tuple[Hashable, ...] | None:
@@ -205,7 +210,7 @@ def buffers_of(function: tile.FuncOp) -> list[Buffer]:
     straight = all(region.blocks.first is region.blocks.last for op in (function, *ops) for region in op.regions)
     found: list[Buffer] = []
     for op in ops:
-        if isinstance(op, gpu_layout.LocalAllocOp):
+        if allocates_memory(op):
             first, last = _lifetime(op, time, ends)
             size = allocation_size(type_of(op.result))  # pyright: ignore[reportArgumentType] -- a memdesc
             made = Buffer(op, size, allocation_alignment(op), first, last)
@@ -234,47 +239,9 @@ def aliases_of(value: SSAValue) -> list[SSAValue]:
             continue
         found.append(current)
         for use in current.uses:
-            work += _passed_on(use.operation, use.index)
+            op, number = use.operation, use.index
+            work += [*views_of(op, number), *becomes(op, number)]
     return found
-
-
-def _passed_on(op: Operation, number: int) -> Sequence[SSAValue]:
-    """The values that an operand becomes."""
-    match op:
-        case _ if isinstance(op, VIEWS):
-            return op.results
-        case scf.ForOp():
-            return [op.body.block.args[number - 2], op.results[number - 3]] if number >= 3 else []
-        case scf.WhileOp():
-            return [op.before_region.block.args[number]]
-        case scf.ConditionOp():
-            parent = op.parent_op()
-            if isinstance(parent, scf.WhileOp) and number:
-                return [parent.after_region.block.args[number - 1], parent.results[number - 1]]
-            return []
-        case scf.YieldOp():
-            parent = op.parent_op()
-            match parent:
-                case scf.ForOp():
-                    return [parent.body.block.args[number + 1], parent.results[number]]
-                case scf.WhileOp():
-                    return [parent.before_region.block.args[number]]
-                case None:
-                    return []
-                case _:
-                    return [parent.results[number]]
-        case gpu_layout.WarpSpecializeOp():
-            partitions = [inner for region in op.regions for inner in region.walk()]
-            return [
-                region.blocks.first.args[number]
-                for inner in partitions
-                if isinstance(inner, gpu_layout.WarpSpecializePartitionsOp)
-                for region in inner.regions
-                if region.blocks.first is not None
-            ]
-        case _:
-            type_ = op.operands[number].type
-            return [a for successor in op.successors for a in successor.args if a.type == type_]
 
 
 def _lifetime(op: gpu_layout.LocalAllocOp, time: dict[Operation, int], ends: dict[Operation, int]) -> tuple[int, int]:
@@ -286,17 +253,17 @@ def _lifetime(op: gpu_layout.LocalAllocOp, time: dict[Operation, int], ends: dic
             last = max(last, time[user])
             around = user.parent_op()
             while around is not None and around is not home:
-                if isinstance(around, scf.ForOp | scf.WhileOp):
+                if repeats(around):
                     last = max(last, ends[around])
                 around = around.parent_op()
     return first, last
 
 
 def _concurrent(buffer: Buffer, time: dict[Operation, int], ends: dict[Operation, int]) -> Buffer:
-    """Partitions of one warp specialisation run at the same time: their buffers live as long as it does."""
+    """Regions that run at the same time have their buffers as long as any of them runs."""
     around = buffer.op.parent_op()
     while around is not None:
-        if isinstance(around, gpu_layout.WarpSpecializeOp):
+        if is_concurrent(around):
             return replace(buffer, first=min(buffer.first, time[around]), last=max(buffer.last, ends[around]))
         around = around.parent_op()
     return buffer

@@ -18,6 +18,8 @@ from xdsl.irdl import (
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.control_flow import Branch, ConditionalBranch, ControlFlow
+from tritonx.dialects.effects import OUTPUT, PURE, Effects
 from tritonx.dialects.layout_constraints import CARRIED_TYPES, NO_TENSORS, LayoutConstraint
 from tritonx.ir.define import define
 
@@ -40,6 +42,8 @@ class BranchOp(IRDLOperation):
     successor = successor_def()
     traits = traits_def(IsTerminator())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = Branch()
     FORMAT: ClassVar[str] = "$successor (`(` $arguments^ `:` type($arguments) `)`)? attr-dict"
 
     def verify_(self) -> None:
@@ -59,6 +63,8 @@ class ConditionalBranchOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(IsTerminator())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = ConditionalBranch()
     FORMAT: ClassVar[str] = (
         "$cond `,` $then_block (`(` $then_arguments^ `:` type($then_arguments) `)`)? `,`"
         " $else_block (`(` $else_arguments^ `:` type($else_arguments) `)`)? attr-dict"
@@ -75,6 +81,7 @@ class AssertOp(IRDLOperation):
 
     name = "cf.assert"
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = OUTPUT
     arg = operand_def(i1)
     msg = prop_def(StringAttr)
     FORMAT: ClassVar[str] = "$arg `,` $msg attr-dict"

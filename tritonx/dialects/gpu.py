@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, result_def, traits_def
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.irdl import IRDLOperation, result_def
 
+from tritonx.dialects.effects import BARRIER, PURE, Effects
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.ir.define import define, enum_prop
 
@@ -29,8 +29,8 @@ class BarrierOp(IRDLOperation):
     """
 
     name = "gpu.barrier"
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = BARRIER
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -41,8 +41,8 @@ class ThreadIdOp(IRDLOperation):
     name = "gpu.thread_id"
     dimension = enum_prop(Dimension)
     result = result_def(IndexType())
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$dimension attr-dict"
 
 
@@ -53,8 +53,8 @@ class BlockIdOp(IRDLOperation):
     name = "gpu.block_id"
     dimension = enum_prop(Dimension)
     result = result_def(IndexType())
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$dimension attr-dict"
 
 

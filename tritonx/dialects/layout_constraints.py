@@ -19,10 +19,8 @@ The constraints:
 - `Reduced`, `Reordered`, `DotOperands`: what their names say.
 - `CarriedTypes`: what leaves one block enters another as it is; verifiers of control flow compare the types.
 
-`exchange` says that threads exchange data through scratch memory while the op runs. What it takes in bytes stands in
-`tritonx.analysis.buffers`; layout assignment has its way through each constraint in
-`tritonx.conversion.tile_to_gpu.relations`. Both refuse what they do not know. A constraint is checked where tensors
-carry layouts, by `tritonx.dialects.verify_layouts`.
+Layout assignment has its way through each constraint in `tritonx.conversion.tile_to_gpu.relations`, and refuses what it
+does not know. A constraint is checked where tensors carry layouts, by `tritonx.dialects.verify_layouts`.
 """
 
 from __future__ import annotations
@@ -44,9 +42,7 @@ Ints = tuple[int, ...]
 
 @dataclass(frozen=True)
 class LayoutConstraint:
-    """What `LAYOUTS` of an op holds; `exchange`: threads exchange data through scratch memory."""
-
-    exchange: bool = False
+    """What `LAYOUTS` of an op holds."""
 
     def check(self, op: Any) -> None:
         """Raises `VerifyException` unless the layouts of the op's tensors, which all have one, hang together."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, i1, i32
 from xdsl.ir import Data, Dialect
-from xdsl.irdl import IRDLOperation, irdl_attr_definition, operand_def, prop_def, traits_def
-from xdsl.traits import MemoryWriteEffect
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, operand_def, prop_def
 
+from tritonx.dialects.effects import HINT, Effects
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.ir.define import define
 
@@ -24,8 +24,8 @@ class AssumeOp(IRDLOperation):
     name = "llvm.intr.assume"
     cond = operand_def(i1)
     op_bundle_sizes = prop_def(DenseArrayBase.constr(i32), default_value=DenseArrayBase.from_list(i32, []))
-    traits = traits_def(MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = HINT
     FORMAT: ClassVar[str] = "$cond attr-dict `:` type($cond)"
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def
 
 from tritonx.dialects.arith.checks import check_float, check_integer
 from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
 from tritonx.dialects.arith.floating import FloatUnary
+from tritonx.dialects.effects import PURE, Effects
 from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
 from tritonx.ir.define import TypeRules, define, same
 
@@ -162,8 +162,8 @@ class AbsIOp(IRDLOperation):
     name = "math.absi"
     operand = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$operand attr-dict `:` type($result)"
     TYPES: ClassVar[TypeRules] = {"operand": ("result", same)}
 
@@ -181,8 +181,8 @@ class FmaOp(IRDLOperation):
     c = operand_def()
     fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$a `,` $b `,` $c (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
     TYPES: ClassVar[TypeRules] = {"a": ("result", same), "b": ("result", same), "c": ("result", same)}
 

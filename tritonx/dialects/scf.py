@@ -13,13 +13,14 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     region_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import HasParent, IsTerminator, Pure, RecursivelySpeculatable, RecursiveMemoryEffect
+from xdsl.traits import HasParent, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.control_flow import REGION_END, ConditionalLoop, ControlFlow, CountedLoop, OneOf
+from tritonx.dialects.effects import PURE, REGIONS, Effects
 from tritonx.dialects.layout_constraints import CARRIED_TYPES, LayoutConstraint
 from tritonx.ir.define import append, define
 
@@ -105,8 +106,10 @@ class YieldOp(IRDLOperation):
 
     name = "scf.yield"
     arguments = var_operand_def()
-    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(ForOp, IfOp, ExecuteRegionOp, WhileOp), Pure()))
+    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(ForOp, IfOp, ExecuteRegionOp, WhileOp)))
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = REGION_END
     FORMAT: ClassVar[str] = "attr-dict ($arguments^ `:` type($arguments))?"
 
 
@@ -117,8 +120,10 @@ class ConditionOp(IRDLOperation):
     name = "scf.condition"
     condition = operand_def(i1)
     args = var_operand_def()
-    traits = lazy_traits_def(lambda: (HasParent(WhileOp), IsTerminator(), Pure()))
+    traits = lazy_traits_def(lambda: (HasParent(WhileOp), IsTerminator()))
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = REGION_END
     FORMAT: ClassVar[str] = "`(` $condition `)` attr-dict ($args^ `:` type($args))?"
 
 
@@ -167,8 +172,9 @@ class IfOp(IRDLOperation):
     output = var_result_def()
     true_region = region_def("single_block")
     false_region = region_def()
-    traits = traits_def(RecursiveMemoryEffect(), RecursivelySpeculatable())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = REGIONS
+    CONTROL_FLOW: ClassVar[ControlFlow] = OneOf()
 
     def verify_(self) -> None:
         _check_if(self)
@@ -207,8 +213,9 @@ class ForOp(IRDLOperation):
     unsigned = opt_prop_def(UnitAttr, prop_name="unsignedCmp")
     res = var_result_def()
     body = region_def("single_block")
-    traits = traits_def(RecursiveMemoryEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = REGIONS
+    CONTROL_FLOW: ClassVar[ControlFlow] = CountedLoop()
 
     def verify_(self) -> None:
         _check_for(self)
@@ -284,8 +291,9 @@ class WhileOp(IRDLOperation):
     res = var_result_def()
     before_region = region_def("single_block")
     after_region = region_def("single_block")
-    traits = traits_def(RecursiveMemoryEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = REGIONS
+    CONTROL_FLOW: ClassVar[ControlFlow] = ConditionalLoop()
 
     def verify_(self) -> None:
         _check_while(self)
@@ -330,6 +338,8 @@ class ExecuteRegionOp(IRDLOperation):
 
     name = "scf.execute_region"
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = REGIONS
+    CONTROL_FLOW: ClassVar[ControlFlow] = OneOf()
     no_inline = opt_prop_def(UnitAttr)
     outs = var_result_def()
     region = region_def()

@@ -6,8 +6,10 @@ from typing import ClassVar
 
 from xdsl.ir import Dialect, ParametrizedAttribute
 from xdsl.irdl import IRDLOperation, irdl_attr_definition, prop_def, result_def, traits_def
-from xdsl.traits import ConstantLike, IsTerminator, Pure
+from xdsl.traits import ConstantLike, IsTerminator
 
+from tritonx.dialects.control_flow import ControlFlow, Nowhere
+from tritonx.dialects.effects import HINT, PURE, Effects
 from tritonx.dialects.layout_constraints import FROM_SCALARS, NO_TENSORS, LayoutConstraint
 from tritonx.ir.define import define
 
@@ -26,8 +28,9 @@ class PoisonOp(IRDLOperation):
     name = "ub.poison"
     value = prop_def(default_value=PoisonAttr())
     result = result_def()
-    traits = traits_def(ConstantLike(), Pure())
+    traits = traits_def(ConstantLike())
     LAYOUTS: ClassVar[LayoutConstraint] = FROM_SCALARS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "attr-dict (`<` $value^ `>`)? `:` type($result)"
 
 
@@ -38,6 +41,8 @@ class UnreachableOp(IRDLOperation):
     name = "ub.unreachable"
     traits = traits_def(IsTerminator())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = HINT
+    CONTROL_FLOW: ClassVar[ControlFlow] = Nowhere()
     FORMAT: ClassVar[str] = "attr-dict"
 
 

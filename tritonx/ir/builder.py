@@ -23,10 +23,11 @@ from typing import Any, TypeVar, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.traits import ConstantLike, IsolatedFromAbove, Pure
+from xdsl.traits import IsolatedFromAbove
 
 from tritonx.dialects.arith import ConstantOp
 from tritonx.ir.define import append
+from tritonx.ir.effects import is_mergeable
 from tritonx.ir.fold import Constant, attribute_for, fold_at_creation
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -34,17 +35,6 @@ OpT = TypeVar("OpT", bound=Operation)
 Key = tuple[Any, ...]
 
 _NO_PROPERTIES: Mapping[str, Attribute] = {}
-
-_MERGEABLE: dict[type[Operation], bool] = {}
-"""Whether ops of a class may be merged: a fact of the class, looked up once."""
-
-
-def is_mergeable(cls: type[Operation]) -> bool:
-    """Whether two equal ops of this class compute the same: it has the trait ``Pure``."""
-    known = _MERGEABLE.get(cls)
-    if known is None:
-        known = _MERGEABLE[cls] = cls.has_trait(Pure) or cls.has_trait(ConstantLike)
-    return known
 
 
 class _Scope:

@@ -1,43 +1,24 @@
-"""What executing an op does to memory, as two bits, for the passes that delete, merge and move ops.
+"""What the passes that delete, merge and move ops ask of the effects that an op declares (`tritonx.dialects.effects`):
+whether it reads, and whether it does anything that must neither be repeated, dropped nor moved.
 
-An op without an effect trait may do anything; so may one that is not registered. Facts that depend on the class alone
-are looked up once per class.
+Scratch memory is an op's own, and a trap touches nothing. An op that declares nothing may do anything. Facts of a
+class are looked up once.
 """
 
 from __future__ import annotations
 
-from enum import IntFlag
-
-from xdsl.dialects.builtin import IntegerAttr, UnregisteredOp
 from xdsl.ir import Operation
-from xdsl.traits import (
-    IsTerminator,
-    MemoryEffect,
-    MemoryEffectKind,
-    MemoryReadEffect,
-    MemoryWriteEffect,
-    NoMemoryEffect,
-    RecursiveMemoryEffect,
-)
+from xdsl.traits import IsTerminator
 
-from tritonx.dialects import arith, scf, tile
+from tritonx.dialects import scf, tile
+from tritonx.dialects.effects import COUNTED, Effect, EffectList, Effects, Kind, OfRegions, Resource, declared_by
 from tritonx.ir.fold.constants import constant_of
 
+_NONE, _READ, _WRITE, _ANY = 0, 1, 2, 3
+"""Bits of what an op may do that somebody else can see. To write stands for everything else that must neither be
+repeated, dropped nor moved: printing, synchronising, unknown effects."""
 
-class Effect(IntFlag):
-    """What an op may do to memory that somebody else can see."""
-
-    NONE = 0
-    READ = 1
-    WRITE = 2
-    """Writing, and everything else that must neither be repeated, dropped nor moved: printing, synchronising, unknown
-    effects.
-    """
-
-
-ANY = Effect.READ | Effect.WRITE
-
-_BY_CLASS: dict[type[Operation], Effect | None] = {}
+_BY_CLASS: dict[type[Operation], int | None] = {}
 _TERMINATORS: dict[type[Operation], bool] = {}
 """Both hold facts of classes, which do not change."""
 
@@ -50,82 +31,95 @@ def is_terminator(op: Operation) -> bool:
     return known
 
 
-def effects_of(op: Operation) -> Effect:
-    """What the op does, its regions included."""
+def may_read(op: Operation) -> bool:
+    """Whether the op, or one in its regions, may read memory that others write."""
+    return _bits(op) & _READ != 0
+
+
+def may_write(op: Operation) -> bool:
+    """Whether the op, or one in its regions, may do what must neither be repeated, dropped nor moved: write, print,
+    synchronise."""
+    return _bits(op) & _WRITE != 0
+
+
+def has_effects(op: Operation) -> bool:
+    """Whether the op, or one in its regions, does anything but compute its results."""
+    return _bits(op) != _NONE
+
+
+def _bits(op: Operation) -> int:
     cls = op.__class__
-    if cls in _BY_CLASS:
-        known = _BY_CLASS[cls]
-    else:
-        known = _BY_CLASS[cls] = _of_class(cls)
-    if known is None:
-        return _of_op(op)
-    if cls is tile.LoadOp and _is_true(op, "isVolatile"):
-        return ANY
-    return known
+    known = _BY_CLASS[cls] if cls in _BY_CLASS else _BY_CLASS.setdefault(cls, _of_class(cls))
+    return _of_op(op) if known is None else known
+
+
+def is_mergeable(cls: type[Operation]) -> bool:
+    """Whether two equal ops of this class compute the same, wherever they stand."""
+    if cls not in _BY_CLASS:
+        _BY_CLASS[cls] = _of_class(cls)
+    return _BY_CLASS[cls] == _NONE
+
+
+def _of_class(cls: type[Operation]) -> int | None:
+    """What all ops of a class do; None where that depends on the op."""
+    declared = declared_by(cls)
+    if declared is None:
+        return _ANY
+    return _joined(declared.effects) if type(declared) is Effects else None
+
+
+def _of_op(op: Operation) -> int:
+    declared = declared_by(op.__class__)
+    assert declared is not None, "a class without a declaration has its answer"
+    found = _joined(declared.own(op))
+    if isinstance(declared, OfRegions):
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in block.ops:
+                    found |= _bits(inner)
+                    if found == _ANY:
+                        return _ANY
+    return found
+
+
+def _joined(effects: EffectList) -> int:
+    found = _NONE
+    for effect in effects:
+        found |= _seen(effect)
+    return found
+
+
+def _seen(effect: Effect) -> int:
+    if effect.resource is Resource.SCRATCH or effect.kind is Kind.TRAP:
+        return _NONE
+    if effect.kind is Kind.READ:
+        return _ANY if effect.completion in COUNTED else _READ
+    return _WRITE
 
 
 def is_removable(op: Operation) -> bool:
     """Whether an op whose results nobody uses may go: it writes nothing and ends no block."""
-    return not effects_of(op) & Effect.WRITE and not is_terminator(op)
+    return not may_write(op) and not is_terminator(op)
+
+
+def may_trap(op: Operation) -> bool:
+    """Whether the op itself is undefined for operands that it may have. Only divisors are looked at."""
+    declared = declared_by(op.__class__)
+    if declared is None or not any(effect.kind is Kind.TRAP for effect in declared.own(op)):
+        return False
+    divisor = constant_of(op.operands[1]) if len(op.operands) == 2 else None
+    return divisor is None or divisor in (0, -1)
 
 
 def is_speculatable(op: Operation) -> bool:
-    """Whether the op may be executed where the program would not have: it touches no memory and cannot trap."""
-    if effects_of(op) or is_terminator(op) or isinstance(op, scf.WhileOp):  # a while may not end
+    """Whether the op may be executed where the program would not have: it touches no memory, cannot trap and ends."""
+    if has_effects(op) or is_terminator(op) or may_trap(op) or isinstance(op, scf.WhileOp | tile.CallOp):
         return False
-    if isinstance(op, arith.DivSIOp | arith.RemSIOp | arith.DivUIOp | arith.RemUIOp | _OTHER_DIVISIONS):
-        divisor = constant_of(op.operands[1])
-        return divisor is not None and divisor not in (0, -1)
+    if any(region.blocks.first is not region.blocks.last for region in op.regions):  # which may go round for ever
+        return False
     return all(
         is_terminator(inner) or is_speculatable(inner)
         for region in op.regions
         for b in region.blocks
         for inner in b.ops
     )
-
-
-_OTHER_DIVISIONS = arith.FloorDivSIOp | arith.CeilDivSIOp | arith.CeilDivUIOp
-
-
-def _is_true(op: Operation, name: str) -> bool:
-    value = op.properties.get(name)
-    return isinstance(value, IntegerAttr) and value.value.data != 0
-
-
-def _of_class(cls: type[Operation]) -> Effect | None:
-    """The effects that all ops of a class have; ``None`` where they depend on the op."""
-    if issubclass(cls, UnregisteredOp):
-        return ANY
-    traits = [trait for trait in cls.traits if isinstance(trait, MemoryEffect)]
-    if not traits:
-        return ANY
-    effects = Effect.NONE
-    for trait in traits:
-        if isinstance(trait, NoMemoryEffect):
-            continue
-        if isinstance(trait, MemoryReadEffect):
-            effects |= Effect.READ
-        elif isinstance(trait, MemoryWriteEffect):
-            effects |= Effect.WRITE
-        else:
-            return None
-    return effects
-
-
-def _of_op(op: Operation) -> Effect:
-    effects = Effect.NONE
-    for trait in op.get_traits_of_type(MemoryEffect):
-        if isinstance(trait, RecursiveMemoryEffect):
-            for region in op.regions:
-                for block in region.blocks:
-                    for inner in block.ops:
-                        effects |= effects_of(inner)
-                        if effects == ANY:
-                            return ANY
-            continue
-        instances = trait.get_effects(op)
-        if instances is None:
-            return ANY
-        for instance in instances:
-            effects |= Effect.READ if instance.kind is MemoryEffectKind.READ else Effect.WRITE
-    return effects

@@ -9,9 +9,13 @@ module {
     %1 = ub.poison : tensor<64x!tt.ptr<f32>>
     tt.return
   }
+  tt.func @never() {
+    ub.unreachable
+  }
 }
 
 // CHECK: tt.func @ub(%n: i32) {
 // CHECK-NEXT: %0 = ub.poison : i32
 // CHECK-NEXT: %1 = ub.poison : tensor<64x!tt.ptr<f32>>
 // CHECK-NEXT: tt.return
+// CHECK: ub.unreachable

@@ -11,8 +11,6 @@ import pytest
 from xdsl.ir import Dialect
 
 from tritonx.analysis.axis_rules import is_repeatable
-from tritonx.analysis.buffers import SCRATCH
-from tritonx.conversion.gpu_to_llvm.table import TABLE
 from tritonx.conversion.tile_to_gpu.relations import RELATIONS, relation_of
 from tritonx.conversion.tile_to_loops.families import INLINE, LOADS
 from tritonx.dialects import arith, cf, gpu, math, scf, tile, ub
@@ -20,7 +18,7 @@ from tritonx.dialects.gpu_layout import ConvertLayoutOp, attribute_of
 from tritonx.dialects.layout_constraints import CarriedTypes, LayoutConstraint, NoTensors, constraint_of
 from tritonx.ir.context import dialect_loaders, new_context
 from tritonx.ir.edit import set_type
-from tritonx.ir.effects import Effect, effects_of
+from tritonx.ir.effects import may_read, may_write
 from tritonx.ir.errors import VerifyFailure
 from tritonx.ir.failure import PassError
 from tritonx.ir.text import parse_module
@@ -46,11 +44,6 @@ def test_layout_assignment_knows_every_constraint_of_the_tile_dialect():
     assert declared - {NoTensors, CarriedTypes} == set(RELATIONS)
 
 
-def test_scratch_is_known_for_exactly_the_ops_that_exchange_data():
-    exchanging = {op for op in OPS if op.LAYOUTS.exchange and op in TABLE}
-    assert exchanging == set(SCRATCH)
-
-
 def test_an_op_that_declares_nothing_is_refused():
     text = (
         '#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>\n"test.op"() :'
@@ -68,7 +61,8 @@ def test_an_op_that_declares_nothing_is_refused():
 
 def test_what_is_evaluated_where_it_is_used_writes_nothing_and_reads_as_a_load_does():
     for op in INLINE - {tile.ExternElementwiseOp}:  # which says itself whether it is pure
-        assert effects_of(op.create()) == (Effect.READ if op in LOADS else Effect.NONE), op.name
+        made = op.create()
+        assert (may_read(made), may_write(made)) == (op in LOADS, False), op.name
 
 
 # --- layouts that do not fit

@@ -40,7 +40,7 @@ from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout
 from tritonx.conversion.tile_to_gpu.relations import Encodings, plain, relation_of
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import cf, scf, tile
-from tritonx.ir.effects import Effect, effects_of, is_terminator
+from tritonx.ir.effects import has_effects, is_terminator, may_read, may_write
 from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError
 from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding
@@ -182,8 +182,8 @@ class _Solver:
         if op.__class__ in NOT_REPEATED or op.__class__ in CONTROL or op.__class__ is tile.CallOp:
             return False
         if op.__class__ is tile.LoadOp:
-            return effects_of(op) == Effect.READ
-        return effects_of(op) == Effect.NONE
+            return may_read(op) and not may_write(op)
+        return not has_effects(op)
 
     def _cost(self, value: SSAValue, encoding: DistributedEncoding, depth: int = 0) -> int:
         """The least cost of having a value in an encoding."""
@@ -259,8 +259,8 @@ class _Solver:
             return op.__class__ is tile.ReturnOp
         if not any(is_tensor(type_of(v)) for v in (*op.operands, *op.results)):
             return False
-        # Effects, and scalars made of tensors, which have no layout that anyone could want.
-        return bool(effects_of(op) & Effect.WRITE) or not any(is_tensor(type_of(r)) for r in op.results)
+        # Effects, calls, and scalars made of tensors, which have no layout that anyone could want.
+        return isinstance(op, tile.CallOp) or may_write(op) or not any(is_tensor(type_of(r)) for r in op.results)
 
     def _want_root(self, op: Operation) -> None:
         if isinstance(op, tile.ReturnOp | tile.CallOp):

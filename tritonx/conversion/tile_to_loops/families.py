@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 from tritonx.dialects import arith, math, tile, ub
 from tritonx.dialects.llvm import AssumeOp
-from tritonx.ir.effects import Effect, effects_of
+from tritonx.ir.effects import may_read, may_write
 
 LOADS: frozenset[type[Operation]] = frozenset((tile.LoadOp, tile.DescriptorLoadOp, tile.DescriptorGatherOp))
 
@@ -166,9 +166,9 @@ def is_inline(op: object) -> TypeGuard[Operation]:
 def writes_memory(op: Operation) -> bool:
     """Whether the op, or one in its regions, has an effect that must keep its place among others and among loads. An
     assumption has none, though it may not be dropped."""
-    return bool(effects_of(op) & Effect.WRITE) and not isinstance(op, AssumeOp)
+    return may_write(op) and not isinstance(op, AssumeOp)
 
 
 def reads_memory(op: Operation) -> bool:
     """Whether the op, or one in its regions, reads memory."""
-    return bool(effects_of(op) & Effect.READ)
+    return may_read(op)

@@ -12,14 +12,14 @@ from xdsl.irdl import (
     opt_operand_def,
     prop_def,
     result_def,
-    traits_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import Effects, by_op, copied, effects, reads, writes, writes_memory
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, i1_like, i32_like, mem_desc, pointer_to
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.dialects.layout_constraints import SAME_LAYOUT, LayoutConstraint, SameLayout
+from tritonx.dialects.tile.atomic import atomic_effects
 from tritonx.dialects.tile.enums import CacheModifier, MemSemantic, MemSyncScope, RMWOp
 from tritonx.dialects.tile.rules import tensor_type
 from tritonx.dialects.tile.types import PointerType
@@ -43,8 +43,8 @@ class BufferLoadOp(IRDLOperation):
     cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = effects(reads("ptr"))
     FORMAT: ClassVar[str] = (
         f"$ptr `[` $offsets `]` (`,` $mask^)? (`,` $other^)? {CACHE} {STRIDE} attr-dict `:` type($result)"
     )
@@ -73,8 +73,8 @@ class BufferStoreOp(IRDLOperation):
     mask = opt_operand_def()
     cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = effects(writes("ptr"))
     FORMAT: ClassVar[str] = (
         f"$value `,` $ptr `[` $offsets `]` (`,` $mask^)? {CACHE} {STRIDE} attr-dict `:` type($value)"
     )
@@ -103,8 +103,8 @@ class BufferLoadToLocalOp(IRDLOperation):
     contiguity = prop_def(IntegerAttr.constr(i32), default_value=IntegerAttr(1, i32))
     token = result_def(ASYNC_TOKEN)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = effects(copied(reads("ptr")), copied(writes_memory("dest")))
     FORMAT: ClassVar[str] = (
         f"$ptr `[` $offsets `]` (`mask` `=` $mask^)? (`other` `=` $other^)? {STRIDE} {CACHE} `into` $dest attr-dict"
         " `:` elided($ptr, !tt.ptr) `[` type($offsets) `]` type($other) `->` elided($dest, !ttg.memdesc)"
@@ -139,8 +139,8 @@ class BufferAtomicRMWOp(IRDLOperation):
     scope = enum_prop(MemSyncScope)
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True)
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout()
+    EFFECTS: ClassVar[Effects] = by_op(atomic_effects)
     FORMAT: ClassVar[str] = (
         f"$atomic_rmw_op `,` $sem `,` $scope `,` $value `,` $ptr `[` $offsets `]` (`,` $mask^)? {STRIDE}"
         " attr-dict `:` type($result)"
@@ -172,8 +172,8 @@ class BufferAtomicCASOp(IRDLOperation):
     sem = enum_prop(MemSemantic)
     scope = enum_prop(MemSyncScope)
     result = result_def()
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True)
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout()
+    EFFECTS: ClassVar[Effects] = by_op(atomic_effects)
     FORMAT: ClassVar[str] = (
         f"$sem `,` $scope `,` $cmp `,` $val `,` $ptr `[` $offsets `]` {STRIDE} attr-dict `:` type($result)"
     )

@@ -14,12 +14,22 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import (
+    HINT,
+    Completion,
+    Effect,
+    Effects,
+    Kind,
+    Resource,
+    arrives,
+    effects,
+    waits,
+    writes,
+)
 from tritonx.dialects.gpu_layout.rules import MEMDESC
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
@@ -58,12 +68,12 @@ class SchedHintVariantAttr(Data[SchedHint]):
 
 @define
 class CondBarrierOp(IRDLOperation):
-    """A barrier that only the warps meet at for which the predicate is true."""
+    """A barrier that only the warps meet at for which the predicate is true. It alone orders no accesses."""
 
     name = "amdg.cond_barrier"
     pred = operand_def(i1)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.ARRIVE, Resource.THREADS), Effect(Kind.WAIT, Resource.THREADS))
     FORMAT: ClassVar[str] = "$pred attr-dict"
 
 
@@ -73,8 +83,8 @@ class InstructionSchedHintOp(IRDLOperation):
 
     name = "amdg.instruction_sched_hint"
     variant = prop_def(SchedHintVariantAttr)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = HINT
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -86,8 +96,8 @@ class AsyncWaitOp(IRDLOperation):
     asyncToken = var_operand_def(ASYNC_TOKEN)
     num_inst = prop_def(IntegerAttr.constr(i32))
     retToken = result_def(ASYNC_TOKEN)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(waits(Completion.COPY_GROUP, "num_inst"))
     FORMAT: ClassVar[str] = "($asyncToken^)? attr-dict"
 
     def verify_(self) -> None:
@@ -103,8 +113,8 @@ class MemoryCounterWaitOp(IRDLOperation):
     load = opt_prop_def(IntegerAttr.constr(i32))
     store = opt_prop_def(IntegerAttr.constr(i32))
     ds = opt_prop_def(IntegerAttr.constr(i32))
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(waits(Completion.COPY_GROUP, "load"))
 
     @classmethod
     def parse(cls, parser: Parser) -> MemoryCounterWaitOp:
@@ -130,8 +140,8 @@ class InitBarrierOp(IRDLOperation):
     name = "amdg.init_barrier"
     alloc = operand_def(MEMDESC)
     count = prop_def(IntegerAttr.constr(i32))
-    traits = traits_def(MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(writes("alloc", Resource.MBARRIER))
     FORMAT: ClassVar[str] = "$alloc `,` int($count) attr-dict `:` type($alloc)"
 
 
@@ -142,8 +152,8 @@ class WaitBarrierOp(IRDLOperation):
     name = "amdg.wait_barrier"
     alloc = operand_def(MEMDESC)
     phase = operand_def(i32)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.WAIT, Resource.MBARRIER, "alloc", completion=Completion.MBARRIER))
     FORMAT: ClassVar[str] = "$alloc `,` $phase attr-dict `:` type($alloc)"
 
 
@@ -155,8 +165,8 @@ class ArriveBarrierOp(IRDLOperation):
     alloc = operand_def(MEMDESC)
     count = prop_def(IntegerAttr.constr(i32))
     result = result_def(i32)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(arrives("alloc"))
     FORMAT: ClassVar[str] = "$alloc `,` int($count) attr-dict `:` type($alloc) `->` type($result)"
 
 
@@ -166,8 +176,8 @@ class AsyncCopyMbarrierArriveOp(IRDLOperation):
 
     name = "amdg.async_copy_mbarrier_arrive"
     barrier = operand_def(MEMDESC)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(arrives("barrier", Completion.COPY_GROUP))
     FORMAT: ClassVar[str] = "$barrier attr-dict `:` type($barrier)"
 
 
@@ -177,8 +187,8 @@ class SetPrioOp(IRDLOperation):
 
     name = "rocdl.s.setprio"
     priority = prop_def(IntegerAttr.constr(IntegerType(16)))
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = HINT
     FORMAT: ClassVar[str] = "int($priority) attr-dict"
 
 
@@ -188,6 +198,6 @@ class SchedBarrierOp(IRDLOperation):
 
     name = "rocdl.sched.barrier"
     mask = prop_def(IntegerAttr.constr(i32))
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = HINT
     FORMAT: ClassVar[str] = "int($mask) attr-dict"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, IntegerType, i32
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import MemoryReadEffect, Pure
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import PURE, Effects, effects, reads_memory
 from tritonx.dialects.gpu_layout.rules import MEMDESC, mem_desc
 from tritonx.dialects.layout_constraints import (
     ANY_LAYOUTS,
@@ -38,8 +38,8 @@ class ExtractSliceOp(IRDLOperation):
     source = operand_def()
     static_offsets = prop_def(DenseArrayBase.constr(IntegerType(64)))
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = BoxTaken()
+    EFFECTS: ClassVar[Effects] = PURE
 
     def verify_(self) -> None:
         a, b = tensor_type(self.source.type), tensor_type(self.result.type, "result")
@@ -91,8 +91,8 @@ class ConcatOp(IRDLOperation):
     name = "amdg.concat"
     sources = var_operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = Tiled()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$sources attr-dict `:` type($sources) `->` type($result)"
 
     def verify_(self) -> None:
@@ -121,8 +121,8 @@ class InThreadTransposeOp(IRDLOperation):
     name = "amdg.in_thread_transpose"
     src = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = SameThreads()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -141,8 +141,8 @@ class UpcastMXFPOp(IRDLOperation):
     fp_type = enum_prop(ScaleDotElemType)
     fastMath = prop_def(BoolAttr)
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = (
         "$src `,` $scale `fp_type` `=` $fp_type attr-dict `:` type($src) `,` type($scale) `->` type($result)"
     )
@@ -165,8 +165,8 @@ class ScaledUpcastFp4Op(IRDLOperation):
     scale = operand_def()
     axis = prop_def(IntegerAttr.constr(i32))
     output = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = PairsUnpacked()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
 
     def verify_(self) -> None:
@@ -188,8 +188,8 @@ class ScaledUpcastFp8Op(IRDLOperation):
     input = operand_def()
     scale = operand_def()
     output = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
 
     def verify_(self) -> None:
@@ -205,8 +205,8 @@ class LocalLoadPackedTransposedOp(IRDLOperation):
     name = "amdg.local_load_packed_tranposed"
     src = operand_def(MEMDESC)
     result = result_def()
-    traits = traits_def(MemoryReadEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = effects(reads_memory("src"))
     FORMAT: ClassVar[str] = "$src attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:

@@ -13,12 +13,25 @@ from xdsl.irdl import (
     opt_operand_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import (
+    Completion,
+    Effect,
+    EffectList,
+    Effects,
+    arrives,
+    asynchronous,
+    by_op,
+    effects,
+    reads,
+    reads_memory,
+    waits,
+    writes,
+    writes_memory,
+)
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, mem_desc
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
@@ -34,6 +47,15 @@ def _check_block(descriptor: Attribute, memory: Attribute, indices: int) -> None
         raise VerifyException(f"{descriptor} needs {len(descriptor.shape)} indices, got {indices}")
 
 
+def _counted(effect: Effect) -> Effect:
+    return asynchronous(effect, Completion.TENSOR_COUNTER)
+
+
+def _block_in(op: AsyncTDMCopyGlobalToLocalOp) -> EffectList:
+    told = () if op.barrier is None else (arrives("barrier", Completion.TENSOR_COUNTER),)
+    return (_counted(reads("desc")), _counted(writes_memory("result")), *told)
+
+
 @define
 class AsyncTDMCopyGlobalToLocalOp(IRDLOperation):
     """Copies the block at `indices` to shared memory; the barrier, if there is one, is told."""
@@ -46,8 +68,8 @@ class AsyncTDMCopyGlobalToLocalOp(IRDLOperation):
     barrier = opt_operand_def(MEMDESC)
     retToken = result_def(ASYNC_TOKEN)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = by_op(_block_in)
     FORMAT: ClassVar[str] = (
         "$desc `[` $indices `]` `into` $result `,` $pred (`,` `barrier` `=` $barrier^)? attr-dict"
         " `:` type($desc) (`,` type($barrier)^)? `->` type($result)"
@@ -66,8 +88,8 @@ class AsyncTDMCopyLocalToGlobalOp(IRDLOperation):
     desc = operand_def(TensorDescType)
     indices = var_operand_def(i32)
     src = operand_def(MEMDESC)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(_counted(reads_memory("src")), _counted(writes("desc")))
     FORMAT: ClassVar[str] = "$desc `[` $indices `]` `from` $src attr-dict `:` type($src) `->` type($desc)"
 
     def verify_(self) -> None:
@@ -82,6 +104,6 @@ class AsyncTDMWaitOp(IRDLOperation):
     asyncToken = var_operand_def(ASYNC_TOKEN)
     num = prop_def(IntegerAttr.constr(i32))
     retToken = result_def(ASYNC_TOKEN)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(waits(Completion.TENSOR_COUNTER, "num"))
     FORMAT: ClassVar[str] = "$asyncToken attr-dict"

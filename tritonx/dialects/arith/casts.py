@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import IRDLOperation, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.arith.checks import (
@@ -19,6 +18,7 @@ from tritonx.dialects.arith.checks import (
     is_plain_integer,
     shape,
 )
+from tritonx.dialects.effects import PURE, Effects
 from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
 from tritonx.ir.define import define
 
@@ -32,8 +32,8 @@ class _Cast(IRDLOperation):
 
     input = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = CAST
     CHECK: ClassVar[Callable[[IRDLOperation], None]]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.arith.checks import (
@@ -18,6 +17,7 @@ from tritonx.dialects.arith.checks import (
     is_integer_like,
 )
 from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
+from tritonx.dialects.effects import PURE, Effects
 from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
 from tritonx.ir.define import EnumConstraint, TypeRules, define, same
 from tritonx.ir.types import i1, i64
@@ -33,8 +33,8 @@ class _Compare(IRDLOperation):
     lhs = operand_def()
     rhs = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same), "result": ("lhs", i1_like)}
 
 
@@ -72,8 +72,8 @@ class SelectOp(IRDLOperation):
     lhs = operand_def()
     rhs = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
 
     def verify_(self) -> None:
         condition, a, b = (operand.type for operand in self.operands)

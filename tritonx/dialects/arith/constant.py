@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, prop_def, result_def, traits_def
-from xdsl.traits import ConstantLike, Pure
+from xdsl.traits import ConstantLike
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import PURE, Effects
 from tritonx.dialects.layout_constraints import FROM_SCALARS, LayoutConstraint
 from tritonx.ir.define import define
 
@@ -24,8 +25,9 @@ class ConstantOp(IRDLOperation):
     name = "arith.constant"
     value = prop_def()
     result = result_def()
-    traits = traits_def(Pure(), ConstantLike())
+    traits = traits_def(ConstantLike())
     LAYOUTS: ClassVar[LayoutConstraint] = FROM_SCALARS
+    EFFECTS: ClassVar[Effects] = PURE
 
     def verify_(self) -> None:
         value = cast(Any, self.value)

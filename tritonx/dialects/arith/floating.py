@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def
 
 from tritonx.dialects.arith.checks import FLOAT_BINARY, FROM_RESULT, check_float
 from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
+from tritonx.dialects.effects import PURE, Effects
 from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
 from tritonx.ir.define import TypeRules, define, same
 
@@ -19,8 +19,8 @@ class FloatUnary(IRDLOperation):
     operand = operand_def()
     fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
     TYPES: ClassVar[TypeRules] = {"operand": ("result", same)}
 
@@ -35,8 +35,8 @@ class _FloatBinary(IRDLOperation):
     rhs = operand_def()
     fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = FLOAT_BINARY
     TYPES: ClassVar[TypeRules] = FROM_RESULT
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Commutative, Pure
+from xdsl.traits import Commutative
 
 from tritonx.dialects.arith.checks import FROM_RESULT, INTEGER_BINARY, OVERFLOW_BINARY, check_integer, i1_like
 from tritonx.dialects.arith.flags import MAY_OVERFLOW, IntegerOverflowAttr
+from tritonx.dialects.effects import MAY_TRAP, PURE, Effects
 from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
 from tritonx.ir.define import TypeRules, define, same
 
@@ -19,8 +20,8 @@ class _IntegerBinary(IRDLOperation):
     lhs = operand_def()
     rhs = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = INTEGER_BINARY
     TYPES: ClassVar[TypeRules] = FROM_RESULT
 
@@ -40,7 +41,7 @@ class AddiOp(_OverflowingBinary):
     """Sum, modulo 2^n."""
 
     name = "arith.addi"
-    traits = traits_def(Pure(), Commutative())
+    traits = traits_def(Commutative())
 
 
 @define
@@ -55,7 +56,7 @@ class MuliOp(_OverflowingBinary):
     """Product, modulo 2^n."""
 
     name = "arith.muli"
-    traits = traits_def(Pure(), Commutative())
+    traits = traits_def(Commutative())
 
 
 @define
@@ -70,6 +71,7 @@ class DivSIOp(_IntegerBinary):
     """Signed quotient, rounded towards zero."""
 
     name = "arith.divsi"
+    EFFECTS: ClassVar[Effects] = MAY_TRAP
 
 
 @define
@@ -77,6 +79,7 @@ class DivUIOp(_IntegerBinary):
     """Unsigned quotient."""
 
     name = "arith.divui"
+    EFFECTS: ClassVar[Effects] = MAY_TRAP
 
 
 @define
@@ -84,6 +87,7 @@ class RemSIOp(_IntegerBinary):
     """Remainder of the signed quotient; it has the sign of the dividend."""
 
     name = "arith.remsi"
+    EFFECTS: ClassVar[Effects] = MAY_TRAP
 
 
 @define
@@ -91,6 +95,7 @@ class RemUIOp(_IntegerBinary):
     """Remainder of the unsigned quotient."""
 
     name = "arith.remui"
+    EFFECTS: ClassVar[Effects] = MAY_TRAP
 
 
 @define
@@ -98,6 +103,7 @@ class FloorDivSIOp(_IntegerBinary):
     """Signed quotient, rounded down."""
 
     name = "arith.floordivsi"
+    EFFECTS: ClassVar[Effects] = MAY_TRAP
 
 
 @define
@@ -105,6 +111,7 @@ class CeilDivSIOp(_IntegerBinary):
     """Signed quotient, rounded up."""
 
     name = "arith.ceildivsi"
+    EFFECTS: ClassVar[Effects] = MAY_TRAP
 
 
 @define
@@ -112,6 +119,7 @@ class CeilDivUIOp(_IntegerBinary):
     """Unsigned quotient, rounded up."""
 
     name = "arith.ceildivui"
+    EFFECTS: ClassVar[Effects] = MAY_TRAP
 
 
 @define
@@ -119,7 +127,7 @@ class AndIOp(_IntegerBinary):
     """Bitwise and."""
 
     name = "arith.andi"
-    traits = traits_def(Pure(), Commutative())
+    traits = traits_def(Commutative())
 
 
 @define
@@ -127,7 +135,7 @@ class OrIOp(_IntegerBinary):
     """Bitwise or."""
 
     name = "arith.ori"
-    traits = traits_def(Pure(), Commutative())
+    traits = traits_def(Commutative())
 
 
 @define
@@ -135,7 +143,7 @@ class XOrIOp(_IntegerBinary):
     """Bitwise exclusive or."""
 
     name = "arith.xori"
-    traits = traits_def(Pure(), Commutative())
+    traits = traits_def(Commutative())
 
 
 @define
@@ -187,8 +195,8 @@ class _ExtendedBinary(IRDLOperation):
     rhs = operand_def()
     low = result_def()
     high = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($lhs)"
     TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same), "low": ("lhs", same), "high": ("lhs", same)}
 
@@ -219,8 +227,9 @@ class AddUIExtendedOp(IRDLOperation):
     rhs = operand_def()
     sum = result_def()
     overflow = result_def()
-    traits = traits_def(Pure(), Commutative())
+    traits = traits_def(Commutative())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)"
     TYPES: ClassVar[TypeRules] = {"lhs": ("sum", same), "rhs": ("sum", same), "overflow": ("sum", i1_like)}
 

@@ -12,12 +12,22 @@ from xdsl.irdl import (
     opt_operand_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import (
+    BARRIER,
+    Completion,
+    Effect,
+    Effects,
+    Kind,
+    copied,
+    effects,
+    reads,
+    waits,
+    writes_memory,
+)
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, check_same_tile
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutConstraint
@@ -46,8 +56,8 @@ class AsyncCopyGlobalToLocalOp(IRDLOperation):
     contiguity = prop_def(IntegerAttr.constr(i32), default_value=IntegerAttr(1, i32))
     token = result_def(ASYNC_TOKEN)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = effects(copied(reads("src")), copied(writes_memory("result")))
     FORMAT: ClassVar[str] = (
         f"$src `,` $result (`mask` $mask^)? (`other` $other^)? {MODIFIERS} attr-dict"
         " `:` type($src) `->` elided($result, !ttg.memdesc)"
@@ -69,8 +79,8 @@ class AsyncCommitGroupOp(IRDLOperation):
     name = "ttg.async_commit_group"
     inputTokens = var_operand_def(ASYNC_TOKEN)
     asyncToken = result_def(ASYNC_TOKEN)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.COMMIT, completion=Completion.COPY_GROUP))
     FORMAT: ClassVar[str] = "(`tokens` $inputTokens^)? attr-dict"
 
 
@@ -82,8 +92,8 @@ class AsyncWaitOp(IRDLOperation):
     asyncToken = var_operand_def(ASYNC_TOKEN)
     num = prop_def(IntegerAttr.constr(i32))
     retToken = result_def(ASYNC_TOKEN)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(waits(Completion.COPY_GROUP, "num"))
     FORMAT: ClassVar[str] = "($asyncToken^)? attr-dict"
 
     def verify_(self) -> None:
@@ -93,9 +103,11 @@ class AsyncWaitOp(IRDLOperation):
 
 @define
 class LocalBarrierOp(IRDLOperation):
-    """All threads meet, and see each other's writes to shared memory."""
+    """All threads that run it meet, and see each other's writes to shared memory: those of the block, in a region of
+    `warp_specialize` those of the warps that it has.
+    """
 
     name = "ttg.local_barrier"
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = BARRIER
     FORMAT: ClassVar[str] = "attr-dict"

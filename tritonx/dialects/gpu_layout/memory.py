@@ -6,10 +6,23 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect, MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import (
+    PURE,
+    SCRATCH,
+    VIEW,
+    Effect,
+    Effects,
+    Kind,
+    Resource,
+    allocation,
+    by_op,
+    effects,
+    reads_memory,
+    writes_memory,
+)
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, check_same_tile, check_view, mem_desc
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN, MemDescType
 from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, AnyLayouts, LayoutConstraint, PairsUnpacked
@@ -34,8 +47,8 @@ class ConvertLayoutOp(IRDLOperation):
     name = "ttg.convert_layout"
     src = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
-    LAYOUTS: ClassVar[LayoutConstraint] = AnyLayouts(exchange=True)
+    LAYOUTS: ClassVar[LayoutConstraint] = AnyLayouts()
+    EFFECTS: ClassVar[Effects] = SCRATCH
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -54,8 +67,8 @@ class LocalAllocOp(IRDLOperation):
     src = opt_operand_def()
     alignment = opt_prop_def(IntegerAttr.constr(i32))
     result = result_def(MEMDESC)
-    traits = traits_def(MemoryAllocEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = by_op(allocation)
     FORMAT: ClassVar[str] = "($src^)? attr-dict `:` functional-type(operands, results)"
 
     def verify_(self) -> None:
@@ -74,8 +87,8 @@ class LocalDeallocOp(IRDLOperation):
 
     name = "ttg.local_dealloc"
     src = operand_def(MEMDESC)
-    traits = traits_def(MemoryFreeEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.FREE, Resource.MEMDESC, "src"))
     FORMAT: ClassVar[str] = "$src attr-dict `:` type($src)"
 
 
@@ -87,8 +100,8 @@ class LocalLoadOp(IRDLOperation):
     src = operand_def(MEMDESC)
     token = opt_operand_def(ASYNC_TOKEN)
     result = result_def()
-    traits = traits_def(MemoryReadEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = effects(reads_memory("src"))
     FORMAT: ClassVar[str] = "$src (`token` $token^)? attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -102,8 +115,8 @@ class LocalStoreOp(IRDLOperation):
     name = "ttg.local_store"
     src = operand_def()
     dst = operand_def(MEMDESC)
-    traits = traits_def(MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = effects(writes_memory("dst"))
     FORMAT: ClassVar[str] = "$src `,` $dst attr-dict `:` type($src) `->` type($dst)"
 
     def verify_(self) -> None:
@@ -119,8 +132,8 @@ class MemDescIndexOp(IRDLOperation):
     src = operand_def(MEMDESC)
     index = operand_def(i32)
     result = result_def(MEMDESC)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = VIEW
     FORMAT: ClassVar[str] = "$src `[` $index `]` attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -137,8 +150,8 @@ class MemDescSubsliceOp(IRDLOperation):
     src = operand_def(MEMDESC)
     offsets = prop_def(DenseArrayBase.constr(i32))
     result = result_def(MEMDESC)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = VIEW
     FORMAT: ClassVar[str] = "$src `[` ints($offsets) `]` attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -163,8 +176,8 @@ class MemDescTransOp(IRDLOperation):
     src = operand_def(MEMDESC)
     order = prop_def(DenseArrayBase.constr(i32))
     result = result_def(MEMDESC)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = VIEW
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -183,8 +196,8 @@ class MemDescReshapeOp(IRDLOperation):
     name = "ttg.memdesc_reshape"
     src = operand_def(MEMDESC)
     result = result_def(MEMDESC)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = VIEW
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -200,8 +213,8 @@ class MemDescReinterpretOp(IRDLOperation):
     name = "ttg.memdesc_reinterpret"
     src = operand_def(MEMDESC)
     result = result_def(MEMDESC)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = VIEW
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -227,8 +240,8 @@ class GlobalScratchAllocOp(IRDLOperation):
     alignment = prop_def(IntegerAttr.constr(i32))
     backend = opt_prop_def(StringAttr)
     result = result_def(PointerType)
-    traits = traits_def(MemoryAllocEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.ALLOCATE, Resource.GLOBAL, "result"))
     FORMAT: ClassVar[str] = "attr-dict `:` type($result)"
 
 
@@ -240,8 +253,8 @@ class Fp4ToFpOp(IRDLOperation):
     src = operand_def()
     axis = prop_def(IntegerAttr.constr(i32))
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = PairsUnpacked()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:

@@ -18,9 +18,11 @@ from xdsl.irdl import (
     var_region_def,
     var_result_def,
 )
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.control_flow import REGION_END, ControlFlow, OneOf, PartitionHolder, Specialized
+from tritonx.dialects.effects import PURE, REGIONS, Effects
 from tritonx.dialects.layout_constraints import CARRIED_TYPES, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.tile.rules import check_power_of_two
 from tritonx.ir.define import define, same
@@ -48,8 +50,9 @@ class WarpSpecializeOp(IRDLOperation):
     defaultPassthrough = var_result_def()
     defaultRegion = region_def()
     partitionOpHolder = region_def("single_block")
-    traits = traits_def(RecursiveMemoryEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = REGIONS
+    CONTROL_FLOW: ClassVar[ControlFlow] = Specialized()
 
     @property
     def partitions(self) -> tuple[Region, ...]:
@@ -156,8 +159,10 @@ class WarpSpecializePartitionsOp(IRDLOperation):
 
     name = "ttg.warp_specialize.partitions"
     partitionRegions = var_region_def()
-    traits = traits_def(IsolatedFromAbove(), IsTerminator(), RecursiveMemoryEffect())
+    traits = traits_def(IsolatedFromAbove(), IsTerminator())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = REGIONS
+    CONTROL_FLOW: ClassVar[ControlFlow] = PartitionHolder()
 
 
 @define
@@ -166,8 +171,10 @@ class WarpYieldOp(IRDLOperation):
 
     name = "ttg.warp_yield"
     values = var_operand_def()
-    traits = traits_def(IsTerminator(), Pure(), HasParent(WarpSpecializeOp))
+    traits = traits_def(IsTerminator(), HasParent(WarpSpecializeOp))
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = REGION_END
     FORMAT: ClassVar[str] = "($values^)? attr-dict (`:` type($values)^)?"
 
 
@@ -176,8 +183,10 @@ class WarpReturnOp(IRDLOperation):
     """Ends a partition."""
 
     name = "ttg.warp_return"
-    traits = traits_def(IsTerminator(), Pure())
+    traits = traits_def(IsTerminator())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = REGION_END
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -192,8 +201,8 @@ class PredicateStageOp(IRDLOperation):
     maxStage = prop_def(IntegerAttr.constr(i32))
     stage = prop_def(IntegerAttr.constr(i32))
     result = result_def(i1)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = (
         "$iv `,` $ub `,` $step `maxStage` int($maxStage) `stage` int($stage) attr-dict `:` type($iv) `->` type($result)"
     )
@@ -212,8 +221,9 @@ class MaskOp(IRDLOperation):
     pred = operand_def(i1)
     result = var_result_def()
     region = region_def("single_block")
-    traits = traits_def(RecursiveMemoryEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = REGIONS
+    CONTROL_FLOW: ClassVar[ControlFlow] = OneOf(optional=True)
 
 
 @define
@@ -222,6 +232,8 @@ class MaskReturnOp(IRDLOperation):
 
     name = "ttg.mask.return"
     result = var_operand_def()
-    traits = traits_def(IsTerminator(), Pure())
+    traits = traits_def(IsTerminator())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = REGION_END
     FORMAT: ClassVar[str] = "$result attr-dict `:` type($result)"

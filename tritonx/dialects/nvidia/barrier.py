@@ -12,12 +12,11 @@ from xdsl.irdl import (
     opt_operand_def,
     opt_prop_def,
     prop_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import Completion, Effect, Effects, Kind, Proxy, Resource, arrives, effects, writes
 from tritonx.dialects.gpu_layout.rules import MEMDESC
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier
@@ -33,8 +32,8 @@ class InitBarrierOp(IRDLOperation):
     name = "ttng.init_barrier"
     alloc = operand_def(MEMDESC)
     count = prop_def(IntegerAttr.constr(i32))
-    traits = traits_def(MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(writes("alloc", Resource.MBARRIER))
     FORMAT: ClassVar[str] = f"$alloc `,` int($count) {ON_BARRIER}"
 
     def verify_(self) -> None:
@@ -49,8 +48,8 @@ class InvalBarrierOp(IRDLOperation):
 
     name = "ttng.inval_barrier"
     alloc = operand_def(MEMDESC)
-    traits = traits_def(MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(writes("alloc", Resource.MBARRIER))
     FORMAT: ClassVar[str] = f"$alloc {ON_BARRIER}"
 
     def verify_(self) -> None:
@@ -65,8 +64,8 @@ class BarrierExpectOp(IRDLOperation):
     alloc = operand_def(MEMDESC)
     size = prop_def(IntegerAttr.constr(i32))
     pred = operand_def(i1)
-    traits = traits_def(MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(arrives("alloc"))
     FORMAT: ClassVar[str] = "$alloc `,` int($size) attr-dict `,` $pred `:` type($alloc)"
 
     def verify_(self) -> None:
@@ -83,8 +82,8 @@ class WaitBarrierOp(IRDLOperation):
     pred = opt_operand_def(i1)
     deps = var_operand_def(MEMDESC)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.WAIT, Resource.MBARRIER, "alloc", completion=Completion.MBARRIER))
     FORMAT: ClassVar[str] = (
         "$alloc `,` $phase (`,` $pred^)? (`deps` $deps^)? attr-dict `:` type($alloc) (`,` type($deps)^)?"
     )
@@ -105,8 +104,8 @@ class ArriveBarrierOp(IRDLOperation):
     alloc = operand_def(MEMDESC)
     count = prop_def(IntegerAttr.constr(i32))
     pred = opt_operand_def(i1)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(arrives("alloc"))
     FORMAT: ClassVar[str] = f"$alloc `,` int($count) (`,` $pred^)? {ON_BARRIER}"
 
     def verify_(self) -> None:
@@ -122,8 +121,8 @@ class AsyncCopyMbarrierArriveOp(IRDLOperation):
     name = "ttng.async_copy_mbarrier_arrive"
     barrier = operand_def(MEMDESC)
     noIncrement = opt_prop_def(UnitAttr)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(arrives("barrier", Completion.COPY_GROUP))
     FORMAT: ClassVar[str] = "$barrier attr-dict `:` type($barrier)"
 
     def verify_(self) -> None:
@@ -138,8 +137,8 @@ class FenceAsyncSharedOp(IRDLOperation):
 
     name = "ttng.fence_async_shared"
     bCluster = prop_def(BoolAttr)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.FENCE, Resource.MEMDESC, proxy=Proxy.ASYNC))
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -149,8 +148,8 @@ class ClusterArriveOp(IRDLOperation):
 
     name = "ttng.cluster_arrive"
     relaxed = prop_def(BoolAttr)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.ARRIVE, Resource.CLUSTER))
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -159,6 +158,6 @@ class ClusterWaitOp(IRDLOperation):
     """Waits at the cluster's barrier."""
 
     name = "ttng.cluster_wait"
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.WAIT, Resource.CLUSTER))
     FORMAT: ClassVar[str] = "attr-dict"

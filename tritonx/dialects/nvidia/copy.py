@@ -12,12 +12,28 @@ from xdsl.irdl import (
     operand_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import (
+    PURE,
+    SCRATCH_EFFECTS,
+    Completion,
+    Effect,
+    Effects,
+    Kind,
+    Proxy,
+    Resource,
+    arrives,
+    asynchronous,
+    effects,
+    reads,
+    reads_memory,
+    waits,
+    writes,
+    writes_memory,
+)
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, mem_desc
 from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier
@@ -56,6 +72,24 @@ def _check_rows(offsets: Attribute, memory: Attribute) -> None:
         raise VerifyException(f"'x_offsets' needs one entry for each row of {memory}, got {offsets}")
 
 
+def _counted(effect: Effect) -> Effect:
+    """Over when the barrier that is given has completed its phase."""
+    return asynchronous(effect, Completion.MBARRIER, "barrier")
+
+
+def _stored(effect: Effect) -> Effect:
+    """Over when the group that the copy makes is waited for."""
+    return asynchronous(effect, Completion.STORE_GROUP)
+
+
+BLOCK_IN = effects(
+    _counted(reads("desc")), _counted(writes_memory("result")), asynchronous(arrives("barrier"), Completion.AT_ONCE)
+)
+BLOCK_OUT = effects(
+    _stored(reads_memory("src")), _stored(writes("desc")), Effect(Kind.COMMIT, completion=Completion.STORE_GROUP)
+)
+
+
 @define
 class AsyncTMACopyGlobalToLocalOp(IRDLOperation):
     """Copies the block at `coord` to shared memory; the bytes count for the barrier."""
@@ -69,8 +103,8 @@ class AsyncTMACopyGlobalToLocalOp(IRDLOperation):
     cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
     evict = enum_prop(EvictionPolicy, default=EvictionPolicy.NORMAL)
     isVolatile = prop_def(BoolAttr, default_value=BoolAttr.from_bool(False))
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = BLOCK_IN
     FORMAT: ClassVar[str] = (
         f"$desc `[` $coord `]` $result `,` $barrier `,` $pred {MODIFIERS} attr-dict"
         " `:` type($desc) `,` type($barrier) `->` type($result)"
@@ -90,8 +124,8 @@ class AsyncTMACopyLocalToGlobalOp(IRDLOperation):
     desc = operand_def(TensorDescType)
     coord = var_operand_def(i32)
     src = operand_def(MEMDESC)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = BLOCK_OUT
     FORMAT: ClassVar[str] = "$desc `[` $coord `]` $src attr-dict `:` type($desc) `,` type($src)"
 
     def verify_(self) -> None:
@@ -107,8 +141,8 @@ class AsyncTMAReduceOp(IRDLOperation):
     desc = operand_def(TensorDescType)
     coord = var_operand_def(i32)
     src = operand_def(MEMDESC)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(BLOCK_OUT.effects, _stored(reads("desc")))
     FORMAT: ClassVar[str] = "$kind `,` $desc `[` $coord `]` $src attr-dict `:` type($desc) `,` type($src)"
 
     def verify_(self) -> None:
@@ -126,8 +160,8 @@ class AsyncTMAGatherOp(IRDLOperation):
     barrier = operand_def(MEMDESC)
     result = operand_def(MEMDESC)
     pred = operand_def(i1)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = BLOCK_IN
     FORMAT: ClassVar[str] = (
         "$desc `[` $x_offsets `,` $y_offset `]` $result `,` $barrier `,` $pred attr-dict `:` type(operands)"
     )
@@ -147,8 +181,8 @@ class AsyncTMAScatterOp(IRDLOperation):
     x_offsets = operand_def()
     y_offset = operand_def(i32)
     src = operand_def(MEMDESC)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = BLOCK_OUT
     FORMAT: ClassVar[str] = "$desc `[` $x_offsets `,` $y_offset `]` $src attr-dict `:` type(operands)"
 
     def verify_(self) -> None:
@@ -161,8 +195,8 @@ class TMAStoreWaitOp(IRDLOperation):
 
     name = "ttng.async_tma_store_wait"
     pendings = prop_def(IntegerAttr.constr(i32))
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(waits(Completion.STORE_GROUP, "pendings"))
     FORMAT: ClassVar[str] = "attr-dict"
 
 
@@ -182,8 +216,8 @@ class TensormapCreateOp(IRDLOperation):
     swizzle_mode = prop_def(IntegerAttr.constr(i32))
     fill_mode = prop_def(IntegerAttr.constr(i32))
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(writes("desc_ptr"), SCRATCH_EFFECTS)
     FORMAT: ClassVar[str] = (
         "$desc_ptr `,` $global_address `,` `[` $box_dim `]` `,` `[` $global_dim `]` `,` `[` $global_stride `]` `,`"
         " `[` $element_stride `]` attr-dict `:` functional-type(operands, results)"
@@ -209,8 +243,8 @@ class TensormapFenceproxyAcquireOp(IRDLOperation):
 
     name = "ttng.tensormap_fenceproxy_acquire"
     desc_ptr = operand_def(PointerType)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.FENCE, Resource.GLOBAL, "desc_ptr", Proxy.ASYNC))
     FORMAT: ClassVar[str] = "$desc_ptr attr-dict `:` type($desc_ptr)"
 
 
@@ -221,6 +255,6 @@ class ReinterpretTensorDescOp(IRDLOperation):
     name = "ttng.reinterpret_tensor_descriptor"
     rawDesc = operand_def(PointerType)
     result = result_def(TensorDescType)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$rawDesc attr-dict `:` type($rawDesc) `to` type($result)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, UnitAttr, i1, i32
 from xdsl.irdl import (
@@ -14,21 +14,71 @@ from xdsl.irdl import (
     opt_result_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import (
+    VIEW,
+    Completion,
+    Effect,
+    EffectList,
+    Effects,
+    Kind,
+    allocation,
+    arrives,
+    asynchronous,
+    by_op,
+    effects,
+    reads_memory,
+    waits,
+    writes_memory,
+)
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, check_same_tile, mem_desc
-from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
-from tritonx.dialects.layout_constraints import ANY_LAYOUTS, CARRIED_TYPES, NO_TENSORS, DotOperands, LayoutConstraint
+from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN, MemDescType
+from tritonx.dialects.layout_constraints import (
+    ANY_LAYOUTS,
+    CARRIED_TYPES,
+    NO_TENSORS,
+    DotOperands,
+    LayoutConstraint,
+    values_of,
+)
 from tritonx.dialects.nvidia.rules import check_barrier, check_matrix_shapes, check_tensor_memory, shape_of_operand
 from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.ir.define import TypeRules, define, enum_prop, same
 
 FALSE = BoolAttr.from_bool(False)
+
+
+def _warp_group_effects(op: WarpGroupDotOp) -> EffectList:
+    """The matrix unit reads shared memory, after the op if that is asynchronous; an operand in registers it has."""
+    completion = Completion.PRODUCT_GROUP if op.isAsync.value.data else Completion.AT_ONCE
+    read = [name for name in ("a", "b") if isinstance(values_of(op, name)[0].type, MemDescType)]
+    group = () if completion is Completion.AT_ONCE else (Effect(Kind.COMMIT, completion=completion),)
+    return (*(asynchronous(reads_memory(name), completion) for name in read), *group)
+
+
+def _told(op: Any, barriers: str, *access: Effect, at_once: bool = False) -> EffectList:
+    """Accesses of the tensor core that are over when it tells the barriers, without them when the token is there."""
+    if values_of(op, barriers):
+        by = (asynchronous(each, Completion.MBARRIER, barriers) for each in access)
+        return (*by, arrives(barriers, Completion.MBARRIER))
+    return tuple(asynchronous(each, Completion.AT_ONCE if at_once else Completion.TOKEN) for each in access)
+
+
+def _copy_effects(op: TMEMCopyOp) -> EffectList:
+    return _told(op, "barrier", reads_memory("src"), writes_memory("dst"))
+
+
+def _product_effects(op: Any, operands: tuple[str, ...] = ("a", "b")) -> EffectList:
+    access = (*(reads_memory(name) for name in (*operands, "d")), writes_memory("d"))
+    return _told(op, "barriers", *access, at_once=op.is_async is None)
+
+
+def _scaled_product_effects(op: TCGen5MMAScaledOp) -> EffectList:
+    return _product_effects(op, ("a", "b", "a_scale", "b_scale"))
 
 
 @define
@@ -46,8 +96,8 @@ class WarpGroupDotOp(IRDLOperation):
     maxNumImpreciseAcc = prop_def(IntegerAttr.constr(i32), default_value=IntegerAttr(0, i32))
     isAsync = prop_def(BoolAttr, default_value=FALSE)
     d = result_def()
-    traits = traits_def(MemoryReadEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = DotOperands()
+    EFFECTS: ClassVar[Effects] = by_op(_warp_group_effects)
     FORMAT: ClassVar[str] = "$a `,` $b `,` $c (`,` $useC^)? attr-dict `:` type($a) `*` type($b) `->` type($d)"
     TYPES: ClassVar[TypeRules] = {"c": ("d", same)}
 
@@ -65,8 +115,8 @@ class WarpGroupDotWaitOp(IRDLOperation):
     inputs = var_operand_def()
     pendings = prop_def(IntegerAttr.constr(i32))
     outputs = var_result_def()
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = Effects((waits(Completion.PRODUCT_GROUP, "pendings"),), view_of="inputs")
     FORMAT: ClassVar[str] = "$inputs attr-dict `:` type($inputs)"
     TYPES: ClassVar[TypeRules] = {"outputs": ("inputs", same)}
 
@@ -83,8 +133,8 @@ class TMEMAllocOp(IRDLOperation):
     src = opt_operand_def()
     result = result_def(MEMDESC)
     token = opt_result_def(ASYNC_TOKEN)
-    traits = traits_def(MemoryAllocEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = by_op(allocation)
 
     # functional-type with two results: the format notation has no place for the optional one
     FORMAT: ClassVar[str] = "($src^)? attr-dict `:` functional-type(operands, results)"
@@ -106,8 +156,8 @@ class TMEMLoadOp(IRDLOperation):
     dep = opt_operand_def(ASYNC_TOKEN)
     result = result_def()
     token = opt_result_def(ASYNC_TOKEN)
-    traits = traits_def(MemoryReadEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = effects(reads_memory("src"))
     FORMAT: ClassVar[str] = "$src `` token($dep, $token) attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -125,8 +175,8 @@ class TMEMStoreOp(IRDLOperation):
     src = operand_def()
     pred = operand_def(i1)
     token = opt_result_def(ASYNC_TOKEN)
-    traits = traits_def(MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = effects(writes_memory("dst"))
     FORMAT: ClassVar[str] = "$src `,` $dst `` token($dep, $token) `,` $pred attr-dict `:` type($src) `->` type($dst)"
 
     def verify_(self) -> None:
@@ -143,8 +193,8 @@ class TMEMSubsliceOp(IRDLOperation):
     src = operand_def(MEMDESC)
     N = prop_def(IntegerAttr.constr(i32))
     result = result_def(MEMDESC)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = VIEW
     FORMAT: ClassVar[str] = "$src attr-dict `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -163,8 +213,8 @@ class TMEMCopyOp(IRDLOperation):
     src = operand_def(MEMDESC)
     dst = operand_def(MEMDESC)
     barrier = opt_operand_def(MEMDESC)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = by_op(_copy_effects)
     FORMAT: ClassVar[str] = "$src `,` $dst (`,` $barrier^)? attr-dict `:` type(operands)"
 
     def verify_(self) -> None:
@@ -200,8 +250,8 @@ class TCGen5MMAOp(IRDLOperation):
     two_ctas = opt_prop_def(UnitAttr)
     token = opt_result_def(ASYNC_TOKEN)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = by_op(_product_effects)
     FORMAT: ClassVar[str] = (
         "$a `,` $b `,` $d `` token($acc_dep, $token) `,` $useD `,` $pred pairs($barriers, $barrier_preds) attr-dict"
         " `:` type($a) `,` type($b) `,` type($d) (`,` type($barriers)^)?"
@@ -238,8 +288,8 @@ class TCGen5MMAScaledOp(IRDLOperation):
     is_async = opt_prop_def(UnitAttr)
     token = opt_result_def(ASYNC_TOKEN)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = by_op(_scaled_product_effects)
     FORMAT: ClassVar[str] = (
         "$a `,` $b `,` $d `` token($acc_dep, $token) `,` $a_scale `,` $b_scale `,` $useD `,` $pred"
         " `lhs` `=` $a_type `rhs` `=` $b_type pairs($barriers, $barrier_preds) attr-dict"
@@ -266,8 +316,8 @@ class TCGen5CommitOp(IRDLOperation):
     barrier = operand_def(MEMDESC)
     pred = opt_operand_def(i1)
     two_ctas = opt_prop_def(UnitAttr)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = effects(arrives("barrier", Completion.PRODUCT_GROUP))
     FORMAT: ClassVar[str] = "$barrier (`,` $pred^)? attr-dict `:` type($barrier)"
 
     def verify_(self) -> None:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, result_def, traits_def
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import SCRATCH_EFFECTS, Effect, EffectList, Effects, Kind, Resource, by_op, reads, writes
 from tritonx.dialects.layout_constraints import LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import MemSemantic, MemSyncScope, RMWOp
 from tritonx.dialects.tile.rules import loaded_from, mask_of
 from tritonx.ir.define import TypeRules, define, enum_prop
 from tritonx.ir.types import bit_width, is_float
+
+
+def atomic_effects(op: Any) -> EffectList:
+    """The old value is handed over to the threads with copies of the element, through scratch memory, if it is used."""
+    access = (reads("ptr"), writes("ptr"))
+    fence = () if op.sem.value.data == MemSemantic.RELAXED else (Effect(Kind.FENCE, Resource.GLOBAL),)
+    return (*access, *fence, *(SCRATCH_EFFECTS if op.result.first_use is not None else ()))
 
 
 @define
@@ -27,8 +34,8 @@ class AtomicRMWOp(IRDLOperation):
     sem = enum_prop(MemSemantic)
     scope = enum_prop(MemSyncScope)
     result = result_def()
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True)
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout()
+    EFFECTS: ClassVar[Effects] = by_op(atomic_effects)
     FORMAT: ClassVar[str] = (
         "$atomic_rmw_op `,` $sem `,` $scope `,` $ptr `,` $val (`,` $mask^)? attr-dict"
         " `:` functional-type(operands, $result)"
@@ -54,8 +61,8 @@ class AtomicCASOp(IRDLOperation):
     sem = enum_prop(MemSemantic)
     scope = enum_prop(MemSyncScope)
     result = result_def()
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True)
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout()
+    EFFECTS: ClassVar[Effects] = by_op(atomic_effects)
     FORMAT: ClassVar[str] = (
         "$sem `,` $scope `,` $ptr `,` $cmp `,` $val attr-dict `:` functional-type(operands, $result)"
     )

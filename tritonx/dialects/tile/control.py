@@ -28,13 +28,14 @@ from xdsl.traits import (
     CallableOpInterface,
     IsolatedFromAbove,
     IsTerminator,
-    Pure,
     ReturnLike,
     SymbolOpInterface,
     SymbolTable,
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.control_flow import REGION_END, ControlFlow, Function
+from tritonx.dialects.effects import ANYTHING, PURE, Effect, EffectList, Effects, Resource, anywhere, by_op, declared_by
 from tritonx.dialects.layout_constraints import CARRIED_TYPES, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.tile.enums import ProgramIDDim
 from tritonx.ir.define import define, enum_prop
@@ -76,6 +77,8 @@ class FuncOp(IRDLOperation):
     body = region_def()
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), _FuncOpCallable())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = Function()
 
     def verify_(self) -> None:
         inputs = self.function_type.inputs.data
@@ -158,8 +161,10 @@ class ReturnOp(IRDLOperation):
 
     name = "tt.return"
     srcs = var_operand_def()
-    traits = traits_def(IsTerminator(), Pure(), ReturnLike())
+    traits = traits_def(IsTerminator(), ReturnLike())
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = REGION_END
     FORMAT: ClassVar[str] = "attr-dict ($srcs^ `:` type($srcs))?"
 
     def verify_(self) -> None:
@@ -173,12 +178,37 @@ class ReturnOp(IRDLOperation):
             )
 
 
+def _callee_effects(op: CallOp) -> EffectList:
+    """What the function, and what it calls, may do, wherever: its arguments are not followed. Its scratch memory is its
+    own. Anything, where there is no body to look into."""
+    found: dict[Effect, None] = {}
+    work, seen = [op.function()], set[FuncOp]()
+    while work:
+        function = work.pop()
+        if function is None or function.body.blocks.first is None:
+            return ANYTHING
+        if function in seen:
+            continue
+        seen.add(function)
+        for inner in function.body.walk():
+            if isinstance(inner, CallOp):
+                work.append(inner.function())
+                continue
+            declared = declared_by(type(inner))
+            if declared is None:
+                return ANYTHING
+            done = (effect for effect in declared.own(inner) if effect.resource is not Resource.SCRATCH)
+            found.update((anywhere(effect), None) for effect in done)
+    return tuple(found)
+
+
 @define
 class CallOp(IRDLOperation):
     """Calls a function of the module."""
 
     name = "tt.call"
     LAYOUTS: ClassVar[LayoutConstraint] = CARRIED_TYPES
+    EFFECTS: ClassVar[Effects] = by_op(_callee_effects)
     callee = prop_def(SymbolRefAttr)
     args = var_operand_def()
     res = var_result_def()
@@ -196,6 +226,12 @@ class CallOp(IRDLOperation):
         if given != callee.function_type:
             raise VerifyException(f"called as {given}, but {self.callee} is {callee.function_type}")
 
+    def function(self) -> FuncOp | None:
+        """The function that is called; None while the call is in no module, or for a name that is none's."""
+        root = self.get_root()
+        callee = None if root is None else SymbolTable.lookup_symbol(root, self.callee)
+        return callee if isinstance(callee, FuncOp) else None
+
     def get_root(self) -> Operation | None:
         """The op at the top of the tree, or None while the call is not in a symbol table (during construction)."""
         op: Operation | None = self.parent_op()
@@ -211,8 +247,8 @@ class GetProgramIdOp(IRDLOperation):
     name = "tt.get_program_id"
     axis = enum_prop(ProgramIDDim)
     result = result_def(i32)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$axis attr-dict `:` type($result)"
 
 
@@ -223,6 +259,6 @@ class GetNumProgramsOp(IRDLOperation):
     name = "tt.get_num_programs"
     axis = enum_prop(ProgramIDDim)
     result = result_def(i32)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$axis attr-dict `:` type($result)"

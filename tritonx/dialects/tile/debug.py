@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, StringAttr, i32
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, traits_def, var_operand_def
-from xdsl.traits import MemoryWriteEffect
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import OUTPUT, Effects
 from tritonx.dialects.layout_constraints import ANY_LAYOUTS, LayoutConstraint
 from tritonx.ir.define import define
 from tritonx.ir.types import element_type, i1
@@ -23,8 +23,8 @@ class PrintOp(IRDLOperation):
     hex = prop_def(BoolAttr)
     isSigned = prop_def(DenseArrayBase.constr(i32))
     args = var_operand_def()
-    traits = traits_def(MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = OUTPUT
     FORMAT: ClassVar[str] = "$prefix attr-dict (`:` $args^ `:` type($args))?"
 
     def verify_(self) -> None:
@@ -41,8 +41,8 @@ class AssertOp(IRDLOperation):
     name = "tt.assert"
     condition = operand_def()
     message = prop_def(StringAttr)
-    traits = traits_def(MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = OUTPUT
     FORMAT: ClassVar[str] = "$condition `,` $message attr-dict `:` type($condition)"
 
     def verify_(self) -> None:

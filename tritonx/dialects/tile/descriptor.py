@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, operand_def, result_def, traits_def, var_operand_def
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, operand_def, result_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import PURE, Effects, effects, reads, writes
 from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
 from tritonx.dialects.tile.memory import MODIFIERS
@@ -73,8 +73,8 @@ class MakeTensorDescOp(IRDLOperation):
     padding = enum_prop(PaddingOption, default=PaddingOption.PAD_ZERO)
     result = result_def(TensorDescType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = (
         "$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict"
         " `:` elided($base, !tt.ptr) `,` elided($result, !tt.tensordesc)"
@@ -106,8 +106,8 @@ class DescriptorLoadOp(IRDLOperation):
     cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
     evict = enum_prop(EvictionPolicy, default=EvictionPolicy.NORMAL)
     result = result_def()
-    traits = traits_def(MemoryReadEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = effects(reads("desc"))
     FORMAT: ClassVar[str] = f"$desc `[` $indices `]` {MODIFIERS} attr-dict `:` type($desc) `->` type($result)"
 
     def verify_(self) -> None:
@@ -122,8 +122,8 @@ class DescriptorStoreOp(IRDLOperation):
     desc = operand_def(TensorDescType)
     src = operand_def()
     indices = var_operand_def(i32)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = effects(writes("desc"))
     FORMAT: ClassVar[str] = "$desc `[` $indices `]` `,` $src attr-dict `:` type($desc) `,` type($src)"
 
     def verify_(self) -> None:
@@ -139,8 +139,8 @@ class DescriptorReduceOp(IRDLOperation):
     desc = operand_def(TensorDescType)
     src = operand_def()
     indices = var_operand_def(i32)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = effects(reads("desc"), writes("desc"))
     FORMAT: ClassVar[str] = "$kind `,` $desc `[` $indices `]` `,` $src attr-dict `:` type($desc) `,` type($src)"
 
     def verify_(self) -> None:
@@ -156,8 +156,8 @@ class DescriptorGatherOp(IRDLOperation):
     x_offsets = operand_def()
     y_offset = operand_def(i32)
     result = result_def()
-    traits = traits_def(MemoryReadEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(besides=("x_offsets",))
+    EFFECTS: ClassVar[Effects] = effects(reads("desc"))
     FORMAT: ClassVar[str] = "$desc `[` $x_offsets `,` $y_offset `]` attr-dict `:` functional-type(operands, results)"
 
     def verify_(self) -> None:
@@ -173,8 +173,8 @@ class DescriptorScatterOp(IRDLOperation):
     x_offsets = operand_def()
     y_offset = operand_def(i32)
     src = operand_def()
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(besides=("x_offsets",))
+    EFFECTS: ClassVar[Effects] = effects(writes("desc"))
     FORMAT: ClassVar[str] = "$desc `[` $x_offsets `,` $y_offset `]` `,` $src attr-dict `:` type(operands)"
 
     def verify_(self) -> None:

@@ -13,11 +13,10 @@ from xdsl.irdl import (
     opt_operand_def,
     prop_def,
     result_def,
-    traits_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import PURE, Effects
 from tritonx.dialects.layout_constraints import DotOperands, LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.dialects.tile.rules import tensor_type
@@ -64,8 +63,8 @@ class DotOp(IRDLOperation):
     inputPrecision = enum_prop(InputPrecision, default=InputPrecision.IEEE)
     maxNumImpreciseAcc = prop_def(IntegerAttr.constr(i32), default_value=IntegerAttr(0, i32))
     d = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = DotOperands()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = (
         "$a `,` $b `,` $c (`,` `inputPrecision` `=` $inputPrecision^)? attr-dict"
         " `:` type($a) `*` type($b) `->` type($d)"
@@ -103,8 +102,8 @@ class DotScaledOp(IRDLOperation):
     rhs_k_pack = prop_def(BoolAttr, default_value=TRUE)
     d = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(besides=("a", "b", "a_scale", "b_scale"))
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = (
         "$a (`scale` $a_scale^)? `,` $b (`scale` $b_scale^)? `,` $c"
         " `lhs` `=` $a_elem_type `rhs` `=` $b_elem_type attr-dict"

@@ -18,12 +18,14 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.control_flow import REGION_END, ControlFlow, PerElement
+from tritonx.dialects.effects import PURE, REGIONS, Effects, by_op, unless_pure
 from tritonx.dialects.layout_constraints import ELEMENTWISE, NO_TENSORS, SAME_LAYOUT, LayoutConstraint
 from tritonx.dialects.tile.enums import PropagateNan, RoundingMode
-from tritonx.dialects.tile.rules import EffectsUnlessPure, check_elementwise, check_power_of_two
+from tritonx.dialects.tile.rules import check_elementwise, check_power_of_two
 from tritonx.ir.define import TypeRules, define, enum_prop, opt_enum_prop, same
 from tritonx.ir.types import (
     PointerType,
@@ -51,8 +53,8 @@ class AddPtrOp(IRDLOperation):
     ptr = operand_def()
     offset = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$ptr `,` $offset attr-dict `:` type($result) `,` type($offset)"
     TYPES: ClassVar[TypeRules] = {"ptr": ("result", same)}
 
@@ -71,8 +73,8 @@ class IntToPtrOp(IRDLOperation):
     name = "tt.int_to_ptr"
     src = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -90,8 +92,8 @@ class PtrToIntOp(IRDLOperation):
     name = "tt.ptr_to_int"
     src = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -109,8 +111,8 @@ class BitcastOp(IRDLOperation):
     name = "tt.bitcast"
     src = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -132,8 +134,8 @@ class FpToFpOp(IRDLOperation):
     src = operand_def()
     rounding = opt_enum_prop(RoundingMode)
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$src attr-dict (`,` `rounding` `=` $rounding^)? `:` type($src) `->` type($result)"
 
     def verify_(self) -> None:
@@ -155,8 +157,8 @@ class ClampFOp(IRDLOperation):
     max = operand_def()
     propagateNan = enum_prop(PropagateNan)
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$x `,` $min `,` $max `,` `propagateNan` `=` $propagateNan attr-dict `:` type($result)"
     TYPES: ClassVar[TypeRules] = {"x": ("result", same), "min": ("result", same), "max": ("result", same)}
 
@@ -172,8 +174,8 @@ class PreciseSqrtOp(IRDLOperation):
     name = "tt.precise_sqrt"
     x = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$x attr-dict `:` type($x)"
     TYPES: ClassVar[TypeRules] = {"result": ("x", same)}
 
@@ -190,8 +192,8 @@ class PreciseDivFOp(IRDLOperation):
     x = operand_def()
     y = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$x `,` $y attr-dict `:` type($x)"
     TYPES: ClassVar[TypeRules] = {"y": ("x", same), "result": ("x", same)}
 
@@ -208,8 +210,8 @@ class MulhiUIOp(IRDLOperation):
     x = operand_def()
     y = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$x `,` $y attr-dict `:` type($x)"
     TYPES: ClassVar[TypeRules] = {"y": ("x", same), "result": ("x", same)}
 
@@ -229,8 +231,8 @@ class ElementwiseInlineAsmOp(IRDLOperation):
     packed_element = prop_def(IntegerAttr.constr(i32))
     args = var_operand_def()
     result = var_result_def()
-    traits = traits_def(EffectsUnlessPure())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = by_op(unless_pure)
     FORMAT: ClassVar[str] = "$asm_string attr-dict ($args^ `:` type($args))? `->` type($result)"
 
     def verify_(self) -> None:
@@ -253,8 +255,8 @@ class ExternElementwiseOp(IRDLOperation):
     symbol = prop_def(StringAttr)
     pure = prop_def(BoolAttr)
     result = result_def()
-    traits = traits_def(EffectsUnlessPure())
     LAYOUTS: ClassVar[LayoutConstraint] = ELEMENTWISE
+    EFFECTS: ClassVar[Effects] = by_op(unless_pure)
     FORMAT: ClassVar[str] = "operands attr-dict `:` functional-type(operands, $result)"
 
     def verify_(self) -> None:
@@ -275,8 +277,9 @@ class MapElementwiseOp(IRDLOperation):
     pack = prop_def(IntegerAttr.constr(i32))
     result = var_result_def()
     scalarOp = region_def()
-    traits = traits_def(RecursiveMemoryEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = REGIONS
+    CONTROL_FLOW: ClassVar[ControlFlow] = PerElement()
 
     def verify_(self) -> None:
         if not self.srcs or not self.result:
@@ -307,6 +310,8 @@ class MapElementwiseReturnOp(IRDLOperation):
 
     name = "tt.map_elementwise.return"
     result = var_operand_def()
-    traits = traits_def(IsTerminator(), Pure())
+    traits = traits_def(IsTerminator())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = REGION_END
     FORMAT: ClassVar[str] = "attr-dict ($result^ `:` type($result))?"

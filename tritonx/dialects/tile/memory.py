@@ -13,12 +13,11 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import OUTPUT_EFFECT, PURE, EffectList, Effects, by_op, effects, reads, writes
 from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutConstraint
 from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy, PaddingOption
 from tritonx.dialects.tile.rules import loaded_from, mask_of, pointer_to_element
@@ -43,6 +42,12 @@ def _check_boundary_check(op: LoadOp | StoreOp) -> None:
         raise VerifyException(f"'boundaryCheck' names an axis that a tensor of {rank} dimensions lacks: {axes}")
 
 
+def _load_effects(op: LoadOp) -> EffectList:
+    """A volatile access is seen by others; it is neither repeated nor dropped."""
+    read = reads("ptr")
+    return (read, OUTPUT_EFFECT) if op.isVolatile.value.data else (read,)
+
+
 @define
 class LoadOp(IRDLOperation):
     """Reads through a pointer, a tensor of pointers or a block pointer.
@@ -61,8 +66,8 @@ class LoadOp(IRDLOperation):
     isVolatile = prop_def(BoolAttr, default_value=BoolAttr.from_bool(False))
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryReadEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = by_op(_load_effects)
     FORMAT: ClassVar[str] = f"$ptr (`,` $mask^)? (`,` $other^)? {MODIFIERS} attr-dict `:` type($ptr)"
     TYPES: ClassVar[TypeRules] = {
         "result": ("ptr", loaded_from),
@@ -87,8 +92,8 @@ class StoreOp(IRDLOperation):
     boundaryCheck = opt_prop_def(DenseArrayBase.constr(i32), default_value=DenseArrayBase.from_list(i32, []))
     cache = enum_prop(CacheModifier, default=CacheModifier.NONE)
     evict = enum_prop(EvictionPolicy, default=EvictionPolicy.NORMAL)
-    traits = traits_def(MemoryWriteEffect())
     LAYOUTS: ClassVar[LayoutConstraint] = SAME_LAYOUT
+    EFFECTS: ClassVar[Effects] = effects(writes("ptr"))
     FORMAT: ClassVar[str] = f"$ptr `,` $value (`,` $mask^)? {MODIFIERS} attr-dict `:` type($ptr)"
     TYPES: ClassVar[TypeRules] = {"value": ("ptr", loaded_from), "mask": ("ptr", mask_of)}
 
@@ -108,8 +113,8 @@ class MakeTensorPtrOp(IRDLOperation):
     order = prop_def(DenseArrayBase.constr(i32))
     result = result_def()
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = (
         "$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:` elided($result, !tt.ptr)"
     )
@@ -139,8 +144,8 @@ class AdvanceOp(IRDLOperation):
     ptr = operand_def()
     offsets = var_operand_def(IntegerType(32))
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$ptr `,` `[` $offsets `]` attr-dict `:` elided($result, !tt.ptr)"
     TYPES: ClassVar[TypeRules] = {"ptr": ("result", same)}
 

@@ -8,9 +8,11 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import IRDLOperation, opt_prop_def, prop_def, region_def, traits_def, var_operand_def, var_result_def
-from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.control_flow import REGION_END, ControlFlow, PerElement
+from tritonx.dialects.effects import PURE, SCRATCH_EFFECTS, Effects, of_regions
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint, Reduced
 from tritonx.dialects.tile.rules import check_axis, tensor_type
 from tritonx.ir.define import define
@@ -60,8 +62,9 @@ class ReduceOp(IRDLOperation):
     reduction_ordering = opt_prop_def(StringAttr)
     result = var_result_def()
     combineOp = region_def()
-    traits = traits_def(RecursiveMemoryEffect())
-    LAYOUTS: ClassVar[LayoutConstraint] = Reduced(exchange=True)
+    LAYOUTS: ClassVar[LayoutConstraint] = Reduced()
+    EFFECTS: ClassVar[Effects] = of_regions(SCRATCH_EFFECTS)
+    CONTROL_FLOW: ClassVar[ControlFlow] = PerElement()
 
     def verify_(self) -> None:
         types = [value.type for value in self.srcs]
@@ -84,6 +87,8 @@ class ReduceReturnOp(IRDLOperation):
 
     name = "tt.reduce.return"
     result = var_operand_def()
-    traits = traits_def(IsTerminator(), Pure())
+    traits = traits_def(IsTerminator())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = REGION_END
     FORMAT: ClassVar[str] = "$result attr-dict `:` type($result)"

@@ -11,7 +11,6 @@ from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.ir import Attribute
-from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.ir.types import PointerType, bit_width, encoding_of, i1, is_tensor, pointer, shape_of, with_element
@@ -86,14 +85,3 @@ def check_axis(axis: int, rank: int) -> None:
     """An axis of a tensor of `rank` dimensions."""
     if not 0 <= axis < rank:
         raise VerifyException(f"axis {axis} is out of range: the tensor has {rank} dimensions")
-
-
-class EffectsUnlessPure(MemoryEffect):
-    """Effects of an op whose `pure` property says whether it has any."""
-
-    @classmethod
-    def get_effects(cls, op: object) -> set[EffectInstance]:
-        pure = getattr(op, "pure", None)
-        if pure is not None and pure.value.data:
-            return set()
-        return {EffectInstance(MemoryEffectKind.READ), EffectInstance(MemoryEffectKind.WRITE)}

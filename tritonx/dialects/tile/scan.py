@@ -6,9 +6,11 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i32
 from xdsl.irdl import IRDLOperation, prop_def, region_def, traits_def, var_operand_def, var_result_def
-from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.control_flow import REGION_END, ControlFlow, PerElement
+from tritonx.dialects.effects import PURE, SCRATCH_EFFECTS, Effects, of_regions
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint, Scanned
 from tritonx.dialects.tile.reduce import check_combine, check_sources, names
 from tritonx.ir.define import define
@@ -25,8 +27,9 @@ class ScanOp(IRDLOperation):
     reverse = prop_def(BoolAttr)
     result = var_result_def()
     combineOp = region_def()
-    traits = traits_def(RecursiveMemoryEffect())
-    LAYOUTS: ClassVar[LayoutConstraint] = Scanned(exchange=True)
+    LAYOUTS: ClassVar[LayoutConstraint] = Scanned()
+    EFFECTS: ClassVar[Effects] = of_regions(SCRATCH_EFFECTS)
+    CONTROL_FLOW: ClassVar[ControlFlow] = PerElement()
 
     def verify_(self) -> None:
         types = [value.type for value in self.srcs]
@@ -43,6 +46,8 @@ class ScanReturnOp(IRDLOperation):
 
     name = "tt.scan.return"
     result = var_operand_def()
-    traits = traits_def(IsTerminator(), Pure())
+    traits = traits_def(IsTerminator())
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
+    EFFECTS: ClassVar[Effects] = PURE
+    CONTROL_FLOW: ClassVar[ControlFlow] = REGION_END
     FORMAT: ClassVar[str] = "$result attr-dict `:` type($result)"

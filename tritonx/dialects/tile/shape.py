@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr, i32
-from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.effects import PURE, SCRATCH, Effects
 from tritonx.dialects.layout_constraints import (
     ANY_LAYOUTS,
     FROM_SCALARS,
@@ -55,8 +55,8 @@ class MakeRangeOp(IRDLOperation):
     start = prop_def(IntegerAttr.constr(i32))
     end = prop_def(IntegerAttr.constr(i32))
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = FROM_SCALARS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "attr-dict `:` type($result)"
 
     def verify_(self) -> None:
@@ -77,8 +77,8 @@ class SplatOp(IRDLOperation):
     name = "tt.splat"
     src = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = FROM_SCALARS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = CAST
     TYPES: ClassVar[TypeRules] = {"src": ("result", element_rule)}
 
@@ -90,8 +90,8 @@ class UnsplatOp(IRDLOperation):
     name = "tt.unsplat"
     src = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ANY_LAYOUTS
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$src attr-dict `:` type($src)"
     TYPES: ClassVar[TypeRules] = {"result": ("src", element_rule)}
 
@@ -108,8 +108,8 @@ class ExpandDimsOp(IRDLOperation):
     src = operand_def()
     axis = prop_def(IntegerAttr.constr(i32))
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = ExpandDims()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -132,8 +132,8 @@ class BroadcastOp(IRDLOperation):
     name = "tt.broadcast"
     src = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = Broadcast()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -157,8 +157,8 @@ class ReshapeOp(IRDLOperation):
     allow_reorder = opt_prop_def(UnitAttr)
     efficient_layout = opt_prop_def(UnitAttr)
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = Reshaped()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = (
         "$src (`allow_reorder` $allow_reorder^)? (`efficient_layout` $efficient_layout^)? attr-dict"
         " `:` type($src) `->` type($result)"
@@ -179,8 +179,8 @@ class TransOp(IRDLOperation):
     src = operand_def()
     order = prop_def(DenseArrayBase.constr(i32))
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = Transposed()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = CAST
 
     def verify_(self) -> None:
@@ -203,8 +203,8 @@ class CatOp(IRDLOperation):
     lhs = operand_def()
     rhs = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = Reordered()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
     TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same)}
 
@@ -224,8 +224,8 @@ class JoinOp(IRDLOperation):
     lhs = operand_def()
     rhs = operand_def()
     result = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = Joined()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
     TYPES: ClassVar[TypeRules] = {"rhs": ("lhs", same)}
 
@@ -244,8 +244,8 @@ class SplitOp(IRDLOperation):
     src = operand_def()
     outLHS = result_def()
     outRHS = result_def()
-    traits = traits_def(Pure())
     LAYOUTS: ClassVar[LayoutConstraint] = SplitApart()
+    EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$src attr-dict `:` type($src) `->` type($outLHS)"
     TYPES: ClassVar[TypeRules] = {"outRHS": ("outLHS", same)}
 
@@ -268,8 +268,8 @@ class GatherOp(IRDLOperation):
     axis = prop_def(IntegerAttr.constr(i32))
     efficient_layout = opt_prop_def(UnitAttr)
     result = result_def()
-    traits = traits_def(Pure())
-    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True, besides=("src",))
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(besides=("src",))
+    EFFECTS: ClassVar[Effects] = SCRATCH
     FORMAT: ClassVar[str] = "$src `[` $indices `]` attr-dict `:` functional-type(operands, results)"
 
     def verify_(self) -> None:
@@ -301,8 +301,8 @@ class HistogramOp(IRDLOperation):
     src = operand_def()
     mask = opt_operand_def()
     result = result_def()
-    traits = traits_def(Pure())
-    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(exchange=True, besides=("result",))
+    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(besides=("result",))
+    EFFECTS: ClassVar[Effects] = SCRATCH
     FORMAT: ClassVar[str] = "$src (`,` $mask^)? attr-dict `:` type($src) `->` type($result)"
     TYPES: ClassVar[TypeRules] = {"mask": ("src", mask_of)}
 

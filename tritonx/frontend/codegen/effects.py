@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.ir.builder import Builder
-from tritonx.ir.effects import Effect, effects_of
+from tritonx.ir.effects import may_write
 
 
 class RecordingBuilder(Builder):
@@ -33,7 +33,7 @@ class RecordingBuilder(Builder):
 
 def writes(op: Operation) -> bool:
     """Whether dropping the op would be seen."""
-    return bool(effects_of(op) & Effect.WRITE)
+    return may_write(op)
 
 
 def has_effects(block: Block) -> bool:

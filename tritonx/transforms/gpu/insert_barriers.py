@@ -1,74 +1,40 @@
 """Barriers between accesses to shared memory that could meet.
 
 Walks the program in order with the set of accesses since the last barrier. An access that overlaps, in bytes, a
-pending one of which one is a write needs a barrier before it, which settles everything pending. Loops are walked
-again with what their end leaves, until nothing is added; where control flow joins, the pending sets unite. What has
-arrived by an asynchronous copy is seen by other threads only after a wait and a barrier, so a wait turns the copies
-into pending writes.
+pending one of which one is a write needs a barrier before it, which settles everything pending. What an op accesses it
+declares (`EFFECTS`), and where control goes as well (`CONTROL_FLOW`): along the edges the pending sets unite, until
+nothing is added. What is asynchronous is over only after a wait, and other threads know it only after a wait and a
+barrier, so a wait turns it into pending accesses; where an mbarrier tells that it is over, all who wait there know.
+Waiting at an mbarrier, and arriving, is no access; between making one and using it there must be a barrier.
 
 A conversion in which every warp keeps to bytes of its own synchronises its warps each for itself. Such accesses pend
 apart, with what says which warp owns what: another access with the same owners does not meet them.
+
+The regions of `ttg.warp_specialize` are run by different threads at the same time. A barrier in one is for its threads
+only and settles what they have done, so what is pending before the regions and meets any of them is settled before they
+start. Between them the program has its mbarriers. When all are over, what each leaves is pending.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.buffers import VIEWS, aliases_of, allocation_size, owned_by_warps, scratch_size
-from tritonx.dialects import gpu, gpu_layout, scf, tile
+from tritonx.analysis.buffers import aliases_of, allocates_memory, allocation_size, owned_by_warps, scratch_size
+from tritonx.dialects import gpu_layout, tile
+from tritonx.dialects.control_flow import Edge, edges_from, is_concurrent, regions_of
+from tritonx.dialects.effects import Kind, Resource, effects_of, resources_of
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import type_of
 from tritonx.transforms.gpu.allocate_shared_memory import OFFSET
-
-Interval = tuple[int, int]
-"""Bytes [start, end) of shared memory."""
-
-
-_NO_ACCESS = (*VIEWS, gpu_layout.LocalDeallocOp, gpu_layout.AsyncCommitGroupOp, scf.YieldOp, scf.ConditionOp)
-"""Ops that take buffers without touching them."""
-
-
-@dataclass(frozen=True)
-class Pending:
-    """Accesses since the last barrier; `copies` are asynchronous writes that no wait has covered, `owned` reads and
-    writes of warps in bytes of their own, with what says which these are.
-    """
-
-    reads: frozenset[Interval] = frozenset()
-    writes: frozenset[Interval] = frozenset()
-    copies: frozenset[Interval] = frozenset()
-    owned: frozenset[tuple[Interval, Hashable]] = frozenset()
-
-    def joined(self, other: Pending) -> Pending:
-        return Pending(
-            self.reads | other.reads,
-            self.writes | other.writes,
-            self.copies | other.copies,
-            self.owned | other.owned,
-        )
-
-    def of_others(self, scratch: Interval, owners: Hashable) -> list[Interval]:
-        """What an access by these owners of this scratch may meet."""
-        apart = [interval for interval, key in self.owned if (interval, key) != (scratch, owners)]
-        return [*self.reads, *self.writes, *self.copies, *apart]
-
-    def written(self) -> list[Interval]:
-        return [*self.writes, *(interval for interval, _ in self.owned)]
-
-    def touched(self) -> list[Interval]:
-        return [*self.reads, *self.written()]
-
-    def settled(self) -> Pending:
-        """After a barrier."""
-        return Pending(copies=self.copies)
+from tritonx.transforms.gpu.pending_accesses import ALL, Accesses, Interval, Pending, accesses_of, meets, waits_of
 
 
 @dataclass(frozen=True)
@@ -95,11 +61,12 @@ class _Inserter:
         self.users = users
         self.places: dict[SSAValue, Interval] = {}
         for op in function.walk():
-            if isinstance(op, gpu_layout.LocalAllocOp):
+            if allocates_memory(op):
                 self._place(op)
 
     def run(self) -> None:
-        self._region(self.function.body, Pending())
+        blocks = list(self.function.body.blocks)
+        self._flow(self.function, blocks, {blocks[0]: Pending()})
 
     def _place(self, op: gpu_layout.LocalAllocOp) -> None:
         start = offset_of(op)
@@ -114,30 +81,19 @@ class _Inserter:
     # --- control flow
     # -------------------------------------------------------------------------------------------------
 
-    def _region(self, region: Region, entering: Pending) -> Pending:
-        blocks = list(region.blocks)
-        if len(blocks) == 1:
-            return self._block(blocks[0], entering)
-        at: dict[Block, Pending] = {blocks[0]: entering}
-        leaving = Pending()
-        changed = True
-        while changed:
-            changed = False
+    def _flow(self, op: Operation, blocks: list[Block], at: dict[Block, Pending]) -> Pending:
+        """What is pending when an op's blocks are left, from what is pending where they are entered."""
+        while True:
             leaving = Pending()
+            before = dict(at)
             for block in blocks:
                 if block not in at:
                     continue
                 end = self._block(block, at[block])
                 last = block.last_op
-                successors = last.successors if last is not None else ()
-                if not successors:
-                    leaving = leaving.joined(end)
-                for successor in successors:
-                    joined = at[successor].joined(end) if successor in at else end
-                    if at.get(successor) != joined:
-                        at[successor] = joined
-                        changed = True
-        return leaving
+                leaving = leaving.joined(_into(at, op, edges_from(last) if last is not None else (), end))
+            if at == before:
+                return leaving
 
     def _block(self, block: Block, pending: Pending) -> Pending:
         for op in list(block.ops):
@@ -145,105 +101,84 @@ class _Inserter:
         return pending
 
     def _visit(self, op: Operation, pending: Pending) -> Pending:
-        match op:
-            case scf.ForOp():
-                return self._loop([op.body], pending)
-            case scf.WhileOp():
-                return self._loop([op.before_region, op.after_region], pending)
-            case scf.IfOp():
-                ends = [self._region(region, pending) for region in op.regions if region.blocks.first is not None]
-                if len(ends) < 2:
-                    ends.append(pending)
-                return ends[0].joined(ends[1])
-            case gpu_layout.WarpSpecializeOp():
-                # Partitions synchronise by their own barriers; what stands before and after is settled.
-                for region in op.regions:
-                    self._region(region, Pending())
-                return Pending()
-            case gpu.BarrierOp() | gpu_layout.LocalBarrierOp():
-                return pending.settled()
-            case gpu_layout.AsyncWaitOp():
-                return Pending(pending.reads, pending.writes | pending.copies, owned=pending.owned)
-            case tile.CallOp():
-                return self._call(op, pending)
-            case _:
-                for region in op.regions:
-                    pending = self._region(region, pending)
-                return self._access(op, pending)
+        if isinstance(op, tile.CallOp):
+            return self._call(op, pending)
+        if op.regions:
+            pending = self._regions(op, pending)
+        touched = resources_of(op)
+        if Resource.SCRATCH in touched and OFFSET in op.attributes:
+            return self._scratch(op, pending)
+        if Resource.THREADS in touched and _is_barrier(op):
+            return pending.settled()
+        accesses = accesses_of(op, self._of)
+        if isinstance(op, gpu_layout.LocalLoadOp):
+            accesses.reads.extend(self._of(load.src) for load in _following_loads(op))
+        if accesses.need_barrier(pending):
+            _barrier_before(op)
+            pending = pending.settled()
+        pending = accesses.added_to(pending)
+        for completion, for_all in waits_of(op):
+            pending = pending.waited(completion, for_all=for_all)
+        return pending
 
-    def _loop(self, regions: list[Region], pending: Pending) -> Pending:
-        """A loop may be left from its condition, or before its body was entered."""
-        entering = pending
-        while True:
-            after = entering
-            leaving = entering
-            for number, region in enumerate(regions):
-                after = self._region(region, after)
-                if number == 0:
-                    leaving = leaving.joined(after) if len(regions) == 1 else after
-            joined = entering.joined(after)
-            if joined == entering:
-                return leaving
-            entering = joined
+    def _regions(self, op: Operation, pending: Pending) -> Pending:
+        if is_concurrent(op) and pending != pending.settled() and self._meets_inside(op, pending):
+            _barrier_before(op)
+            pending = pending.settled()
+        at: dict[Block, Pending] = {}
+        past = _into(at, op, edges_from(op), pending)
+        blocks = [block for region in regions_of(op) for block in region.blocks]
+        return self._flow(op, blocks, at).joined(past)
+
+    def _meets_inside(self, op: Operation, pending: Pending) -> bool:
+        """Whether an op inside, wherever, would have to wait for what is pending."""
+        for inner in op.walk():
+            if inner is op:
+                continue
+            if isinstance(inner, tile.CallOp):
+                accesses = Accesses([ALL], [ALL]) if inner.callee.string_value() in self.users else Accesses()
+            elif Resource.SCRATCH in resources_of(inner) and OFFSET in inner.attributes:
+                accesses = Accesses(writes=[_scratch_of(inner)])
+            else:
+                accesses = accesses_of(inner, self._of)
+            if accesses.need_barrier(pending):
+                return True
+        return False
 
     def _call(self, op: tile.CallOp, pending: Pending) -> Pending:
         if op.callee.string_value() not in self.users:
             return pending
         if pending != pending.settled():
             _barrier_before(op)
-        everything = frozenset({(0, 1 << 62)})
-        return Pending(everything, everything, pending.copies)
+        return Pending(frozenset({ALL}), frozenset({ALL}), pending.late)
 
     # --- accesses
     # -----------------------------------------------------------------------------------------------------
 
-    def _access(self, op: Operation, pending: Pending) -> Pending:
-        if OFFSET in op.attributes and not isinstance(op, gpu_layout.LocalAllocOp):
-            scratch = offset_of(op), offset_of(op) + scratch_size(op)
-            owners = owned_by_warps(op)
-            if _meets([scratch], pending.of_others(scratch, owners)):
-                _barrier_before(op)
-                pending = pending.settled()
-            if owners is not None:
-                return replace(pending, owned=pending.owned | {(scratch, owners)})
-            # Its own barrier, between writing and reading the scratch, settles what came before.
-            return Pending(frozenset({scratch}), frozenset(), pending.copies)
-        reads, writes, copies = self._effects(op)
-        settled = (
-            _meets(reads, pending.written()) or _meets(writes, pending.touched()) or _meets(copies, pending.touched())
-        )
-        if settled:
+    def _scratch(self, op: Operation, pending: Pending) -> Pending:
+        scratch, owners = _scratch_of(op), owned_by_warps(op)
+        if meets([scratch], pending.of_others(scratch, owners)):
             _barrier_before(op)
             pending = pending.settled()
-        if not (reads or writes or copies):
-            return pending
-        return Pending(
-            pending.reads | frozenset(reads),
-            pending.writes | frozenset(writes),
-            pending.copies | frozenset(copies),
-            pending.owned,
-        )
+        if owners is not None:
+            return replace(pending, owned=pending.owned | {(scratch, owners)})
+        # Its own barrier, between writing and reading the scratch, settles what came before.
+        return Pending(frozenset({scratch}), frozenset(), pending.late)
 
-    def _effects(self, op: Any) -> tuple[list[Interval], list[Interval], list[Interval]]:
-        """(reads, writes, asynchronous writes) of an op that touches buffers."""
-        match op:
-            case gpu_layout.LocalAllocOp():
-                return [], [self.places[op.result]] if op.src is not None else [], []
-            case gpu_layout.LocalStoreOp():
-                return [], self._of(op.dst), []
-            case gpu_layout.LocalLoadOp():
-                return [place for load in _neighbours(op) for place in self._of(load.src)], [], []
-            case gpu_layout.AsyncCopyGlobalToLocalOp():
-                return [], [], self._of(op.result)
-            case _:
-                if isinstance(op, _NO_ACCESS):
-                    return [], [], []
-                # Ops of other dialects that are given buffers may do anything with them.
-                used = [self.places[v] for v in op.operands if v in self.places]
-                return used, used, []
+    def _of(self, value: SSAValue) -> Interval:
+        return self.places.get(value, ALL)
 
-    def _of(self, value: SSAValue) -> list[Interval]:
-        return [self.places.get(value, (0, 1 << 62))]
+
+def _into(at: dict[Block, Pending], op: Operation, edges: Iterable[Edge], pending: Pending) -> Pending:
+    """Unites what is pending with what is known at the blocks that the edges lead to; what leaves `op` is returned."""
+    leaving = Pending()
+    for edge in edges:
+        if edge.target is op:
+            leaving = leaving.joined(pending)
+        elif isinstance(edge.target, Block):
+            known = at.get(edge.target)
+            at[edge.target] = pending if known is None else known.joined(pending)
+    return leaving
 
 
 def offset_of(op: Operation) -> int:
@@ -254,11 +189,21 @@ def offset_of(op: Operation) -> int:
     return value.value.data
 
 
-def _neighbours(op: gpu_layout.LocalLoadOp) -> list[gpu_layout.LocalLoadOp]:
-    """A load and those that follow it at once: the first one waits for all, so that a product can read its operands
-    behind the barrier."""
-    found = [op]
-    while isinstance(following := found[-1].next_op, gpu_layout.LocalLoadOp):
+def _scratch_of(op: Operation) -> Interval:
+    start = offset_of(op)
+    return start, start + scratch_size(op)
+
+
+def _is_barrier(op: Operation) -> bool:
+    """Whether all threads that run the op meet there."""
+    return any(effect.kind is Kind.BARRIER for effect in effects_of(op) or ())
+
+
+def _following_loads(op: gpu_layout.LocalLoadOp) -> list[gpu_layout.LocalLoadOp]:
+    """The loads that follow one at once: it waits for all, so that a product can read its operands behind the
+    barrier."""
+    found: list[gpu_layout.LocalLoadOp] = []
+    while isinstance(following := (found[-1] if found else op).next_op, gpu_layout.LocalLoadOp):
         found.append(following)
     return found
 
@@ -276,11 +221,6 @@ def _narrowed(alias: SSAValue, whole: Interval) -> Interval:
         return whole
     size = (whole[1] - whole[0]) // outer.shape[0]
     return whole[0] + index * size, whole[0] + (index + 1) * size
-
-
-def _meets(intervals: Iterable[Interval], others: Iterable[Interval]) -> bool:
-    others = list(others)
-    return any(a[0] < b[1] and b[0] < a[1] for a in intervals for b in others)
 
 
 def _barrier_before(op: Operation) -> None:

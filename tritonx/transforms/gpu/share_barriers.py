@@ -19,7 +19,7 @@ from tritonx.analysis.buffers import scratch_size
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import ConvertLayoutOp
 from tritonx.ir.edit import move_before
-from tritonx.ir.effects import Effect, effects_of, is_speculatable
+from tritonx.ir.effects import is_speculatable, may_write
 from tritonx.layouts import LinearLayout
 from tritonx.layouts.convert import SCRATCH_LIMIT
 from tritonx.transforms.gpu.exchanges import (
@@ -82,7 +82,7 @@ def _synchronises(op: Operation) -> bool:
         return True
     if scratch_size(op) or isinstance(op, tile.CallOp):
         return True
-    return not isinstance(op, tile.LoadOp | tile.StoreOp) and bool(effects_of(op) & Effect.WRITE)
+    return not isinstance(op, tile.LoadOp | tile.StoreOp) and may_write(op)
 
 
 def _gather(group: list[ConvertLayoutOp], op: ConvertLayoutOp) -> bool:

@@ -20,7 +20,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.buffers import scratch_size, tensor_layout
 from tritonx.dialects import arith, scf, tile
 from tritonx.ir.edit import only_block
-from tritonx.ir.effects import Effect, effects_of
+from tritonx.ir.effects import may_write
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, type_of
 from tritonx.layouts import axis_bits
@@ -64,7 +64,7 @@ class UnrollLoads(ModulePass):
     def _factor(self, loop: scf.ForOp) -> tuple[int, int]:
         """By how much to unroll, and the bytes that a thread loads in an iteration."""
         body = only_block(loop.body)
-        if body is None or effects_of(loop) & Effect.WRITE or not all(_is_simple(op) for op in body.ops):
+        if body is None or may_write(loop) or not all(_is_simple(op) for op in body.ops):
             return 1, 0
         loads = [op for op in body.ops if isinstance(op, tile.LoadOp) and is_tensor(op.results[0].type)]
         if not loads or sum(_elements(op) * _weight(op) for op in body.ops) > self.work or _chases(body, loads):

@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, scf
 from tritonx.ir.edit import erase, is_defined_inside, only_block, replace, splice, terminator_of
-from tritonx.ir.effects import Effect, effects_of
+from tritonx.ir.effects import may_write
 from tritonx.ir.fold.constants import constant_of, unsigned, width_of
 
 
@@ -81,7 +81,7 @@ def _simplify_if(op: Any) -> Operation | None:
             op.parent.insert_op_before(select, op)
             result.replace_all_uses_with(select.results[0])
     if not any(result.first_use for result in op.results):
-        if not effects_of(op) & Effect.WRITE:
+        if not may_write(op):
             erase(op)
             return None
         if otherwise.first_op is else_end and not op.results:
@@ -143,7 +143,7 @@ def _simplify_for(op: Any) -> Operation | None:
             argument.replace_all_uses_with(value)
         _take(op, body)
         return None
-    if not any(r.first_use for r in op.results) and not effects_of(op) & Effect.WRITE:
+    if not any(r.first_use for r in op.results) and not may_write(op):
         erase(op)
         return None
     return _drop_carried(op, body)
@@ -196,7 +196,7 @@ def _only_feed_themselves(op: Any, body: Block, dropped: set[int]) -> set[int]:
             work.append(value)
 
     for inner in body.ops:
-        if inner is not end and effects_of(inner) & Effect.WRITE:
+        if inner is not end and may_write(inner):
             for used in inner.walk():
                 for operand in used.operands:
                     need(operand)

@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import Commutative, IsolatedFromAbove
 
 from tritonx.ir.edit import replace
-from tritonx.ir.effects import Effect, effects_of, is_terminator
+from tritonx.ir.effects import is_terminator, may_read, may_write
 
 Key = tuple[Any, ...]
 
@@ -96,16 +96,16 @@ class _Walk:
             op = following
 
     def visit(self, op: Operation) -> None:
-        effects = effects_of(op)
+        writes = may_write(op)
         if op.regions:
-            self.nested(op, effects)
-        if effects & Effect.WRITE:
+            self.nested(op, writes)
+        if writes:
             self.memory = next(self.moments)
             return
         if not op.results or is_terminator(op):
             return
         key = _key(op)
-        if effects & Effect.READ:
+        if may_read(op):
             key = (self.memory, *key)
         same = self.known.get(key)
         if same is None:
@@ -113,11 +113,11 @@ class _Walk:
         elif not op.regions or _same_regions(op, same):
             replace(op, same.results)
 
-    def nested(self, op: Operation, effects: Effect) -> None:
+    def nested(self, op: Operation, writes: bool) -> None:
         before = self.memory
         for region in op.regions:
             # A region that may run again after it has written does not see the memory that is there before the op.
-            self.memory = next(self.moments) if effects & Effect.WRITE else before
+            self.memory = next(self.moments) if writes else before
             self.region(region, isolated=op.has_trait(IsolatedFromAbove))
         self.memory = before
 

@@ -15,7 +15,7 @@ from tritonx.dialects.tile.rules import mask_of
 from tritonx.ir.builder import Builder
 from tritonx.ir.define import SEGMENTS
 from tritonx.ir.edit import is_defined_inside, move_before, replace
-from tritonx.ir.effects import Effect, effects_of, is_speculatable
+from tritonx.ir.effects import is_speculatable, may_write
 from tritonx.ir.types import i1, i64, is_tensor
 from tritonx.transforms.tile.control_flow import trip_count
 
@@ -55,7 +55,7 @@ class LoopInvariantCodeMotion(ModulePass):
     def loop(self, loop: Operation, body: Block | None) -> None:
         if body is None or loop.parent is None:
             return
-        loads = self.hoist_loads and isinstance(loop, scf.ForOp) and not effects_of(loop) & Effect.WRITE
+        loads = self.hoist_loads and isinstance(loop, scf.ForOp) and not may_write(loop)
         op = body.first_op
         while op is not None:
             following = op.next_op

@@ -14,7 +14,7 @@ from tritonx.dialects import tile
 from tritonx.dialects.layout_constraints import is_elementwise
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import replace
-from tritonx.ir.effects import effects_of
+from tritonx.ir.effects import has_effects
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import element_type, encoding_of, is_tensor, shape_of, tensor
 
@@ -37,7 +37,7 @@ class ReorderBroadcast(ModulePass):
 
 def _may_move(op: Operation) -> bool:
     """Elementwise, without effects; a library's function may be one that exists for tiles only."""
-    return is_elementwise(op) and not effects_of(op) and not isinstance(op, tile.ExternElementwiseOp)
+    return is_elementwise(op) and not has_effects(op) and not isinstance(op, tile.ExternElementwiseOp)
 
 
 def _splat_source(value: SSAValue) -> SSAValue | None:

@@ -1,0 +1,155 @@
+"""Accesses to shared memory since the last barrier, and those that an op declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field, replace
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+
+from tritonx.analysis.buffers import is_shared_memory
+from tritonx.dialects.effects import COUNTED, Completion, Effect, Kind, Resource, effects_of
+from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.ir.failure import PassError
+from tritonx.ir.types import type_of
+
+Interval = tuple[int, int]
+"""Bytes [start, end) of shared memory."""
+
+ALL: Interval = (0, 1 << 62)
+
+Late = tuple[Completion, Kind, Interval]
+"""An asynchronous access, and what waits for it."""
+
+
+def meets(intervals: Iterable[Interval], others: Iterable[Interval]) -> bool:
+    """Whether any two have a byte in common."""
+    others = list(others)
+    return any(a[0] < b[1] and b[0] < a[1] for a in intervals for b in others)
+
+
+@dataclass(frozen=True)
+class Pending:
+    """Accesses since the last barrier; `late` are asynchronous ones that no wait has covered, `owned` reads and writes
+    of warps in bytes of their own, with what says which these are.
+    """
+
+    reads: frozenset[Interval] = frozenset()
+    writes: frozenset[Interval] = frozenset()
+    late: frozenset[Late] = frozenset()
+    owned: frozenset[tuple[Interval, Hashable]] = frozenset()
+
+    def joined(self, other: Pending) -> Pending:
+        return Pending(
+            self.reads | other.reads, self.writes | other.writes, self.late | other.late, self.owned | other.owned
+        )
+
+    def of_others(self, scratch: Interval, owners: Hashable) -> list[Interval]:
+        """What an access by these owners of this scratch may meet."""
+        apart = [interval for interval, key in self.owned if (interval, key) != (scratch, owners)]
+        return [*self.reads, *self.writes, *(interval for _, _, interval in self.late), *apart]
+
+    def written(self) -> list[Interval]:
+        return [*self.writes, *(interval for interval, _ in self.owned)]
+
+    def touched(self) -> list[Interval]:
+        return [*self.reads, *self.written()]
+
+    def settled(self) -> Pending:
+        """After a barrier: what is still under way is not over by that."""
+        return Pending(late=self.late)
+
+    def waited(self, completion: Completion, *, for_all: bool) -> Pending:
+        """After a wait of this thread, which has other threads still to be told. Where some may still be under way, it
+        is not known which, so that the next wait counts for them too."""
+        over = [each for each in self.late if each[0] is completion]
+        return Pending(
+            self.reads | {interval for _, kind, interval in over if kind is Kind.READ},
+            self.writes | {interval for _, kind, interval in over if kind is Kind.WRITE},
+            self.late - frozenset(over) if for_all else self.late,
+            self.owned,
+        )
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """What an op does to shared memory: `reads` and `writes` by its threads, which are over with it, `late` ones, and
+    `told`: asynchronous writes of which an mbarrier tells all who wait at it. Those who use an mbarrier do not wait for
+    each other, but for who made it, as readers do; they are among the reads."""
+
+    reads: list[Interval] = field(default_factory=list[Interval])
+    writes: list[Interval] = field(default_factory=list[Interval])
+    late: list[Late] = field(default_factory=list[Late])
+    told: list[Interval] = field(default_factory=list[Interval])
+
+    def need_barrier(self, pending: Pending) -> bool:
+        """Whether other threads must be waited for first."""
+        changed = [*self.writes, *self.told, *(interval for _, kind, interval in self.late if kind is Kind.WRITE)]
+        read = [*self.reads, *(interval for _, kind, interval in self.late if kind is Kind.READ)]
+        return meets(read, pending.written()) or meets(changed, pending.touched())
+
+    def added_to(self, pending: Pending) -> Pending:
+        if not (self.reads or self.writes or self.late):
+            return pending
+        return replace(
+            pending,
+            reads=pending.reads | frozenset(self.reads),
+            writes=pending.writes | frozenset(self.writes),
+            late=pending.late | frozenset(self.late),
+        )
+
+
+Where = Callable[[SSAValue], Interval]
+
+
+def accesses_of(op: Operation, where: Where) -> Accesses:
+    """What an op, without its regions, does to the shared memory that its operands name. Raises PassError for one that
+    is given memory and does not say what it does with it."""
+    found = Accesses()
+    effects = effects_of(op) if not op.regions else ()
+    if effects is None:
+        if any(isinstance(type_of(value), MemDescType) for value in op.operands):
+            raise PassError(op, f"{op.name} is given memory, and does not declare what it does with it")
+        return found
+    for effect in effects:
+        for interval in _places(effect, op, where):
+            _add(found, effect, interval)
+    return found
+
+
+def _places(effect: Effect, op: Operation, where: Where) -> list[Interval]:
+    if effect.resource is not Resource.MEMDESC and effect.resource is not Resource.MBARRIER:
+        return []
+    return [where(value) for value in effect.places(op) if is_shared_memory(value)]
+
+
+def _add(found: Accesses, effect: Effect, interval: Interval) -> None:
+    match effect.kind:
+        case Kind.READ | Kind.ARRIVE | Kind.WAIT:
+            found.reads.append(interval)
+            if effect.kind is Kind.READ and effect.completion in COUNTED:
+                found.late.append((effect.completion, Kind.READ, interval))
+        case Kind.WRITE if effect.completion in COUNTED:
+            found.late.append((effect.completion, Kind.WRITE, interval))
+        case Kind.WRITE if effect.completion is Completion.MBARRIER:
+            found.told.append(interval)
+        case Kind.WRITE:
+            found.writes.append(interval)
+        case _:
+            pass
+
+
+def waits_of(op: Operation) -> list[tuple[Completion, bool]]:
+    """What an op waits for that is counted, and whether for all of it."""
+    return [
+        (effect.completion, left == 0)
+        for effect in effects_of(op) or ()
+        if effect.kind is Kind.WAIT and effect.left and (left := _left(op, effect.left)) is not None
+    ]
+
+
+def _left(op: Operation, name: str) -> int | None:
+    """How many may be under way after a wait; None where it does not wait."""
+    value = op.properties.get(name)
+    return value.value.data if isinstance(value, IntegerAttr) else None
