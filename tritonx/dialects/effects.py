@@ -6,15 +6,15 @@ is given memory and accesses none, and `ttg.async_copy_global_to_local` has not 
 starts. So each op states its effects, one `Effect` for each thing that it does:
 
 - `kind`: what is done. Accesses are `READ` and `WRITE`; memory is made by `ALLOCATE` and ended by `FREE`. The others
-  order accesses: `COMMIT` makes a group of the asynchronous operations so far, `ARRIVE` tells a barrier, `WAIT` waits,
-  `BARRIER` is where all threads that run the op meet, `FENCE` orders what stands before it and after it. `OUTPUT` is
-  seen outside (text, a stop, a volatile access); a `HINT` is addressed to the compiler, or to the hardware's scheduler.
-  An op with a `TRAP` touches nothing, but is undefined for some operands: it must not be executed where the program
-  would not have executed it.
+  order accesses: `COMMIT` makes a group of the asynchronous operations so far; `ARRIVE` tells a barrier, which one thread
+  does for all that run the op where it is at once, so that all must have come as far; `EXPECT` has a barrier's phase wait
+  for more; `WAIT` waits; `BARRIER` is where all threads that run the op meet; `FENCE` orders what stands before it and
+  after it. `OUTPUT` is seen outside (text, a stop, a volatile access); a `HINT` is addressed to the compiler, or to the
+  hardware's scheduler. An op with a `TRAP` touches nothing, but is undefined for some operands: it must not be executed
+  where the program would not have executed it.
 - `resource`: what it is done to. `GLOBAL` memory, the memory that a memory descriptor names (`MEMDESC`, shared or
   tensor memory as its type says), an mbarrier in such memory (`MBARRIER`), the op's own `SCRATCH`, the `THREADS` that
-  run the op, the `CLUSTER`, or `NOTHING`. An mbarrier is synchronised with; only what makes and ends it
-  writes it.
+  run the op, the `CLUSTER`, or `NOTHING`. An mbarrier is synchronised with; only what makes and ends it writes it.
 - `of`: the operand that says where, or the result that is the memory which is allocated. Empty: anywhere.
 - `proxy`: `GENERIC` for what threads do, `ASYNC` for what copy engines and matrix units do (PTX ISA, "Proxies").
   Accesses by different proxies are ordered only with a proxy fence between them.
@@ -53,6 +53,7 @@ class Kind(Enum):
     FREE = auto()
     COMMIT = auto()
     ARRIVE = auto()
+    EXPECT = auto()
     WAIT = auto()
     BARRIER = auto()
     FENCE = auto()

@@ -65,7 +65,7 @@ class BarrierExpectOp(IRDLOperation):
     size = prop_def(IntegerAttr.constr(i32))
     pred = operand_def(i1)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
-    EFFECTS: ClassVar[Effects] = effects(arrives("alloc"))
+    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.EXPECT, Resource.MBARRIER, "alloc"))
     FORMAT: ClassVar[str] = "$alloc `,` int($size) attr-dict `,` $pred `:` type($alloc)"
 
     def verify_(self) -> None:

@@ -5,7 +5,8 @@ pending one of which one is a write needs a barrier before it, which settles eve
 declares (`EFFECTS`), and where control goes as well (`CONTROL_FLOW`): along the edges the pending sets unite, until
 nothing is added. What is asynchronous is over only after a wait, and other threads know it only after a wait and a
 barrier, so a wait turns it into pending accesses; where an mbarrier tells that it is over, all who wait there know.
-Waiting at an mbarrier, and arriving, is no access; between making one and using it there must be a barrier.
+Waiting at an mbarrier, and arriving, is no access; between making one and using it there must be a barrier, and
+before one thread arrives for all, all must have come there.
 
 A conversion in which every warp keeps to bytes of its own synchronises its warps each for itself. Such accesses pend
 apart, with what says which warp owns what: another access with the same owners does not meet them.

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.analysis.buffers import is_shared_memory
-from tritonx.dialects.effects import COUNTED, Completion, Effect, Kind, Resource, effects_of
+from tritonx.dialects.effects import COUNTED, Completion, Effect, Kind, Proxy, Resource, effects_of
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import type_of
@@ -76,15 +76,19 @@ class Pending:
 class Accesses:
     """What an op does to shared memory: `reads` and `writes` by its threads, which are over with it, `late` ones, and
     `told`: asynchronous writes of which an mbarrier tells all who wait at it. Those who use an mbarrier do not wait for
-    each other, but for who made it, as readers do; they are among the reads."""
+    each other, but for who made it, as readers do; they are among the reads. An arrival that one thread makes `for_all`
+    tells that all have come as far."""
 
     reads: list[Interval] = field(default_factory=list[Interval])
     writes: list[Interval] = field(default_factory=list[Interval])
     late: list[Late] = field(default_factory=list[Late])
     told: list[Interval] = field(default_factory=list[Interval])
+    for_all: bool = False
 
     def need_barrier(self, pending: Pending) -> bool:
         """Whether other threads must be waited for first."""
+        if self.for_all and (pending.reads or pending.writes or pending.owned):
+            return True
         changed = [*self.writes, *self.told, *(interval for _, kind, interval in self.late if kind is Kind.WRITE)]
         read = [*self.reads, *(interval for _, kind, interval in self.late if kind is Kind.READ)]
         return meets(read, pending.written()) or meets(changed, pending.touched())
@@ -106,8 +110,8 @@ Where = Callable[[SSAValue], Interval]
 def accesses_of(op: Operation, where: Where) -> Accesses:
     """What an op, without its regions, does to the shared memory that its operands name. Raises PassError for one that
     is given memory and does not say what it does with it."""
-    found = Accesses()
     effects = effects_of(op) if not op.regions else ()
+    found = Accesses(for_all=any(map(_is_for_all, effects or ())))
     if effects is None:
         if any(isinstance(type_of(value), MemDescType) for value in op.operands):
             raise PassError(op, f"{op.name} is given memory, and does not declare what it does with it")
@@ -118,6 +122,12 @@ def accesses_of(op: Operation, where: Where) -> Accesses:
     return found
 
 
+def _is_for_all(effect: Effect) -> bool:
+    """Whether one thread tells an mbarrier for all that run the op."""
+    told = effect.kind is Kind.ARRIVE and effect.resource is Resource.MBARRIER
+    return told and effect.completion is Completion.AT_ONCE and effect.proxy is Proxy.GENERIC
+
+
 def _places(effect: Effect, op: Operation, where: Where) -> list[Interval]:
     if effect.resource is not Resource.MEMDESC and effect.resource is not Resource.MBARRIER:
         return []
@@ -126,7 +136,7 @@ def _places(effect: Effect, op: Operation, where: Where) -> list[Interval]:
 
 def _add(found: Accesses, effect: Effect, interval: Interval) -> None:
     match effect.kind:
-        case Kind.READ | Kind.ARRIVE | Kind.WAIT:
+        case Kind.READ | Kind.ARRIVE | Kind.EXPECT | Kind.WAIT:
             found.reads.append(interval)
             if effect.kind is Kind.READ and effect.completion in COUNTED:
                 found.late.append((effect.completion, Kind.READ, interval))

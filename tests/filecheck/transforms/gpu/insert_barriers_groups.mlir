@@ -120,6 +120,35 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 
+  // One thread arrives for all, when all have read; where none has anything to tell, it does not wait for them.
+  // CHECK-LABEL: @arrival
+  // CHECK: partition0
+  // CHECK-NEXT: ttng.arrive_barrier
+  // CHECK-NEXT: ttng.wait_barrier
+  // CHECK-NEXT: ttg.local_load
+  // CHECK-NEXT: ttg.local_barrier
+  // CHECK-NEXT: ttng.arrive_barrier
+  // CHECK-NEXT: tt.print
+  // CHECK-NEXT: ttg.warp_return
+  tt.func public @arrival(%i: i32) {
+    %m = ttg.local_alloc : () -> !slot
+    %full = ttg.local_alloc : () -> !bar
+    %empty = ttg.local_alloc : () -> !bar
+    ttg.warp_specialize(%m, %full, %empty, %i)
+    default {
+      ttg.warp_yield
+    }
+    partition0(%p: !slot, %f: !bar, %e: !bar, %j: i32) num_warps(4) {
+      ttng.arrive_barrier %e, 1 : !bar
+      ttng.wait_barrier %f, %j : !bar
+      %x = ttg.local_load %p : !slot -> !tile
+      ttng.arrive_barrier %e, 1 : !bar
+      tt.print "x" {hex = false, isSigned = array<i32: 0>} : %x : !tile
+      ttg.warp_return
+    } : (!slot, !bar, !bar, i32) -> ()
+    tt.return
+  }
+
   // A wait that leaves one group under way does not say which: after the next one there is a barrier again.
   // CHECK-LABEL: @groups
   // CHECK: ttg.async_wait {{.*}} {num = 1 : i32}
