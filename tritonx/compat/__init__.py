@@ -38,7 +38,9 @@ def environment() -> dict[str, str]:
 
 def install() -> None:
     """From now on ``triton`` is tritonx, here and in child processes. Raises TritonError where Triton itself has been
-    imported before; a second call does nothing."""
+    imported before; a second call does nothing. In the process that PyTorch forks its compile workers from, the
+    compiler is loaded."""
+    from tritonx.compat.compile_workers import prepare
     from tritonx.compat.finder import CompatFinder
     from tritonx.runtime.errors import TritonError
 
@@ -55,3 +57,4 @@ def install() -> None:
     sys.meta_path.insert(0, CompatFinder())
     if search_path() not in sys.path:  # what multiprocessing's spawn hands on
         sys.path.insert(0, search_path())
+    prepare()
