@@ -20,12 +20,14 @@ CRASH_REPORT = "PLEASE submit a bug report to https://software.intel.com"
 """What its compiler prints when it crashes, which it does about once in 300 kernels with sub-groups. The same kernels
 built three times out of three when they were tried alone."""
 
-SLOW_BUILD = "clBuildProgram takes minutes"
-PROOF = "with -cl-opt-disable (opencl:items) the same module builds in under a second and is right"
-
 DEFECTS: tuple[Defect, ...] = (
-    Defect("casts/fp64-256-w4", "spirv", SLOW_BUILD, PROOF),
-    Defect("shape/reshape-int8-16x128-w1", "spirv", SLOW_BUILD, PROOF),
+    Defect(
+        "casts/fp64-256-w4",
+        "spirv",
+        "clBuildProgram does not end: doubles that are stored as bf16 and as f32, two or more a lane",
+        "tests/test_defects.py: the two stores alone do that, and not with one double a lane, one lane a warp, or"
+        " -cl-opt-disable",
+    ),
 )
 """Of intel-opencl-rt 2026.2. A case that stands here is not run on that target."""
 
