@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import ml_dtypes
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import tritonx.language as tl
+from tritonx.interpreter.combine import library_combine
+from tritonx.interpreter.host import HostMemory
 from tritonx.runtime.jit import jit
 
 RNG = np.random.default_rng(12)
@@ -340,3 +343,78 @@ def test_compare_and_swap_of_each_width(run: Any, dtype: type) -> None:
     i = np.arange(16)
     np.testing.assert_array_equal(old, before)
     np.testing.assert_array_equal(p, np.where(i % 2 == i % 3, i + 1, i % 2).astype(dtype))
+
+
+@jit
+def rows_of_a_descriptor(x, i, o, R, C, column, N: tl.constexpr, B: tl.constexpr):
+    """Rows by number from a column on, then put back elsewhere; what lies outside reads as 0 and is not written."""
+    source = tl.make_tensor_descriptor(x, [R, C], [C, 1], [1, B])
+    target = tl.make_tensor_descriptor(o, [R, C], [C, 1], [1, B])
+    rows = tl.load(i + tl.arange(0, N))
+    target.scatter(source.gather(rows, column) + 1, R - 1 - rows, C - B - column)
+
+
+@pytest.mark.parametrize("column", [0, 4, 13, -3])
+def test_rows_of_a_descriptor(run: Any, column: int) -> None:
+    rows, columns, n, b = 11, 20, 8, 8
+    x, o = RNG.integers(1, 99, (rows, columns)).astype(np.int32), np.zeros((rows, columns), np.int32)
+    i = np.array([3, 0, 10, -1, 7, 11, 5, 2], np.int32)
+    run(rows_of_a_descriptor, (1,), x, i, o, rows, columns, column, N=n, B=b)
+    wanted = np.zeros_like(o)
+    for r in i:
+        for k in range(b):
+            inside = 0 <= r < rows and 0 <= column + k < columns
+            to, at = rows - 1 - r, columns - b - column + k
+            if 0 <= to < rows and 0 <= at < columns:
+                wanted[to, at] = (x[r, column + k] if inside else 0) + 1
+    np.testing.assert_array_equal(o, wanted)
+
+
+@jit
+def below_zero(o, N: tl.constexpr):
+    i = tl.arange(-N, N)
+    tl.store(o + N + i, i)
+
+
+def test_a_range_may_begin_below_zero(run: Any) -> None:
+    o = np.zeros(32, np.int32)
+    run(below_zero, (1,), o, N=16)
+    np.testing.assert_array_equal(o, np.arange(-16, 16))
+
+
+class OnADevice:
+    """An array that the host reaches by copies only, as `tritonx.empty` makes them for a GPU."""
+
+    __tritonx_array__ = True
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array, self.dtype, self.shape = array, array.dtype, array.shape
+
+    def numpy(self) -> np.ndarray:
+        return self.array.copy()
+
+    def copy_from(self, host: np.ndarray) -> OnADevice:
+        self.array[:] = host
+        return self
+
+
+def test_an_array_on_a_device_is_copied_back() -> None:
+    array = OnADevice(np.zeros(32, np.int32))
+    memory = HostMemory()
+    address = memory.address(array, "o")
+    assert array.array.ctypes.data != address
+    (ctypes.c_int32 * 32).from_address(address)[5] = 7
+    assert not array.array.any()
+    memory.write_back()
+    assert array.array[5] == 7 and np.count_nonzero(array.array) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["_sum_combine", "_elementwise_max", "_elementwise_min", "_xor_combine", "_or_combine"]
+)
+@pytest.mark.parametrize("dtype", [tl.int32, tl.float32, tl.uint8, tl.float64])
+def test_the_library_combines_whole_tiles(name: str, dtype: Any) -> None:
+    """Not element by element: what is behind `tl.sum` and its like is compiled once for each type."""
+    if dtype.is_floating() and name in ("_xor_combine", "_or_combine"):
+        return
+    assert library_combine(getattr(tl.standard, name), (dtype, dtype)) is not None
