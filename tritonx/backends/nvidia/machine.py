@@ -92,7 +92,7 @@ class NvidiaMachine(Machine):
         return self.shuffle_index(f, value, "0")
 
     def program_id(self, f: FunctionEmitter, axis: int) -> str:
-        return self._special(f, f"{'cluster' if self.cluster > 1 else ''}ctaid.{'xyz'[axis]}")
+        return self._special(f, f"{'cluster' if self.cluster > 1 else 'cta'}id.{'xyz'[axis]}")
 
     def num_programs(self, f: FunctionEmitter, axis: int) -> str:
         return self._special(f, f"n{'cluster' if self.cluster > 1 else 'cta'}id.{'xyz'[axis]}")

@@ -13,6 +13,8 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from instruction_table import KERNELS, check, told  # pyright: ignore[reportMissingImports]
 
+import tritonx
+import tritonx.language as tl
 from tritonx.backends.nvidia.targets import CAPABILITIES
 
 OF_INTEREST = re.compile(
@@ -29,3 +31,22 @@ def test_instructions(name: str, compiler: Any) -> None:
     check(
         Path(__file__).with_name("instructions.expected"), name, {n: told(ptx, OF_INTEREST) for n, ptx in made.items()}
     )
+
+
+@tritonx.jit
+def numbered(out, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out + tl.program_id(0) * N + i, i + tl.num_programs(0))
+
+
+@pytest.mark.parametrize("num_ctas", [1, 2, 4])
+def test_a_cluster_is_one_program(num_ctas: int, compiler: Any) -> None:
+    """Its blocks share the number of the program, and each takes its part of the tile by its rank; a block alone has
+    none to ask for."""
+    ptx = compiler(numbered, "90", {"out": "*i32"}, {"N": 1024}, until="ptx", num_ctas=num_ctas).ptx
+    found = {
+        name for name in ("%cluster_ctarank", "%clusterid.x", "%nclusterid.x", "%ctaid.x", "%nctaid.x") if name in ptx
+    }
+    alone, together = {"%ctaid.x", "%nctaid.x"}, {"%cluster_ctarank", "%clusterid.x", "%nclusterid.x"}
+    assert found == (together if num_ctas > 1 else alone)
+    assert ".extern .func" not in ptx, "something is called that no instruction was made of"
