@@ -10,23 +10,35 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
+from tritonx.backends.nvidia.matrix_units import WarpMatrixUnit
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts
+from tritonx.conversion.tile_to_gpu.matrix_unit import MatrixUnit
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.ir.failure import PassError
 from tritonx.ir.text import parse_module
 
 TYPES = frozenset(("f16", "f32", "i8", "f8E5M2", "f8E4M3FN"))
+
+
+def of_all_types(unit: type[MatrixUnit], *arguments: Any) -> MatrixUnit:
+    """The unit, if it multiplied all of `TYPES`."""
+    made: Any = type(unit.__name__, (unit,), {"types": TYPES})
+    return made(*arguments)
+
+
+WARP = of_all_types(WarpMatrixUnit, 90)
 TARGETS = {
     "fma": GpuTarget("test"),
-    "mma": GpuTarget("test", matrix="mma", matrix_version=2, matrix_types=TYPES, matrix_f16_accumulator=True),
-    "mma, 4 CTAs": GpuTarget("test", num_ctas=4, matrix="mma", matrix_version=2, matrix_types=TYPES),
-    "mfma 3": GpuTarget("test", 64, matrix="mfma", matrix_version=3, matrix_types=TYPES),
-    "mfma 4": GpuTarget("test", 64, matrix="mfma", matrix_version=4, matrix_types=TYPES, operand_packing=2),
-    "mfma 3, 16": GpuTarget("test", 64, matrix="mfma", matrix_version=3, matrix_types=TYPES, matrix_side=16),
-    "mfma 3, 32": GpuTarget("test", 64, matrix="mfma", matrix_version=3, matrix_types=TYPES, matrix_side=32),
-    "wmma 1": GpuTarget("test", matrix="wmma", matrix_version=1, matrix_types=TYPES),
-    "wmma 2": GpuTarget("test", matrix="wmma", matrix_version=2, matrix_types=TYPES),
-    "wmma 3": GpuTarget("test", matrix="wmma", matrix_version=3, matrix_types=TYPES),
+    "mma": GpuTarget("test", units=(WARP,)),
+    "mma, 4 CTAs": GpuTarget("test", num_ctas=4, units=(WARP,)),
+    "mfma 3": GpuTarget("test", 64, units=(of_all_types(WaveMatrixCore, 3),)),
+    "mfma 4": GpuTarget("test", 64, units=(of_all_types(WaveMatrixCore, 4, 0, 2),)),
+    "mfma 3, 16": GpuTarget("test", 64, units=(of_all_types(WaveMatrixCore, 3, 16),)),
+    "mfma 3, 32": GpuTarget("test", 64, units=(of_all_types(WaveMatrixCore, 3, 32),)),
+    "wmma 1": GpuTarget("test", units=(of_all_types(WaveMatrixMultiply, 1),)),
+    "wmma 2": GpuTarget("test", units=(of_all_types(WaveMatrixMultiply, 2),)),
+    "wmma 3": GpuTarget("test", units=(of_all_types(WaveMatrixMultiply, 3),)),
 }
 SHAPES = (
     (2, 2, 2), (8, 64, 16), (16, 8, 16), (16, 16, 8), (16, 16, 16), (16, 16, 32), (32, 32, 8), (32, 32, 16),

@@ -1,0 +1,59 @@
+"""Stores to shared memory that a matrix unit reads are made visible to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import BoolAttr, ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+
+from tritonx.dialects.gpu_layout import LocalAllocOp
+from tritonx.dialects.nvidia import FenceAsyncSharedOp, WarpGroupDotOp
+
+
+@dataclass(frozen=True)
+class FenceStores(ModulePass):
+    """Puts a `ttng.fence_async_shared` behind each `ttg.local_alloc` of a tile that a `ttng.warp_group_dot` reads: its
+    threads store by the generic proxy, and the unit reads by the asynchronous one (PTX ISA 9.0, section 8.6). It stands
+    in front of the first op of the block that reads the buffer, or another one that was stored since, or holds such an
+    op; what is fenced there needs no other. The barrier behind it, for which the threads wait for each other, is
+    `insert-barriers`'."""
+
+    name = "fence-stores"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in list(op.walk()):
+            for region in inner.regions:
+                for block in region.blocks:
+                    _fence(block)
+
+
+def _fence(block: Block) -> None:
+    """The fences of one block's own stores."""
+    pending = set[LocalAllocOp]()
+    for op in list(block.ops):
+        if pending and any(_reads(op, alloc) for alloc in pending):
+            fence = FenceAsyncSharedOp.create(properties={"bCluster": BoolAttr.from_bool(False)}, location=op.location)
+            block.insert_op_before(fence, op)
+            pending.clear()
+        if isinstance(op, FenceAsyncSharedOp):
+            pending.clear()
+        if isinstance(op, LocalAllocOp) and op.src is not None and _feeds_a_product(op):
+            pending.add(op)
+
+
+def _feeds_a_product(alloc: LocalAllocOp) -> bool:
+    return any(isinstance(use.operation, WarpGroupDotOp) for use in alloc.result.uses)
+
+
+def _reads(op: Operation, alloc: LocalAllocOp) -> bool:
+    """Whether `op` uses the buffer, itself or in its regions."""
+    for use in alloc.result.uses:
+        user: Operation | None = use.operation
+        while user is not None and user.parent is not op.parent:
+            user = user.parent_op()
+        if user is op:
+            return True
+    return False
