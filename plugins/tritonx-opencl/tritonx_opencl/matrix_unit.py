@@ -40,7 +40,7 @@ class MadeUp(MatrixUnit):
     def types(self) -> frozenset[str]:
         return frozenset({"f16", "f32"})
 
-    def takes(self, product: Product) -> bool:
+    def takes(self, product: Product, threads: Threads) -> bool:
         whole = len(product.shape) == 2 and min(*product.shape, product.k) >= SIDE
         return whole and product.sums == "f32" and has_types(product, self.types)
 

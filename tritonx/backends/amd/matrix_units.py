@@ -55,7 +55,7 @@ class WaveMatrixCore(MatrixUnit):
     def types(self) -> frozenset[str]:
         return MFMA_TYPES[self.version]
 
-    def takes(self, product: Product) -> bool:
+    def takes(self, product: Product, threads: Threads) -> bool:
         if not has_types(product, self.types):
             return False
         return product.rows >= 16 and product.columns >= 16 and product.k >= _MFMA_K[product.a][1]
@@ -100,7 +100,7 @@ class WaveMatrixMultiply(MatrixUnit):
     def types(self) -> frozenset[str]:
         return WMMA_TYPES[self.version]
 
-    def takes(self, product: Product) -> bool:
+    def takes(self, product: Product, threads: Threads) -> bool:
         if not has_types(product, self.types):
             return False
         return min(product.rows, product.columns, product.k) >= 16

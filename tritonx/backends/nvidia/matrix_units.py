@@ -1,4 +1,5 @@
-"""The matrix unit of each compute capability, as layout assignment sees it; `dot` has the instructions."""
+"""The matrix units of the compute capabilities, as layout assignment sees them; `dot` and `warp_group` have the
+instructions."""
 
 from __future__ import annotations
 
@@ -12,11 +13,21 @@ from tritonx.conversion.tile_to_gpu.matrix_unit import (
     has_types,
     warps_over,
 )
-from tritonx.layouts.encodings import NvidiaMmaEncoding
+from tritonx.dialects.nvidia import WarpGroupDotOp
+from tritonx.layouts.encodings import DotOperandEncoding, Ints, NvidiaMmaEncoding, NvmmaSharedEncoding
 
 _AMPERE = frozenset({"f16", "bf16", "f32", "i8", "f64"})
 _TYPES = {75: frozenset({"f16"}), 80: _AMPERE, 89: _AMPERE | {"f8E4M3FN", "f8E5M2"}}
 """Operand types of mma.sync from each compute capability on; f32 is multiplied as tf32."""
+
+_GROUP_TYPES = frozenset({"f16", "bf16", "f32", "i8", "f8E4M3FN", "f8E5M2"})
+"""Operand types of wgmma (PTX ISA 9.0, section 9.7.15.5); f32 is multiplied as tf32."""
+
+_GROUP_RATES = {"f16": 2048, "bf16": 2048, "f32": 1024}
+"""Multiply-adds a cycle of a multiprocessor of 9.0, 4096 for what has 8 bits: m64n256k16 takes 128 cycles."""
+
+GROUP_WARPS, GROUP_ROWS, MOST_COLUMNS = 4, 64, 256
+"""Of one wgmma: its warps, and the largest tile of the result that it multiplies into."""
 
 _RATES = {"f16": 512, "bf16": 512, "f32": 256, "i8": 1024, "f64": 16}
 """Multiply-adds a cycle of a multiprocessor of 8.6 (CUDA C++ programming guide, "Arithmetic instructions"; the tuning
@@ -34,7 +45,7 @@ class WarpMatrixUnit(MatrixUnit):
     def types(self) -> frozenset[str]:
         return _TYPES[max(n for n in _TYPES if n <= self.capability)]
 
-    def takes(self, product: Product) -> bool:
+    def takes(self, product: Product, threads: Threads) -> bool:
         if not has_types(product, self.types) or (product.a == "f32" and product.exact):
             return False
         return product.rows >= 16 and product.columns >= 8 and product.k * product.bits >= 256
@@ -48,3 +59,50 @@ class WarpMatrixUnit(MatrixUnit):
         copies = ((0,) * rank,) * (threads.num_ctas.bit_length() - 1)
         result = NvidiaMmaEncoding(2, 0, warps, (*(1,) * (rank - 2), 16, 8), copies)
         return DotLayout.of(result, max(1, min(32 // product.loaded_bits, product.k // 8)))
+
+
+@dataclass(frozen=True)
+class WarpGroupUnit(MatrixUnit):
+    """``wgmma`` of 9.0: four warps multiply into 64 rows. The unit reads B from shared memory by itself, and A too,
+    unless that is another product's result, which stays in registers."""
+
+    @property
+    def types(self) -> frozenset[str]:
+        return _GROUP_TYPES
+
+    def takes(self, product: Product, threads: Threads) -> bool:
+        groups, rest = divmod(threads.num_warps, GROUP_WARPS)
+        if rest or threads.num_ctas > 1 or len(product.shape) != 2 or not has_types(product, self.types):
+            return False
+        if (product.a == "f32" and product.exact) or product.k * product.bits < 256:
+            return False
+        return product.rows >= GROUP_ROWS and product.columns >= 8 * self._across(product, groups)
+
+    def cycles(self, product: Product) -> int:
+        return product.cycles(_GROUP_RATES.get(product.a, 4096))
+
+    def layout(self, product: Product, threads: Threads) -> DotLayout:
+        groups = threads.num_warps // GROUP_WARPS
+        across = self._across(product, groups)
+        columns = min(product.columns // across, MOST_COLUMNS)
+        warps = (GROUP_WARPS * groups // across, across)
+        result = NvidiaMmaEncoding(3, 0, warps, (16, columns, 256 // product.bits))
+        b = _in_memory(product, product.b_order, k=0)
+        if product.a_is_made:
+            return DotLayout(result, DotOperandEncoding(0, result, 32 // product.bits), b, WarpGroupDotOp)
+        return DotLayout(result, _in_memory(product, product.a_order, k=1), b, WarpGroupDotOp)
+
+    def _across(self, product: Product, groups: int) -> int:
+        """How many groups lie next to each other: as few as there are rows for."""
+        return 1 if product.chained else max(1, groups * GROUP_ROWS // product.rows)
+
+
+def _in_memory(product: Product, order: Ints, k: int) -> NvmmaSharedEncoding:
+    """An operand of which ``k`` is the dim of K, in the order in which it is loaded where the unit can read that: of 16
+    bits all, of others K must be contiguous. Rows are swizzled over as many bytes as they have, 128 at most."""
+    extents = {k: product.k, 1 - k: product.columns if k == 0 else product.rows}
+    inner = order[0]
+    if product.bits != 16 or extents[inner] * product.bits < 256:
+        inner = k
+    nbytes = extents[inner] * product.bits // 8
+    return NvmmaSharedEncoding(min(128, nbytes), inner == 0, product.bits)

@@ -12,7 +12,8 @@ class NvidiaOptions(Options):
     """Triton's names and defaults.
 
     ``ptx_options`` are passed to the assembler; ``enable_reflect_ftz`` flushes subnormal f32 numbers in
-    device-library code."""
+    device-library code. ``warp_group_dots`` gives products on compute capability 9.0 to warp groups (``wgmma``), which
+    read their operands from shared memory, where they take them; off until that has been measured."""
 
     default_dot_input_precision: str = "tf32"
     supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e4b15")
@@ -22,6 +23,7 @@ class NvidiaOptions(Options):
     arch: str | None = None
     backend_name: str = "cuda"
     instrumentation_mode: str = ""
+    warp_group_dots: bool = False
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """The least M, N and K of ``tl.dot`` for operands of these widths: an instruction's K is 32 bytes, or 16

@@ -5,7 +5,9 @@ from __future__ import annotations
 from xdsl.passes import ModulePass
 
 from tritonx.backends.api import Options, Target
-from tritonx.backends.nvidia.matrix_units import WarpMatrixUnit
+from tritonx.backends.nvidia.fence_stores import FenceStores
+from tritonx.backends.nvidia.matrix_units import WarpGroupUnit, WarpMatrixUnit
+from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.backends.nvidia.targets import capability
 from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
@@ -15,13 +17,16 @@ from tritonx.transforms.tile.pipeline import tile_pipeline
 
 def gpu_target(target: Target, options: Options) -> GpuTarget:
     """The target as the layout stages see it."""
+    number = int(target.arch)
+    groups = number == 90 and isinstance(options, NvidiaOptions) and options.warp_group_dots
     return GpuTarget(
         str(target),
         target.warp_size,
         options.num_warps,
         options.num_ctas,
-        units=(WarpMatrixUnit(int(target.arch)),),
+        units=(WarpMatrixUnit(number), *([WarpGroupUnit()] if groups else [])),
         shared_memory=capability(target).shared_bytes,
+        options=(("warp_group_dots", True),) if groups else (),
     )
 
 
@@ -30,7 +35,9 @@ def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 
 def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow())
+    """What stores for the unit that reads shared memory itself is fenced where there is one."""
+    fences = (FenceStores(),) if int(target.arch) == 90 else ()
+    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow(), *fences)
 
 
 def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:

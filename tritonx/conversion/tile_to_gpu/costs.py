@@ -20,7 +20,7 @@ from tritonx.ir.types import bit_width, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, access_vectors, contiguous_elements, linear_layout
 from tritonx.layouts.convert import conversion_cost as layout_conversion_cost
 from tritonx.layouts.dims import LANE, REGISTER
-from tritonx.layouts.encodings import DistributedEncoding, Ints
+from tritonx.layouts.encodings import DistributedEncoding, Encoding, Ints, SharedEncoding
 from tritonx.layouts.gf2 import rank
 
 IMPOSSIBLE = 1 << 40
@@ -42,10 +42,12 @@ def loop_weight(op: Operation) -> int:
 
 
 @lru_cache(maxsize=8192)
-def conversion_cost(source: DistributedEncoding, target: DistributedEncoding, shape: Ints, bits: int) -> int:
-    """The cost of a `convert_layout`."""
+def conversion_cost(source: DistributedEncoding, target: Encoding, shape: Ints, bits: int) -> int:
+    """The cost of a `convert_layout`, or of a store to shared memory of 16 bytes at a time."""
     if source == target:
         return 0
+    if isinstance(target, SharedEncoding):
+        return -(-registers(source, shape) * bits // 128)
     try:
         return layout_conversion_cost(linear_layout(source, shape), linear_layout(target, shape), bits)
     except LayoutError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from xdsl.ir import Operation, SSAValue
 
@@ -11,13 +11,19 @@ from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import bit_width, shape_of, type_of
+from tritonx.ir.types import bit_width, is_tensor, shape_of, type_of
+from tritonx.layouts.encodings import BlockedEncoding, Ints
+
+STEPS = 16
+"""How far back the load of an operand is looked for."""
 
 
-def dot_layouts(ops: Iterable[Operation], target: GpuTarget) -> dict[Operation, DotLayout]:
-    """The layouts of every `tt.dot`."""
+def dot_layouts(
+    ops: Iterable[Operation], target: GpuTarget, accesses: Mapping[Operation, BlockedEncoding] | None = None
+) -> dict[Operation, DotLayout]:
+    """The layouts of every `tt.dot`. `accesses` are the layouts in which memory is accessed."""
     dots = [op for op in ops if isinstance(op, tile.DotOp)]
-    return {op: _layout(op, product_of(op, dots), target) for op in dots}
+    return {op: _layout(op, product_of(op, dots, accesses), target) for op in dots}
 
 
 def _layout(op: tile.DotOp, product: Product, target: GpuTarget) -> DotLayout:
@@ -27,9 +33,13 @@ def _layout(op: tile.DotOp, product: Product, target: GpuTarget) -> DotLayout:
         raise PassError(op, refusal.reason, refusal.hint) from None
 
 
-def product_of(op: tile.DotOp, dots: Iterable[tile.DotOp] = ()) -> Product:
+def product_of(
+    op: tile.DotOp, dots: Iterable[tile.DotOp] = (), accesses: Mapping[Operation, BlockedEncoding] | None = None
+) -> Product:
     """What a unit is asked of `op`, one of the products `dots` of a function."""
     bits = bit_width(type_of(op.a))
+    others = [other for other in dots if other is not op and other.parent is op.parent]
+    a_is_made = any(_reaches(other.d, (op.a,)) for other in others)
     return Product(
         shape=shape_of(type_of(op.d)),
         k=shape_of(type_of(op.a))[-1],
@@ -38,8 +48,11 @@ def product_of(op: tile.DotOp, dots: Iterable[tile.DotOp] = ()) -> Product:
         sums=type_name(type_of(op.d)),
         bits=bits,
         exact=op.inputPrecision.value.data == InputPrecision.IEEE,
-        chained=any(other is not op and other.parent is op.parent and _are_chained(op, other) for other in dots),
+        chained=a_is_made or any(_are_chained(op, other) for other in others),
+        a_is_made=a_is_made,
         loaded_bits=_narrowest(op, bits),
+        a_order=_memory_order(op.a, accesses or {}),
+        b_order=_memory_order(op.b, accesses or {}),
     )
 
 
@@ -64,6 +77,26 @@ def _reaches(value: SSAValue, goals: tuple[SSAValue, ...]) -> bool:
     return False
 
 
+def _memory_order(value: SSAValue, accesses: Mapping[Operation, BlockedEncoding]) -> Ints:
+    """The dims in the order, fastest first, in which a tile is loaded; that of rows where it is not."""
+    rank = len(shape_of(type_of(value)))
+    source = list(range(rank))
+    for _ in range(STEPS):
+        owner = value.owner
+        if isinstance(owner, tile.LoadOp) and owner in accesses:
+            return tuple(source.index(d) for d in accesses[owner].order)
+        if not isinstance(owner, Operation) or not owner.operands or isinstance(owner, tile.DotOp | tile.ReduceOp):
+            break
+        made_of = owner.operands[0]
+        if isinstance(owner, tile.TransOp):
+            order = [int(axis) for axis in owner.order.get_values()]
+            source = [order[d] for d in source]
+        elif not is_tensor(type_of(made_of)) or shape_of(type_of(made_of)) != shape_of(type_of(value)):
+            break
+        value = made_of
+    return tuple(reversed(range(rank)))
+
+
 def _narrowest(op: tile.DotOp, bits: int) -> int:
     """Width of the narrowest load that an operand is widened from: a register then holds whole words of what was
     loaded.
@@ -71,7 +104,7 @@ def _narrowest(op: tile.DotOp, bits: int) -> int:
     narrow = bits
     for start in (op.a, op.b):
         current = start
-        for _ in range(16):
+        for _ in range(STEPS):
             owner = current.owner
             if not isinstance(owner, Operation) or not owner.operands or isinstance(owner, tile.DotOp | tile.ReduceOp):
                 break

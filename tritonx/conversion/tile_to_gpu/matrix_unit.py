@@ -1,9 +1,12 @@
 """Matrix units: what multiplies the tiles of a target, as values that its backend brings.
 
 A target has a list of units. Each says of a product whether it takes it, what that costs, and how the result and the
-operands then have to lie; layout assignment gives the product to the cheapest (``GpuTarget.unit_for``) and treats these
-layouts like any other wish. The threads' own multiply-adds are a unit as well, the one that every target has and that
-takes everything (``multiply_adds``).
+operands then have to lie, in registers or in shared memory; layout assignment gives the product to the cheapest
+(``GpuTarget.unit_for``) and treats these layouts like any other wish. The threads' own multiply-adds are a unit as
+well, the one that every target has and that takes everything (``multiply_adds``).
+
+An operand that the unit reads from shared memory by itself has the encoding of a buffer: to want a value in it is to
+want it stored there. A unit whose products are not ``tt.dot`` any more says which op they are (``DotLayout.op``).
 
 So nothing that serves every vendor knows an instruction. A unit with 16x8 results for warps of 32, one for waves of 64,
 and one that somebody makes up in a package of their own are three values of one kind. What the unit's instructions are
@@ -18,8 +21,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from xdsl.ir import Operation
+
+from tritonx.dialects.tile import DotOp
 from tritonx.ir.types import element_type
-from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding, Ints
+from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding, Encoding, Ints
 
 
 @dataclass(frozen=True)
@@ -38,8 +44,9 @@ class Product:
     `shape` is the result's, [batch,] M, N, and `k` the extent of the summed dim. `a`, `b` and `sums` are the element
     types of the operands and of the result by the IR's names ("f16", "i8", "f8E4M3FN"), of `bits` bits in an operand.
     `exact` says that f32 may not be shortened. `chained` says that the result becomes an operand of another product of
-    the block, or the reverse. `loaded_bits` is the width of the narrowest elements in memory that an operand is made
-    of.
+    the block, or the reverse, `a_is_made` that another one's result becomes A. `loaded_bits` is the width of the
+    narrowest elements in memory that an operand is made of. `a_order` and `b_order` are the dims in the order, fastest
+    first, in which the operands come from memory.
     """
 
     shape: Ints
@@ -50,7 +57,10 @@ class Product:
     bits: int
     exact: bool = False
     chained: bool = False
+    a_is_made: bool = False
     loaded_bits: int = 32
+    a_order: Ints = (1, 0)
+    b_order: Ints = (1, 0)
 
     @property
     def rows(self) -> int:
@@ -67,11 +77,13 @@ class Product:
 
 @dataclass(frozen=True)
 class DotLayout:
-    """Encodings of the result (and accumulator) and of the two operands."""
+    """Encodings of the result (and accumulator) and of the two operands, and the class of the op that multiplies: with
+    operands, result and properties of the names that `tt.dot` has."""
 
     result: DistributedEncoding
-    a: DistributedEncoding
-    b: DistributedEncoding
+    a: Encoding
+    b: Encoding
+    op: type[Operation] = DotOp
 
     @classmethod
     def of(cls, result: DistributedEncoding, k_width: int) -> DotLayout:
@@ -97,7 +109,7 @@ class MatrixUnit(ABC):
         """The element types of operands that it multiplies; `DecomposeDots` rewrites products of others."""
 
     @abstractmethod
-    def takes(self, product: Product) -> bool:
+    def takes(self, product: Product, threads: Threads) -> bool:
         """Whether the unit multiplies this as it stands."""
 
     @abstractmethod

@@ -21,7 +21,7 @@ class MultiplyAdds(MatrixUnit):
         """None for whose sake a product would be rewritten: it takes all as they are."""
         return frozenset()
 
-    def takes(self, product: Product) -> bool:
+    def takes(self, product: Product, threads: Threads) -> bool:
         return True
 
     def cycles(self, product: Product) -> int:

@@ -8,7 +8,7 @@ Then the wants are followed backwards from what has effects. An op that stores w
 and so on. Where a value is wanted in a layout that is not its native one there are two ways, and the cheaper is
 taken (`costs`):
 
-- convert it;
+- convert it, or store it in shared memory where a matrix unit wants to read it there;
 - compute it again in the wanted layout, from operands that are then wanted in other layouts in turn.
 
 A value may so end up in several versions, each written where the original stood; pointer arithmetic usually exists
@@ -18,7 +18,7 @@ one, or the first that is wanted, innermost uses first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,13 +37,13 @@ from tritonx.conversion.tile_to_gpu.costs import (
 from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts
 from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout
-from tritonx.conversion.tile_to_gpu.relations import Encodings, plain, relation_of
+from tritonx.conversion.tile_to_gpu.relations import plain, relation_of
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import cf, scf, tile
 from tritonx.ir.effects import has_effects, is_terminator, may_read, may_write
 from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError
-from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding
+from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding, Encoding, SharedEncoding
 
 ROUNDS = 12
 """Of the forward analysis: layouts settle after as many rounds as loops are nested, and one more."""
@@ -67,12 +67,12 @@ class Assignment:
 
     `versions[op]` are the keys in which an op is written, the native one first; an op that computes tensors and is
     not there is dead. `native` is the encoding in which each value exists without conversion; `converted[value]`
-    lists the encodings into which a value is converted, from its native one.
+    lists the encodings into which a value is converted, or stored in shared memory, from its native one.
     """
 
     versions: Mapping[Operation, list[DistributedEncoding]]
     native: Mapping[SSAValue, DistributedEncoding]
-    converted: Mapping[SSAValue, list[DistributedEncoding]]
+    converted: Mapping[SSAValue, list[Encoding]]
     dots: Mapping[Operation, DotLayout]
     groups: tuple[Group, ...]
     target: GpuTarget
@@ -88,9 +88,10 @@ class _Solver:
         self.target = target
         self.function = function
         self.ops = [op for op in function.walk() if op is not function and not _in_combine_region(op)]
-        self.dots = dot_layouts(self.ops, target)
+        accesses = coalesced_encodings(self.ops, facts, target)
+        self.dots = dot_layouts(self.ops, target, accesses)
         self.fixed: dict[Operation, DistributedEncoding] = {}
-        self.fixed.update(coalesced_encodings(self.ops, facts, target))
+        self.fixed.update(accesses)
         self.fixed.update({op: layout.result for op, layout in self.dots.items()})
         for op in self.ops:
             key = descriptor_key(op, target)
@@ -100,9 +101,9 @@ class _Solver:
         self.group_of = {value: group for group in self.groups for value in group.values}
         self.native: dict[SSAValue, DistributedEncoding] = {}
         self.key: dict[Operation, DistributedEncoding] = {}
-        self.costs: dict[tuple[SSAValue, DistributedEncoding], int] = {}
+        self.costs: dict[tuple[SSAValue, Encoding], int] = {}
         self.versions: dict[Operation, list[DistributedEncoding]] = {}
-        self.converted: dict[SSAValue, list[DistributedEncoding]] = {}
+        self.converted: dict[SSAValue, list[Encoding]] = {}
         self.wanted: dict[SSAValue, list[DistributedEncoding]] = {}
         self.weights: dict[Operation, int] = {}
 
@@ -185,7 +186,7 @@ class _Solver:
             return may_read(op) and not may_write(op)
         return not has_effects(op)
 
-    def _cost(self, value: SSAValue, encoding: DistributedEncoding, depth: int = 0) -> int:
+    def _cost(self, value: SSAValue, encoding: Encoding, depth: int = 0) -> int:
         """The least cost of having a value in an encoding."""
         native = self.native.get(value)
         if native == encoding or (native is None and (value in self.group_of or self._in_any_layout(value))):
@@ -205,7 +206,7 @@ class _Solver:
             return False
         return relation_of(owner).leaves_out(owner, value)
 
-    def _convert_cost(self, value: SSAValue, encoding: DistributedEncoding) -> int:
+    def _convert_cost(self, value: SSAValue, encoding: Encoding) -> int:
         native = self.native.get(value)
         if native is None:
             return IMPOSSIBLE
@@ -215,7 +216,7 @@ class _Solver:
         weight = self._weight(owner) if isinstance(owner, Operation) else _block_weight(owner)
         return min(IMPOSSIBLE, cost * weight)
 
-    def _repeat_cost(self, value: SSAValue, encoding: DistributedEncoding, depth: int) -> int:
+    def _repeat_cost(self, value: SSAValue, encoding: Encoding, depth: int) -> int:
         key = self._repeat_key(value, encoding)
         owner = value.owner
         if key is None or depth > DEPTH or not isinstance(owner, Operation):
@@ -226,10 +227,10 @@ class _Solver:
         except LayoutError:
             return IMPOSSIBLE
 
-    def _repeat_key(self, value: SSAValue, encoding: DistributedEncoding) -> DistributedEncoding | None:
+    def _repeat_key(self, value: SSAValue, encoding: Encoding) -> DistributedEncoding | None:
         """The version of the defining op that gives the value this encoding, where a second version is allowed."""
         owner = value.owner
-        if not isinstance(owner, Operation) or not self._may_repeat(owner):
+        if isinstance(encoding, SharedEncoding) or not isinstance(owner, Operation) or not self._may_repeat(owner):
             return None
         if isinstance(owner, tile.LoadOp) and isinstance(encoding, DotOperandEncoding):
             return None  # operands of products are staged through shared memory
@@ -248,7 +249,7 @@ class _Solver:
                 return IMPOSSIBLE
         return total
 
-    def _operand_encodings(self, op: Operation, key: DistributedEncoding) -> Encodings:
+    def _operand_encodings(self, op: Operation, key: DistributedEncoding) -> Sequence[Encoding | None]:
         return operand_encodings(op, key, self.dots)
 
     # --- backward: what is wanted
@@ -297,7 +298,12 @@ class _Solver:
             encoding = next(iter(self.wanted.get(value, ())), None)
         self._want(value, encoding or plain(shape_of(type_of(value)), self.target))
 
-    def _want(self, value: SSAValue, encoding: DistributedEncoding) -> None:
+    def _want(self, value: SSAValue, encoding: Encoding) -> None:
+        if isinstance(encoding, SharedEncoding):
+            if value not in self.native:
+                self._want_any(value)
+            self._convert(value, encoding)
+            return
         wanted = self.wanted.setdefault(value, [])
         if encoding in wanted:
             return
@@ -350,14 +356,16 @@ class _Solver:
         if native != encoding:
             self._convert(value, encoding)
 
-    def _convert(self, value: SSAValue, encoding: DistributedEncoding) -> None:
+    def _convert(self, value: SSAValue, encoding: Encoding) -> None:
         found = self.converted.setdefault(value, [])
         if encoding not in found:
             found.append(encoding)
             self._want(value, self.native[value])
 
 
-def operand_encodings(op: Any, key: DistributedEncoding, dots: Mapping[Operation, DotLayout]) -> Encodings:
+def operand_encodings(
+    op: Any, key: DistributedEncoding, dots: Mapping[Operation, DotLayout]
+) -> Sequence[Encoding | None]:
     """The encodings that an op's operands must have in a version; None for what is no tensor or may be in any."""
     dot = dots.get(op)
     if dot is not None:

@@ -41,5 +41,5 @@ class GpuTarget:
 
     def unit_for(self, product: Product) -> MatrixUnit:
         """The cheapest of the units that take it, of equal ones the first."""
-        taking = [unit for unit in (*self.units, MULTIPLY_ADDS) if unit.takes(product)]
+        taking = [unit for unit in (*self.units, MULTIPLY_ADDS) if unit.takes(product, self.threads)]
         return min(taking, key=lambda unit: unit.cycles(product))

@@ -10,13 +10,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tritonx.conversion.tile_to_gpu.relations import Encodings, plain, relation_of
 from tritonx.conversion.tile_to_gpu.solve import Assignment, operand_encodings
 from tritonx.dialects import arith, tile
-from tritonx.dialects.gpu_layout import ConvertLayoutOp, attribute_of
+from tritonx.dialects.gpu_layout import ConvertLayoutOp, LocalAllocOp, attribute_of, memdesc
 from tritonx.ir.edit import clone, erase, set_type
 from tritonx.ir.splat import SplatAttr
-from tritonx.ir.types import is_tensor, shape_of, type_of, with_encoding
-from tritonx.layouts.encodings import DistributedEncoding
+from tritonx.ir.types import element_type, is_tensor, shape_of, type_of, with_encoding
+from tritonx.layouts.encodings import DistributedEncoding, Encoding, SharedEncoding
 
-Key = tuple[SSAValue, DistributedEncoding]
+Key = tuple[SSAValue, Encoding]
 
 
 def write(function: tile.FuncOp, assignment: Assignment) -> None:
@@ -74,10 +74,29 @@ class _Writer:
                 assert block is not None
                 block.insert_op_before(written, op)
             else:
-                written = op
+                written = self._as_written(op)
             self._finish(written, op, operands, relation.results(op, key))
 
-    def _finish(self, written: Operation, op: Operation, operands: Encodings, results: Encodings) -> None:
+    def _as_written(self, op: Operation) -> Operation:
+        """The op itself, or the one that its matrix unit multiplies by in its place."""
+        dot = self.assignment.dots.get(op)
+        if dot is None or isinstance(op, dot.op):
+            return op
+        block = op.parent
+        assert block is not None
+        made = dot.op.create(
+            operands=tuple(op.operands),
+            result_types=tuple(type_of(r) for r in op.results),
+            properties=dict(op.properties),
+            location=op.location,
+        )
+        block.insert_op_before(made, op)
+        self.dead.append(op)
+        return made
+
+    def _finish(
+        self, written: Operation, op: Operation, operands: Sequence[Encoding | None], results: Encodings
+    ) -> None:
         originals = tuple(op.operands)
         for i, (operand, encoding) in enumerate(zip(originals, operands, strict=True)):
             if encoding is not None:
@@ -107,8 +126,13 @@ class _Writer:
         for encoding in reversed(self.assignment.converted.get(original, ())):
             type_ = type_of(value)
             assert is_tensor(type_)
-            result_type = with_encoding(type_, attribute_of(encoding))
-            made = ConvertLayoutOp.create(operands=(value,), result_types=(result_type,))
+            attribute = attribute_of(encoding)
+            if isinstance(encoding, SharedEncoding):
+                descriptor = memdesc(shape_of(type_), element_type(type_), attribute)
+                made: Operation = LocalAllocOp.create(operands=(value,), result_types=(descriptor,))
+            else:
+                result_type = with_encoding(type_, attribute)
+                made = ConvertLayoutOp.create(operands=(value,), result_types=(result_type,))
             owner = value.owner
             if isinstance(owner, Block):
                 first = owner.first_op

@@ -51,7 +51,7 @@ def test_operands_and_results_are_as_the_instruction_wants_them(draw: int) -> No
     columns = layout.result.instr_shape[1]
     assert columns % 8 == 0 and columns <= 256, what
     result = linear_layout(layout.result, product.shape)
-    assert result.is_surjective(), what
+    assert result.is_surjective, what
     assert result.bases(WARP)[:2] == ((16, 0), (32, 0)), what
     shapes = (product.rows, product.k), (product.k, product.columns)
     for operand, shape, k in zip((layout.a, layout.b), shapes, (1, 0), strict=True):

@@ -17,6 +17,7 @@ from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
 from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
 from tritonx.conversion.tile_to_gpu.costs import LOAD_ISSUE, conversion_cost, version_cost
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts, product_of
+from tritonx.conversion.tile_to_gpu.matrix_unit import Threads
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.ir.pipeline import run_passes
 from tritonx.ir.text import parse_module
@@ -198,7 +199,7 @@ def test_a_product_of_one_instruction_is_for_the_matrix_unit(element):
         text = f"  %d = tt.dot %a, %b, %c, inputPrecision = ieee : {a} * {b} -> {d}\n"
         module = parse_module(f"tt.func public @f(%a: {a}, %b: {b}, %c: {d}) {{{text}  tt.return\n}}\n")
         op = next(op for op in module.walk() if op.name == "tt.dot")
-        assert unit.takes(product_of(op)) is expected, k
+        assert unit.takes(product_of(op), Threads(4, 64)) is expected, k
 
 
 @pytest.mark.parametrize("warps", [1, 4, 8, 32])
