@@ -91,7 +91,7 @@ def same_behaviour(
     arguments. Raises `BehaviourDiffers`; a fault in both modules counts as a mistake of the test and is raised as it
     is.
     """
-    given = random_arguments(_kernel(before, function), seed, inputs) if args is None else list(args)
+    given = random_arguments(kernel_of(before, function), seed, inputs) if args is None else list(args)
     first, first_fault = _run(before, grid, given, function)
     second, second_fault = _run(after, grid, given, function)
     if first_fault is not None:
@@ -137,12 +137,13 @@ def run_file(path: str | Path, grid: int | Sequence[int] = 1, seed: int = 0, **o
     module = parse_module(Path(path).read_text(), str(path))
     args = options.pop("args", None)
     inputs = options.pop("inputs", None)
-    given = random_arguments(_kernel(module, options.get("function")), seed, inputs) if args is None else list(args)
+    given = random_arguments(kernel_of(module, options.get("function")), seed, inputs) if args is None else list(args)
     interpret(module, grid, given, **options)
     return given
 
 
-def _kernel(module: ModuleOp, function: str | None) -> FuncOp:
+def kernel_of(module: ModuleOp, function: str | None = None) -> FuncOp:
+    """The kernel of a module: the function called `function`, or the only public one. Raises `InvalidLaunch`."""
     return Machine(module, Execution((1, 1, 1), Memory())).entry(function)
 
 

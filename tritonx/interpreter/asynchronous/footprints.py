@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from tritonx.analysis.buffers import tensor_layout
@@ -37,6 +37,10 @@ class View:
     start: int = 0
 
 
+NO_BUFFER = Buffer(0, ModuleOp([]), 0, 0)
+"""Stands for any buffer where only offsets matter."""
+
+
 def memory_layout(type_: MemDescType) -> LinearLayout:
     """(offset, block) → index of the allocation that a view belongs to, over the view's own dims."""
     shape = type_.alloc_shape[-len(type_.shape) :]
@@ -54,20 +58,32 @@ def packed_over(layout: LinearLayout, shape: tuple[int, ...]) -> Array:
 
 @lru_cache(maxsize=512)
 def places(type_: MemDescType, start: int = 0) -> tuple[Array, Array]:
-    """(offset in elements, block) of each element of a view, arrays of its shape; padding is in."""
-    inverse = memory_layout(type_).pseudo_inverse()
+    """(offset in elements, block) of each element of a view, arrays of its shape, behind a dimension for the copies of
+    an element that several blocks have; padding is in."""
+    layout = memory_layout(type_)
+    inverse = layout.pseudo_inverse()
     packed = packed_over(inverse, type_.shape)
     offsets = _field(inverse, packed, OFFSET) ^ start
     encoding = encoding_value(type_.encoding)
     if isinstance(encoding, PaddedSharedEncoding):
-        for interval, padding in zip(encoding.intervals, encoding.paddings, strict=True):
-            offsets = offsets + offsets_before(offsets, interval) * padding
-    return offsets, _field(inverse, packed, BLOCK)
+        padding = zip(encoding.intervals, encoding.paddings, strict=True)
+        offsets = offsets + sum(offsets // interval * amount for interval, amount in padding)
+    copies = all_xors([1 << bit for bit, column in enumerate(layout.columns(BLOCK)) if not column])
+    blocks = np.stack([_field(inverse, packed, BLOCK) ^ copy for copy in copies])
+    return np.broadcast_to(offsets, blocks.shape), blocks
 
 
-def offsets_before(offsets: Array, interval: int) -> Array:
-    """How many whole intervals lie below an offset."""
-    return offsets // interval
+def addresses(type_: MemDescType, view: View, size: int, stride: int) -> Array:
+    """The byte addresses, over all blocks, of the elements of a view and their copies (see `places`)."""
+    offsets, blocks = places(type_, view.start)
+    return offsets * size + (blocks * stride + view.base)
+
+
+def addresses_in(block: int, type_: MemDescType, view: View, size: int, stride: int) -> Array:
+    """Those of the copies that a block would take: its own where it has one; an array of the view's shape."""
+    _, blocks = places(type_, view.start)
+    own = np.argmax(blocks == block, axis=0)
+    return np.take_along_axis(addresses(type_, view, size, stride), own[None], axis=0)[0]
 
 
 def _field(layout: LinearLayout, packed: Array, dim: str) -> Array:
@@ -84,9 +100,9 @@ def corner(type_: MemDescType, offsets: Iterable[int]) -> int:
 
 
 def entry_bytes(type_: MemDescType, element: int) -> int:
-    """Bytes from one entry of a leading dimension to the next, `type_` being that of an entry."""
+    """Bytes of a block from one entry of a leading dimension to the next, `type_` being that of an entry."""
     encoding = encoding_value(type_.encoding)
-    count = prod(type_.shape)
+    count = linear_layout(encoding, type_.shape).in_size(OFFSET)
     return element * (padded_size(encoding, count) if isinstance(encoding, PaddedSharedEncoding) else count)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Attribute, Operation
 
 from tritonx.dialects.gpu_layout import MemDescType
-from tritonx.interpreter.asynchronous.footprints import View, bytes_at, places, shares
+from tritonx.interpreter.asynchronous.footprints import NO_BUFFER, View, addresses_in, bytes_at, shares
 from tritonx.interpreter.asynchronous.shared import Mode, Proxy, Touch
 
 if TYPE_CHECKING:
@@ -68,9 +68,12 @@ class Queue:
 @lru_cache(maxsize=2048)
 def footprint(tensor: Attribute, memory: MemDescType, start: int, size: int, stride: int) -> dict[tuple[int, int], int]:
     """(block, warp) → the bytes, of a view that begins at byte 0, that the warp's elements of a tile take."""
-    offsets, blocks = places(memory, start)
-    addresses = (offsets * size + blocks * stride).reshape(-1)
-    return {(block, warp): bytes_at(addresses[elements], size) for block, warp, elements in shares(tensor)}
+    view = View(NO_BUFFER, 0, start)
+    found: dict[tuple[int, int], int] = {}
+    for block, warp, elements in shares(tensor):
+        own = addresses_in(block, memory, view, size, stride).reshape(-1)
+        found[block, warp] = bytes_at(own[elements], size)
+    return found
 
 
 class Group:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -61,11 +62,13 @@ def place_of(op: Operation) -> str | None:
 
 @dataclass
 class Reports:
-    """Collects reports: of one kind about one pair of ops, the first one, and how often it was."""
+    """Collects reports: of one kind about one pair of ops, the first one, and how often it was. `locate` says where an
+    op stands."""
 
     found: dict[tuple[Kind, Operation | None, Operation | None], Report] = field(
         default_factory=dict[tuple[Kind, Operation | None, Operation | None], Report]
     )
+    locate: Callable[[Operation], str | None] = place_of
     program: tuple[int, int, int] = (0, 0, 0)
 
     def add(self, kind: Kind, op: Operation, message: str, other: Operation | None = None) -> None:
@@ -79,9 +82,9 @@ class Reports:
             return
         behind = None
         if other is not None:
-            at = place_of(other)
+            at = self.locate(other)
             behind = f"{describe(other)} at {at}" if at else describe(other)
-        self.found[key] = Report(kind, describe(op), place_of(op), message, self.program, behind)
+        self.found[key] = Report(kind, describe(op), self.locate(op), message, self.program, behind)
 
     def all(self) -> tuple[Report, ...]:
         """Every report, in the order in which they were found."""

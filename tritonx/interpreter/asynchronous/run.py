@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from tritonx.interpreter.asynchronous.group import Warps
 from tritonx.interpreter.asynchronous.machine import Hang, Machine, Order
 from tritonx.interpreter.asynchronous.meanings import MEANINGS
 from tritonx.interpreter.asynchronous.program import Meaning
-from tritonx.interpreter.asynchronous.reports import Report, Reports
+from tritonx.interpreter.asynchronous.reports import Report, Reports, place_of
 from tritonx.interpreter.asynchronous.timeline import Timeline
 from tritonx.interpreter.execution import Execution
 from tritonx.interpreter.machine import Machine as Functions
@@ -33,13 +33,14 @@ class Wrong(AssertionError):
 @dataclass(frozen=True)
 class Setting:
     """How to execute. `warps`: whether the module says where warps wait (None: where its memory is placed).
-    `timeline`: where to write down what the first program did."""
+    `timeline`: where to write down what the first program did. `locate` says where an op stands, for reports."""
 
     warps: Warps | None = None
     order: Order = field(default_factory=Order)
     timeline: Timeline | None = None
     poison: bool = True
     output: Any = None
+    locate: Callable[[Operation], str | None] = place_of
 
 
 def execute(
@@ -67,7 +68,7 @@ def execute(
     )
     kernel = Functions(module, execution).entry(function)
     values = bind_arguments(kernel, args, execution.memory, arg_names)
-    reports = Reports()
+    reports = Reports(locate=setting.locate)
     warps = setting.warps or warps_of(module)
     timeline = setting.timeline
     x_extent, y_extent, z_extent = execution.grid

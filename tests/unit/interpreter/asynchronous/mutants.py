@@ -13,6 +13,7 @@ from typing import Any
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
+from tritonx.analysis.buffers import aliases_of
 from tritonx.dialects import arith, gpu, gpu_layout
 from tritonx.dialects import nvidia as ttng
 from tritonx.ir.edit import erase
@@ -80,9 +81,23 @@ def mutants(module: ModuleOp) -> Iterator[tuple[str, int]]:
     """(what is changed, the how manieth op of its kind)."""
     for name, (kind, _) in CHANGES.items():
         for number, op in enumerate(op for op in module.walk() if isinstance(op, kind)):
-            if name == "product not waited for" and op.properties["isAsync"].value.data:  # pyright: ignore
-                continue
-            yield name, number
+            if not _changes_nothing(name, op):
+                yield name, number
+
+
+def _changes_nothing(name: str, op: Any) -> bool:
+    """Whether the program stays the same: a product is asynchronous anyway, a barrier is nobody's."""
+    match op:
+        case ttng.WarpGroupDotOp():
+            return bool(op.isAsync.value.data)
+        case ttng.InitBarrierOp():
+            root = op.alloc.owner
+            while isinstance(root, gpu_layout.MemDescIndexOp):
+                root = root.src.owner
+            users = (use.operation for alias in aliases_of(root.results[0]) for use in alias.uses)
+            return not any(isinstance(user, ttng.WaitBarrierOp) for user in users)
+        case _:
+            return False
 
 
 def mutated(text: str, name: str, number: int) -> ModuleOp:

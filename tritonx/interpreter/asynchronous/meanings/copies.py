@@ -25,7 +25,7 @@ from tritonx.dialects.tile.memory import loaded_from
 from tritonx.interpreter.asynchronous.footprints import View, bytes_at, places
 from tritonx.interpreter.asynchronous.machine import Copy
 from tritonx.interpreter.asynchronous.meanings.barrier import barrier_at
-from tritonx.interpreter.asynchronous.meanings.memory import addresses, contents, put
+from tritonx.interpreter.asynchronous.meanings.memory import contents, put, where
 from tritonx.interpreter.asynchronous.meanings.tensor_map import checked
 from tritonx.interpreter.asynchronous.program import Coroutine, Program, Table
 from tritonx.interpreter.asynchronous.shared import Mode, Proxy, Touch
@@ -89,17 +89,15 @@ class Stored:
 
 def _taken(bind: Program, type_: MemDescType, view: View, block: int) -> int:
     """The bytes of a view in one block."""
-    offsets, blocks = places(type_, view.start)
-    size = storage_of(type_.element_type).itemsize
-    where = (offsets * size + (blocks * bind.machine.stride + view.base))[blocks == block]
-    return bytes_at(where, size)
+    _, blocks = places(type_, view.start)
+    return bytes_at(where(bind, type_, view)[blocks == block], storage_of(type_.element_type).itemsize)
 
 
 def _to_shared(op: Any, bind: Program, barrier: View, view: View, fetch: Callable[[], Any]) -> None:
     """One copy a block of what `fetch` gives, whose bytes count for the block's barrier."""
     machine, group = bind.machine, bind.group
     type_ = cast(MemDescType, type_of(op.result))
-    where = addresses(bind, type_, view)
+    at = where(bind, type_, view)
     size = storage_of(type_.element_type).itemsize
     agents = [group.elected(block) for block in range(machine.blocks)]
     parts = group.operation(op, agents).parts
@@ -108,11 +106,11 @@ def _to_shared(op: Any, bind: Program, barrier: View, view: View, fetch: Callabl
         Touch(each, Mode.WRITE, agent, Proxy.ASYNC, parts[agent]) for each, agent in zip(taken, agents, strict=True)
     ]
     machine.shared.touch(op, touches)
-    machine.shared.reserve(view.buffer, where, size)
+    machine.shared.reserve(view.buffer, at, size)
     told = [barrier_at(bind, op, barrier, block, agent) for block, agent in enumerate(agents)]
 
     def land() -> None:
-        whole = machine.shared.owner[where] == view.buffer.number
+        whole = machine.shared.owner[at] == view.buffer.number
         if whole.all():  # otherwise somebody has been reported for it already
             put(bind, type_, view, np.reshape(fetch(), type_.shape))
         for agent, each, one in zip(agents, taken, told, strict=True):
@@ -158,7 +156,7 @@ def _from_shared(op: Any, bind: Program, view: View, give: Callable[[Any], None]
         for block, agent in enumerate(agents)
     ]
     machine.shared.touch(op, touches)
-    machine.shared.check_contents(op, view.buffer, addresses(bind, type_, view))
+    machine.shared.check_contents(op, view.buffer, where(bind, type_, view))
     copy = machine.issue(op, lambda: give(contents(bind, op, type_, view)))
     for agent in agents:
         group.stores[agent].append(Stored(parts[agent], copy))

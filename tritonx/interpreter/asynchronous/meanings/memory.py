@@ -14,7 +14,7 @@ import numpy as np
 from tritonx.analysis.buffers import stored_bytes
 from tritonx.dialects import gpu_layout
 from tritonx.dialects.gpu_layout import MemDescType
-from tritonx.interpreter.asynchronous.footprints import View, corner, entry_bytes, places
+from tritonx.interpreter.asynchronous.footprints import View, addresses, corner, entry_bytes
 from tritonx.interpreter.asynchronous.program import Program, Table
 from tritonx.interpreter.asynchronous.shared import Mode
 from tritonx.interpreter.execution import Function
@@ -24,23 +24,23 @@ from tritonx.interpreter.values import dtype_of, storage_of
 from tritonx.ir.types import element_type, type_of
 
 
-def addresses(bind: Program, type_: MemDescType, view: View) -> Any:
-    """The byte address, over all blocks, of each element of a view; an array of its shape."""
-    offsets, blocks = places(type_, view.start)
-    return offsets * storage_of(type_.element_type).itemsize + (blocks * bind.machine.stride + view.base)
+def where(bind: Program, type_: MemDescType, view: View) -> Any:
+    """The byte addresses, over all blocks, of the elements of a view and their copies."""
+    return addresses(type_, view, storage_of(type_.element_type).itemsize, bind.machine.stride)
 
 
 def put(bind: Program, type_: MemDescType, view: View, value: Any) -> None:
     """The contents of a view, without a check."""
-    stored = np.ascontiguousarray(np.broadcast_to(value, type_.shape), storage_of(type_.element_type))
-    bind.machine.shared.write(view.buffer, addresses(bind, type_, view), stored)
+    at = where(bind, type_, view)
+    stored = np.asarray(value, storage_of(type_.element_type))
+    bind.machine.shared.write(view.buffer, at, np.broadcast_to(stored, at.shape))
 
 
 def contents(bind: Program, op: Any, type_: MemDescType, view: View) -> Any:
-    """The tile that a view holds."""
+    """The tile that a view holds; of copies, the first block's."""
     dtype = dtype_of(type_.element_type)
-    where = addresses(bind, type_, view)
-    held = bind.machine.shared.read(op, view.buffer, where, storage_of(type_.element_type))
+    at = where(bind, type_, view)
+    held = bind.machine.shared.read(op, view.buffer, at, storage_of(type_.element_type))[0]
     return held != 0 if dtype == np.bool_ else held
 
 

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute
 
+from tritonx.dialects import arith
 from tritonx.dialects import nvidia as ttng
 from tritonx.dialects.gpu_layout import MemDescType
-from tritonx.interpreter.asynchronous.footprints import View, bytes_at, shares
+from tritonx.interpreter.asynchronous.footprints import View, addresses_in, bytes_at, shares
 from tritonx.interpreter.asynchronous.group import Operations
-from tritonx.interpreter.asynchronous.meanings.memory import addresses, contents
+from tritonx.interpreter.asynchronous.meanings.memory import contents
 from tritonx.interpreter.asynchronous.program import Coroutine, InFlight, Program, Table
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.interpreter.asynchronous.shared import Mode, Proxy
@@ -30,12 +31,15 @@ from tritonx.interpreter.values import dtype_of, storage_of
 from tritonx.ir.types import shape_of, type_of
 
 
-def _read_by(result: Attribute, where: Any, size: int, axis: int) -> Iterator[tuple[int, int, int]]:
+def _read_by(
+    bind: Program, result: Attribute, type_: MemDescType, view: View, axis: int
+) -> Iterator[tuple[int, int, int]]:
     """(block, warp, bytes) of an operand of which each warp reads what it has of the result along `axis`."""
-    shape = shape_of(result)
+    shape, size = shape_of(result), storage_of(type_.element_type).itemsize
     for block, warp, elements in shares(result):
         chosen = np.unique(np.unravel_index(elements, shape)[axis])
-        yield block, warp, bytes_at(np.take(where, chosen, axis=axis), size)
+        own = addresses_in(block, type_, view, size, bind.machine.stride)
+        yield block, warp, bytes_at(np.take(own, chosen, axis=axis), size)
 
 
 def _dot(op: Any, bind: Program) -> Function:
@@ -54,8 +58,7 @@ def _dot(op: Any, bind: Program) -> Function:
         view: View = given
         key = number, view.base, view.start
         if key not in read:
-            size = storage_of(type_.element_type).itemsize
-            read[key] = list(_read_by(result, addresses(bind, type_, view), size, number))
+            read[key] = list(_read_by(bind, result, type_, view, number))
         touches = group.joined(read[key], Mode.READ, Proxy.ASYNC, issued.parts)
         machine.shared.touch(op, touches)
         return contents(bind, op, type_, view)
@@ -111,4 +114,15 @@ def _wait(op: Any, bind: Program) -> Function:
     return wait
 
 
-TABLE: Table = {ttng.WarpGroupDotOp: _dot, ttng.WarpGroupDotWaitOp: _wait}
+def _select(op: Any, bind: Program) -> Function:
+    """Which of two accumulators is added to next may be chosen while a product is under way; elements may not."""
+
+    def select(condition: Any, a: Any, b: Any) -> Any:
+        if np.ndim(condition) == 0:
+            return a if condition else b
+        return np.where(condition, _settled(op, bind, a), _settled(op, bind, b))
+
+    return select
+
+
+TABLE: Table = {ttng.WarpGroupDotOp: _dot, ttng.WarpGroupDotWaitOp: _wait, arith.SelectOp: _select}
