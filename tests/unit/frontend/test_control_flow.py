@@ -5,6 +5,8 @@ as Python."""
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 import tritonx.language as tl
+from tritonx.frontend.codegen.call_stack import FRAMES, room_for_calls
 from tritonx.runtime.jit import jit
 
 
@@ -488,3 +491,24 @@ def test_like_python(function: Any, build: Callable[..., Any]) -> None:
 
 def test_functions_are_found() -> None:
     assert len(FUNCTIONS) > 35
+
+
+def test_the_stack_has_room_for_calls_and_is_put_back() -> None:
+    """However many threads want room at one time, and however they leave."""
+    before = sys.getrecursionlimit()
+    inside: list[int] = []
+    try:
+        sys.setrecursionlimit(2000)
+        for _ in range(2):
+            with room_for_calls():
+                with contextlib.suppress(KeyError), room_for_calls():
+                    inside.append(sys.getrecursionlimit())
+                    raise KeyError
+                inside.append(sys.getrecursionlimit())
+            assert sys.getrecursionlimit() == 2000
+        assert inside == [FRAMES] * 4
+        sys.setrecursionlimit(FRAMES + 1)
+        with room_for_calls():
+            assert sys.getrecursionlimit() == FRAMES + 1
+    finally:
+        sys.setrecursionlimit(before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -72,6 +73,36 @@ def test_svg(tmp_path):
     assert main([BLOCKED, "8x8", "--svg", str(file)]) == 0
     root = ET.fromstring(file.read_text())
     assert len(root.findall(".//{http://www.w3.org/2000/svg}rect")) == 64
+
+
+def fills(tmp_path, layout, shape):
+    """The colour of each cell, by rows."""
+    file = tmp_path / "layout.svg"
+    assert main([layout, shape, "--svg", str(file)]) == 0
+    cells = ET.fromstring(file.read_text()).findall(".//{http://www.w3.org/2000/svg}rect")
+    columns = int(shape.split("x")[-1])
+    found = [cell.attrib["fill"] for cell in cells]
+    return [found[i : i + columns] for i in range(0, len(found), columns)]
+
+
+def test_cells_of_a_thread_have_a_colour_of_their_own(tmp_path):
+    found = fills(tmp_path, BLOCKED, "16x8")
+    assert len({colour for row in found[:8] for colour in row}) == 32
+    assert all(row[2 * j] == row[2 * j + 1] for row in found for j in range(4))
+    assert found[8:] == found[:8], "the second time round the tile"
+    assert all(re.fullmatch(r"hsl\(\d+,\d+%,\d+%\)", colour) for row in found for colour in row)
+    hues = [int(colour[4:].split(",")[0]) for row in found for colour in row]
+    assert all(0 <= hue < 360 for hue in hues)
+
+
+def test_cells_of_a_bank_have_its_colour(tmp_path):
+    """Shared memory: 32 banks, so that the second row of 32 numbers has the colours of the first, swizzled or not."""
+    plain = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+    first, second = fills(tmp_path, plain, "2x32")
+    assert len(set(first)) == 32 and first == second
+    assert [int(colour[4:].split(",")[0]) for colour in first] == [bank * 360 // 32 for bank in range(32)]
+    first, second = fills(tmp_path, SHARED, "2x32")
+    assert second == [first[i ^ 1] for i in range(32)]
 
 
 @pytest.mark.parametrize(

@@ -104,3 +104,25 @@ tt.func public @precise(%a: tensor<64x32xf32>, %b: tensor<32x64xf32>, %o: tensor
   tt.store %o, %d : tensor<64x64x!tt.ptr<f32>>
   tt.return
 }
+
+// What branches hand on has one layout wherever it comes from: the loads', not the default's.
+// CHECK-LABEL: @around
+// CHECK-NOT: ttg.convert_layout
+// CHECK: tt.load %{{.*}} : tensor<1024x!tt.ptr<f32>, #[[B4]]>
+// CHECK: cf.br ^{{.*}}(%{{.*}} : tensor<1024xf32, #[[B4]]>)
+// CHECK: ^{{.*}}(%{{.*}}: tensor<1024xf32, #[[B4]]>):
+// CHECK: cf.cond_br %{{.*}}, ^{{.*}}(%{{.*}} : tensor<1024xf32, #[[B4]]>), ^{{.*}}(%{{.*}}, %{{.*}} : i1, tensor<1024xf32, #[[B4]]>)
+// CHECK: ^{{.*}}(%{{.*}}: i1, %{{.*}}: tensor<1024xf32, #[[B4]]>):
+tt.func public @around(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %c: i1) {
+  %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %range : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  %v = tt.load %xp : tensor<1024x!tt.ptr<f32>>
+  cf.br ^again(%v : tensor<1024xf32>)
+^again(%w: tensor<1024xf32>):
+  %s = arith.addf %w, %v : tensor<1024xf32>
+  cf.cond_br %c, ^again(%s : tensor<1024xf32>), ^end(%c, %s : i1, tensor<1024xf32>)
+^end(%d: i1, %u: tensor<1024xf32>):
+  tt.store %xp, %u : tensor<1024x!tt.ptr<f32>>
+  tt.return
+}

@@ -50,3 +50,17 @@ def test_a_cluster_is_one_program(num_ctas: int, compiler: Any) -> None:
     alone, together = {"%ctaid.x", "%nctaid.x"}, {"%cluster_ctarank", "%clusterid.x", "%nclusterid.x"}
     assert found == (together if num_ctas > 1 else alone)
     assert ".extern .func" not in ptx, "something is called that no instruction was made of"
+
+
+@tritonx.jit
+def to_and_from_8_bits(x, e, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(e + i, tl.load(x + i).to(tl.float8e5))
+    tl.store(x + i, tl.load(e + N + i).to(tl.float32))
+
+
+@pytest.mark.parametrize("n", [128, 256, 1024])
+def test_conversions_come_in_pairs(n: int, compiler: Any) -> None:
+    """A thread with one number converts it beside itself."""
+    made = compiler(to_and_from_8_bits, "90", {"x": "*fp32", "e": "*fp8e5"}, {"N": n}, until="ptx")
+    assert made.count("cvt.rn.satfinite.e5m2x2.f32") == made.count("cvt.rn.f16x2.e5m2x2") == max(1, n // 128 // 2)

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tritonx.conversion.tile_to_loops.index import IndexAnalysis, IndexAtom, Polynomial, TensorAtom, reshape_groups
+from tritonx.conversion.tile_to_loops.index import (
+    MAX_TERMS,
+    IndexAnalysis,
+    IndexAtom,
+    Polynomial,
+    TensorAtom,
+    reshape_groups,
+)
 from tritonx.dialects import tile
 from tritonx.ir.text import parse_module
 
@@ -194,3 +201,16 @@ tt.func public @k(%n: i32) {{
             numbers = {a: (i, j)[a.dim] if isinstance(a, IndexAtom) else n for a in atoms}
             total = sum(c * prod(numbers[a] for a in monomial) for monomial, c in form.offset.terms)
             assert total == eval(expected, {"i": i, "j": j, "n": n})
+
+
+@pytest.mark.parametrize(("terms", "is_formula"), [(MAX_TERMS, True), (MAX_TERMS + 1, False)])
+def test_formulas_have_so_many_terms(terms: int, is_formula: bool) -> None:
+    names = [f"%n{i}" for i in range(terms)]
+    sums = [f"%s0 = tt.splat %n0 : i32 -> {R}"]
+    for i in range(1, terms):
+        sums.append(f"%t{i} = tt.splat %n{i} : i32 -> {R}\n%s{i} = arith.addi %s{i - 1}, %t{i} : {R}")
+    arguments = ", ".join(f"{name}: i32" for name in names)
+    module = parse_module(f"tt.func public @k({arguments}) {{\n" + "\n".join(sums) + "\ntt.return\n}")
+    (value,) = [r for op in module.walk() for r in op.results if r.name_hint == f"s{terms - 1}"]
+    form = IndexAnalysis().form(value)
+    assert form is not None and len(form.offset.terms) == (terms if is_formula else 1)
