@@ -7,11 +7,13 @@ from __future__ import annotations
 import inspect
 import os
 import re
+from typing import Any
 
 import pytest
 
 import tritonx.language as tl
 from tritonx.backends.registry import available
+from tritonx.runtime.errors import PTXASError
 from tritonx.testing.conformance import isolated
 from tritonx.testing.sweep.__main__ import START, sample, targets
 from tritonx.testing.sweep.outcome import outcome
@@ -80,11 +82,26 @@ def test_what_it_says_of_code_of_a_refusal_and_of_defects(monkeypatch: pytest.Mo
             assert outcome(program("tl.store(a_ptr, 1)"), target) == ("error", "KeyError: 'defect'")
 
 
+def test_the_vendor_s_tools_are_run_where_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an assembler refuses is a failure."""
+    ran: list[str] = []
+
+    def refuses(module: object, stages: list[Any], compilation: object) -> None:
+        ran.append(stages[-1].name)
+        if stages[-1].name == "cubin":
+            raise PTXASError("the PTX is wrong")
+
+    monkeypatch.setattr("tritonx.testing.sweep.outcome.run_stages", refuses)
+    assert outcome(program("tl.store(a_ptr, 1)"), "cuda:90") == ("passed", "")
+    kind, message = outcome(program("tl.store(a_ptr, 1)"), "cuda:90", tools=True)
+    assert (kind, message, ran) == ("error", "PTXASError: PTXAS error: the PTX is wrong", ["ptx", "cubin"])
+
+
 def test_a_death_is_the_program_s_and_the_rest_goes_on(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """A child that dies over the second of three programs."""
     start = (
         "import os; import tritonx.testing.sweep.outcome as o; real = o.outcome; "
-        "o.outcome = lambda p, t: os._exit(7) if p.name.startswith('tl.exp(') else real(p, t); o.serve()"
+        "o.outcome = lambda p, t, **k: os._exit(7) if p.name.startswith('tl.exp(') else real(p, t, **k); o.serve()"
     )
     names = [f"cpu\t{name} [float32]" for name in ("a + b", "tl.exp(a)", "a * b")]
     kinds = [result.kind for result in isolated.run("", names, 0, start)]

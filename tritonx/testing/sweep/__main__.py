@@ -1,7 +1,8 @@
 """``python -m tritonx.testing.sweep [target...] [-k TEXT] [--sample N [--seed N]]``: compile every op on every dtype.
 
-Without targets for all that the installed backends know. The exit code is 1 where a program ended the process, hung,
-or failed by anything but a typed error with the kernel's line; ``-v`` prints the refusals too, by their reasons."""
+Without targets for all that the installed backends know. ``--tools`` goes on to what the vendors' own tools make of it.
+The exit code is 1 where a program ended the process, hung, or failed by anything but a typed error with the kernel's
+line; ``-v`` prints the refusals too, by their reasons."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from tritonx.testing.conformance import isolated
 from tritonx.testing.sweep.programs import programs
 
 START = "from tritonx.testing.sweep.outcome import serve; serve()"
+WITH_TOOLS = START.replace("serve()", "serve(tools=True)")
 
 
 def targets() -> list[str]:
@@ -38,22 +40,24 @@ def main() -> int:
     parser.add_argument("-k", default="", metavar="TEXT", help="only programs whose name contains this")
     parser.add_argument("--sample", type=int, metavar="N", help="so many programs, drawn over all targets")
     parser.add_argument("--seed", type=int, help="of the sample; a fresh one unless given")
+    parser.add_argument("--tools", action="store_true", help="to the end, with the vendor's tools, which must be here")
     parser.add_argument("-v", action="store_true", help="count the refusals by their reasons")
     args = parser.parse_args()
     wanted: list[str] = args.target or targets()
     names = [name for name in programs() if args.k in name]
+    start = WITH_TOOLS if args.tools else START
     if args.sample is None:
-        return 1 if sum([report(t, [f"{t}\t{name}" for name in names], args.v) for t in wanted]) else 0
+        return 1 if sum([report(t, [f"{t}\t{name}" for name in names], args.v, start) for t in wanted]) else 0
     seed = secrets.randbelow(2**31) if args.seed is None else args.seed
-    return 1 if report(f"seed {seed}", sample(wanted, args.sample, seed), args.v) else 0
+    return 1 if report(f"seed {seed}", sample(wanted, args.sample, seed), args.v, start) else 0
 
 
-def report(title: str, pairs: Sequence[str], verbose: bool) -> int:
-    """Compile, print what is wrong, and count it."""
+def report(title: str, pairs: Sequence[str], verbose: bool, start: str) -> int:
+    """Compile in children that run ``start``, print what is wrong, and count it."""
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    start = time.perf_counter()
-    for result in isolated.run("", pairs, 0, START):
+    began = time.perf_counter()
+    for result in isolated.run("", pairs, 0, start):
         counts[result.kind] += 1
         if result.kind == "unsupported":
             reasons[result.message.partition(": ")[2].partition("\n")[0]] += 1
@@ -63,7 +67,7 @@ def report(title: str, pairs: Sequence[str], verbose: bool) -> int:
         print(f"{number:5d} refused: {reason}")
     failed = sum(counts.values()) - counts["passed"] - counts["unsupported"]
     summary = f"{counts['passed']} compiled, {counts['unsupported']} refused, {failed} failed"
-    print(f"{title}: {summary} of {len(pairs)} in {time.perf_counter() - start:.0f} s", flush=True)
+    print(f"{title}: {summary} of {len(pairs)} in {time.perf_counter() - began:.0f} s", flush=True)
     return failed
 
 

@@ -15,11 +15,13 @@ from tritonx.runtime.errors import MissingLibrary, OutOfResources
 from tritonx.testing.sweep.programs import Program, programs
 
 
-def outcome(program: Program, target: str) -> tuple[str, str]:
-    """(kind, message): ``passed``, ``unsupported`` (a typed refusal that names the kernel's line), ``error``."""
+def outcome(program: Program, target: str, *, tools: bool = False) -> tuple[str, str]:
+    """(kind, message): ``passed``, ``unsupported`` (a typed refusal that names the kernel's line), ``error``.
+
+    With ``tools`` the vendor's tools, which must be here, take what was written: their refusal is an error."""
     kernel, file = _function(program)
     try:
-        _compile(kernel, program, target)
+        _compile(kernel, program, target, tools)
     except (OutOfResources, MissingLibrary) as refusal:  # about the whole kernel, or this machine
         return "unsupported", str(refusal)
     except Exception as problem:
@@ -33,8 +35,8 @@ def outcome(program: Program, target: str) -> tuple[str, str]:
     return "passed", ""
 
 
-def _compile(kernel: Any, program: Program, target: str) -> None:
-    """Up to the code that takes no tool of the vendor's."""
+def _compile(kernel: Any, program: Program, target: str, tools: bool) -> None:
+    """To the end with ``tools``, without them up to the code that takes none."""
     from tritonx.ir.verify import verify
     from tritonx.runtime.sources import ASTSource
 
@@ -42,7 +44,7 @@ def _compile(kernel: Any, program: Program, target: str) -> None:
     options = backend.parse_options(parsed, {})
     module = ASTSource(kernel, program.signature, {}).make_module(parsed, options)
     verify(module)
-    stages = [stage for stage in backend.stages(parsed, options) if not _needs_tool(stage)]
+    stages = [stage for stage in backend.stages(parsed, options) if tools or not _needs_tool(stage)]
     run_stages(module, stages, Compilation(parsed, options))
 
 
@@ -71,14 +73,14 @@ def _last(problem: Exception) -> str:
     return getattr(problem, "error_message", None) or str(problem)
 
 
-def serve() -> None:
+def serve(*, tools: bool = False) -> None:
     """In a child: compile the programs named on standard input, ``target`` and name apart by a tab, a line of JSON
-    for each."""
+    for each. ``tools`` as for ``outcome``."""
     known = programs()
     with os.fdopen(int(sys.argv[1]), "w", buffering=1) as out:
         for line in sys.stdin.read().splitlines():
             target, _, name = line.partition("\t")
-            print(json.dumps((line, *outcome(known[name], target))), file=out)
+            print(json.dumps((line, *outcome(known[name], target, tools=tools))), file=out)
             linecache.clearcache()
         out.flush()
         os._exit(0)  # whatever libraries do when they end is not what is tested
