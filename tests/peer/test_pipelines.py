@@ -138,11 +138,13 @@ MUTATED = [case for case in CASES if not case.name.startswith(("persistent_s1", 
 
 def caught(case: Case, text: str, what: str, number: int) -> bool:
     """Whether some run of the mutant is reported or faults; values are not looked at."""
-    for landing in (Landing.LATE, Landing.RANDOM):
-        run = case.make(np.random.default_rng(SEED), 2 * case.constants["STAGES"] + 5)
+    many = case.constants["STAGES"] + 2 if case.kernel == "attention" else 2 * case.constants["STAGES"] + 5
+    grid_of_all = case.constants.get("CAUSAL") or case.kernel == "persistent"  # the first program does not do it all
+    for trips, landing in ((many, Landing.LATE), (many, Landing.RANDOM), (0, Landing.LATE)):
+        run = case.make(np.random.default_rng(SEED), trips)
+        setting = Setting(order=Order(SEED, landing))
         try:
-            grid = run.grid if case.constants.get("CAUSAL") else 1  # the first program's loop goes round once
-            setting = Setting(order=Order(SEED, landing))
+            grid = run.grid if grid_of_all else 1
             found: tuple[Report, ...] = execute(mutated(text, what, number), grid, run.args, setting)
         except KernelFault:
             return True

@@ -88,8 +88,10 @@ class Clocks:
             self.seen[warp, warp] += 1
 
     def fence(self, warp: int) -> None:
-        """A fence between the proxies: what the warp knows of the generic one, the asynchronous one sees."""
+        """A fence between the proxies: what the warp knows of the generic one, the asynchronous one sees; not what the
+        warp writes from now on."""
         self.fenced[warp] = self.seen[warp]
+        self.seen[warp, warp] += 1
 
     def wait_for(self, warp: int, operation: int) -> None:
         """The warp has waited for an asynchronous operation."""

@@ -86,8 +86,11 @@ def mutants(module: ModuleOp) -> Iterator[tuple[str, int]]:
 
 
 def _changes_nothing(name: str, op: Any) -> bool:
-    """Whether the program stays the same: a product is asynchronous anyway, a barrier is nobody's."""
+    """Whether the program stays the same: a product is asynchronous anyway, a barrier or a result is
+    nobody's."""
     match op:
+        case ttng.WarpGroupDotWaitOp():  # behind a loop that has waited itself
+            return all(output.first_use is None for output in op.outputs)
         case ttng.WarpGroupDotOp():
             return bool(op.isAsync.value.data)
         case ttng.InitBarrierOp():

@@ -210,6 +210,12 @@ PRODUCT = """
 """
 
 
+def test_a_fence_covers_what_was_before_it() -> None:
+    """Moved in front of what it is for, it is as good as none."""
+    fence = "    ttng.fence_async_shared {bCluster = false}\n"
+    assert found(fence + without(PRODUCT, "fence")) == {Kind.UNFENCED}
+
+
 def test_products() -> None:
     assert found(PRODUCT) == set()
     assert found(without(PRODUCT, "fence")) == {Kind.UNFENCED}

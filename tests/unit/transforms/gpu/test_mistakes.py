@@ -9,6 +9,7 @@ import os
 from random import Random
 
 import pytest
+from xdsl.ir import Operation
 
 from tests.unit.transforms.gpu.kernels import product, transposes
 from tests.unit.transforms.gpu.test_executed import Program
@@ -44,18 +45,21 @@ def reported(program: Program) -> bool:
 
 @pytest.mark.parametrize("draw", range(DRAWS))
 def test_barriers_removed(draw: int) -> None:
-    count = _barriers(finished(Random(f"{SEED} {draw}")))
+    count = len(_barriers(finished(Random(f"{SEED} {draw}"))))
     assert count
     for number in range(count):
         program = finished(Random(f"{SEED} {draw}"))
-        barriers = [op for op in program.bound.module.walk() if isinstance(op, gpu_layout.LocalBarrierOp)]
-        following = barriers[number].next_op
-        erase(barriers[number])
+        barrier = _barriers(program)[number]
+        following = barrier.next_op
+        erase(barrier)
         assert reported(program), f"seed {SEED}, draw {draw}: the barrier in front of {following}"
 
 
-def _barriers(program: Program) -> int:
-    return sum(isinstance(op, gpu_layout.LocalBarrierOp) for op in program.bound.module.walk())
+def _barriers(program: Program) -> list[Operation]:
+    """Barriers but those in front of conversions, whose scratch memory may lie where each warp has only read its own
+    rows: the pass looks at whole buffers."""
+    found = (op for op in program.bound.module.walk() if isinstance(op, gpu_layout.LocalBarrierOp))
+    return [op for op in found if not isinstance(op.next_op, gpu_layout.ConvertLayoutOp)]
 
 
 def _buffers(program: Program) -> list[Buffer]:
