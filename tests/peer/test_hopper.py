@@ -34,7 +34,7 @@ SAMPLE = 9
 TRITON_FAILS = {"persistent_specialized"}
 """Triton 3.6 ends in an error: its warp specialisation does not manage a block that is stored through a descriptor."""
 
-NOT_YET = r"no code is generated for (ttg\.global_scratch_alloc|ttg\.warp_specialize)"
+NOT_YET = r"no code is generated for ttg\.global_scratch_alloc"
 
 
 def run_oracle(*arguments: str) -> str:
@@ -102,4 +102,4 @@ def test_issues_what_triton_issues(programs):
         for what in COUNTED:
             assert ours[what] == theirs[what], f"{path.stem} (seed {SEED}): {what}"
         compared += 1
-    assert compared >= SAMPLE - 3
+    assert compared >= SAMPLE - 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tritonx.backends.nvidia import convert, debug, dot, math, memory, redux, shared
+from tritonx.backends.nvidia import convert, debug, dot, math, mbarrier, memory, redux, shared
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 
 if TYPE_CHECKING:
@@ -99,6 +99,12 @@ class NvidiaMachine(Machine):
 
     def cluster_rank(self, f: FunctionEmitter) -> str:
         return self._special(f, "cluster.ctarank") if self.cluster > 1 else "0"
+
+    # ---- registers that groups of warps share out
+
+    def set_registers(self, f: FunctionEmitter, count: int, *, more: bool) -> None:
+        """PTX ISA, setmaxnreg: 24 to 256, in eights; all warps of a warp group."""
+        mbarrier.assembly(f, f"setmaxnreg.{'inc' if more else 'dec'}.sync.aligned.u32 {count};")
 
     # ---- threads talking to each other
 

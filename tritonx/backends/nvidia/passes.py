@@ -11,6 +11,7 @@ from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.backends.nvidia.targets import capability
 from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.transforms.gpu.allocate_warp_groups import AllocateWarpGroups
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.tile.pipeline import tile_pipeline
 
@@ -43,4 +44,5 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """From 7.5 on there are matrix loads, from 9.0 on matrix stores."""
     gpu = gpu_target(target, options)
-    return memory_pipeline(gpu, matrix_loads=True, matrix_stores=int(target.arch) >= 90)
+    memory = memory_pipeline(gpu, matrix_loads=True, matrix_stores=int(target.arch) >= 90)
+    return (AllocateWarpGroups(capability(target).registers), *memory)

@@ -36,10 +36,11 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
 
     target, options = compilation.target, compilation.options
     chip = capability(target)
+    threads = target.warp_size * warps_of(module, options)
     machine = NvidiaMachine(
         capability=int(target.arch),
         data_layout=data_layout(chip.processor),
-        maxnreg=options.maxnreg or module_maxnreg(module, chip.thread_registers(target.warp_size * options.num_warps)),
+        maxnreg=options.maxnreg or module_maxnreg(module, chip.thread_registers(threads)),
         cluster=options.num_ctas,
         reflect_ftz=getattr(options, "enable_reflect_ftz", True),
     )
@@ -50,6 +51,12 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space
         compilation.metadata["shared_hint"] = largest_buffers(module)
     return text
+
+
+def warps_of(module: Any, options: Options) -> int:
+    """The warps of a launch: of a module that says so, partitions included, those."""
+    found = module.attributes.get("ttg.total-num-warps") or module.attributes.get("ttg.num-warps")
+    return options.num_warps if found is None else int(found.value.data)
 
 
 def module_maxnreg(module: Any, share: int) -> int | None:
@@ -107,7 +114,7 @@ def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
     except PTXASError as error:
         raise with_lines(error, compilation.origin) from None
     compilation.metadata["registers"] = made.registers
-    compilation.metadata["max_registers"] = chip.thread_registers(target.warp_size * options.num_warps)
+    compilation.metadata["max_registers"] = chip.thread_registers(target.warp_size * compilation.metadata["num_warps"])
     compilation.metadata["spills"] = made.spills
     compilation.metadata["local"] = made.local
     compilation.metadata["assembler_log"] = made.log

@@ -241,10 +241,14 @@ def jump(f: FunctionEmitter, op: Operation, target: Block, values: Iterable[SSAV
 
 
 def return_(op: Any, f: FunctionEmitter) -> None:
+    if f.partitions is not None:
+        f.partitions.end()
     f.return_values([f.get(v) for v in op.operands])
 
 
 def call(op: Any, f: FunctionEmitter) -> None:
+    if f.threads.group != f.module.group:
+        raise PassError(op, "a partition calls a function", "let it be inlined: a function is written for all warps")
     bind(
         f, op.results, f.module.call(f, op.callee.string_value(), [f.get(v) for v in op.operands], types_of(op.results))
     )

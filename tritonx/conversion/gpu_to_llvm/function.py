@@ -1,7 +1,7 @@
 """The state of writing one function: text, names, and the IR values' tiles.
 
-Text goes to ``lines``; a block is opened by ``label``. What depends on the thread only (``threads``) goes to
-``prologue``, which stands in the entry block, so that it is computed once and dominates every use."""
+Text goes to ``lines``; a block is opened by ``label``. What depends on the thread only goes to the prologue of those
+who run the lines (``threads``), the block that they run first, so that it is computed once and dominates every use."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from tritonx.layouts.lookup import linear_layout
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
+    from tritonx.conversion.gpu_to_llvm.partitions import Partitions
 
 Emit = Callable[[Any, "FunctionEmitter"], None]
 
@@ -37,9 +38,9 @@ class FunctionEmitter:
         self.machine = module.machine
         self.options = module.options
         self.threads = Threads(self, group)
+        self.partitions: Partitions | None = None
         self.symbol = ""
         self.allocas = 0
-        self.prologue: list[str] = []
         self.lines: list[str] = []
         self.block = "entry"
         self.env: dict[SSAValue, Tile] = {}
@@ -50,7 +51,6 @@ class FunctionEmitter:
         self.current: Operation | None = None
         self.budget = Budget(self.options.max_instructions)
         self._counter = 0
-        self._grid: dict[str, str] = {}
 
     # ---- text
 
@@ -97,9 +97,9 @@ class FunctionEmitter:
 
     @contextmanager
     def in_prologue(self) -> Generator[None]:
-        """Lines written inside go to the entry block."""
+        """Lines written inside go to the block that the threads run first."""
         lines, block = self.lines, self.block
-        self.lines, self.block = self.prologue, "entry"
+        self.lines, self.block = self.threads.prologue, self.threads.entry
         try:
             yield
         finally:
@@ -260,17 +260,11 @@ class FunctionEmitter:
 
     # ---- the grid
 
-    def _once(self, key: str, make: Callable[[], str]) -> str:
-        if (found := self._grid.get(key)) is None:
-            with self.in_prologue():
-                found = self._grid[key] = make()
-        return found
-
     def program_id(self, axis: int) -> str:
-        return self._once(f"program_id{axis}", lambda: self.machine.program_id(self, axis))
+        return self.threads.once(f"program_id{axis}", lambda: self.machine.program_id(self, axis))
 
     def num_programs(self, axis: int) -> str:
-        return self._once(f"num_programs{axis}", lambda: self.machine.num_programs(self, axis))
+        return self.threads.once(f"num_programs{axis}", lambda: self.machine.num_programs(self, axis))
 
     # ---- walking
 

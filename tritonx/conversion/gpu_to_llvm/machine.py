@@ -161,6 +161,13 @@ class Machine(ABC):
         """The number of this block in its cluster."""
         return "0"
 
+    # ---- registers that groups of warps share out
+
+    def set_registers(self, f: FunctionEmitter, count: int, *, more: bool) -> None:
+        """Let each thread hold ``count`` registers, which is ``more`` than before or not; nothing where a machine gives
+        all threads of a kernel the same."""
+        return None
+
     # ---- threads talking to each other
 
     @abstractmethod

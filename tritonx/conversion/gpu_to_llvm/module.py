@@ -14,6 +14,7 @@ from tritonx.backends.api import Options
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Machine
+from tritonx.conversion.gpu_to_llvm.partitions import Partitions
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -53,6 +54,7 @@ class ModuleEmitter:
         # Warps of other groups (partitions) run beside the kernel's own, which then have a barrier of their own.
         self.group = ThreadGroup(own, barrier=None if own == self.num_warps else KERNEL_BARRIER)
         self.shared_bytes = self._attribute("ttg.shared") or 0
+        self.launch_registers = self._attribute("ttg.maxnreg") or None
         self._foreign: list[Operation] = []
 
     def _attribute(self, name: str) -> int:
@@ -144,7 +146,10 @@ class ModuleEmitter:
         parameters = self._parameters(op, f, is_kernel)
         for number, block in enumerate(blocks):
             f.labels[block] = "body" if number == 0 else f.new_label("block")
+        if is_kernel and self.num_warps != self.group.warps:
+            f.partitions = Partitions(f)
         emit_blocks(f, blocks)
+        entry = [] if f.partitions is None else f.partitions.finish()
         attributes, convention, result = "", "internal", "void"
         if is_kernel:
             convention = self.machine.kernel_convention
@@ -155,7 +160,7 @@ class ModuleEmitter:
                 result = "{ " + ", ".join(Tile(llvm_type(t), f.registers(t)).type for t in results) + " }"
             attributes = " noinline"
         text = [f"define {convention} {result} @{f.symbol}({', '.join(parameters)}){attributes} {{", "entry:"]
-        return "\n".join([*text, *f.prologue, f"  br label %{f.labels[blocks[0]]}", *f.lines, "}", ""])
+        return "\n".join([*text, *entry, *f.threads.prologue, f"  br label %{f.labels[blocks[0]]}", *f.lines, "}", ""])
 
     def _parameters(self, op: Any, f: FunctionEmitter, is_kernel: bool) -> list[str]:
         attributes = op.arg_attrs.data if op.arg_attrs is not None else [None] * len(op.body.blocks[0].args)

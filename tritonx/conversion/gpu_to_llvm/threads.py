@@ -2,7 +2,8 @@
 
 A kernel is run by one group. A region of `ttg.warp_specialize` is run by a group of its own: its threads count from
 0, wait for each other at a barrier of their own, and know nothing of the others. What is known of a thread (its lane,
-its warp, the coordinates that a layout gives it) is computed in the function's entry block, once for each group."""
+its warp, the coordinates that a layout gives it) is computed once, in the group's prologue: the block that it runs
+first."""
 
 from __future__ import annotations
 
@@ -34,9 +35,11 @@ class ThreadGroup:
 class Threads:
     """A thread of a group, as a function that the group runs sees it."""
 
-    def __init__(self, f: FunctionEmitter, group: ThreadGroup) -> None:
+    def __init__(self, f: FunctionEmitter, group: ThreadGroup, entry: str = "entry") -> None:
         self.f = f
         self.group = group
+        self.entry = entry
+        self.prologue: list[str] = []
         self._known: dict[str, str] = {}
         self._indices: dict[LinearLayout, LayoutIndices] = {}
 
@@ -45,7 +48,8 @@ class Threads:
         """How many threads the group has."""
         return self.group.warps * self.f.machine.warp_size
 
-    def _once(self, key: str, make: Callable[[], str]) -> str:
+    def once(self, key: str, make: Callable[[], str]) -> str:
+        """What ``make`` writes to the prologue, under that key."""
         if (found := self._known.get(key)) is None:
             with self.f.in_prologue():
                 found = self._known[key] = make()
@@ -56,7 +60,7 @@ class Threads:
     @property
     def thread(self) -> str:
         """The thread's number in its group (i32)."""
-        return self._once("thread", self._thread)
+        return self.once("thread", self._thread)
 
     def _thread(self) -> str:
         number = self.f.machine.thread_id(self.f)
@@ -66,7 +70,7 @@ class Threads:
     @property
     def lane(self) -> str:
         """The thread's number in its warp (i32)."""
-        return self._once("lane", lambda: self.f.inst(f"and i32 {self.thread}, {self.f.machine.warp_size - 1}"))
+        return self.once("lane", lambda: self.f.inst(f"and i32 {self.thread}, {self.f.machine.warp_size - 1}"))
 
     @property
     def warp(self) -> str:
@@ -75,13 +79,13 @@ class Threads:
             return "0"
         shift = self.f.machine.warp_size.bit_length() - 1
         thread = self.thread
-        return self._once("warp", lambda: self.f.machine.uniform(self.f, self.f.inst(f"lshr i32 {thread}, {shift}")))
+        return self.once("warp", lambda: self.f.machine.uniform(self.f, self.f.inst(f"lshr i32 {thread}, {shift}")))
 
     @property
     def is_first(self) -> str:
         """An i1 that holds in thread 0 of the group."""
         thread = self.thread
-        return self._once("is first", lambda: self.f.inst(f"icmp eq i32 {thread}, 0"))
+        return self.once("is first", lambda: self.f.inst(f"icmp eq i32 {thread}, 0"))
 
     def touch(self) -> None:
         """Make the lane and the warp, so that lines written to the prologue afterwards may use them."""

@@ -1,0 +1,100 @@
+"""Which warps run which partition of a `ttg.warp_specialize`, and how many registers each thread may hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i32
+from xdsl.passes import ModulePass
+
+from tritonx.dialects.gpu_layout import WarpSpecializeOp
+from tritonx.ir.failure import PassError
+
+WARPS_IN_GROUP = 4
+"""Registers are given to so many warps at a time, and products of warp groups take so many."""
+
+GRANULE = 8
+"""Registers are given in eights."""
+
+
+@dataclass(frozen=True)
+class AllocateWarpGroups(ModulePass):
+    """Gives each partition its warps behind the kernel's own (`warpGroupStartIds`): the widest partitions first, so
+    that each of four warps or more begins at a warp group. The warps of the block, in whole warp groups, become
+    `ttg.total-num-warps`.
+
+    Where partitions ask for registers (`requestedRegisters`), `ttg.maxnreg` becomes what each thread has at the
+    launch, out of `registers` in all, and `actualRegisters` what a thread of the kernel's own warps has during the
+    op, then of each partition: what it asked for, in eights; the kernel's own warps have what is left.
+
+    Ops that have their warps already are left as they are.
+    """
+
+    name = "allocate-warp-groups"
+    registers: int = 65536
+    fewest: int = 24
+    most: int = 256
+    threads_per_warp: int = 32
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        specialized = [inner for inner in op.walk() if isinstance(inner, WarpSpecializeOp)]
+        own = op.attributes.get("ttg.num-warps")
+        if not specialized or not isinstance(own, IntegerAttr):
+            return
+        first = -(-int(own.value.data) // WARPS_IN_GROUP) * WARPS_IN_GROUP
+        total = max(_place(each, first) for each in specialized)
+        total = -(-total // WARPS_IN_GROUP) * WARPS_IN_GROUP
+        op.attributes["ttg.total-num-warps"] = IntegerAttr(total, i32)
+        if any(each.requestedRegisters is not None for each in specialized):
+            if int(own.value.data) % WARPS_IN_GROUP:
+                raise PassError(
+                    specialized[0],
+                    f"partitions ask for registers, which whole warp groups share out; the kernel has {own.value.data}"
+                    " warps",
+                    f"num_warps must be a multiple of {WARPS_IN_GROUP}",
+                )
+            at_launch = min(self.registers // (total * self.threads_per_warp), self.most - 1) // GRANULE * GRANULE
+            op.attributes["ttg.maxnreg"] = IntegerAttr(at_launch, i32)
+            for each in specialized:
+                self._share_out(each, first, total, at_launch)
+
+    def _share_out(self, op: WarpSpecializeOp, first: int, total: int, at_launch: int) -> None:
+        if op.actualRegisters is not None:
+            return
+        assert op.warpGroupStartIds is not None
+        if op.requestedRegisters is None:
+            wanted = [at_launch] * len(op.partitions)
+        else:
+            wanted = [int(n) for n in op.requestedRegisters.get_values()]
+        given = [min(self.most, max(self.fewest, -(-n // GRANULE) * GRANULE)) for n in wanted]
+        groups = dict.fromkeys(range(first // WARPS_IN_GROUP, total // WARPS_IN_GROUP), self.fewest)
+        for start, warps, count in zip(
+            op.warpGroupStartIds.get_values(), op.partitionNumWarps.get_values(), given, strict=True
+        ):
+            for group in range(int(start) // WARPS_IN_GROUP, (int(start) + int(warps) - 1) // WARPS_IN_GROUP + 1):
+                groups[group] = max(groups[group], count)
+        left = total * at_launch - WARPS_IN_GROUP * sum(groups.values())
+        own = min(self.most, left // first // GRANULE * GRANULE)
+        if own < self.fewest:
+            raise PassError(
+                op,
+                f"the partitions ask for {wanted} registers a thread, which leaves {max(own, 0)} for the kernel's own"
+                f" warps of the {at_launch} that each of {total} warps has; they need {self.fewest}",
+            )
+        op.properties["actualRegisters"] = DenseArrayBase.from_list(i32, [own, *given])
+
+
+def _place(op: WarpSpecializeOp, first: int) -> int:
+    """Give the partitions their warps from `first` on; returns the first warp behind them."""
+    warps = [int(n) for n in op.partitionNumWarps.get_values()]
+    if op.warpGroupStartIds is not None:
+        given = [int(n) for n in op.warpGroupStartIds.get_values()]
+        return max((start + count for start, count in zip(given, warps, strict=True)), default=first)
+    starts = [0] * len(warps)
+    following = first
+    for index in sorted(range(len(warps)), key=lambda i: (-warps[i], i)):
+        starts[index] = following
+        following += warps[index]
+    op.properties["warpGroupStartIds"] = DenseArrayBase.from_list(i32, starts)
+    return following
