@@ -6,21 +6,12 @@ is given memory and accesses none, and `ttg.async_copy_global_to_local` has not 
 starts. So each op states its effects, one `Effect` for each thing that it does:
 
 - `kind`: what is done. Accesses are `READ` and `WRITE`; memory is made by `ALLOCATE` and ended by `FREE`. The others
-<<<<<<< HEAD
   order accesses: `COMMIT` makes a group of the asynchronous operations so far; `ARRIVE` tells a barrier: where it is at
   once, one thread does so for all that run the op, which must have come as far; `EXPECT` has a barrier's phase wait for
   more; `WAIT` waits; `BARRIER` is where all threads that run the op meet; `FENCE` orders what stands before it and
   after it. `OUTPUT` is seen outside (text, a stop, a volatile access); a `HINT` is addressed to the compiler, or to the
   hardware's scheduler. An op with a `TRAP` touches nothing, but is undefined for some operands: it must not be executed
   where the program would not have executed it.
-=======
-  order accesses: `COMMIT` makes a group of the asynchronous operations so far, `ARRIVE` tells a barrier, `RELEASE` says
-  that one thread tells it for all who run the op, what they did before being over, `WAIT` waits,
-  `BARRIER` is where all threads that run the op meet, `FENCE` orders what stands before it and after it. `OUTPUT` is
-  seen outside (text, a stop, a volatile access); a `HINT` is addressed to the compiler, or to the hardware's scheduler.
-  An op with a `TRAP` touches nothing, but is undefined for some operands: it must not be executed where the program
-  would not have executed it.
->>>>>>> f84ed46 (An arrival of one thread for all stands behind a barrier of theirs)
 - `resource`: what it is done to. `GLOBAL` memory, the memory that a memory descriptor names (`MEMDESC`, shared or
   tensor memory as its type says), an mbarrier in such memory (`MBARRIER`), the op's own `SCRATCH`, the `THREADS` that
   run the op, the `CLUSTER`, or `NOTHING`. An mbarrier is synchronised with; only what makes and ends it writes it.
@@ -62,11 +53,7 @@ class Kind(Enum):
     FREE = auto()
     COMMIT = auto()
     ARRIVE = auto()
-<<<<<<< HEAD
     EXPECT = auto()
-=======
-    RELEASE = auto()
->>>>>>> f84ed46 (An arrival of one thread for all stands behind a barrier of theirs)
     WAIT = auto()
     BARRIER = auto()
     FENCE = auto()

@@ -105,7 +105,7 @@ class ArriveBarrierOp(IRDLOperation):
     count = prop_def(IntegerAttr.constr(i32))
     pred = opt_operand_def(i1)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
-    EFFECTS: ClassVar[Effects] = effects(arrives("alloc"), Effect(Kind.RELEASE, Resource.THREADS))
+    EFFECTS: ClassVar[Effects] = effects(arrives("alloc"))
     FORMAT: ClassVar[str] = f"$alloc `,` int($count) (`,` $pred^)? {ON_BARRIER}"
 
     def verify_(self) -> None:

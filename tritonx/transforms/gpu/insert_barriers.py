@@ -5,13 +5,8 @@ pending one of which one is a write needs a barrier before it, which settles eve
 declares (`EFFECTS`), and where control goes as well (`CONTROL_FLOW`): along the edges the pending sets unite, until
 nothing is added. What is asynchronous is over only after a wait, and other threads know it only after a wait and a
 barrier, so a wait turns it into pending accesses; where an mbarrier tells that it is over, all who wait there know.
-<<<<<<< HEAD
 Waiting at an mbarrier, and arriving, is no access; between making one and using it there must be a barrier, and
 before one thread arrives for all, all must have come there.
-=======
-Waiting at an mbarrier, and arriving, is no access; between making one and using it there must be a barrier, and where
-one thread arrives for all, they meet first.
->>>>>>> f84ed46 (An arrival of one thread for all stands behind a barrier of theirs)
 
 A conversion in which every warp keeps to bytes of its own synchronises its warps each for itself. Such accesses pend
 apart, with what says which warp owns what: another access with the same owners does not meet them.
@@ -119,7 +114,7 @@ class _Inserter:
         accesses = accesses_of(op, self._of)
         if isinstance(op, gpu_layout.LocalLoadOp):
             accesses.reads.extend(self._of(load.src) for load in _following_loads(op))
-        if accesses.need_barrier(pending) or (_releases(op) and pending != pending.settled()):
+        if accesses.need_barrier(pending):
             _barrier_before(op)
             pending = pending.settled()
         pending = accesses.added_to(pending)
@@ -203,11 +198,6 @@ def _scratch_of(op: Operation) -> Interval:
 def _is_barrier(op: Operation) -> bool:
     """Whether all threads that run the op meet there."""
     return any(effect.kind is Kind.BARRIER for effect in effects_of(op) or ())
-
-
-def _releases(op: Operation) -> bool:
-    """Whether one thread tells others that all who run the op are done with what stands before it."""
-    return any(effect.kind is Kind.RELEASE for effect in effects_of(op) or ())
 
 
 def _following_loads(op: gpu_layout.LocalLoadOp) -> list[gpu_layout.LocalLoadOp]:
