@@ -1,0 +1,73 @@
+"""Registers that a warp group's products read and write: as words, through a wait, and made before a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tritonx.backends.nvidia.mbarrier import CONVERGENT, assembly
+from tritonx.conversion.gpu_to_llvm.values import Tile
+
+if TYPE_CHECKING:
+    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+
+
+def waited(f: FunctionEmitter, pendings: int, values: list[Tile]) -> list[Tile]:
+    """The values behind a wait for all but ``pendings`` groups: nothing reads them before it, as they pass through."""
+    text = f"wgmma.wait_group.sync.aligned {pendings};"
+    words: list[tuple[str, list[str]]] = []
+    for value in values:
+        given, held = packed(f, value.elem, f.scalars(value))
+        words.append((held, given))
+    types = [held for held, given in words for _ in given]
+    if not types:
+        assembly(f, text)
+        return values
+    operands = ", ".join(f"{held} {x}" for held, given in words for x in given)
+    letters = [f"={'f' if t == 'float' else 'r'}" for t in types]
+    constraints = ",".join([*letters, *(str(i) for i in range(len(types)))])
+    struct = types[0] if len(types) == 1 else "{ " + ", ".join(types) + " }"
+    f.module.attributes[CONVERGENT] = "convergent nounwind"
+    called = f.inst(f'call {struct} asm sideeffect "{text}", "{constraints},~{{memory}}"({operands}) {CONVERGENT}')
+    names = [called] if len(types) == 1 else [f.inst(f"extractvalue {struct} {called}, {i}") for i in range(len(types))]
+    out: list[Tile] = []
+    for value, (held, given) in zip(values, words, strict=True):
+        own, names = names[: len(given)], names[len(given) :]
+        out.append(Tile.wide(value.elem, value.n, f.pack(value.elem, unpacked(f, value.elem, held, own))))
+    return out
+
+
+def packed(f: FunctionEmitter, elem: str, names: Sequence[str]) -> tuple[list[str], str]:
+    """Elements as the registers that an instruction takes, and their LLVM type: two halves are one word."""
+    if elem != "half":
+        return list(names), elem
+    if "poison" in names:
+        return ["poison"] * (len(names) // 2), "i32"
+    pairs = [f.pack("half", list(names[i : i + 2])) for i in range(0, len(names), 2)]
+    return [f.inst(f"bitcast <2 x half> {pair} to i32") for pair in pairs], "i32"
+
+
+def unpacked(f: FunctionEmitter, elem: str, held: str, names: list[str]) -> list[str]:
+    if elem == held:
+        return names
+    out: list[str] = []
+    for name in names:
+        pair = f.inst(f"bitcast i32 {name} to <2 x half>")
+        out += [f.inst(f"extractelement <2 x half> {pair}, i32 {i}") for i in range(2)]
+    return out
+
+
+def made(f: FunctionEmitter, tile: Tile) -> Tile:
+    """A tile of constants as LLVM cannot see through."""
+    names, held = packed(f, tile.elem, f.scalars(tile))
+    letter = "f" if held == "float" else "r"
+    struct = held if len(names) == 1 else "{ " + ", ".join([held] * len(names)) + " }"
+    text = "\\0A\\09".join(f"mov.b32 ${i}, ${i + len(names)};" for i in range(len(names)))
+    constraints = ",".join([f"={letter}"] * len(names) + [letter] * len(names))
+    operands = ", ".join(f"{held} {x}" for x in names)
+    called = f.inst(f'call {struct} asm "{text}", "{constraints}"({operands})')
+    if len(names) > 1:
+        names = [f.inst(f"extractvalue {struct} {called}, {i}") for i in range(len(names))]
+    else:
+        names = [called]
+    return Tile.wide(tile.elem, tile.n, f.pack(tile.elem, unpacked(f, tile.elem, held, names)))
