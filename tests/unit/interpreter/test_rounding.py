@@ -145,3 +145,12 @@ def test_float_to_integer_is_the_nearest_inside_towards_zero(value: float, targe
     whole = (high if value > 0 else low) if np.isinf(value) else int(value)
     got = int(float_to_integer(np.array([value]), np.dtype(target), signed=signed)[0])
     assert got % 2**bits == max(low, min(high, whole)) % 2**bits
+
+
+@pytest.mark.parametrize("target", [np.dtype(ml_dtypes.float8_e4m3fnuz), np.dtype(ml_dtypes.float8_e5m2fnuz)])
+@pytest.mark.parametrize("source", [np.float64, np.float32, np.float16])
+def test_formats_without_a_negative_zero(source: type, target: np.dtype) -> None:
+    """What would be it is the NaN of these formats."""
+    values = np.array([-0.0, 0.0, -np.finfo(source).smallest_subnormal], source)
+    for rounding in Rounding:
+        assert not round_to(values, target, rounding).view(np.uint8).any(), rounding
