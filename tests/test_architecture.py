@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "testing": {
         "runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry",
-        "layouts",
+        "layouts", "analysis",
     },
     "compat": {"runtime"},
     "tools": {

@@ -7,14 +7,14 @@ named; through others one can only where the kernel makes up the pointer."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from tritonx.dialects import arith, cf, scf, tile
+from tritonx.analysis.pointer_sources import sources
+from tritonx.dialects import tile
 
 _WRITES: dict[type[Operation], str] = {
     tile.StoreOp: "ptr",
@@ -25,15 +25,6 @@ _WRITES: dict[type[Operation], str] = {
     tile.DescriptorScatterOp: "desc",
 }
 """Ops that write to memory → the operand that says where."""
-
-_FIRST = (
-    tile.AddPtrOp, tile.SplatOp, tile.UnsplatOp, tile.ExpandDimsOp, tile.BroadcastOp, tile.ReshapeOp, tile.TransOp,
-    tile.SplitOp, tile.GatherOp, tile.BitcastOp, tile.MakeTensorPtrOp, tile.AdvanceOp, tile.MakeTensorDescOp,
-)  # fmt: skip
-"""Ops whose result points where their first operand does."""
-
-_ALL = (tile.CatOp, tile.JoinOp)
-"""Ops whose result points where any of their operands does."""
 
 
 def written_arguments(module: ModuleOp, name: str) -> tuple[int, ...]:
@@ -63,7 +54,7 @@ class _Functions:
             value = pending.pop()
             if value not in seen:
                 seen.add(value)
-                pending.extend(self._sources(value))
+                pending.extend(sources(value))
         return tuple(argument.index for argument in entry.args if argument in seen)
 
     def _targets(self, op: Operation) -> Iterable[SSAValue]:
@@ -74,57 +65,3 @@ class _Functions:
         if isinstance(op, tile.CallOp):
             return [op.operands[i] for i in self.written(cast(Any, op.callee).root_reference.data)]
         return ()
-
-    def _sources(self, value: SSAValue) -> Iterable[SSAValue]:
-        """Values that ``value`` may point into the same array as."""
-        if isinstance(value, BlockArgument):
-            return _of_argument(value)
-        op = cast(Any, value.owner)
-        index = cast(Any, value).index
-        if isinstance(op, _FIRST):
-            return (op.operands[0],)
-        if isinstance(op, _ALL):
-            return op.operands
-        if isinstance(op, arith.SelectOp):
-            return op.operands[1:]
-        if isinstance(op, scf.ForOp):
-            return itertools.chain(op.operands[3 + index : 4 + index], _ends(op.body.blocks, index))
-        if isinstance(op, scf.WhileOp):
-            return _ends(op.before_region.blocks, 1 + index)
-        if isinstance(op, scf.IfOp | scf.ExecuteRegionOp):
-            return [end for region in op.regions for end in _ends(region.blocks, index)]
-        return ()
-
-
-def _ends(blocks: Iterable[Block], index: int) -> Iterator[SSAValue]:
-    """What the blocks that leave their region hand on at this place."""
-    for block in blocks:
-        last = block.last_op
-        if isinstance(last, scf.YieldOp | scf.ConditionOp):
-            yield last.operands[index]
-
-
-def _of_argument(argument: BlockArgument) -> Iterator[SSAValue]:
-    """What a block's argument may be; nothing for one of a function's first block."""
-    block, index = argument.block, argument.index
-    parent = block.parent_op()
-    if isinstance(parent, scf.ForOp):
-        if index > 0:  # number 0 counts
-            yield parent.operands[2 + index]
-            yield from _ends(parent.body.blocks, index - 1)
-    elif isinstance(parent, scf.WhileOp):
-        if block.parent is parent.before_region:
-            yield parent.operands[index]
-            yield from _ends(parent.after_region.blocks, index)
-        else:
-            yield from _ends(parent.before_region.blocks, 1 + index)
-    elif block.parent is not None:
-        for other in block.parent.blocks:
-            last = other.last_op
-            if isinstance(last, cf.BranchOp) and last.successor is block:
-                yield last.arguments[index]
-            elif isinstance(last, cf.ConditionalBranchOp):
-                if last.then_block is block:
-                    yield last.then_arguments[index]
-                if last.else_block is block:
-                    yield last.else_arguments[index]

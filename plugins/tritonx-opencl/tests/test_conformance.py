@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from tritonx.testing.conformance import cases
+from tritonx.testing.conformance import Cover, cases
+from tritonx.testing.conformance.arrangement import arranged_names
 from tritonx_opencl import TARGETS
 from tritonx_opencl.conformance import run
 from tritonx_opencl.defects import DEFECTS
@@ -21,6 +22,8 @@ PARTS = {"items": 6, "spirv": 20}
 at most, most of it in the driver's optimiser, without which it has none."""
 TOO_SLOW = ("dot", "wide")
 """What families with programs of thousands of instructions begin with, which sub-groups run in the full suite only."""
+ARRANGED = 150
+"""One case of so many is run on arrays that lie otherwise in memory."""
 FAMILIES = sorted({case.name.partition("/")[0] for case in cases()})
 
 
@@ -33,7 +36,7 @@ def share(target: str, families: Sequence[str]) -> list[str]:
 def check(target: str, names: list[str]) -> None:
     failures = [result for result in run(target, names, SEED) if result.failed]
     shown = "\n".join(f"{r.kind} {r.name}: {r.message[:1000]}" for r in failures)
-    again = f"python -m tritonx_opencl.conformance {target} --seed {SEED} -k NAME"
+    again = f"python -m tritonx_opencl.conformance {target} --seed {SEED} -k NAME (--arranged for NAME@NUMBER)"
     assert not failures, f"{len(failures)} of {len(names)} cases on opencl:{target}; {again}\n{shown}"
 
 
@@ -44,6 +47,11 @@ def test_warps_of_one_lane(family: str, device: None) -> None:
 
 def test_sub_groups(device: None) -> None:
     check("spirv", share("spirv", FAMILIES if FULL else [f for f in FAMILIES if not f.startswith(TOO_SLOW)]))
+
+
+def test_arranged(device: None) -> None:
+    parts = 1 if FULL else ARRANGED
+    check("items", arranged_names(list(cases()), SEED, Cover.from_environment())[SEED % parts :: parts])
 
 
 def test_defects_are_cases() -> None:

@@ -1,7 +1,8 @@
 """``python -m tritonx.testing.conformance [device] [-k TEXT] [--seed N]``: run the suite on a device and report.
 
-With ``--arranged`` the arrays of every case are strided, reversed, offset or shared by several programs, see
-``arrangement``: one arrangement drawn for each case, all of them where TRITONX_CONFORMANCE=full.
+With ``--arranged`` each array of a case is strided, reversed, sliced, transposed or otherwise cut from memory, and
+several programs share it, see ``arrangement``: one arrangement drawn for each case, all of them where
+TRITONX_CONFORMANCE=full.
 
 The last line counts what passed, what was skipped (optional cases), what the backend refuses by a typed error
 (unsupported, with the reasons) and what failed. The exit code is 1 only where something failed."""

@@ -17,8 +17,10 @@ from tritonx.ir.verify import verify
 from tritonx.runtime import driver
 from tritonx.testing.conformance.arrangement import Arranged, Arrangement, Placed, arrange
 from tritonx.testing.conformance.case import Array, Case
-from tritonx.testing.conformance.device import BackendDevice, CompileOnly, Device, PythonLines
-from tritonx.testing.conformance.rearrange import Rearrange, refused, uses_axis
+from tritonx.testing.conformance.device import BackendDevice, CompileOnly, Device, PythonLines, host_arguments
+from tritonx.testing.conformance.pointer_groups import parameters
+from tritonx.testing.conformance.rearrange import Rearrange, free_axis
+from tritonx.testing.conformance.strides import Strides
 
 
 class NotArranged(Exception):
@@ -31,9 +33,7 @@ def check_arranged(case: Case, device: Device, seed: int, arrangement: Arrangeme
     """
     if isinstance(device, PythonLines):
         raise NotArranged("its Python lines are not rewritten, its tt is")
-    arranged = arrange(case, arrangement, seed)
-    if arranged is None:
-        raise NotArranged("its arguments are not arrays and numbers, or it has a grid of three axes")
+    arranged = fitted(case, arrangement, seed)
     if isinstance(device, CompileOnly | BackendDevice):
         options = device.backend.parse_options(device.target, arrangement.options(case))
         bound = rewritten(arranged, options, device.target)
@@ -49,20 +49,35 @@ def check_arranged(case: Case, device: Device, seed: int, arrangement: Arrangeme
     arranged.check([a.memory for a in arranged.args if isinstance(a, Placed)])
 
 
+def fitted(case: Case, arrangement: Arrangement, seed: int) -> Arranged:
+    """The case's arguments in this arrangement, as far as what its kernel does with its arrays lets them. Raises
+    ``NotArranged``.
+    """
+    trial = case.trial(seed)
+    bound = bind(case.kernel, host_arguments(trial), dict(trial.constants))
+    known = parameters(bound.module, bound.names, bound.arguments)
+    arranged = arrange(case, arrangement, seed, known, free_axis(bound.module, trial.grid))
+    if arranged is None:
+        raise NotArranged("its arguments are not arrays and numbers")
+    return arranged
+
+
 def rewritten(arranged: Arranged, options: Options | None = None, target: Target | None = None) -> Bound:
     """The kernel's ``tt``, specialised on the arguments as they lie, and rewritten for that."""
-    case, given = arranged.case, arranged.arrangement
+    case = arranged.case
     chosen: dict[str, Any] = {}
     if options is not None and target is not None:
         chosen = {"options": options, "target": target}
     bound = bind(case.kernel, arranged.host_arguments, dict(arranged.trials[0].constants), **chosen)
-    if (reason := refused(bound.module)) is not None:
-        raise NotArranged(reason)
-    if given.programs > 1 and uses_axis(bound.module, arranged.axis):
-        raise NotArranged("it asks about the axis of the grid that would be shared out")
-    step = Rearrange(given.stride, arranged.pitches(bound.names), arranged.axis, given.masks)
+    placed = arranged.placed(bound.names)
+    strides = tuple(Strides() if array is None else array.placement.strides for array in placed)
+    pitches = tuple(0 if array is None else array.pitch for array in placed) if len(arranged.trials) > 1 else ()
+    step = Rearrange(strides, pitches, 2 if arranged.axis is None else arranged.axis, arranged.arrangement.masks)
     step.apply(Context(), bound.module)
     verify(bound.module)
+    for name, array in zip(bound.names, placed, strict=True):
+        if array is not None:
+            bound.host.memory.register(array.memory, name)
     return bound
 
 
@@ -84,8 +99,7 @@ def _launch(arranged: Arranged, bound: Bound, device: BackendDevice, options: Op
             value = known[name]
             if isinstance(value, Placed):
                 kept[name] = value.memory if device.on_host else to_device(value.memory, backend=device.name)
-                start = value.view.__array_interface__["data"][0] - value.memory.__array_interface__["data"][0]
-                value = _address(kept[name]) + start
+                value = _address(kept[name]) + value.start * value.memory.itemsize
             args.append(value)
         kernel[arranged.grid](*args)
         if not device.on_host:

@@ -154,7 +154,11 @@ def compile_for(
     """
     target = BACKEND.parse_target(arch)
     options = BACKEND.parse_options(target, given)
-    bound = bind(kernel, args, kwargs, options, target)
+    return compile_bound(bind(kernel, args, kwargs, options, target), target, options, small, until)
+
+
+def compile_bound(bound: Any, target: Any, options: Any, small: bool = True, until: str = "") -> Compiled:
+    """A ``tt`` module that is specialised on its arguments, through the stages."""
     function = next(op for op in bound.module.body.block.ops if op.name == "tt.func")
     if small:
         mark_small_buffers(function)
@@ -168,7 +172,8 @@ def compile_for(
 
 def mark_small_buffers(function: Any) -> None:
     """What a launch with arrays of less than 2 GiB states about the pointers."""
-    arguments, known = function.body.blocks[0].args, function.properties["arg_attrs"].data
+    arguments = function.body.blocks[0].args
+    known = getattr(function.properties.get("arg_attrs"), "data", [DictionaryAttr({})] * len(arguments))
     small = {"tt.pointer_range": IntegerAttr(32, i32)}
     marked = [
         {**attributes.data, **(small if isinstance(argument.type, PointerType) else {})}
@@ -190,19 +195,27 @@ class Emulator:
         self.arch = arch
 
     def __call__(self, kernel: Any, grid: Any, *args: Any, kwargs: dict[str, Any] | None = None, **given: Any) -> None:
-        from test.mockgpu.amd.emu import run_asm  # pyright: ignore[reportMissingImports]
-
         compiled = compile_for(self.arch, kernel, args, kwargs or {}, **given)
-        code = compiled.code_object
-        if code.kernel[".private_segment_fixed_size"] and compiled.metadata["num_warps"] > 1:
-            pytest.skip("the kernel spills, and the emulator gives all waves of a block the same scratch memory")
-        extents = normalise_grid(grid)
-        threads = compiled.metadata["num_warps"] * compiled.metadata["warp_size"]
         arrays = iter([a for a in args if isinstance(a, np.ndarray)])
         values = [
             next(arrays).ctypes.data if t.startswith("*") else v
             for t, v in zip(compiled.types, compiled.arguments, strict=True)
         ]
+        self.launch(compiled, grid, values)
+
+    def run_bound(self, bound: Any, options: Any, grid: Any) -> None:
+        """Run a module that is specialised on its arguments with these."""
+        self.launch(compile_bound(bound, BACKEND.parse_target(self.arch), options), grid, bound.arguments)
+
+    def launch(self, compiled: Compiled, grid: Any, values: Sequence[Any]) -> None:
+        """Run a kernel with these numbers and addresses."""
+        from test.mockgpu.amd.emu import run_asm  # pyright: ignore[reportMissingImports]
+
+        code = compiled.code_object
+        if code.kernel[".private_segment_fixed_size"] and compiled.metadata["num_warps"] > 1:
+            pytest.skip("the kernel spills, and the emulator gives all waves of a block the same scratch memory")
+        extents = normalise_grid(grid)
+        threads = compiled.metadata["num_warps"] * compiled.metadata["warp_size"]
         block = code.block(compiled.types, values, extents, threads)
         image = mmap.mmap(-1, code.size + 0x1FFF & ~0xFFF)
         base = ctypes.addressof(ctypes.c_char.from_buffer(image))

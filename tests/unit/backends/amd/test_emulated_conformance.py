@@ -1,15 +1,21 @@
-"""The conformance suite on the instruction emulator: a share of the cases on each architecture, another with every seed
-(``TRITONX_SEED`` fixes it); ``TRITONX_CONFORMANCE=full`` runs all of them, in about half an hour an architecture."""
+"""The conformance suite on the instruction emulator, as it is and arranged: a share of the cases on each architecture,
+another with every seed (``TRITONX_SEED`` fixes it); ``TRITONX_CONFORMANCE=full`` runs all of them, in about half an
+hour an architecture."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from tritonx.testing.conformance import cases
+from tritonx.testing.conformance.arranged_run import NotArranged, fitted, rewritten
+from tritonx.testing.conformance.arrangement import Placed, arranged_names, parted
 from tritonx.testing.conformance.case import Output
+from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.device import host_arguments, unsupported
 from tritonx.testing.conformance.isolated import is_refusal
 
@@ -19,6 +25,22 @@ SHARE = 24
 SEED = int(os.environ["TRITONX_SEED"])
 FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"
 CASES = list(cases())
+ARRANGED = arranged_names(CASES, SEED, Cover.from_environment())
+
+
+@contextmanager
+def refusals(case: Any) -> Iterator[None]:
+    """Skips where the emulator, or the backend for an optional case, says that it lacks something."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "[emu] Failed to compile" not in str(error):
+            raise
+        pytest.skip(f"the emulator lacks an instruction: {error}"[:200])
+    except Exception as error:
+        if not (case.optional and is_refusal(error)):
+            raise
+        pytest.skip(f"refused: {error}"[:200])
 
 
 @pytest.mark.parametrize("case", CASES if FULL else CASES[SEED % SHARE :: SHARE], ids=lambda case: case.name)
@@ -29,16 +51,28 @@ def test_case(emulator: Any, case: Any) -> None:
         pytest.skip(reason)
     trial = case.trial(SEED)
     args = host_arguments(trial)
-    try:
+    with refusals(case):
         emulator(case.kernel, trial.grid, *args, kwargs=dict(trial.constants), **case.options)
-    except RuntimeError as error:
-        if "[emu] Failed to compile" not in str(error):
-            raise
-        pytest.skip(f"the emulator lacks an instruction: {error}"[:200])
-    except Exception as error:
-        if not (case.optional and is_refusal(error)):
-            raise
-        pytest.skip(f"refused: {error}"[:200])
     for array, given in zip(args, trial.args, strict=True):
         if isinstance(given, Output):
             given.check(array)
+
+
+@pytest.mark.parametrize("name", ARRANGED if FULL else ARRANGED[SEED % SHARE :: SHARE])
+def test_arranged(emulator: Any, name: str) -> None:
+    from tritonx.backends.amd import BACKEND
+
+    own, arrangement = parted(name)
+    case = next(case for case in CASES if case.name == own)
+    target = BACKEND.parse_target(emulator.arch)
+    if reason := unsupported(case, BACKEND, target):
+        pytest.skip(reason)
+    assert arrangement is not None
+    try:
+        arranged = fitted(case, arrangement, SEED)
+    except NotArranged as reason:
+        pytest.skip(str(reason))
+    options = BACKEND.parse_options(target, arrangement.options(case))
+    with refusals(case):
+        emulator.run_bound(rewritten(arranged, options, target), options, arranged.grid)
+    arranged.check([argument.memory for argument in arranged.args if isinstance(argument, Placed)])
