@@ -8,6 +8,7 @@ every target. Another share with every seed (``TRITONX_SEED`` fixes it); ``pytho
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -213,6 +214,16 @@ def test_looking_at_addresses() -> None:
         x, _ = fitted(names["memory/addresses-int32"], Arrangement(), seed).args
         assert x.placement.strides.linear
         assert x.placement.strides.column == 1
+
+
+def test_too_long_a_program_is_skipped() -> None:
+    """What the arrangement makes too long for a thread is no failure; as it is, the case must compile."""
+    case, device = replace(case_of(halves), options={"max_instructions": 9}), find(TARGETS[0])
+    kind, message = isolated.outcome(case, device, SEED)
+    assert kind == "unsupported", message
+    kind, message = isolated.outcome(case, device, SEED, Arrangement())
+    assert kind == "skipped", message
+    assert "too long" in message
 
 
 def test_every_way_is_drawn() -> None:

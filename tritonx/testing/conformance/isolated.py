@@ -155,10 +155,18 @@ def outcome(case: Any, device: Any, seed: int, arrangement: Any = None) -> tuple
     except NotArranged as reason:
         return "skipped", str(reason)
     except Exception as problem:
+        if arrangement is not None and is_too_long(problem):
+            return "skipped", f"arranged, it is too long: {getattr(problem, 'reason', problem)}"
         if is_refusal(problem):
             return "skipped" if case.optional else "unsupported", f"refused: {getattr(problem, 'reason', problem)}"
         return "error", f"{type(problem).__name__}: {problem}"
     return "passed", ""
+
+
+def is_too_long(problem: Exception) -> bool:
+    """Whether the compiler refuses a program for its length alone: fewer warps, and the arithmetic of an arrangement,
+    can make one too long."""
+    return is_refusal(problem) and "max_instructions=" in getattr(problem, "hint", "")
 
 
 def is_refusal(problem: Exception) -> bool:
