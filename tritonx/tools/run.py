@@ -5,10 +5,11 @@
     tritonx-run kernel.ttgir arrays.npz --timeline t.svg --save out.npz
     tritonx-opt kernel.ttir --target cuda:90 --until ttgir | tritonx-run - arrays.npz
 
-An argument without a name is `arg0`, `arg1`, ... by its number. An array stands for a pointer or a tensor descriptor,
-whose shape and strides fill the integers that follow it unless they are given; formats that NumPy does not have are
-given as integers of the same size. The exit status is 1 where something was reported: races between warps, reads of
-what has not arrived, waits without an end, missing fences, memory never written.
+Arguments are called as in the file: `a`, `a_0`, `a_1` where several have one name, `arg` and the number without one. An
+array stands for a pointer or a tensor descriptor, whose shape and strides fill the integers that follow it unless they
+are given; formats that NumPy does not have are given as integers of the same size. The exit status is 1 where something
+was reported: races between warps, reads of what has not arrived, waits without an end, missing fences, memory never
+written.
 """
 
 from __future__ import annotations
@@ -61,10 +62,16 @@ class HostDescriptor:
 
 
 def argument_names(kernel: FuncOp) -> list[str]:
-    """The names of a function's arguments, or `arg` and the number."""
+    """The names of a function's arguments: what the file calls them (`a`, `a_0`, `a_1` where several have one name), or
+    `arg` and the number."""
     entry = kernel.body.blocks.first
-    given = () if entry is None else entry.args
-    return [argument.name_hint or f"arg{number}" for number, argument in enumerate(given)]
+    names: list[str] = []
+    often: dict[str, int] = {}
+    for number, argument in enumerate(() if entry is None else entry.args):
+        name = argument.name_hint or f"arg{number}"
+        names.append(f"{name}_{often[name]}" if name in often else name)
+        often[name] = often.get(name, -1) + 1
+    return names
 
 
 def arguments_of(kernel: FuncOp, values: Mapping[str, Any], random: int | None) -> list[Any]:
@@ -73,6 +80,7 @@ def arguments_of(kernel: FuncOp, values: Mapping[str, Any], random: int | None) 
 
     from tritonx.dialects.tile import TensorDescType
     from tritonx.interpreter.compare import random_arguments
+    from tritonx.ir.types import PointerType
 
     names = argument_names(kernel)
     unknown = sorted(set(values) - set(names))
@@ -89,6 +97,8 @@ def arguments_of(kernel: FuncOp, values: Mapping[str, Any], random: int | None) 
             following = [*array.shape, *strides]
         elif name in values:
             value = values[name]
+            if value.ndim and not isinstance(type_, PointerType):
+                raise Diagnostic("tritonx-run", 0, 0, f"an array is given for the argument {name} of type {type_}")
             made.append(value if value.ndim else value.item())
         elif following:
             made.append(following.pop(0))

@@ -86,11 +86,13 @@ def test_timelines(tmp_path: Path) -> None:
         (["--set", "by"], "expected NAME=NUMBER"),
         (["--random", "1", "--grid", "a"], "expected up to three extents"),
         (["--random", "1", "--function", "g"], "no function @g"),
+        (["wrong.npz", "--random", "1"], "an array is given for the argument by of type i32"),
         (["missing.npz"], "no .npz that can be read"),
     ],
 )
 def test_mistakes(tmp_path: Path, arguments: list[str], message: str) -> None:
-    code, _, errors = run(tmp_path, TEXT, *arguments)
+    np.savez(tmp_path / "wrong.npz", by=np.zeros(3))
+    code, _, errors = run(tmp_path, TEXT, *(str(tmp_path / a) if a.endswith(".npz") else a for a in arguments))
     assert code == 2
     assert message in errors
 
@@ -101,3 +103,43 @@ def test_a_fault_of_the_kernel(tmp_path: Path) -> None:
     code, out, _ = run(tmp_path, TEXT, str(path))
     assert code == 1
     assert "element 100 of x" in out
+
+
+DESCRIBED = """#row = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#plain = #ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = 32}>
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @rows(%a: !tt.tensordesc<tensor<16x32xf32, #plain>>, %a_0: i32, %a_1: i32, %a_2: i64, %a_3: i64, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %true = arith.constant true
+    %m = ttg.local_alloc : () -> !ttg.memdesc<16x32xf32, #plain, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    ttng.init_barrier %b, 1 : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    ttng.barrier_expect %b, 2048, %true : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    ttng.async_tma_copy_global_to_local %a[%n, %zero] %m, %b, %true : !tt.tensordesc<tensor<16x32xf32, #plain>>, !ttg.memdesc<1xi64, #bar, #smem, mutable> -> !ttg.memdesc<16x32xf32, #plain, #smem, mutable>
+    ttng.wait_barrier %b, %zero : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+    %v = ttg.local_load %m : !ttg.memdesc<16x32xf32, #plain, #smem, mutable> -> tensor<16x32xf32, #row>
+    %w = arith.addf %v, %v : tensor<16x32xf32, #row>
+    ttg.local_store %w, %m : tensor<16x32xf32, #row> -> !ttg.memdesc<16x32xf32, #plain, #smem, mutable>
+    ttng.fence_async_shared {bCluster = false}
+    ttng.async_tma_copy_local_to_global %a[%n, %zero] %m : !tt.tensordesc<tensor<16x32xf32, #plain>>, !ttg.memdesc<16x32xf32, #plain, #smem, mutable>
+    ttng.async_tma_store_wait {pendings = 0 : i32}
+    tt.return
+  }
+}
+"""  # noqa: E501 -- one op a line
+
+
+def test_descriptors(tmp_path: Path) -> None:
+    """A descriptor is an array; what follows it in the arguments is taken from it."""
+    x = np.arange(40 * 32, dtype=np.float32).reshape(40, 32)
+    np.savez(tmp_path / "in.npz", a=x)
+    saved = tmp_path / "out.npz"
+    code, out, errors = run(
+        tmp_path, DESCRIBED, str(tmp_path / "in.npz"), "--set", "n=32", "--save", str(saved), "--timeline", "-"
+    )
+    assert (code, errors) == (0, "")
+    assert out.count("copies: ttng.async_tma_copy") == 2
+    with np.load(saved) as held:
+        np.testing.assert_array_equal(held["a"], np.concatenate([x[:32], 2 * x[32:]]))
