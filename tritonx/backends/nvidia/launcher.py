@@ -3,8 +3,8 @@
 A kernel is launched by a *builtin*: a function with CPython's METH_FASTCALL convention that reads the argument objects,
 fills the block on its stack and calls the driver (2.7–3.2 µs, of which the driver takes 2.7). Its machine code is the
 same for all kernels and lies in the cache on disk (`launcher_builtin`), so the first launch has it already and none
-compiles anything. Launches with attributes (clusters, cooperative grids), threads without the kernel's context, and
-interpreters whose objects the builtin cannot read (no GIL, not CPython) pack their arguments with one
+compiles anything. Launches with attributes (clusters, cooperative grids) or tensor maps, threads without the kernel's
+context, and interpreters whose objects the builtin cannot read (no GIL, not CPython) pack their arguments with one
 ``struct.pack_into`` and call the driver through ctypes (4.5–5.5 µs)."""
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from tritonx.backends.api import KernelImage
+from tritonx.backends.nvidia.tensor_map import PARAMETER, TensorMaps
 from tritonx.runtime.elf import LinkError
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.runtime.parameter_values import address_of, bfloat16_bits, cell
@@ -56,7 +57,15 @@ class Launcher:
         self.cuda = cuda
         self.launch_kernel = cuda.cuLaunchKernel
         self.launch_kernel.argtypes = [ctypes.c_void_p] + [ctypes.c_uint] * 7 + [ctypes.c_void_p] * 3
-        self.packer = struct.Struct("=" + "".join(cell(t) for t in self.types))
+        recipes = iter(metadata.get("tensordesc_meta") or ())
+        self.maps = {
+            i: TensorMaps(cuda, recipe, check)
+            for i, t in enumerate(self.types)
+            if t.startswith(PARAMETER) and (recipe := next(recipes, None)) is not None
+        }
+        self.packer = struct.Struct(
+            "=" + "".join("8x" if i in self.maps else cell(t) for i, t in enumerate(self.types))
+        )
         self.pointers = [i for i, t in enumerate(self.types) if t.startswith("*")]
         self.bfloats = [i for i, t in enumerate(self.types) if t == "bf16"]
         self.local = threading.local()
@@ -65,6 +74,7 @@ class Launcher:
         if x * self.cluster > GRID_LIMITS[0] or y > GRID_LIMITS[1] or z > GRID_LIMITS[2]:
             raise grid_too_large(x, y, z, self.cluster)
         values = list(args)
+        maps = [(i, each.address(values[i])) for i, each in self.maps.items()]
         for i in self.pointers:
             values[i] = address_of(values[i])
         for i in self.bfloats:
@@ -76,7 +86,11 @@ class Launcher:
             base = ctypes.addressof(buffer)
             block = (ctypes.c_void_p * max(len(self.types), 1))(*[base + 8 * i for i in range(len(self.types))])
             self.local.block = buffer, block
-        self.packer.pack_into(buffer, 0, *values)
+        for i, address in maps:
+            block[i] = address
+        self.packer.pack_into(
+            buffer, 0, *(values if not maps else [v for i, v in enumerate(values) if i not in self.maps])
+        )
         submit, call = (
             (self.launch_extended, "cuLaunchKernelEx") if self.extended else (self.launch_plain, "cuLaunchKernel")
         )
@@ -163,7 +177,7 @@ def _plain_header() -> bool:
 
 def fastest(launcher: Launcher) -> Callable[..., None]:
     """The builtin that launches the same kernel, or ``launcher`` itself where there can be none."""
-    if launcher.extended or not can_build():
+    if launcher.extended or launcher.maps or not can_build():
         return launcher
     from tritonx.backends.nvidia.launcher_builtin import State, make_builtin
 

@@ -31,6 +31,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.codegen import data_layout
     from tritonx.backends.nvidia.machine import NvidiaMachine
     from tritonx.backends.nvidia.table import TABLE
+    from tritonx.backends.nvidia.tensor_map import recipe
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
     from tritonx.transforms.gpu.allocate_shared_memory import largest_buffers
 
@@ -48,6 +49,7 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     text = emitter.emit()
     compilation.origin = emitter.origin()
     compilation.metadata.update(emitter.launch_metadata())
+    compilation.metadata["tensordesc_meta"] = tuple(recipe(type_) for type_ in emitter.descriptor_parameters())
     if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space
         compilation.metadata["shared_hint"] = largest_buffers(module)
     return text

@@ -20,8 +20,10 @@ from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.llvm_text import string_constant
 from tritonx.dialects import tile
+from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.failure import PassError
 from tritonx.ir.origin import Origin
+from tritonx.ir.types import encoding_of
 
 KERNEL_BARRIER = 0
 """The barrier of the kernel's own warps where other groups of warps run beside them."""
@@ -135,6 +137,16 @@ class ModuleEmitter:
             "global_scratch_size": 0,
             "global_scratch_align": 1,
         }
+
+    def descriptor_parameters(self) -> list[TensorDescType]:
+        """The types of the kernel's parameters that are descriptors of blocks with a layout."""
+        return [
+            type_
+            for op in self.functions.values()
+            if op.sym_visibility and op.sym_visibility.data == "public"
+            for type_ in op.function_type.inputs
+            if isinstance(type_, TensorDescType) and encoding_of(type_.block_type) is not None
+        ]
 
     def function(self, op: Any) -> str:
         f = FunctionEmitter(self, self.group)

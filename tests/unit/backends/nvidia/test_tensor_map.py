@@ -1,0 +1,126 @@
+"""Descriptors as kernel arguments: what the driver is asked to encode, and that it is asked once."""
+
+from __future__ import annotations
+
+import ctypes
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tritonx.backends.api import Compilation, PassStage
+from tritonx.backends.nvidia.tensor_map import TensorMaps
+from tritonx.backends.registry import get_backend
+from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
+from tritonx.ir.text import parse_module
+from tritonx.runtime.errors import UnsupportedArgument
+from tritonx.tools.tensor_descriptor import TensorDescriptor
+
+TEXT = """
+#a = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#b = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 8, rank = 3}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @two(
+      %a: !tt.tensordesc<tensor<64x128xf16, #a>>, %n: i32, %b: !tt.tensordesc<tensor<2x512x32xi8, #b>>) {
+    tt.return
+  }
+}
+"""
+
+
+class Recorder:
+    def __init__(self) -> None:
+        self.calls: list[dict[str, Any]] = []
+
+    def cuTensorMapEncodeTiled(self, where: Any, kind: Any, rank: Any, base: Any, *rest: Any) -> int:
+        extents, steps, box, elements, *modes = rest
+        assert where.value % 64 == 0
+        self.calls.append(
+            {
+                "type": kind.value,
+                "base": base.value,
+                "extents": list(extents),
+                "steps": list(steps)[: rank.value - 1],
+                "box": list(box),
+                "elements": list(elements),
+                "modes": [mode.value for mode in modes],
+            }
+        )
+        ctypes.memset(where.value, len(self.calls), 128)
+        return 0
+
+
+def recipes() -> list[dict[str, Any]]:
+    backend = get_backend("cuda")
+    target = backend.parse_target("90")
+    options = backend.parse_options(target, {})
+    compilation = Compilation(target, options)
+    module: Any = parse_module(TEXT, "two.ttgir")
+    for stage in backend.stages(target, options)[:3]:
+        if isinstance(stage, PassStage):
+            run_pass_stage(module, stage.remaining(module), compilation)
+        else:
+            module = run_emit_stage(stage, module, compilation)
+    return list(compilation.metadata["tensordesc_meta"])
+
+
+def ok(code: int, call: str) -> None:
+    assert code == 0
+
+
+def aligned(shape: tuple[int, ...], dtype: Any) -> Any:
+    memory = np.zeros(np.prod(shape) * np.dtype(dtype).itemsize + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + np.prod(shape) * np.dtype(dtype).itemsize].view(dtype).reshape(shape)
+
+
+def with_pointer(array: Any) -> Any:
+    strides = [s // array.itemsize for s in array.strides]
+    return SimpleNamespace(
+        data_ptr=lambda: array.ctypes.data, shape=array.shape, dtype=array.dtype, stride=lambda: strides
+    )
+
+
+def test_what_is_encoded() -> None:
+    first, second = recipes()
+    driver = Recorder()
+    halves = aligned((100, 256), np.float16)
+    address = TensorMaps(driver, first, ok).address(
+        TensorDescriptor(with_pointer(halves), [100, 200], [256, 1], [64, 128])
+    )
+    assert ctypes.string_at(address, 128) == b"\x01" * 128
+    bytes_ = aligned((3, 600, 48), np.int8)
+    strides = [600 * 48, 48, 1]
+    given = TensorDescriptor(with_pointer(bytes_), [3, 600, 40], strides, [2, 512, 32], padding="nan")
+    TensorMaps(driver, second, ok).address(given)
+    assert driver.calls == [
+        # boxes of one swizzle width, 64 halves; dims from the innermost out, steps in bytes
+        {"type": 6, "base": halves.ctypes.data, "extents": [200, 100], "steps": [512], "box": [64, 64],
+         "elements": [1, 1], "modes": [0, 3, 2, 0]},
+        {"type": 0, "base": bytes_.ctypes.data, "extents": [40, 600, 3], "steps": [48, 28800], "box": [32, 256, 2],
+         "elements": [1, 1, 1], "modes": [0, 1, 2, 1]},
+    ]  # fmt: skip
+
+
+def test_a_map_is_kept_for_the_same_tensor() -> None:
+    driver = Recorder()
+    maps = TensorMaps(driver, recipes()[0], ok)
+    first, second = (with_pointer(aligned((64, 128), np.float16)) for _ in range(2))
+    where = maps.address(TensorDescriptor(first, [64, 128], [128, 1], [64, 128]))
+    assert maps.address(TensorDescriptor(first, [64, 128], [128, 1], [64, 128])) == where
+    assert len(driver.calls) == 1
+    other = [
+        TensorDescriptor(second, [64, 128], [128, 1], [64, 128]),
+        TensorDescriptor(first, [32, 128], [128, 1], [64, 128]),
+    ]
+    assert len({where, *map(maps.address, other)}) == 3 and len(driver.calls) == 3
+
+
+def test_another_block_is_refused() -> None:
+    maps = TensorMaps(Recorder(), recipes()[0], ok)
+    array = with_pointer(aligned((64, 128), np.float16))
+    with pytest.raises(UnsupportedArgument, match=r"blocks of \[64, 128\], the descriptor is for \[64, 64\]"):
+        maps.address(TensorDescriptor(array, [64, 128], [128, 1], [64, 64]))
+    with pytest.raises(UnsupportedArgument, match="a TensorDescriptor is needed, got int"):
+        maps.address(5)

@@ -1,0 +1,111 @@
+"""Tensor maps: the 128 bytes by which a block copy finds its block, made from a descriptor that a kernel is given.
+
+The driver encodes them (CUDA driver API, `cuTensorMapEncodeTiled`) from what the kernel's metadata say of the block
+(its box and swizzle, which follow from its layout in shared memory) and what the argument says of the tensor. A map is
+kept for the same tensor, so that a launch in a loop encodes nothing."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tritonx.runtime.errors import UnsupportedArgument
+from tritonx.runtime.parameter_values import address_of
+
+PARAMETER = "!tt.tensordesc<"
+"""How the type of a parameter begins that is passed as a tensor map."""
+
+NBYTES = 128
+ALIGNMENT = 64
+
+DATA_TYPES = {
+    "u8": 0, "i8": 0, "u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5,
+    "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "f8E4M3FN": 0, "f8E5M2": 0,
+}  # fmt: skip
+"""Element type → CUtensorMapDataType; 8-bit floats are moved as bytes."""
+
+SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
+"""Swizzle width in bytes → CUtensorMapSwizzle."""
+
+_NO_INTERLEAVE = 0
+_PROMOTION_128B = 2
+_FILL = {"zero": 0, "nan": 1}
+_KEPT = 256
+"""Maps a kernel keeps; past that it forgets all of them."""
+
+
+def recipe(type_: Any) -> dict[str, Any]:
+    """What the launch must know of a parameter of type ``!tt.tensordesc``, under Triton's names."""
+    from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+    from tritonx.ir.types import bit_width, is_integer
+    from tritonx.layouts.encodings import NvmmaSharedEncoding
+    from tritonx.layouts.shared import tma_box
+    from tritonx.layouts.tiling import shape_per_cta
+
+    encoding = encoding_of(type_.block_type)
+    if not isinstance(encoding, NvmmaSharedEncoding) or encoding.fp4_padded:
+        raise ValueError(f"a tensor map needs a block laid out by #ttg.nvmma_shared without padding, got {type_}")
+    element = type_.element_type
+    bits = bit_width(element)
+    return {
+        "swizzle": SWIZZLES[encoding.swizzling_byte_width],
+        "elem_size": bits // 8,
+        "elem_type": DATA_TYPES[f"i{bits}" if is_integer(element) else element.name],
+        "block_size": list(tma_box(encoding, shape_per_cta(encoding.cga, type_.shape))),
+        "block_shape": list(type_.shape),
+        "fp4_padded": False,
+    }
+
+
+class TensorMaps:
+    """The maps of one descriptor parameter; ``check(code, call)`` raises an error with the ``code``."""
+
+    def __init__(self, cuda: Any, recipe: Mapping[str, Any], check: Callable[[int, str], None]) -> None:
+        self.cuda = cuda
+        self.recipe = recipe
+        self.check = check
+        self.kept: dict[tuple[Any, ...], tuple[ctypes.Array[ctypes.c_char], int]] = {}
+
+    def address(self, descriptor: Any) -> int:
+        """Where the map of ``descriptor`` (a `TensorDescriptor`) lies in the host's memory."""
+        try:
+            base, shape, strides = descriptor.base, descriptor.shape, descriptor.strides
+            block, padding = descriptor.block_shape, descriptor.padding
+        except AttributeError:
+            raise UnsupportedArgument(f"a TensorDescriptor is needed, got {type(descriptor).__name__}") from None
+        if list(block) != self.recipe["block_shape"]:
+            raise UnsupportedArgument(
+                f"the kernel moves blocks of {self.recipe['block_shape']}, the descriptor is for {list(block)}"
+            )
+        key = address_of(base), tuple(shape), tuple(strides), padding
+        if (found := self.kept.get(key)) is None:
+            if len(self.kept) >= _KEPT:
+                self.kept.clear()
+            found = self.kept[key] = self._encoded(*key)
+        return found[1]
+
+    def _encoded(
+        self, address: int, shape: Sequence[int], strides: Sequence[int], padding: str
+    ) -> tuple[ctypes.Array[ctypes.c_char], int]:
+        """The bytes, which the address points into, and the address; dims go from the innermost out."""
+        rank, size = len(shape), self.recipe["elem_size"]
+        memory = ctypes.create_string_buffer(NBYTES + ALIGNMENT)
+        start = -(-ctypes.addressof(memory) // ALIGNMENT) * ALIGNMENT
+        steps = [stride * size for stride in strides[-2::-1]]
+        code = self.cuda.cuTensorMapEncodeTiled(
+            ctypes.c_void_p(start),
+            ctypes.c_int(self.recipe["elem_type"]),
+            ctypes.c_uint32(rank),
+            ctypes.c_void_p(address),
+            (ctypes.c_uint64 * rank)(*shape[::-1]),
+            (ctypes.c_uint64 * max(rank - 1, 1))(*steps),
+            (ctypes.c_uint32 * rank)(*self.recipe["block_size"][::-1]),
+            (ctypes.c_uint32 * rank)(*[1] * rank),
+            ctypes.c_int(_NO_INTERLEAVE),
+            ctypes.c_int(self.recipe["swizzle"]),
+            ctypes.c_int(_PROMOTION_128B),
+            ctypes.c_int(_FILL[padding]),
+        )
+        self.check(code, "cuTensorMapEncodeTiled")
+        return memory, start
