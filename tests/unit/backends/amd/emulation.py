@@ -11,7 +11,7 @@ Each gap was found by reading the emulator against the instruction-set documents
   are registers of their own;
 * a 64-bit compare-and-swap takes both operands from one register pair (its code shifts 64 bits by 64);
 * loads and additions in the LDS use the addresses of lanes that are not active, which may be anything;
-* V_MAXIMUM and V_MINIMUM drop NaN, as V_MAX_NUM does;
+* minima and maxima, sums with a constant zero, and quotients are not what the documents say (``document_code``);
 * all waves of a block share one scratch memory, so that kernels that spill run with one wave only;
 * it takes accumulation registers that an access to memory names for vector registers;
 * it lacks RDNA's accesses through buffers, and takes CDNA's for those of whole words;
@@ -31,6 +31,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
+from document_code import install  # pyright: ignore[reportMissingImports]
 from matrix_unit import Product  # pyright: ignore[reportMissingImports]
 
 SCALARS, VECTORS, ACCUMULATORS = 0, 1, 5
@@ -62,8 +63,7 @@ def fill_gaps(processor: list[str]) -> None:
         return attribute(inst, name, default)
 
     emu._iattr = attribute_by_any_name
-    for name in [n for n in pcode._FUNCS if n.startswith(("v_maximum", "v_minimum"))]:
-        pcode._FUNCS[name] = number_or_nan(pcode, pcode._FUNCS[name], name.endswith("f16"))
+    install(emu, pcode)
     known = emu._dpp16_ctrl
 
     def control(lane: Any, dpp: int, row_mask: int, bank_mask: int, wave_size: int) -> Any:
@@ -202,23 +202,6 @@ def file_of(buffer: Any, lanes: int) -> Any:
 def step(buffer: Any, nbytes: int) -> None:
     """Move the program counter on."""
     (ctypes.c_uint64).from_address(buffer.value + 4 * 256).value += nbytes
-
-
-def number_or_nan(pcode: Any, known: Any, half: bool) -> Any:
-    """``known``, a maximum or minimum of numbers, with the first NaN among its operands as the result."""
-
-    def chosen(*operands: Any) -> Any:
-        result = known(*operands)
-        for operand in reversed(operands):
-            if half:
-                value = pcode._f16_extract(operand)
-            else:
-                value = operand if "float" in str(operand.dtype) else operand.bitcast(result.dtype)
-            value = value.cast(result.dtype)
-            result = pcode._isnan(value).where(value, result)
-        return result
-
-    return chosen
 
 
 def active(scalars: Any, lanes: int) -> Any:
