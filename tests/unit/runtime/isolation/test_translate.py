@@ -12,7 +12,6 @@ import tritonx.language as tl
 from tritonx.backends import registry
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.ir.failure import PassFailure
-from tritonx.runtime import knobs
 from tritonx.runtime.isolation import pool as pool_module
 from tritonx.runtime.isolation import translate as translation
 from tritonx.runtime.isolation.pool import Pool
@@ -242,7 +241,7 @@ def test_libraries_of_the_user_go_to_a_helper(tmp_path: Any, asked: list[str], m
 
 
 def test_the_time_limit_is_a_knob(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(knobs.compilation, "isolate_timeout", 1e-4)
+    monkeypatch.setenv("TRITONX_ISOLATE_TIMEOUT", "1e-9")
     with pytest.raises(PassFailure, match="TRITONX_ISOLATE_TIMEOUT"):
         compile_for(in_order, {"x_ptr": "*i32"}, "cuda:90")
     monkeypatch.undo()
