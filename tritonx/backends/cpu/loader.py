@@ -7,7 +7,6 @@ read (no GIL, not CPython) the same entry point is called through ctypes with a 
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import ctypes.util
 import itertools
@@ -16,7 +15,7 @@ import struct
 import sys
 import sysconfig
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from typing import Any
@@ -26,7 +25,7 @@ from tritonx.backends.api import KernelImage, Parameter
 from tritonx.backends.cpu.binding import binding
 from tritonx.backends.cpu.host import available_threads, host_isa
 from tritonx.conversion.tile_to_loops.entry import EXPORTED, RECORD_BYTES, Context
-from tritonx.runtime.errors import DeviceAssertError
+from tritonx.runtime.errors import DeviceAssertError, TritonError
 from tritonx.runtime.parameter_values import bfloat16_bits
 
 _METH_FASTCALL = 0x0080
@@ -95,17 +94,26 @@ def address_of(value: Any) -> int:
     raise TypeError(f"expected an array or an address, got {type(value).__name__}")
 
 
-def _link(binary: bytes) -> Any:
-    """The object in this process: symbol → address. By our own linker where it can, since that loads no LLVM."""
+def _link(binary: bytes, foreign: bool) -> Any:
+    """The object in this process: symbol → address. By our own linker where it can, since that loads no LLVM. LLVM's
+    gets a ``foreign`` object, one of text that is not wholly ours, only after it has linked it in a helper process:
+    raises ``TritonError`` where it did not."""
     from tritonx.backends.cpu.libm import resolve_symbols
     from tritonx.runtime import elf
 
-    imports = resolve_symbols(binary)
+    imports, reason = resolve_symbols(binary), ""
     if elf.supported():
-        with contextlib.suppress(elf.LinkError):
+        try:
             return elf.Library(binary, imports)
-    llvm = binding()
+        except elf.LinkError as error:
+            reason = str(error)
+    if foreign:
+        _try_elsewhere(binary, reason)
+    return _by_llvm(binary, imports)
 
+
+def _by_llvm(binary: bytes, imports: Mapping[str, int]) -> Any:
+    llvm = binding()
     builder = llvm.JITLibraryBuilder().add_object_img(binary).add_current_process()
     for name, address in imports.items():
         builder.import_symbol(name, address)
@@ -113,6 +121,32 @@ def _link(binary: bytes) -> Any:
         builder.export_symbol(name)
     with _lock:
         return builder.link(_jit(), f"kernel{next(_names)}")
+
+
+def _try_elsewhere(binary: bytes, reason: str) -> None:
+    from tritonx.runtime import knobs
+    from tritonx.runtime.isolation.helper import FunctionFailed, HelperFailure
+    from tritonx.runtime.isolation.pool import pool
+
+    try:
+        text, seconds = binary.hex(), knobs.compilation.isolate_timeout
+        pool().run("tritonx.backends.cpu.loader:try_to_link", text, {}, seconds)
+    except (HelperFailure, FunctionFailed) as error:
+        words = "; ".join(filter(None, ("the kernel's object cannot be linked", reason, str(error))))
+        raise UnlinkableObject(words) from None
+
+
+def try_to_link(text: str) -> dict[str, str | bytes]:
+    """Link an object, given in hexadecimal digits, by LLVM: what a helper process is asked to survive."""
+    from tritonx.backends.cpu.libm import resolve_symbols
+
+    binary = bytes.fromhex(text)
+    _by_llvm(binary, resolve_symbols(binary))
+    return {}
+
+
+class UnlinkableObject(TritonError):
+    """The object that was made of a user's LLVM text needs what this process does not have; the linker's words."""
 
 
 def flat_parameters(image: KernelImage) -> list[str]:
@@ -179,7 +213,7 @@ class CpuKernel:
     def __init__(self, image: KernelImage) -> None:
         self.image = image
         self._assertions: tuple[str, ...] = tuple(image.metadata.get("assertions") or ())
-        self._library = _link(image.binary)
+        self._library = _link(image.binary, bool(image.metadata.get("foreign")))
         self.function = int(self._library["tx.run"])
         self._threads = int(image.metadata.get("num_threads") or 0) or available_threads()
         self._keep: list[Any] = []

@@ -61,8 +61,9 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
 
 def emit_object(text: str, compilation: Compilation) -> bytes:
     from tritonx.backends.cpu.host import isa_of
-    from tritonx.runtime.isolation.translate import translate
+    from tritonx.runtime.isolation.translate import isolated, translate
 
+    compilation.metadata["foreign"] = isolated(compilation.origin)
     isa = asdict(isa_of(compilation.target))
     made = translate("obj", "tritonx.backends.cpu.codegen:object_of", text, compilation, isa=isa)["obj"]
     assert isinstance(made, bytes)

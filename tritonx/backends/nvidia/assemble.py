@@ -1,4 +1,4 @@
-"""PTX to a cubin: by the ptxas program, or by nvJitLink in the process.
+"""PTX to a cubin: by the ptxas program, or by nvJitLink (``jit_link``).
 
 nvJitLink needs no subprocess, but it assembles for linking: with relocatable code the register allocator must keep
 the calling convention's registers, and a layer norm over 5000 columns takes 111 registers instead of 80 and runs at
@@ -7,7 +7,6 @@ or where ``TRITONX_ASSEMBLER=nvjitlink`` asks for it."""
 
 from __future__ import annotations
 
-import importlib
 import math
 import os
 import re
@@ -18,11 +17,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from tritonx.backends.nvidia.jit_link import LinkFailure, link, linker
 from tritonx.backends.nvidia.targets import MAX_REGISTERS, Capability
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import PTXASError
+from tritonx.runtime.isolation.helper import FunctionFailed, HelperFailure
+from tritonx.runtime.isolation.pool import pool
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ def assemble(
     options: str | None = None,
     line_info: bool = True,
     may_drop_limit: bool = False,
+    foreign: bool = False,
 ) -> Assembled:
     """Assemble for ``capability``; raises ``PTXASError`` with the assembler's words, and where to get one if there is
     none. A kernel that spills is assembled a second time, for one block on a multiprocessor; the better one is kept.
@@ -56,30 +58,30 @@ def assemble(
     other way.
     One that misses room for another block by a few registers is asked to do without them, and may not spill for it.
     With ``may_drop_limit`` a limit of registers in the PTX, which a pass has set, holds unless the kernel spills less
-    without.
+    without. ``foreign``: code of the user is in the PTX.
     """
     if may_drop_limit and (free := without_limit(ptx)) is not None:
-        limited = _assemble(ptx, capability, options, line_info)
+        limited = _assemble(ptx, capability, options, line_info, foreign)
         if not limited.spills:
             return limited
-        made = assemble(free, capability, options=options, line_info=line_info)
+        made = assemble(free, capability, options=options, line_info=line_info, foreign=foreign)
         return made if made.spills < limited.spills else limited
     roomy = with_blocks(ptx, 1)
     first = None
     if roomy is not None and virtual_registers(ptx) >= LARGE:
-        first = _assemble(roomy, capability, options, line_info)
+        first = _assemble(roomy, capability, options, line_info, foreign)
         if first.spills or first.registers >= MAX_REGISTERS:
             return first
-    made = _assemble(ptx, capability, options, line_info)
+    made = _assemble(ptx, capability, options, line_info, foreign)
     if roomy is None:
         return made
     if made.spills:
-        again = first or _assemble(roomy, capability, options, line_info)
+        again = first or _assemble(roomy, capability, options, line_info, foreign)
         return again if again.spills < made.spills else made
     blocks = one_more_block(ptx, made.registers, capability)
     dense = with_blocks(ptx, blocks) if blocks else None
     if dense is not None:
-        again = _assemble(dense, capability, options, line_info)
+        again = _assemble(dense, capability, options, line_info, foreign)
         return made if again.spills or again.local > made.local else again
     return made
 
@@ -135,13 +137,15 @@ def one_more_block(ptx: str, registers: int, capability: Capability) -> int:
     return wanted
 
 
-def _assemble(ptx: str, capability: Capability, options: str | None, line_info: bool) -> Assembled:
+def _assemble(
+    ptx: str, capability: Capability, options: str | None, line_info: bool, foreign: bool = False
+) -> Assembled:
     ptxas = find_ptxas()
     in_process = knobs.read("TRITONX_ASSEMBLER", _parse_assembler) == "nvjitlink"
     if ptxas is not None and not in_process:
         return _by_ptxas(ptxas, ptx, capability, options, line_info)
-    if _linker() is not None:
-        return _by_nvjitlink(ptx, capability, line_info)
+    if linker() is not None:
+        return _by_nvjitlink(ptx, capability, line_info, foreign)
     raise PTXASError(
         "neither ptxas nor nvJitLink was found: pip install 'tritonx[nvidia]', "
         "or set TRITONX_PTXAS_PATH to a ptxas 13.0"
@@ -154,47 +158,20 @@ def _parse_assembler(text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=1)
-def _linker() -> Any:
-    """The binding of nvJitLink, or None where it or its library is missing."""
-    if find_spec("cuda") is None or find_spec("cuda.bindings") is None:
-        return None
+def _by_nvjitlink(ptx: str, capability: Capability, line_info: bool, foreign: bool) -> Assembled:
+    """Linked in this process; in a helper where code of the user is in the PTX, over which nvJitLink may end it."""
+    processor = capability.processor
     try:
-        nvjitlink: Any = importlib.import_module("cuda.bindings.nvjitlink")
-        nvjitlink.version()
-    except Exception:  # the module raises types of its own, or OSError, where the library is missing
-        return None
-    return nvjitlink
-
-
-def _by_nvjitlink(ptx: str, capability: Capability, line_info: bool) -> Assembled:
-    nvjitlink: Any = _linker()
-    arguments = [f"-arch={capability.processor}", "-verbose", "-O3"]
-    if line_info:
-        arguments.append("-lineinfo")
-    handle = nvjitlink.create(len(arguments), arguments)
-    try:
-        data = ptx.encode() + b"\0"
-        try:
-            nvjitlink.add_data(handle, nvjitlink.InputType.PTX, data, len(data), "kernel.ptx")
-            nvjitlink.complete(handle)
-        except nvjitlink.nvJitLinkError as error:
-            raise PTXASError(f"{error}\n{_log(nvjitlink, handle, 'error')}") from None
-        cubin = bytearray(nvjitlink.get_linked_cubin_size(handle))
-        nvjitlink.get_linked_cubin(handle, cubin)
-        log = _log(nvjitlink, handle, "info") + _log(nvjitlink, handle, "error")
-    finally:
-        nvjitlink.destroy(handle)
-    return Assembled(bytes(cubin), *resources(log), log)
-
-
-def _log(nvjitlink: Any, handle: int, which: str) -> str:
-    size = getattr(nvjitlink, f"get_{which}_log_size")(handle)
-    if size <= 1:
-        return ""
-    buffer = bytearray(size)
-    getattr(nvjitlink, f"get_{which}_log")(handle, buffer)
-    return buffer.rstrip(b"\0").decode(errors="replace")
+        if foreign or knobs.compilation.isolate:
+            function, seconds = "tritonx.backends.nvidia.jit_link:link", knobs.compilation.isolate_timeout
+            made = pool().run(function, ptx, {"processor": processor, "line_info": line_info}, seconds)
+        else:
+            made = link(ptx, processor, line_info)
+    except (HelperFailure, FunctionFailed, LinkFailure) as error:
+        raise PTXASError(str(error)) from None
+    cubin, log = made["cubin"], made["log"]
+    assert isinstance(cubin, bytes) and isinstance(log, str)
+    return Assembled(cubin, *resources(log), log)
 
 
 def _by_ptxas(ptxas: str, ptx: str, capability: Capability, options: str | None, line_info: bool) -> Assembled:

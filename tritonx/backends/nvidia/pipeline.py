@@ -103,6 +103,7 @@ def with_lines(error: PTXASError, origin: Origin | None) -> PTXASError:
 
 def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
     from tritonx.backends.nvidia.assemble import assemble
+    from tritonx.runtime.isolation.translate import isolated
 
     target, options = compilation.target, compilation.options
     chip = capability(target)
@@ -112,6 +113,7 @@ def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
             chip,
             options=getattr(options, "ptx_options", None),
             may_drop_limit=options.maxnreg is None,
+            foreign=isolated(compilation.origin),
         )
     except PTXASError as error:
         raise with_lines(error, compilation.origin) from None
