@@ -226,6 +226,20 @@ def test_too_long_a_program_is_skipped() -> None:
     assert "too long" in message
 
 
+@tritonx.jit
+def refused(x_ptr, out_ptr, n, N: tl.constexpr):
+    tl.static_assert(N > 128, "no kernel")
+    halves(x_ptr, out_ptr, n, N)
+
+
+@pytest.mark.parametrize("arrangement", [None, Arrangement()], ids=str)
+def test_a_refusal_is_told_from_a_failure(arrangement: Arrangement | None) -> None:
+    """One by the front end here, which has no hint."""
+    kind, message = isolated.outcome(case_of(refused), find(TARGETS[0]), SEED, arrangement)
+    assert kind == "unsupported", message
+    assert "no kernel" in message
+
+
 def test_every_way_is_drawn() -> None:
     """Over the whole suite each way is taken by many arrays."""
     seen: dict[str, int] = {}

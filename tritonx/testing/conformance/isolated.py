@@ -166,7 +166,9 @@ def outcome(case: Any, device: Any, seed: int, arrangement: Any = None) -> tuple
 def is_too_long(problem: Exception) -> bool:
     """Whether the compiler refuses a program for its length alone: fewer warps, and the arithmetic of an arrangement,
     can make one too long."""
-    return is_refusal(problem) and "max_instructions=" in getattr(problem, "hint", "")
+    from tritonx.ir.failure import PassFailure
+
+    return isinstance(problem, PassFailure) and "max_instructions=" in problem.hint
 
 
 def is_refusal(problem: Exception) -> bool:
