@@ -15,7 +15,9 @@ from tritonx.layouts.encodings import (
     NvidiaMmaEncoding,
     SliceEncoding,
 )
-from tritonx.layouts.samples import random_cga, random_distributed, random_shape, random_wgmma, split
+from tritonx.layouts.samples import random_cga, random_distributed, random_shape, random_shared, random_wgmma, split
+from tritonx.layouts.text import encoding_text
+from tritonx.tools.layout import parse_encoding
 
 SEED = int(os.environ["TRITONX_SEED"])
 
@@ -63,3 +65,12 @@ def test_every_kind_is_drawn_and_lays_out_its_shape() -> None:
     kinds = (BlockedEncoding, SliceEncoding, DotOperandEncoding, NvidiaMmaEncoding, AmdMfmaEncoding, AmdWmmaEncoding)
     assert names == {kind.__name__ for kind in kinds}, SEED
     assert {rank for _, rank in found} == {1, 2, 3}, SEED
+
+
+def test_the_text_of_an_encoding_says_it_all() -> None:
+    """What is left out of it is what a reader takes for it."""
+    rng = Random(SEED)
+    for _ in range(300):
+        for encoding in (random_distributed(rng)[0], random_shared(rng)[0]):
+            text = encoding_text(encoding)
+            assert parse_encoding(text) == encoding, (SEED, text)
