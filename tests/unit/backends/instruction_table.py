@@ -28,6 +28,17 @@ def product(a, b, c, K, M: tl.constexpr, N: tl.constexpr, KB: tl.constexpr):
 
 
 @tritonx.jit
+def scaled_product(a, b, s, c, M: tl.constexpr, N: tl.constexpr, KB: tl.constexpr):
+    """Two numbers of four bits a byte, with a scale for 32 of them."""
+    m, n, k, g = tl.arange(0, M), tl.arange(0, N), tl.arange(0, KB // 2), tl.arange(0, KB // 32)
+    x = tl.load(a + m[:, None] * (KB // 2) + k[None, :])
+    y = tl.load(b + k[:, None] * N + n[None, :])
+    scale = tl.load(s + m[:, None] * (KB // 32) + g[None, :])
+    total = tl.dot_scaled(x, scale, "e2m1", y, None, "e2m1")
+    tl.store(c + m[:, None] * N + n[None, :], total.to(c.dtype.element_ty))
+
+
+@tritonx.jit
 def reductions(x, i, out, N: tl.constexpr):
     k = tl.arange(0, N)
     v, w = tl.load(x + k), tl.load(i + k)
@@ -83,6 +94,7 @@ KERNELS: dict[str, tuple[Any, dict[str, str], dict[str, int]]] = {
     "product of fp32": (product, {**PRODUCT, "a": "*fp32", "b": "*fp32"}, TILE),
     "product of fp8": (product, {**PRODUCT, "a": "*fp8e5", "b": "*fp8e5"}, TILE),
     "product of i8": (product, {**PRODUCT, "a": "*i8", "b": "*i8", "c": "*i32"}, TILE),
+    "product of 4 bits": (scaled_product, {"a": "*u8", "b": "*u8", "s": "*u8", "c": "*fp16"}, {**TILE, "KB": 64}),
     "reductions": (reductions, {"x": "*fp32", "i": "*i32", "out": "*fp32"}, {"N": 256}),
     "scans": (scans, {"x": "*fp32", "i": "*i32", "out": "*fp32"}, {"N": 1024}),
     "atomics": (atomics, {"x": "*fp32", "h": "*fp16", "b": "*bf16"}, {"N": 512}),

@@ -28,6 +28,7 @@ TYPES = {
     "bf16": ml_dtypes.bfloat16,
     "fp8e5": ml_dtypes.float8_e5m2,
     "i8": np.int8,
+    "u8": np.uint8,
     "i32": np.int32,
 }
 
