@@ -28,6 +28,7 @@ def inline_assembly(op: Any, f: FunctionEmitter) -> None:
     pack = op.packed_element.value.data
     inputs = [(f.get(v), f.scalars(f.get(v))) for v in op.args]
     outputs = [llvm_type(r.type) for r in op.results]
+    check_operands(op, [value.elem for value, _ in inputs], outputs)
     count = len(inputs[0][1]) if inputs else f.registers(op.results[0].type)
     constraints = escape(op.constraints.data)
     flags = "" if op.pure.value.data else "sideeffect "
@@ -54,16 +55,40 @@ def inline_assembly(op: Any, f: FunctionEmitter) -> None:
         f.set(result, Tile.of(elem, names[:count]))
 
 
+def check_operands(op: Any, inputs: list[str], outputs: list[str]) -> None:
+    """Raises PassError for what LLVM would refuse in its own words: constraints of other numbers of operands than there
+    are. ``=r`` and the like are outputs, ``~{memory}`` is overwritten, the others are inputs."""
+    pack = op.packed_element.value.data
+    if pack > 1 and "i1" in (*inputs, *outputs):
+        raise PassError(op, f"inline assembly takes int1 one at a time, not {pack}", "convert to int8, or pack=1")
+    parts = [part.strip() for part in op.constraints.data.split(",") if part.strip()]
+    named = (
+        sum(part.startswith("=") for part in parts),
+        sum(not part.startswith(("=", "~")) for part in parts),
+    )
+    there = tuple(sum(len(word_types(elem, pack)) for elem in elems) for elems in (outputs, inputs))
+    if named != there:
+        raise PassError(
+            op,
+            f"the constraints '{op.constraints.data}' are of {named[0]} outputs and {named[1]} inputs; assembly of"
+            f" {pack} elements at a time has {there[0]} and {there[1]}",
+            "elements of fewer than 32 bits share a register, wider ones have one each",
+        )
+
+
 def escape(text: str) -> str:
     """An LLVM string literal of ``text``; a bare ``$`` stays: it names operands."""
     return "".join(c if 32 <= ord(c) < 127 and c not in '"\\' else f"\\{b:02X}" for c in text for b in c.encode())
 
 
 def word_types(elem: str, pack: int) -> list[str]:
+    """What ``pack`` elements are passed as. An i1 stays one, for constraints of predicates."""
     width = bits(elem)
-    if width >= 32 or pack * width < 32:
-        return [elem if width >= 32 else f"i{max(8, width)}" if pack == 1 else "i32"] * (pack if width >= 32 else 1)
-    return ["i32"] * (pack * width // 32)
+    if width >= 32:
+        return [elem] * pack
+    if pack == 1:
+        return [elem if elem == "i1" else f"i{width}"]
+    return ["i32"] * max(1, pack * width // 32)
 
 
 def pack_words(f: FunctionEmitter, elem: str, names: list[str]) -> list[str]:
@@ -72,8 +97,8 @@ def pack_words(f: FunctionEmitter, elem: str, names: list[str]) -> list[str]:
     if width >= 32:
         return [f"{elem} {x}" for x in names]
     if pack * width < 32:
-        integer = f"i{width}"
         if pack == 1:
+            (integer,) = word_types(elem, 1)
             x = names[0] if elem == integer else f.inst(f"bitcast {elem} {names[0]} to {integer}")
             return [f"{integer} {x}"]
         vector = f.pack(elem, names)
@@ -93,7 +118,8 @@ def unpack_words(f: FunctionEmitter, elem: str, words: list[str], pack: int) -> 
         return words
     if pack * width < 32:
         if pack == 1:
-            return [words[0] if elem == f"i{width}" else f.inst(f"bitcast i{width} {words[0]} to {elem}")]
+            (integer,) = word_types(elem, 1)
+            return [words[0] if elem == integer else f.inst(f"bitcast {integer} {words[0]} to {elem}")]
         small = f.inst(f"trunc i32 {words[0]} to i{pack * width}")
         vector = f.inst(f"bitcast i{pack * width} {small} to <{pack} x {elem}>")
         return [f.inst(f"extractelement <{pack} x {elem}> {vector}, i32 {i}") for i in range(pack)]

@@ -40,6 +40,8 @@ class ExternSemantics(CastSemantics):
         dtypes = unwrap(dtypes)
         single = isinstance(dtypes, dtype)
         results = [dtypes] if single else [unwrap(t) for t in dtypes]
+        if (number := unwrap(pack)) < 1 or number & (number - 1):
+            raise ValueError(f"pack must be a power of two, got {number}")
         values = self._broadcast_all([self.to_tensor(a) for a in args])
         if values:
             types = [values[0].type.with_element_ty(t) for t in results]

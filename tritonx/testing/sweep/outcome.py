@@ -14,6 +14,9 @@ from tritonx.backends.api import Compilation, EmitStage, Stage, run_stages
 from tritonx.runtime.errors import MissingLibrary, OutOfResources
 from tritonx.testing.sweep.programs import Program, programs
 
+NOT_PARSED = "LLVM IR parsing error"
+"""What LLVM says of text that we should not have written, whatever assembly a program has in it."""
+
 
 def outcome(program: Program, target: str, *, tools: bool = False) -> tuple[str, str]:
     """(kind, message): ``passed``, ``unsupported`` (a typed refusal that names the kernel's line), ``error``.
@@ -27,7 +30,7 @@ def outcome(program: Program, target: str, *, tools: bool = False) -> tuple[str,
     except Exception as problem:
         from tritonx.testing.conformance.isolated import is_refusal
 
-        if not is_refusal(problem):
+        if not is_refusal(problem) or NOT_PARSED in str(problem):
             return "error", f"{type(problem).__name__}: {problem}"
         if (line := _line(problem, file)) is None:
             return "error", f"no line of the kernel in {type(problem).__name__}: {problem}"

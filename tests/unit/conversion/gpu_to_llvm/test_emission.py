@@ -16,6 +16,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.backends import registry
 from tritonx.backends.api import Compilation, run_stages
+from tritonx.frontend.errors import CompilationError
 from tritonx.interpreter.launch import bind
 from tritonx.ir.failure import PassFailure
 from tritonx.ir.places import excerpt
@@ -92,6 +93,50 @@ def test_a_refused_op_names_the_line_and_a_way_out() -> None:
     assert not caught.value.internal
     assert "test_emission.py" in str(caught.value)
     assert "tl.inline_asm_elementwise(" in str(caught.value)
+
+
+@tritonx.jit
+def truths(x_ptr, TEXT: tl.constexpr, CONSTRAINTS: tl.constexpr, RESULT: tl.constexpr, PACK: tl.constexpr):
+    i = tl.arange(0, 256)
+    x = tl.load(x_ptr + i)
+    y = tl.inline_asm_elementwise(TEXT, CONSTRAINTS, [x > 3 if RESULT is tl.int1 else x], RESULT, True, PACK)
+    tl.store(x_ptr + i, y.to(tl.int32))
+
+
+def test_truth_values_in_assembly_are_predicates() -> None:
+    given = {"TEXT": "not.pred $0, $1;", "CONSTRAINTS": "=b,b", "RESULT": tl.int1}
+    text = emit(truths, "cuda:90", np.zeros(256, np.int32), **given, PACK=1)
+    assert re.search(r'call i1 asm "not.pred \$0, \$1;", "=b,b"\(i1 %', text)
+    with pytest.raises(PassFailure, match="takes int1 one at a time, not 4"):
+        emit(truths, "cuda:90", np.zeros(256, np.int32), **given, PACK=4)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "pack", "reason"),
+    [
+        ("=r,r", 2, "'=r,r' are of 1 outputs and 1 inputs; assembly of 2 elements at a time has 2 and 2"),
+        ("=r,r,r", 1, "'=r,r,r' are of 1 outputs and 2 inputs; assembly of 1 elements at a time has 1 and 1"),
+        ("r", 1, "'r' are of 0 outputs and 1 inputs; assembly of 1 elements at a time has 1 and 1"),
+    ],
+)
+def test_constraints_that_do_not_fit_the_operands_are_said(constraints: str, pack: int, reason: str) -> None:
+    given = {"TEXT": "mov.b32 $0, $1;", "CONSTRAINTS": constraints, "RESULT": tl.int32, "PACK": pack}
+    with pytest.raises(PassFailure, match=re.escape(reason)) as caught:
+        emit(truths, "cuda:90", np.zeros(256, np.int32), **given)
+    assert not caught.value.internal and "tl.inline_asm_elementwise(" in str(caught.value)
+
+
+@pytest.mark.parametrize("pack", [0, 3, -2])
+def test_elements_of_assembly_come_in_powers_of_two(pack: int) -> None:
+    given = {"TEXT": "mov.b32 $0, $1;", "CONSTRAINTS": "=r,r", "RESULT": tl.int32, "PACK": pack}
+    with pytest.raises(CompilationError, match=f"pack must be a power of two, got {pack}"):
+        emit(truths, "cuda:90", np.zeros(256, np.int32), **given)
+
+
+def test_early_clobbers_ties_and_what_is_overwritten_are_counted() -> None:
+    given = {"TEXT": "mov.b32 $0, $1;", "RESULT": tl.int32, "PACK": 1}
+    for constraints in ("=&r,r", "=r,0", "=r,r,~{memory}"):
+        assert "asm" in emit(truths, "cuda:90", np.zeros(256, np.int32), CONSTRAINTS=constraints, **given)
 
 
 @tritonx.jit
