@@ -64,6 +64,28 @@ def test_without_the_library_our_own_function_stands_in(compiler: Any, monkeypat
 
 
 @needs_library
+@tritonx.jit
+def applied(x_ptr, F: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(x_ptr + i, F(tl.load(x_ptr + i)))
+
+
+OWN = {
+    "fast_tanhf": "tanh.approx.f32", "fast_sinf": "sin.approx.f32", "fast_cosf": "cos.approx.f32",
+    "fast_log2f": "lg2.approx.ftz.f32", "fast_expf": "ex2.approx", "rsqrt": "rsqrt.approx", "exp2": "ex2.approx",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["75", "80", "90"])
+def test_intrinsics_are_instructions(compiler: Any, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    """LLVM writes an intrinsic that it does not know as a call of a function of that name, which no assembler takes."""
+    monkeypatch.setattr(device_library, "found", lambda: False)
+    for name, instruction in OWN.items():
+        constants = {"F": getattr(tl.extra.libdevice, name), "N": 128}
+        text = compiler(applied, target, {"x_ptr": "*fp32"}, constants, until="ptx").ptx
+        assert instruction in text and "llvm." not in text, name
+
+
 def test_the_options_that_change_its_arithmetic(compiler: Any) -> None:
     """Subnormal numbers are flushed unless `enable_reflect_ftz` is off; fused unless `enable_fp_fusion` is off."""
     assert ".ftz." in ptx(compiler, hyperbolic)
