@@ -28,7 +28,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         "python -m tritonx.testing.conformance", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("device", nargs="*", help="a backend, interpreter, python, or a target to only compile for")
+    parser.add_argument("device", nargs="*", help="a backend, interpreter, python, TARGET to compile for, ttg:TARGET")
     parser.add_argument("-k", default="", metavar="TEXT", help="only cases whose name contains this")
     parser.add_argument("--seed", type=int, default=None, help="of the random inputs; a fresh one unless given")
     parser.add_argument("-v", action="store_true", help="print every case, and whole messages")

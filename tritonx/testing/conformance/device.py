@@ -1,4 +1,5 @@
-"""Where cases run: the interpreter, a backend with its driver, or, compiled only, a target without a device."""
+"""Where cases run: the interpreter, a backend with its driver, or a target without a device, compiled only or executed
+as `ttg`."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tritonx.backends import registry
-from tritonx.backends.api import Backend, Compilation, Options, Target, run_stages
+from tritonx.backends.api import Backend, Compilation, Options, PassStage, Target, run_stages
 from tritonx.runtime import driver
 from tritonx.testing.conformance.case import Array, Case, Mismatch, Output, Trial
 
@@ -163,6 +164,44 @@ class CompileOnly:
         return True
 
 
+class Executed:
+    """The `ttg` that a target's stages make, executed on the host: every warp by itself, shared memory in bytes. What
+    is wrong with it is a mismatch, whatever it computes."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.backend, self.target = registry.parse_target(name.removeprefix(EXECUTED))
+
+    def run(self, case: Case, trial: Trial) -> list[Array]:
+        from tritonx.interpreter.asynchronous import Setting, Warps, execute
+        from tritonx.interpreter.launch import bind
+        from tritonx.ir.pipeline import run_passes
+
+        args = host_arguments(trial)
+        options = options_for(case, self.backend, self.target)
+        bound = bind(case.kernel, args, dict(trial.constants), options, self.target)
+        for stage in self.backend.stages(self.target, options):
+            if isinstance(stage, PassStage):
+                run_passes(bound.module, stage.passes)
+        setting = Setting(warps=Warps.APART, poison=False)
+        memory, names = bound.host.memory, bound.names
+        found = execute(bound.module, trial.grid, bound.arguments, setting, memory=memory, arg_names=names)
+        if found:
+            raise Mismatch("\n".join(map(str, found)))
+        bound.host.write_back()
+        return _outputs(trial, args)
+
+    def unsupported(self, case: Case) -> str | None:
+        return unsupported(case, self.backend, self.target)
+
+    def usable(self) -> bool:
+        return True
+
+
+EXECUTED = "ttg:"
+"""In front of a target: what its stages make is executed, and not compiled further."""
+
+
 def options_for(case: Case, backend: Backend, target: Target) -> Options:
     """The case's options as the backend understands them."""
     return backend.parse_options(target, case.options)
@@ -181,11 +220,13 @@ def unsupported(case: Case, backend: Backend, target: Target) -> str | None:
 
 
 def find(name: str) -> Device:
-    """The device of this name; ``backend:arch`` only compiles for that target. Raises NoBackend for an unknown one
-    and NoDevice where it does not start.
+    """The device of this name; ``backend:arch`` only compiles for that target, ``ttg:backend:arch`` executes the `ttg`
+    that it makes. Raises NoBackend for an unknown one and NoDevice where it does not start.
     """
     if name in ("interpreter", "python"):
         return Interpreter() if name == "interpreter" else PythonLines()
+    if name.startswith(EXECUTED):
+        return Executed(name)
     if ":" in name:
         return CompileOnly(name)
     return BackendDevice(registry.get_backend(name))
