@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.analysis import axis_value as v
 from tritonx.analysis.axis_rules import RULES, hint_values, is_repeatable, nothing_known, rank_of, with_hints
 from tritonx.analysis.axis_value import AxisInfo, meet
-from tritonx.dialects import arith, cf, scf, tile
+from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.arith import CmpiPredicate
+from tritonx.dialects.control_flow import Edge, edges_from, is_per_element, regions_of
 from tritonx.dialects.llvm import AssumeOp
 from tritonx.ir.fold import constant_of
 from tritonx.ir.types import is_tensor, type_of
@@ -73,7 +74,6 @@ class _Analysis:
         self.functions = [op for op in module.ops if isinstance(op, tile.FuncOp)]
         self.by_name = {function.sym_name.data: function for function in self.functions}
         self.called: dict[str, list[AxisInfo | None]] = {}
-        self.changed = False
 
     def run(self) -> AxisFacts:
         for function in _callers_first(self.functions, self.by_name):
@@ -81,7 +81,7 @@ class _Analysis:
             if not blocks:
                 continue
             self._enter(function, blocks[0])
-            self._region(function.body)
+            self._run(blocks)
         return AxisFacts(self.facts)
 
     def _enter(self, function: tile.FuncOp, entry: Block) -> None:
@@ -104,99 +104,55 @@ class _Analysis:
     # --- control flow
     # -------------------------------------------------------------------------------------------------
 
-    def _region(self, region: Region) -> None:
-        """All blocks; with branches between them, until nothing changes."""
-        blocks = list(region.blocks)
+    def _run(self, blocks: Sequence[Block]) -> None:
+        """All blocks, until what goes back to an earlier one teaches nothing."""
+        number = {block: n for n, block in enumerate(blocks)}
         for _ in range(ROUNDS):
-            self.changed = False
-            for block in blocks:
+            again = False
+            for n, block in enumerate(blocks):
                 if any(argument not in self.facts for argument in block.args):
                     continue  # not reached yet
                 for op in block.ops:
                     self._visit(op)
-            if len(blocks) == 1 or not self.changed:
+                last = block.last_op
+                for edge in edges_from(last) if last is not None else ():
+                    taught = self._follow(edge)
+                    again |= taught and isinstance(edge.target, Block) and number.get(edge.target, n + 1) <= n
+            if not again:
                 return
         raise RuntimeError("the axis analysis does not settle")
 
-    def _join(self, values: Iterable[SSAValue], facts: Iterable[AxisInfo | None]) -> bool:
-        """Lets facts flow into values; whether that taught anything."""
+    def _follow(self, edge: Edge) -> bool:
+        """Lets facts flow along an edge; whether that taught anything."""
         changed = False
-        for value, info in zip(values, facts, strict=True):
+        for given, value in edge.pairs():
             old = self.facts.get(value)
-            new = meet(old, info)
+            new = meet(old, self.facts.get(given))
             if new is not None and new != old:
                 self.facts[value] = new
                 changed = True
-        self.changed |= changed
         return changed
 
-    def _known(self, values: Iterable[SSAValue]) -> list[AxisInfo | None]:
-        return [self.facts.get(value) for value in values]
-
-    def _for(self, op: scf.ForOp) -> None:
-        block = op.body.block
-        lower, step = self.of(op.lb), self.of(op.step)
-        start = v.scalar(min(lower.every, step.every), None, lower.non_negative)
-        self.facts[block.args[0]] = start
-        for argument in block.args[1:]:
-            self.facts.pop(argument, None)
-        self._join(block.args[1:], self._known(op.iter_args))
-        end = block.last_op
-        assert end is not None
-        for _ in range(ROUNDS):
-            self._block(block)
-            if not self._join(block.args[1:], self._known(end.operands)):
-                break
-        self._set(op.results, [self.facts.get(argument) for argument in block.args[1:]])
-
-    def _while(self, op: scf.WhileOp) -> None:
-        before, after = op.before_region.block, op.after_region.block
-        for argument in (*before.args, *after.args):
-            self.facts.pop(argument, None)
-        self._join(before.args, self._known(op.arguments))
-        condition, end = before.last_op, after.last_op
-        assert condition is not None and end is not None
-        for _ in range(ROUNDS):
-            self._block(before)
-            self._join(after.args, self._known(condition.operands[1:]))
-            self._block(after)
-            if not self._join(before.args, self._known(end.operands)):
-                break
-        self._set(op.results, self._known(condition.operands[1:]))
-
-    def _if(self, op: scf.IfOp) -> None:
-        yields: list[list[AxisInfo | None]] = []
-        for region in op.regions:
-            block = region.blocks.first
-            if block is None:
-                continue
-            self._block(block)
-            last = block.last_op
-            assert last is not None
-            yields.append(self._known(last.operands))
-        for i, result in enumerate(op.results):
-            info: AxisInfo | None = None
-            for facts in yields:
-                info = meet(info, facts[i])
-            self._set([result], [info])
-
-    def _branch(self, op: Operation) -> None:
-        if isinstance(op, cf.BranchOp):
-            self._join(op.successors[0].args, self._known(op.operands))
-            return
-        assert isinstance(op, cf.ConditionalBranchOp)
-        self._join(op.successors[0].args, self._known(op.then_arguments))
-        self._join(op.successors[1].args, self._known(op.else_arguments))
+    def _structured(self, op: Operation) -> None:
+        """An op whose regions control flows through. Facts of an earlier visit, with other facts around it, go."""
+        blocks = [block for region in regions_of(op) for block in region.blocks]
+        for value in (*op.results, *(argument for block in blocks for argument in block.args)):
+            self.facts.pop(value, None)
+        if isinstance(op, scf.ForOp):
+            lower, step = self.of(op.lb), self.of(op.step)
+            start = v.scalar(min(lower.every, step.every), None, lower.non_negative)
+            self.facts[op.body.block.args[0]] = start
+        for edge in edges_from(op):
+            self._follow(edge)
+        self._run(blocks)
+        for result in op.results:
+            self.facts.setdefault(result, nothing_known(type_of(result)))
 
     def _call(self, op: tile.CallOp) -> None:
         name = op.callee.string_value()
         passed = self.called.setdefault(name, [None] * len(op.args))
-        self.called[name] = [meet(old, new) for old, new in zip(passed, self._known(op.args), strict=True)]
+        self.called[name] = [meet(old, new) for old, new in zip(passed, map(self.facts.get, op.args), strict=True)]
         self._set(op.results, [nothing_known(result.type) for result in op.results])
-
-    def _block(self, block: Block) -> None:
-        for op in block.ops:
-            self._visit(op)
 
     # --- ops
     # ----------------------------------------------------------------------------------------------------------
@@ -204,27 +160,16 @@ class _Analysis:
     def of(self, value: SSAValue) -> AxisInfo:
         return self.facts.get(value) or nothing_known(type_of(value))
 
-    def _set(self, values: Iterable[SSAValue], facts: Iterable[AxisInfo | None]) -> None:
-        for value, info in zip(values, facts, strict=True):
-            new = info or nothing_known(type_of(value))
-            if self.facts.get(value) != new:
-                self.facts[value] = new
-                self.changed = True
+    def _set(self, values: Iterable[SSAValue], facts: Iterable[AxisInfo]) -> None:
+        self.facts.update(zip(values, facts, strict=True))
 
     def _visit(self, op: Operation) -> None:
-        match op:
-            case scf.ForOp():
-                self._for(op)
-            case scf.WhileOp():
-                self._while(op)
-            case scf.IfOp():
-                self._if(op)
-            case cf.BranchOp() | cf.ConditionalBranchOp():
-                self._branch(op)
-            case tile.CallOp():
-                self._call(op)
-            case _:
-                self._compute(op)
+        if isinstance(op, tile.CallOp):
+            self._call(op)
+        elif op.regions and not is_per_element(op):
+            self._structured(op)
+        else:
+            self._compute(op)
 
     def _compute(self, op: Operation) -> None:
         rule = RULES.get(op.__class__)
@@ -233,11 +178,11 @@ class _Analysis:
             # The table's rules have one result, or (split) results of equal facts.
             self._set(op.results, [with_hints(op, info)] * len(op.results))
             return
-        for region in op.regions:
+        for region in op.regions:  # of scalars
             for block in region.blocks:
                 for argument in block.args:
                     self.facts.setdefault(argument, nothing_known(argument.type))
-            self._region(region)
+            self._run(list(region.blocks))
         self._set(op.results, [with_hints(op, self._default(op, result)) for result in op.results])
 
     def _default(self, op: Operation, result: SSAValue) -> AxisInfo:

@@ -12,7 +12,8 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from tritonx.dialects import arith, gpu_layout, scf, tile
+from tritonx.dialects import arith, gpu_layout, tile
+from tritonx.dialects.control_flow import becomes
 from tritonx.ir.types import bit_width, element_type, type_of
 
 NARROW = 16
@@ -57,15 +58,7 @@ def _followed(op: Any, index: int) -> tuple[SSAValue, ...] | None:
         return None if index == 0 else tuple(op.results)
     if isinstance(op, tile.ReduceOp):
         return (op.results[index],) if _combines_evenly(op) else None
-    if isinstance(op, scf.ForOp):
-        carried = index - 3
-        return None if carried < 0 else (op.results[carried], op.body.block.args[carried + 1])
-    if isinstance(op, scf.YieldOp) and isinstance(op.parent_op(), scf.ForOp | scf.IfOp):
-        owner = op.parent_op()
-        assert owner is not None
-        into = (owner.regions[0].block.args[index + 1],) if isinstance(owner, scf.ForOp) else ()
-        return (owner.results[index], *into)
-    return None
+    return tuple(becomes(op, index)) or None
 
 
 def _combines_evenly(op: Any) -> bool:

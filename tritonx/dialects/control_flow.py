@@ -173,13 +173,7 @@ class PerElement(ControlFlow):
         return [Edge(op, 0, first, ()) for region in op.regions if (first := region.blocks.first) is not None]
 
     def ended(self, op: Any, end: Operation) -> Edges:
-        around = end.parent
-        again = (
-            ()
-            if around is None or around.parent is None or around.parent.blocks.first is None
-            else (Edge(end, 0, around.parent.blocks.first, ()),)
-        )
-        return (*again, Edge(end, 0, op, ()))
+        return (*(Edge(end, 0, edge.target, ()) for edge in self.entered(op)), Edge(end, 0, op, ()))
 
 
 @dataclass(frozen=True)

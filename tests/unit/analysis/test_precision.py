@@ -53,7 +53,37 @@ NARROWED = {
       tt.store %p, %r : tensor<64x!tt.ptr<f16>>""",
 }  # fmt: skip
 
+WHILE = """
+  %t = arith.constant true
+  %s:2 = scf.while (%a = %e, %b = %y) : (tensor<64xf32>, tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+    scf.condition(%t) %b, %a : tensor<64xf32>, tensor<64xf32>
+  } do {
+  ^bb0(%f: tensor<64xf32>, %g: tensor<64xf32>):
+    %h = arith.mulf %g, %f : tensor<64xf32>
+    scf.yield %h, %f : tensor<64xf32>, tensor<64xf32>
+  }
+"""
+JUMPS = """
+  %t = arith.constant true
+  %s = scf.execute_region -> tensor<64xf32> {
+    cf.cond_br %t, ^one(%y : tensor<64xf32>), ^two(%e : tensor<64xf32>)
+  ^one(%a: tensor<64xf32>):
+    scf.yield %a : tensor<64xf32>
+  ^two(%b: tensor<64xf32>):
+    cf.br ^one(%b : tensor<64xf32>)
+  }
+"""
+HALF = """
+      %r = arith.truncf RESULT : tensor<64xf32> to tensor<64xf16>
+      tt.store %p, %r : tensor<64x!tt.ptr<f16>>"""
+NARROWED |= {
+    "round a while": WHILE + HALF.replace("RESULT", "%s#0") + HALF.replace("RESULT", "%s#1").replace("%r", "%z"),
+    "by jumps": JUMPS + HALF.replace("RESULT", "%s"),
+}
+
 NEEDED = {
+    "round a while, whole": WHILE + HALF.replace("RESULT", "%s#0") + "\n tt.store %q, %s#1 : tensor<64x!tt.ptr<f32>>",
+    "by jumps, whole": JUMPS + "\n      tt.store %q, %s : tensor<64x!tt.ptr<f32>>",
     "stored whole": "tt.store %q, %e : tensor<64x!tt.ptr<f32>>",
     "also stored whole": NARROWED["stored narrow"] + "\n      tt.store %q, %e : tensor<64x!tt.ptr<f32>>",
     "a difference": """

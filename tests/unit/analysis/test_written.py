@@ -133,6 +133,45 @@ CASES = {
         """,
         (0, 1),
     ),
+    "assembly that may write": (
+        """
+        %0 = tt.elementwise_inline_asm "st.global.u32 [$1], 0; mov.u32 $0, 0;"
+          {constraints = "=r,l", packed_element = 1 : i32, pure = false} %q : !tt.ptr<f32> -> i32
+        %1 = tt.elementwise_inline_asm "mov.u64 $0, $1;"
+          {constraints = "=l,l", packed_element = 1 : i32, pure = true} %p : !tt.ptr<f32> -> i64
+        """,
+        (1,),
+    ),
+    "what a call returns": (
+        "%s = tt.call @second(%p, %q) : (!tt.ptr<f32>, !tt.ptr<f32>) -> !tt.ptr<f32>\n tt.store %s, %v : !tt.ptr<f32>",
+        (1,),
+    ),
+    "a region of jumps": (
+        """
+        %s = scf.execute_region -> !tt.ptr<f32> {
+          cf.cond_br %c, ^one(%p : !tt.ptr<f32>), ^two
+        ^one(%a: !tt.ptr<f32>):
+          scf.yield %a : !tt.ptr<f32>
+        ^two:
+          cf.br ^one(%q : !tt.ptr<f32>)
+        }
+        tt.store %s, %v : !tt.ptr<f32>
+        """,
+        (0, 1),
+    ),
+    "for elements": (
+        """
+        %s = tt.splat %p : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+        %m = "tt.map_elementwise"(%s) <{pack = 1 : i32}> ({
+        ^bb0(%a: !tt.ptr<f32>):
+          tt.store %a, %v : !tt.ptr<f32>
+          tt.map_elementwise.return %q : !tt.ptr<f32>
+        }) : (tensor<8x!tt.ptr<f32>>) -> tensor<8x!tt.ptr<f32>>
+        %w = tt.splat %v : f32 -> tensor<8xf32>
+        tt.store %m, %w : tensor<8x!tt.ptr<f32>>
+        """,
+        (0, 1),
+    ),
     "a descriptor": (
         """
         %o = arith.constant 1 : i64
@@ -144,6 +183,11 @@ CASES = {
     ),
 }
 HELPER = """
+tt.func private @second(%a: !tt.ptr<f32>, %b: !tt.ptr<f32>) -> !tt.ptr<f32> {
+  %o = arith.constant 1 : i32
+  %r = tt.addptr %b, %o : !tt.ptr<f32>, i32
+  tt.return %r : !tt.ptr<f32>
+}
 tt.func private @helper(%read: !tt.ptr<f32>, %write: !tt.ptr<f32>, %v: f32) {
   %x = tt.load %read : !tt.ptr<f32>
   tt.store %write, %x : !tt.ptr<f32>

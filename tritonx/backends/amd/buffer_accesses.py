@@ -14,8 +14,9 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
-from tritonx.dialects import arith, gpu_layout, scf, tile
+from tritonx.dialects import arith, gpu_layout, tile
 from tritonx.dialects.amd import BufferLoadOp, BufferStoreOp
+from tritonx.dialects.control_flow import Carried, carried_argument, carried_result
 from tritonx.dialects.tile.enums import CacheModifier
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import replace
@@ -157,10 +158,9 @@ def _narrow(offset: SSAValue) -> SSAValue | None:
     return None
 
 
-def _stays_in_buffer(loop: Any, index: int) -> bool:
+def _stays_in_buffer(carried: Carried) -> bool:
     """Whether a loop carries a pointer of that kind and only adds to it."""
-    argument, end = loop.body.block.args[index + 1], loop.body.block.last_op
-    return _without_offsets(end.operands[index]) is argument and is_small_buffer(loop.iter_args[index])
+    return _without_offsets(carried.yielded.value) is carried.argument and is_small_buffer(carried.initial.value)
 
 
 def _without_offsets(pointer: SSAValue) -> SSAValue:
@@ -172,14 +172,12 @@ def _without_offsets(pointer: SSAValue) -> SSAValue:
 def is_small_buffer(pointer: SSAValue) -> bool:
     """Whether a scalar pointer lies in an argument that 32-bit offsets can address."""
     pointer = _without_offsets(pointer)
-    owner: Any = pointer.owner
-    if isinstance(owner, scf.ForOp):
-        return _stays_in_buffer(owner, next(i for i, result in enumerate(owner.results) if result is pointer))
+    carried = carried_argument(pointer) if isinstance(pointer, BlockArgument) else carried_result(pointer)
+    if carried is not None:
+        return _stays_in_buffer(carried)
     if not isinstance(pointer, BlockArgument):
         return False
-    function: Any = owner.parent_op()
-    if isinstance(function, scf.ForOp) and pointer.index:
-        return _stays_in_buffer(function, pointer.index - 1)
+    function: Any = pointer.block.parent_op()
     if not isinstance(function, tile.FuncOp) or pointer.owner is not function.body.blocks.first:
         return False
     attributes: Any = function.arg_attrs

@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.axis_info import analyze_axes
 from tritonx.backends.amd.buffer_accesses import Split, is_small_buffer, offsets_of, split
 from tritonx.dialects import scf, tile
+from tritonx.dialects.control_flow import Carried, carried_by
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import erase
 from tritonx.ir.fold import constant_of
@@ -35,7 +36,8 @@ class CarryScalarPointers(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in [inner for inner in op.walk() if isinstance(inner, scf.ForOp)]:
-            candidates = [found for index in range(len(loop.iter_args)) if (found := _carried(loop, index)) is not None]
+            moving = [_moving(index, carried) for index, carried in enumerate(carried_by(loop))]
+            candidates = [found for found in moving if found is not None]
             if not candidates:
                 continue
             facts = analyze_axes(op)
@@ -47,7 +49,7 @@ class CarryScalarPointers(ModulePass):
 
 
 @dataclass(frozen=True)
-class Carried:
+class Moving:
     """The tile at ``index`` among a loop's carried values, as it is before the loop, and the numbers that an iteration
     adds to it."""
 
@@ -56,16 +58,14 @@ class Carried:
     steps: tuple[SSAValue | int, ...]
 
 
-def _carried(loop: Any, index: int) -> Carried | None:
-    block: Block = loop.body.block
-    argument, end = block.args[index + 1], block.last_op
-    if end is None or not is_tensor(type_of(argument)) or not isinstance(_element(argument), tile.PointerType):
+def _moving(index: int, carried: Carried) -> Moving | None:
+    if not is_tensor(type_of(carried.argument)) or not isinstance(_element(carried.argument), tile.PointerType):
         return None
-    steps = _steps(end.operands[index], argument)
-    start = split(loop.iter_args[index]) if steps else None
+    steps = _steps(carried.yielded.value, carried.argument)
+    start = split(carried.initial.value) if steps else None
     if start is None or not start.parts or not is_small_buffer(start.base):
         return None
-    return Carried(index, start, steps)
+    return Moving(index, start, steps)
 
 
 def _element(value: SSAValue) -> Attribute:
@@ -88,7 +88,7 @@ def _steps(value: SSAValue, argument: SSAValue) -> tuple[SSAValue | int, ...]:
     return tuple(steps)
 
 
-def _rewrite(loop: Any, found: list[Carried]) -> None:
+def _rewrite(loop: Any, found: list[Moving]) -> None:
     """The loop with scalars in the place of the tiles."""
     block: Block = loop.body.block
     end = block.last_op

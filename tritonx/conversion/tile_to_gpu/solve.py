@@ -40,6 +40,7 @@ from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout
 from tritonx.conversion.tile_to_gpu.relations import plain, relation_of
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import cf, scf, tile
+from tritonx.dialects.control_flow import is_per_element
 from tritonx.ir.effects import has_effects, is_terminator, may_read, may_write
 from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError
@@ -377,7 +378,7 @@ def _in_combine_region(op: Operation) -> bool:
     """Whether an op is in the region of a reduction or its like, where there are only scalars."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, tile.FuncOp):
-        if isinstance(parent, tile.ReduceOp | tile.ScanOp | tile.MapElementwiseOp):
+        if is_per_element(parent):
             return True
         parent = parent.parent_op()
     return False

@@ -17,6 +17,7 @@ from tritonx.conversion.tile_to_loops.families import VIEW_SOURCES, is_inline
 from tritonx.conversion.tile_to_loops.groups import Group, Item, Materialise, Plan, nested_operands
 from tritonx.conversion.tile_to_loops.types import is_narrow_float
 from tritonx.dialects import scf, tile
+from tritonx.dialects.control_flow import carried_by, carried_result
 from tritonx.ir.types import element_type, is_tensor
 
 if TYPE_CHECKING:
@@ -45,14 +46,13 @@ def prefer_accumulators(e: Emitter, plan: Plan) -> None:
         if isinstance(item, tile.DotOp | tile.DotScaledOp) and sole_use(item.c) and made_by_group(plan, item.c):
             e.preferred.setdefault(item.c, item.results[0])
         if isinstance(item, scf.ForOp):
-            for operand, argument in zip(item.operands[3:], item.regions[0].block.args[1:], strict=True):
+            for operand, argument in ((each.initial.value, each.argument) for each in carried_by(item)):
                 if is_tensor(operand.type) and e.index.carried(argument) is None and sole_use(operand):
                     if made_by_group(plan, operand) or isinstance(operand.owner, tile.DotOp):
                         e.preferred.setdefault(operand, argument)
-                    elif isinstance(operand.owner, scf.ForOp):
-                        previous = operand.owner.regions[0].block.args[list(operand.owner.results).index(operand) + 1]  # pyright: ignore[reportArgumentType]
-                        if e.index.carried(previous) is None:
-                            e.preferred.setdefault(previous, argument)
+                    elif (through := carried_result(operand)) is not None:
+                        if e.index.carried(through.argument) is None:
+                            e.preferred.setdefault(through.argument, argument)
 
 
 def sole_use(value: SSAValue) -> bool:
@@ -81,9 +81,8 @@ def prefer_carried(e: Emitter, plan: Plan, arguments: list[BlockArgument], yield
         if all(r.item < first or (r.item == first and r.aligned) for r in reads):
             e.preferred[value] = argument
             e.overwrites[chain[-1]] = argument
-            if isinstance(value.owner, scf.ForOp):
-                inner = value.owner.regions[0].block.args[list(value.owner.results).index(value) + 1]  # pyright: ignore[reportArgumentType]
-                e.preferred[inner] = argument
+            if (through := carried_result(value)) is not None:
+                e.preferred[through.argument] = argument
 
 
 def _chain(plan: Plan, value: SSAValue, argument: SSAValue) -> list[SSAValue]:

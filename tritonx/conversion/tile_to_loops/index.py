@@ -24,10 +24,11 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseArrayBase
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tritonx.conversion.tile_to_loops.constants import splat_constant
 from tritonx.dialects import arith, scf, tile
+from tritonx.dialects.control_flow import Carried, carried_argument, carried_result
 from tritonx.ir.types import PointerType, element_type, i32, i64, is_tensor, shape_of
 
 MAX_TERMS = 32
@@ -177,40 +178,36 @@ class IndexAnalysis:
 
     def carried(self, argument: BlockArgument) -> Form | None:
         """The initial form of a tile that a for loop advances uniformly; None if it must be carried as a tile."""
-        loop = argument.block.parent_op()
-        if not isinstance(loop, scf.ForOp) or argument.index == 0 or not is_tensor(argument.type):
-            return None
         if argument not in self._carried:
+            if not is_tensor(argument.type) or (through := carried_argument(argument)) is None:
+                return None
             self._carried[argument] = None  # while the loop's own body is asked about itself
-            self._carried[argument] = self._advance(loop, argument)
+            self._carried[argument] = self._advance(through)
             for known in [v for v, f in self._forms.items() if f is None or _mentions(f, argument)]:
                 del self._forms[known]
         return self._carried[argument]
 
     def step(self, argument: BlockArgument) -> Polynomial:
         """By how much each iteration advances a carried tile: a uniform polynomial over the body's scalars."""
-        yielded = self._yielded(argument)
-        form, initial = self.form(yielded), self._carried[argument]
+        through = carried_argument(argument)
+        assert through is not None, "carried by a loop"
+        form, initial = self.form(through.yielded.value), self._carried[argument]
         assert form is not None and initial is not None
         return form.offset - initial.offset - Polynomial.atom(CarriedAtom(argument))
 
     # ---- loops
 
-    def _yielded(self, argument: BlockArgument) -> SSAValue:
-        terminator = argument.block.last_op
-        assert terminator is not None
-        return terminator.operands[argument.index - 1]
-
-    def _advance(self, loop: Operation, argument: BlockArgument) -> Form | None:
+    def _advance(self, through: Carried) -> Form | None:
+        argument = through.argument
         element = element_type(argument.type)
         if not (isinstance(element, PointerType) or element in (i32, i64)):
             return None
-        initial = self.form(loop.operands[3 + argument.index - 1])
+        initial = self.form(through.initial.value)
         if initial is None or any(isinstance(a, TensorAtom) and a.value is argument for a in initial.offset.atoms()):
             return None
         assumed = Form(initial.base, initial.offset + Polynomial.atom(CarriedAtom(argument)))
         saved, self._forms = self._forms, {**self._forms, argument: assumed}
-        after = self.form(self._yielded(argument))
+        after = self.form(through.yielded.value)
         self._forms = saved
         if after is None or after.base is not initial.base:
             return None
@@ -223,9 +220,9 @@ class IndexAnalysis:
             return Form(initial.base, initial.offset + Polynomial.atom(CarriedAtom(value)))
         return self._opaque(value)
 
-    def _of_loop_result(self, value: SSAValue, loop: Operation, index: int) -> Form | None:
-        body: Block = loop.regions[0].block
-        initial = self.carried(body.args[index + 1])
+    def _of_loop_result(self, value: SSAValue) -> Form | None:
+        through = carried_result(value)
+        initial = None if through is None else self.carried(through.argument)
         if initial is not None:
             return Form(initial.base, initial.offset + Polynomial.atom(CarriedAtom(value)))
         return self._opaque(value)
@@ -251,7 +248,7 @@ class IndexAnalysis:
         op = value.owner
         assert isinstance(op, Operation)
         if isinstance(op, scf.ForOp):
-            return self._of_loop_result(value, op, cast(Any, value).index)
+            return self._of_loop_result(value)
         rule = _RULES.get(type(op))
         form = rule(self, op) if rule is not None else None
         if form is None or len(form.offset.terms) > MAX_TERMS:

@@ -14,7 +14,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from tritonx.analysis.pointer_sources import ALL, FIRST, sources
+from tritonx.analysis.pointer_sources import sources
 from tritonx.dialects import arith, cf, scf, tile
 from tritonx.ir.fold import constant_of
 from tritonx.ir.types import bit_width, element_type, pointee_of
@@ -176,9 +176,13 @@ def _points(value: SSAValue) -> bool:
 
 
 CARRY = (
-    *FIRST, *ALL, arith.SelectOp, cf.BranchOp, cf.ConditionalBranchOp, scf.ForOp, scf.WhileOp, scf.IfOp, scf.YieldOp,
-    scf.ConditionOp, scf.ExecuteRegionOp,
+    tile.AddPtrOp, tile.SplatOp, tile.UnsplatOp, tile.ExpandDimsOp, tile.BroadcastOp, tile.ReshapeOp, tile.TransOp,
+    tile.SplitOp, tile.GatherOp, tile.BitcastOp, tile.MakeTensorPtrOp, tile.AdvanceOp, tile.MakeTensorDescOp,
+    tile.CatOp, tile.JoinOp, arith.SelectOp,
+    cf.BranchOp, cf.ConditionalBranchOp, scf.ForOp, scf.WhileOp, scf.IfOp, scf.YieldOp, scf.ConditionOp,
+    scf.ExecuteRegionOp,
 )  # fmt: skip
+"""Ops that make pointers of pointers, or hand them on."""
 _ACCESS = (
     tile.LoadOp, tile.StoreOp, tile.AtomicRMWOp, tile.AtomicCASOp, tile.DescriptorLoadOp, tile.DescriptorStoreOp,
     tile.DescriptorReduceOp, tile.DescriptorGatherOp, tile.DescriptorScatterOp,

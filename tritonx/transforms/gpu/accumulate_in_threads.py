@@ -25,9 +25,10 @@ from xdsl.passes import ModulePass
 
 from tritonx.analysis.combiner import combiner
 from tritonx.dialects import arith, scf, tile
+from tritonx.dialects.control_flow import Carried, carried_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, attribute_of, encoding_value
 from tritonx.ir.builder import Builder
-from tritonx.ir.edit import clone_region, erase, set_type, terminator_of
+from tritonx.ir.edit import clone_region, erase, set_type
 from tritonx.ir.types import bit_width, element_type, encoding_of, i32, is_tensor, shape_of, tensor, type_of
 from tritonx.layouts import axis_bits, infer, linear_layout
 from tritonx.layouts.encodings import DistributedEncoding, Ints
@@ -65,10 +66,10 @@ class AccumulateInThreads(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):
             if isinstance(inner, scf.ForOp):
-                for number in range(len(inner.results)):
-                    found = _find(inner, number)
+                for carried in carried_by(inner):
+                    found = _find(inner, carried)
                     if found is not None:
-                        _rewrite(inner, number, found)
+                        _rewrite(inner, carried, found)
 
 
 @dataclass(frozen=True)
@@ -81,11 +82,11 @@ class _Accumulation:
     """The axis as (extent, whether a thread holds all of it) of its parts, slowest first."""
 
 
-def _find(loop: scf.ForOp, number: int) -> _Accumulation | None:
-    argument = loop.body.block.args[number + 1]
+def _find(loop: scf.ForOp, through: Carried) -> _Accumulation | None:
+    argument = through.argument
     if not _used_once(argument):
         return None
-    value: SSAValue = terminator_of(loop.body.block).operands[number]
+    value = through.yielded.value
     steps: list[tuple[tile.ReduceOp, Operation]] = []
     while value is not argument:
         step = _step(loop, value)
@@ -162,9 +163,8 @@ def _own_parts(op: tile.ReduceOp) -> tuple[tuple[int, bool], ...] | None:
     return tuple(parts)
 
 
-def _rewrite(loop: scf.ForOp, number: int, found: _Accumulation) -> None:
-    argument = loop.body.block.args[number + 1]
-    initial, result = loop.operands[3 + number], loop.results[number]
+def _rewrite(loop: scf.ForOp, through: Carried, found: _Accumulation) -> None:
+    argument, initial, result = through.argument, through.initial.value, through.result
     old_type = type_of(result)
     kept = 0
     carried: SSAValue = argument
@@ -176,9 +176,9 @@ def _rewrite(loop: scf.ForOp, number: int, found: _Accumulation) -> None:
         operands = [value if v is reduce.results[0] else carried for v in update.operands]
         made = builder_after(update).create(update.__class__, operands, (type_,), dict(update.properties))
         carried = made.results[0]
-    terminator_of(loop.body.block).operands[number] = carried
+    through.yielded.set(carried)
     type_ = type_of(carried)
-    loop.operands[3 + number] = Builder.before(loop).constant(NEUTRAL[combine](bit_width(type_)), type_)
+    through.initial.set(Builder.before(loop).constant(NEUTRAL[combine](bit_width(type_)), type_))
     for reduce, update in reversed(found.steps):
         erase(update)
         erase(reduce)

@@ -17,9 +17,11 @@ from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import scratch_size
 from tritonx.dialects import tile
+from tritonx.dialects.control_flow import is_per_element
+from tritonx.dialects.effects import EffectList, Kind, Resource, effects_of
 from tritonx.dialects.gpu_layout import ConvertLayoutOp
 from tritonx.ir.edit import move_before
-from tritonx.ir.effects import is_speculatable, may_write
+from tritonx.ir.effects import is_speculatable
 from tritonx.layouts import LinearLayout
 from tritonx.layouts.convert import SCRATCH_LIMIT
 from tritonx.transforms.gpu.exchanges import (
@@ -78,11 +80,18 @@ def _synchronises(op: Operation) -> bool:
     """Whether an op may wait for other threads, or touch shared memory: no group reaches across it."""
     if isinstance(op, ConvertLayoutOp):
         return scratch_size(op) > 0
-    if op.regions and not isinstance(op, tile.ReduceOp | tile.ScanOp | tile.MapElementwiseOp):
+    if op.regions and not is_per_element(op):
         return True
     if scratch_size(op) or isinstance(op, tile.CallOp):
         return True
-    return not isinstance(op, tile.LoadOp | tile.StoreOp) and may_write(op)
+    effects = effects_of(op)
+    return effects is None or not (_all(effects, Kind.READ) or _all(effects, Kind.WRITE))
+
+
+def _all(effects: EffectList, kind: Kind) -> bool:
+    """Whether all that an op does to others' memory is to read, or to write global memory."""
+    others = [e for e in effects if e.resource is not Resource.SCRATCH and e.kind not in (Kind.TRAP, Kind.HINT)]
+    return all(e.kind is kind and (kind is Kind.READ or e.resource is Resource.GLOBAL) for e in others)
 
 
 def _gather(group: list[ConvertLayoutOp], op: ConvertLayoutOp) -> bool:

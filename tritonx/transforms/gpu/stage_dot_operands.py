@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import buffers_of
 from tritonx.dialects import scf, tile
+from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.gpu_layout import (
     ConvertLayoutOp,
     LocalAllocOp,
@@ -258,7 +259,7 @@ def _thread_words(dot: tile.DotOp, convert: ConvertLayoutOp) -> int:
     """Registers of a thread that are taken while the product is computed: by the operand, by the tiles that the loop
     around it carries, and by the result where it is none of these."""
     loop = dot.parent_op()
-    carried: list[SSAValue] = list(loop.body.block.args[1:]) if isinstance(loop, scf.ForOp) else []
+    carried = [each.argument for each in carried_by(loop)] if isinstance(loop, scf.ForOp) else []
     result = [] if dot.c in carried else [dot.d]
     return sum(_words(type_of(value)) for value in (convert.result, *carried, *result))
 

@@ -12,11 +12,9 @@ from xdsl.traits import IsolatedFromAbove
 
 from tritonx.dialects import tile
 from tritonx.dialects.arith import ConstantOp
+from tritonx.dialects.control_flow import is_per_element
 from tritonx.ir.edit import replace
 from tritonx.ir.fold import RULES, Constant, Replacement, attribute_for
-
-SCALAR_CODE = tile.ReduceOp | tile.ScanOp | tile.MapElementwiseOp
-"""Ops whose region is a small function of scalars. Constants stay in it, so that it can be lowered on its own."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def _visit(op: Operation, home: Constants) -> None:
             home.keep(op)
         return
     if op.regions:
-        own = isinstance(op, SCALAR_CODE) or op.has_trait(IsolatedFromAbove)
+        own = is_per_element(op) or op.has_trait(IsolatedFromAbove)
         for region in op.regions:
             fold_region(region, None if own else home)
         return
