@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.analysis import axis_value as v
-from tritonx.analysis.axis_rules import RULES, hint_values, is_repeatable, nothing_known, rank_of, with_hints
+from tritonx.analysis.axis_rules import RULES, hint_values, is_repeatable, nothing_known, rank_of, with_hints, wrapped
 from tritonx.analysis.axis_value import AxisInfo, meet
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.arith import CmpiPredicate
@@ -174,7 +174,7 @@ class _Analysis:
     def _compute(self, op: Operation) -> None:
         rule = RULES.get(op.__class__)
         if rule is not None:
-            info = rule(op, [self.of(operand) for operand in op.operands])
+            info = wrapped(rule(op, [self.of(operand) for operand in op.operands]), type_of(op.results[0]))
             # The table's rules have one result, or (split) results of equal facts.
             self._set(op.results, [with_hints(op, info)] * len(op.results))
             return

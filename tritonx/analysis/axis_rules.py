@@ -336,6 +336,16 @@ HINTS = {"tt.contiguity": "contiguity", "tt.divisibility": "divisibility", "tt.c
 """Attributes of an op that state more than the analysis finds (from `tl.multiple_of` and its like)."""
 
 
+def wrapped(info: AxisInfo, type_: Attribute) -> AxisInfo:
+    """The facts with a constant that integers of the type can be: a product of two may exceed them."""
+    width = width_of(type_)
+    if info.constant is None or width is None or width < 2:
+        return info
+    half = 1 << (width - 1)
+    constant = (info.constant + half) % (2 * half) - half
+    return info if constant == info.constant else replace(info, constant=constant, non_negative=constant >= 0)
+
+
 def with_hints(op: Operation, value: AxisInfo) -> AxisInfo:
     """The facts and what the op's own attributes promise."""
     for name, field in HINTS.items():

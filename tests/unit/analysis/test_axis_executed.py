@@ -120,3 +120,21 @@ def test_loops_between_jumps_settle() -> None:
     facts = analyze_axes(module)
     found = {r.name_hint: facts.of(r).divisibility for op in module.walk() for r in op.results if r.name_hint}
     assert found["sum"] == found["more"] == found["z"] == found["chosen"] == (8,)
+
+
+def test_a_constant_is_what_is_left_of_it() -> None:
+    module = parse_module("""
+      tt.func public @f() {
+        %a = arith.constant 65536 : i32
+        %c = arith.constant 63 : i32
+        %product = arith.muli %a, %a : i32
+        %least = arith.minsi %product, %c : i32
+        %b = arith.constant 32768 : i32
+        %negative = arith.muli %a, %b : i32
+        tt.return
+      }
+    """)
+    facts = analyze_axes(module)
+    found = {r.name_hint: facts.of(r) for op in module.walk() for r in op.results if r.name_hint}
+    assert [found[name].constant for name in ("product", "least", "negative")] == [0, 0, -(1 << 31)]
+    assert not found["negative"].non_negative
