@@ -84,5 +84,11 @@ def _exactly(channel: socket.socket, size: int, deadline: float | None) -> bytes
 
 
 def _left(deadline: float | None) -> float | None:
-    """Seconds until ``deadline``; a passed one leaves so little that waiting fails at once."""
-    return None if deadline is None else max(deadline - time.monotonic(), 1e-6)
+    """Seconds until ``deadline``. Raises ``TimeoutError`` once it has passed, whatever has arrived since: what a busy
+    machine lets come in time is no other result."""
+    if deadline is None:
+        return None
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
