@@ -109,7 +109,6 @@ OURS = [
     case
     for case in CASES
     if case.kernel in ("pointers", "host_descriptors", "column_sum")  # the others write tensor maps themselves
-    and not case.name.endswith("_specialised")  # one warp announces bytes while the others may still wait
 ]
 """Programs whose memory our passes place, and all the barriers that they need."""
 

@@ -39,10 +39,16 @@ class Pending:
     writes: frozenset[Interval] = frozenset()
     late: frozenset[Late] = frozenset()
     owned: frozenset[tuple[Interval, Hashable]] = frozenset()
+    waiting: bool = False
+    """Whether some threads may still wait at an mbarrier that others have passed."""
 
     def joined(self, other: Pending) -> Pending:
         return Pending(
-            self.reads | other.reads, self.writes | other.writes, self.late | other.late, self.owned | other.owned
+            self.reads | other.reads,
+            self.writes | other.writes,
+            self.late | other.late,
+            self.owned | other.owned,
+            self.waiting or other.waiting,
         )
 
     def of_others(self, scratch: Interval, owners: Hashable) -> list[Interval]:
@@ -69,6 +75,7 @@ class Pending:
             self.writes | {interval for _, kind, interval in over if kind is Kind.WRITE},
             self.late - frozenset(over) if for_all else self.late,
             self.owned,
+            self.waiting,
         )
 
 
@@ -77,17 +84,23 @@ class Accesses:
     """What an op does to shared memory: `reads` and `writes` by its threads, which are over with it, `late` ones, and
     `told`: asynchronous writes of which an mbarrier tells all who wait at it. Those who use an mbarrier do not wait for
     each other, but for who made it, as readers do; they are among the reads. An arrival that one thread makes `for_all`
-    tells that all have come as far."""
+    tells that all have come as far. Where one thread `goes_on` for all with what an mbarrier's next phase is made of,
+    none may wait for an earlier one still: a thread that comes late sees only whether a phase is odd. `waits`: at an
+    mbarrier."""
 
     reads: list[Interval] = field(default_factory=list[Interval])
     writes: list[Interval] = field(default_factory=list[Interval])
     late: list[Late] = field(default_factory=list[Late])
     told: list[Interval] = field(default_factory=list[Interval])
     for_all: bool = False
+    goes_on: bool = False
+    waits: bool = False
 
     def need_barrier(self, pending: Pending) -> bool:
         """Whether other threads must be waited for first."""
         if self.for_all and (pending.reads or pending.writes or pending.owned):
+            return True
+        if pending.waiting and (self.goes_on or self.told):
             return True
         changed = [*self.writes, *self.told, *(interval for _, kind, interval in self.late if kind is Kind.WRITE)]
         read = [*self.reads, *(interval for _, kind, interval in self.late if kind is Kind.READ)]
@@ -101,6 +114,7 @@ class Accesses:
             reads=pending.reads | frozenset(self.reads),
             writes=pending.writes | frozenset(self.writes),
             late=pending.late | frozenset(self.late),
+            waiting=pending.waiting or self.waits,
         )
 
 
@@ -111,7 +125,12 @@ def accesses_of(op: Operation, where: Where) -> Accesses:
     """What an op, without its regions, does to the shared memory that its operands name. Raises PassError for one that
     is given memory and does not say what it does with it."""
     effects = effects_of(op) if not op.regions else ()
-    found = Accesses(for_all=any(map(_is_for_all, effects or ())))
+    at_barriers = [effect.kind for effect in effects or () if effect.resource is Resource.MBARRIER]
+    found = Accesses(
+        for_all=any(map(_is_for_all, effects or ())),
+        goes_on=Kind.EXPECT in at_barriers,
+        waits=Kind.WAIT in at_barriers,
+    )
     if effects is None:
         if any(isinstance(type_of(value), MemDescType) for value in op.operands):
             raise PassError(op, f"{op.name} is given memory, and does not declare what it does with it")

@@ -175,6 +175,31 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return %x, %y : !tile, !tile
   }
 
+  // One thread says what the next phase waits for, and issues the copy, for all: none may wait for an earlier phase still.
+  // CHECK-LABEL: @produced
+  // CHECK: ttng.init_barrier
+  // CHECK-NEXT: ttg.local_barrier
+  // CHECK: scf.for
+  // CHECK: ttng.wait_barrier
+  // CHECK-NEXT: ttg.local_barrier
+  // CHECK-NEXT: ttng.barrier_expect
+  // CHECK-NEXT: ttng.async_tma_copy_global_to_local
+  // CHECK-NEXT: }
+  tt.func public @produced(%d: !tt.tensordesc<tensor<64x32xf16, #nv>>, %n: i32) {
+    %true = arith.constant true
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %m = ttg.local_alloc : () -> !ttg.memdesc<64x32xf16, #nv, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #one, #smem, mutable>
+    ttng.init_barrier %b, 1 : !ttg.memdesc<1xi64, #one, #smem, mutable>
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      ttng.wait_barrier %b, %i : !ttg.memdesc<1xi64, #one, #smem, mutable>
+      ttng.barrier_expect %b, 4096, %true : !ttg.memdesc<1xi64, #one, #smem, mutable>
+      ttng.async_tma_copy_global_to_local %d[%i, %i] %m, %b, %true : !tt.tensordesc<tensor<64x32xf16, #nv>>, !ttg.memdesc<1xi64, #one, #smem, mutable> -> !ttg.memdesc<64x32xf16, #nv, #smem, mutable>
+    }
+    tt.return
+  }
+
   // A copy to global memory reads until it has been waited for, which one thread does for all.
   // CHECK-LABEL: @stored
   // CHECK: ttg.local_store
