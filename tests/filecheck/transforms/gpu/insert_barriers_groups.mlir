@@ -178,9 +178,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // One thread says what the next phase waits for, and issues the copy, for all: none may wait for an earlier phase still.
   // CHECK-LABEL: @produced
   // CHECK: ttng.init_barrier
-  // CHECK-NEXT: ttg.local_barrier
-  // CHECK: scf.for
-  // CHECK: ttng.wait_barrier
+  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: scf.for
+  // CHECK-NEXT: ttng.wait_barrier
   // CHECK-NEXT: ttg.local_barrier
   // CHECK-NEXT: ttng.barrier_expect
   // CHECK-NEXT: ttng.async_tma_copy_global_to_local
@@ -192,6 +192,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %m = ttg.local_alloc : () -> !ttg.memdesc<64x32xf16, #nv, #smem, mutable>
     %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #one, #smem, mutable>
     ttng.init_barrier %b, 1 : !ttg.memdesc<1xi64, #one, #smem, mutable>
+    gpu.barrier
     scf.for %i = %c0 to %n step %c1 : i32 {
       ttng.wait_barrier %b, %i : !ttg.memdesc<1xi64, #one, #smem, mutable>
       ttng.barrier_expect %b, 4096, %true : !ttg.memdesc<1xi64, #one, #smem, mutable>
