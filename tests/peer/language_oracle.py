@@ -101,6 +101,7 @@ def our_ops() -> dict[str, Any]:
     from tritonx.frontend.compile import make_module
     from tritonx.ir.text import print_module
     from tritonx.ir.verify import verify
+    from tritonx.transforms.tile.dce import remove_dead_ops
 
     found: dict[str, Any] = {}
     for name, kernel, signature, constants in language_kernels.CASES:
@@ -110,21 +111,11 @@ def our_ops() -> dict[str, Any]:
         try:
             module = make_module(kernel, full, values, {}, Options(), Target("cuda", 90, 32))
             verify(module)
-            remove_dead(module)
+            remove_dead_ops(module.body)
             found[name] = histogram(print_module(module))
         except Exception as error:
             found[name] = f"{type(error).__name__}: {error}"
     return found
-
-
-def remove_dead(module: Any) -> None:
-    from xdsl.transforms.dead_code_elimination import is_trivially_dead
-
-    for op in reversed(list(module.walk())):
-        unused = all(result.first_use is None for result in op.results)
-        if unused and (is_trivially_dead(op) or op.name == "tt.load"):
-            op.detach()
-            op.erase()
 
 
 def histogram(text: str) -> dict[str, int]:

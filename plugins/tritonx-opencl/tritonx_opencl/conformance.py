@@ -10,6 +10,7 @@ import argparse
 import os
 import secrets
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -19,18 +20,34 @@ from tritonx_opencl import TARGETS
 from tritonx_opencl.defects import CRASH_REPORT, known
 
 CHOICE = "TRITONX_OPENCL_TARGET"
+CACHE = "TRITONX_CACHE_DIR"
+
+
+def _afresh(name: str, seed: int) -> Iterator[isolated.Result]:
+    """A case with no code from a cache: LLVM writes other SPIR-V for the same text in a process that has written some
+    before, and the compiler crashes on one and not on the other."""
+    before = os.environ.get(CACHE)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[CACHE] = folder
+        try:
+            yield from isolated.run("opencl", [name], seed)
+        finally:
+            if before is None:
+                del os.environ[CACHE]
+            else:
+                os.environ[CACHE] = before
 
 
 def run(target: str, names: Sequence[str], seed: int) -> Iterator[isolated.Result]:
     """A result for each case that the implementation does not get wrong by itself. Raises RuntimeError without it.
 
-    A case in which its compiler crashes is run once more, in a process of its own."""
+    A case in which its compiler crashes is run once more, compiled afresh in a process of its own."""
     before = os.environ.get(CHOICE)
     os.environ[CHOICE] = target
     try:
         for result in isolated.run("opencl", [name for name in names if known(parted(name)[0], target) is None], seed):
             crashed = result.kind == "died" and CRASH_REPORT in result.message
-            yield from isolated.run("opencl", [result.name], seed) if crashed else [result]
+            yield from _afresh(result.name, seed) if crashed else [result]
     finally:
         if before is None:
             del os.environ[CHOICE]

@@ -77,6 +77,10 @@ def shift(opcode: str) -> Emit:
     def emit(op: Operation, f: FunctionEmitter) -> None:
         a, count = f.get(op.operands[0]), f.get(op.operands[1])
         last = int(a.elem[1:]) - 1
+        if not last:  # of one bit only 0 is no shift by the width, and an arithmetic one leaves the sign
+            kept = _apply(f, "and", a, _apply(f, "xor", count, _number(count, 1)))
+            f.result(op, a if opcode == "ashr" else kept)
+            return
         known = f.module.axis_info.of(op.operands[1]).constant
         if (known is None and last < f.machine.shifts_saturate) or (known is not None and 0 <= known <= last):
             f.result(op, _apply(f, opcode, a, count))
