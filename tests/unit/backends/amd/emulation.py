@@ -323,7 +323,9 @@ class BufferAccess:
         data = file_of(accumulators, self.lanes) if self.accumulators else registers
         count = max(1, self.nbytes // 4)
         for lane in np.flatnonzero(active(scalars, self.lanes)):
-            offset = int(registers[self.address, lane]) + self.offset
+            # In 32 bits, which wrap: after Sea Islands the sum is not checked, and before gfx1250 not wider. On that
+            # ground LLVM splits offsets into register and immediate (its pull request 207821 has the formulas).
+            offset = int(registers[self.address, lane]) + self.offset & 0xFFFFFFFF
             inside = offset + self.nbytes <= size
             place = (high << 32 | low) + uniform + offset
             own = data[self.data : self.data + count, lane]
