@@ -16,8 +16,9 @@ from tritonx.backends.api import Compilation
 from tritonx.interpreter.launch import bind
 from tritonx.ir.pipeline import run_pass_stage
 from tritonx.ir.text import print_module
-from tritonx.testing.conformance import cases
+from tritonx.testing.conformance import Case, cases
 from tritonx.testing.conformance.device import find, host_arguments, options_for
+from tritonx.testing.conformance.isolated import is_refusal
 
 FOLDER = Path(__file__).parents[2] / "filecheck"
 SOURCES = ("dialects", "transforms", "conversion", "backends")
@@ -69,15 +70,24 @@ def kernels(seed: int) -> tuple[str, ...]:
         device: Any = find(random.Random(f"{seed}/{case.name}").choice(("cuda:90", "cuda:75", "hip:gfx942")))
         if device.unsupported(case) is not None:
             continue
-        trial = case.trial(seed)
-        options = options_for(case, device.backend, device.target)
-        arguments = host_arguments(trial)
-        module = bind(case.kernel, arguments, dict(trial.constants), options, device.target).module
-        found.append(print_module(module))
-        for stage in device.backend.stages(device.target, options)[:2]:
-            run_pass_stage(module, stage, Compilation(device.target, options))
-            found.append(print_module(module))
+        try:
+            found += stages_of(case, device, seed)
+        except Exception as problem:
+            if not (case.optional and is_refusal(problem)):  # what a target need not take
+                raise
     return tuple(text for text in found if len(text) < LONGEST)
+
+
+def stages_of(case: Case, device: Any, seed: int) -> list[str]:
+    """The texts of one kernel for a target."""
+    trial = case.trial(seed)
+    options = options_for(case, device.backend, device.target)
+    module = bind(case.kernel, host_arguments(trial), dict(trial.constants), options, device.target).module
+    found = [print_module(module)]
+    for stage in device.backend.stages(device.target, options)[:2]:
+        run_pass_stage(module, stage, Compilation(device.target, options))
+        found.append(print_module(module))
+    return found
 
 
 def mutant(seed: int, number: int) -> str:
