@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tritonx.backends.nvidia.mbarrier import CONVERGENT, assembly
 from tritonx.backends.nvidia.warp_group_operands import InMemory, InRegisters
-from tritonx.backends.nvidia.warp_group_registers import made, packed, unpacked, waited
+from tritonx.backends.nvidia.warp_group_registers import made, packed, results_of, unpacked, waited
 from tritonx.conversion.gpu_to_llvm import control
 from tritonx.conversion.gpu_to_llvm.dot import Position
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation
 
     from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
-
-WARPS = 4
-"""In a warp group."""
-
-ROWS = 64
-"""Of A, for one instruction."""
 
 _NAMES = {"f16": "f16", "bf16": "bf16", "f32": "tf32", "i8": "s8", "f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 
@@ -179,10 +173,9 @@ def issue(
     row, column = corner
     elem = next(llvm for llvm, (ptx, _) in _RESULTS.items() if ptx == instruction.d)
     given, held = packed(f, elem, given)
-    letter = "f" if held == "float" else "r"
     count = len(given)
     operands = [f"{held} {x}" for x in given]
-    constraints = [f"={letter}"] * count + [str(i) for i in range(count)]
+    constraints = [str(i) for i in range(count)]
     results = "{" + ", ".join(f"${i}" for i in range(count)) + "}"
     position = 2 * count
     predicate = {"true": "1", "false": "0"}.get(keeps)
@@ -210,11 +203,10 @@ def issue(
             rest += "".join(f", {int(not operand.is_k_major)}" for operand in majors)
         scale = predicate if k == ks.start else "1"
         lines.append(f"{instruction.mnemonic} {results}, {left}, {right}, {scale}{rest};")
-    struct = held if count == 1 else "{ " + ", ".join([held] * count) + " }"
     text = "\\0A\\09".join(lines)
-    called = f.inst(f'call {struct} asm sideeffect "{text}", "{",".join(constraints)},~{{memory}}"'
-                    f'({", ".join(operands)}) {CONVERGENT}')  # fmt: skip
-    return unpacked(f, elem, held, [f.inst(f"extractvalue {struct} {called}, {i}") for i in range(count)])
+    constraints.append("~{memory}")
+    names = results_of(f, [held] * count, f'sideeffect "{text}"', constraints, operands, CONVERGENT)
+    return unpacked(f, elem, held, names)
 
 
 def precise(

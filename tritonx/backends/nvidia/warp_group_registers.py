@@ -23,18 +23,37 @@ def waited(f: FunctionEmitter, pendings: int, values: list[Tile]) -> list[Tile]:
     if not types:
         assembly(f, text)
         return values
-    operands = ", ".join(f"{held} {x}" for held, given in words for x in given)
-    letters = [f"={'f' if t == 'float' else 'r'}" for t in types]
-    constraints = ",".join([*letters, *(str(i) for i in range(len(types)))])
-    struct = types[0] if len(types) == 1 else "{ " + ", ".join(types) + " }"
+    operands = [f"{held} {x}" for held, given in words for x in given]
     f.module.attributes[CONVERGENT] = "convergent nounwind"
-    called = f.inst(f'call {struct} asm sideeffect "{text}", "{constraints},~{{memory}}"({operands}) {CONVERGENT}')
-    names = [called] if len(types) == 1 else [f.inst(f"extractvalue {struct} {called}, {i}") for i in range(len(types))]
+    constraints = [*map(str, range(len(types))), "~{memory}"]
+    names = results_of(f, types, f'sideeffect "{text}"', constraints, operands, CONVERGENT)
     out: list[Tile] = []
     for value, (held, given) in zip(values, words, strict=True):
         own, names = names[: len(given)], names[len(given) :]
         out.append(Tile.wide(value.elem, value.n, f.pack(value.elem, unpacked(f, value.elem, held, own))))
     return out
+
+
+def letter(type_: str) -> str:
+    """Of the register that holds an LLVM type, in a constraint."""
+    return "f" if type_ == "float" else "r"
+
+
+def results_of(
+    f: FunctionEmitter,
+    types: Sequence[str],
+    text: str,
+    constraints: Sequence[str],
+    operands: Sequence[str],
+    rest: str = "",
+) -> list[str]:
+    """Inline assembly with a result of each of ``types``; ``constraints`` are those of the operands, and clobbers."""
+    struct = types[0] if len(types) == 1 else "{ " + ", ".join(types) + " }"
+    given = ",".join([*(f"={letter(t)}" for t in types), *constraints])
+    called = f.inst(f'call {struct} asm {text}, "{given}"({", ".join(operands)}) {rest}'.rstrip())
+    if len(types) == 1:
+        return [called]
+    return [f.inst(f"extractvalue {struct} {called}, {i}") for i in range(len(types))]
 
 
 def packed(f: FunctionEmitter, elem: str, names: Sequence[str]) -> tuple[list[str], str]:
@@ -60,14 +79,7 @@ def unpacked(f: FunctionEmitter, elem: str, held: str, names: list[str]) -> list
 def made(f: FunctionEmitter, tile: Tile) -> Tile:
     """A tile of constants as LLVM cannot see through."""
     names, held = packed(f, tile.elem, f.scalars(tile))
-    letter = "f" if held == "float" else "r"
-    struct = held if len(names) == 1 else "{ " + ", ".join([held] * len(names)) + " }"
     text = "\\0A\\09".join(f"mov.b32 ${i}, ${i + len(names)};" for i in range(len(names)))
-    constraints = ",".join([f"={letter}"] * len(names) + [letter] * len(names))
-    operands = ", ".join(f"{held} {x}" for x in names)
-    called = f.inst(f'call {struct} asm "{text}", "{constraints}"({operands})')
-    if len(names) > 1:
-        names = [f.inst(f"extractvalue {struct} {called}, {i}") for i in range(len(names))]
-    else:
-        names = [called]
+    operands = [f"{held} {x}" for x in names]
+    names = results_of(f, [held] * len(names), f'"{text}"', [letter(held)] * len(names), operands)
     return Tile.wide(tile.elem, tile.n, f.pack(tile.elem, unpacked(f, tile.elem, held, names)))

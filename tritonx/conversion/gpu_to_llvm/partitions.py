@@ -26,6 +26,7 @@ from tritonx.conversion.gpu_to_llvm.values import Tile, is_constant
 from tritonx.dialects.gpu_layout import WarpReturnOp, WarpSpecializeOp, WarpYieldOp
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import is_tensor
+from tritonx.transforms.gpu.allocate_warp_groups import WARPS_IN_GROUP, registers_of_groups
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation, Region
@@ -44,9 +45,6 @@ END = -1
 
 SLOT = 8
 """Bytes for a captured value."""
-
-WARPS_IN_GROUP = 4
-"""Registers are given to so many warps at a time."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +167,7 @@ class Partitions:
         starts, warps = start_ids(op), tuple(int(n) for n in op.partitionNumWarps.get_values())
         registers = registers_of(op)[1:]
         done = f"done{number}"
-        needs = needs_of_groups(starts, warps, registers)
+        needs = registers_of_groups(starts, warps, registers)
         self._set_registers(needs)
         for index, (region, first, count) in enumerate(zip(op.partitions, starts, warps, strict=True)):
             inside, following = f.new_label("partition"), f.new_label("next")
@@ -238,18 +236,6 @@ class Partitions:
             yield
         finally:
             f.threads = before
-
-
-def needs_of_groups(
-    starts: tuple[int, ...], warps: tuple[int, ...], registers: tuple[int | None, ...]
-) -> dict[int, int]:
-    """Warp group → the most registers a thread that one of its partitions needs."""
-    needs: dict[int, int] = {}
-    for first, count, amount in zip(starts, warps, registers, strict=True):
-        for group in range(first // WARPS_IN_GROUP, (first + count - 1) // WARPS_IN_GROUP + 1):
-            if amount is not None:
-                needs[group] = max(amount, needs.get(group, 0))
-    return needs
 
 
 def registers_of(op: WarpSpecializeOp) -> tuple[int | None, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -68,12 +69,11 @@ class AllocateWarpGroups(ModulePass):
         else:
             wanted = [int(n) for n in op.requestedRegisters.get_values()]
         given = [min(self.most, max(self.fewest, -(-n // GRANULE) * GRANULE)) for n in wanted]
+        starts, warps = (
+            [int(n) for n in values.get_values()] for values in (op.warpGroupStartIds, op.partitionNumWarps)
+        )
         groups = dict.fromkeys(range(first // WARPS_IN_GROUP, total // WARPS_IN_GROUP), self.fewest)
-        for start, warps, count in zip(
-            op.warpGroupStartIds.get_values(), op.partitionNumWarps.get_values(), given, strict=True
-        ):
-            for group in range(int(start) // WARPS_IN_GROUP, (int(start) + int(warps) - 1) // WARPS_IN_GROUP + 1):
-                groups[group] = max(groups[group], count)
+        groups |= registers_of_groups(starts, warps, given)
         left = total * at_launch - WARPS_IN_GROUP * sum(groups.values())
         own = min(self.most, left // first // GRANULE * GRANULE)
         if own < self.fewest:
@@ -83,6 +83,16 @@ class AllocateWarpGroups(ModulePass):
                 f" warps of the {at_launch} that each of {total} warps has; they need {self.fewest}",
             )
         op.properties["actualRegisters"] = DenseArrayBase.from_list(i32, [own, *given])
+
+
+def registers_of_groups(starts: Sequence[int], warps: Sequence[int], registers: Sequence[int | None]) -> dict[int, int]:
+    """Warp group → the most registers a thread that one of its partitions has; none where nobody asked."""
+    found: dict[int, int] = {}
+    for start, count, amount in zip(starts, warps, registers, strict=True):
+        for group in range(start // WARPS_IN_GROUP, (start + count - 1) // WARPS_IN_GROUP + 1):
+            if amount is not None:
+                found[group] = max(amount, found.get(group, 0))
+    return found
 
 
 def _place(op: WarpSpecializeOp, first: int) -> int:

@@ -80,36 +80,30 @@ def _inval(op: Any, bind: Program) -> Function:
     return end
 
 
-def _expect(op: Any, bind: Program) -> Function:
-    size = op.size.value.data
+def _told(op: Any, bind: Program, tell: Callable[[MBarrier, Any], None]) -> Function:
+    """One thread of each block tells the barrier something, and with it what it has seen."""
 
     def act(view: View, block: int) -> None:
         agent = bind.group.elected(block)
         barrier = barrier_at(bind, op, view, block, agent)
         if barrier is not None:
-            barrier.expect(op, bind.machine.clocks.release(agent), size)
+            tell(barrier, bind.machine.clocks.release(agent))
             note(bind.machine, op, view)
 
-    def expect(view: View, predicate: Any) -> Coroutine:
+    def told(view: View, predicate: Any = True) -> Coroutine:
         return (yield from _each_block(bind, partial(act, view) if predicate else _nothing))
 
-    return expect
+    return told
+
+
+def _expect(op: Any, bind: Program) -> Function:
+    size = op.size.value.data
+    return _told(op, bind, lambda barrier, clock: barrier.expect(op, clock, size))
 
 
 def _arrive(op: Any, bind: Program) -> Function:
     count = op.count.value.data
-
-    def act(view: View, block: int) -> None:
-        agent = bind.group.elected(block)
-        barrier = barrier_at(bind, op, view, block, agent)
-        if barrier is not None:
-            barrier.arrive(op, bind.machine.clocks.release(agent), count)
-            note(bind.machine, op, view)
-
-    def arrive(view: View, predicate: Any = True) -> Coroutine:
-        return (yield from _each_block(bind, partial(act, view) if predicate else _nothing))
-
-    return arrive
+    return _told(op, bind, lambda barrier, clock: barrier.arrive(op, clock, count))
 
 
 def _nothing(block: int) -> None:
