@@ -1,7 +1,7 @@
 """Asynchronous programs that Triton's passes wrote for compute capability 9.0, run here as they are: its `ttgir` of
 `tests/peer/kernels_hopper.py`, with descriptors as arguments, on random inputs, against products in f64.
 
-`TRITONX_HOPPER=all` runs all; otherwise a sample is drawn.
+`TRITONX_HOPPER=all` runs all, `TRITONX_HOPPER=NAME,NAME` these; otherwise a sample is drawn.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ def cases() -> dict[str, Any]:
 
 
 def chosen() -> list[str]:
-    names = sorted(cases())
-    return names if os.environ.get("TRITONX_HOPPER") == "all" else random.Random(SEED).sample(names, 12)
+    names, wanted = sorted(cases()), os.environ.get("TRITONX_HOPPER", "")
+    if wanted == "all":
+        return names
+    return wanted.split(",") if wanted else random.Random(SEED).sample(names, 12)
 
 
 @pytest.fixture(scope="module")
