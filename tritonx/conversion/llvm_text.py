@@ -32,6 +32,16 @@ def vector(llvm_type: str, width: int) -> str:
     return f"<{width} x {llvm_type}>" if width else llvm_type
 
 
+def mangle(llvm_type: str) -> str:
+    """A type as it stands in the name of an overloaded intrinsic."""
+    if llvm_type.startswith("<"):
+        count, element = llvm_type[1:-1].split(" x ")
+        return f"v{count}{mangle(element)}"
+    if llvm_type.startswith("ptr"):
+        return f"p{llvm_type[llvm_type.index('(') + 1 : -1]}" if "(" in llvm_type else "p0"
+    return {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}.get(llvm_type, llvm_type)
+
+
 def float_constant(value: float, *, double: bool) -> str:
     """LLVM's spelling: the bits of the double nearest to the constant, rounded to f32 first unless `double`."""
     if not double:

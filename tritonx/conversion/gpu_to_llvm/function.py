@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tritonx.conversion.gpu_to_llvm import trigonometry
 from tritonx.conversion.gpu_to_llvm.budget import Budget
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile, is_constant
+from tritonx.conversion.llvm_writer import Writer
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import element_type, is_tensor, shape_of, type_of
 from tritonx.layouts import LinearLayout
@@ -30,19 +32,18 @@ if TYPE_CHECKING:
 Emit = Callable[[Any, "FunctionEmitter"], None]
 
 
-class FunctionEmitter:
+class FunctionEmitter(Writer):
     """Writes one ``tt.func`` as an LLVM function; the emitters of the op families receive it."""
 
     def __init__(self, module: ModuleEmitter, group: ThreadGroup) -> None:
-        self.module = module
+        super().__init__(module)
+        self.module: ModuleEmitter = module
         self.machine = module.machine
         self.options = module.options
         self.threads = Threads(self, group)
         self.partitions: Partitions | None = None
         self.symbol = ""
         self.allocas = 0
-        self.lines: list[str] = []
-        self.block = "entry"
         self.env: dict[SSAValue, Tile] = {}
         self.memory: dict[SSAValue, Any] = {}
         self.labels: dict[Block, str] = {}
@@ -50,16 +51,10 @@ class FunctionEmitter:
         self.returns: list[tuple[str, list[Tile]]] | None = None
         self.current: Operation | None = None
         self.budget = Budget(self.options.max_instructions)
-        self._counter = 0
 
     # ---- text
 
-    def name(self) -> str:
-        self._counter += 1
-        return f"%v{self._counter}"
-
     def inst(self, text: str) -> str:
-        """Write ``%new = text`` and return the name."""
         self._counter += 1
         name = f"%v{self._counter}"
         self.lines.append(f"  {name} = {text}")
@@ -67,20 +62,10 @@ class FunctionEmitter:
             raise self.budget.exceeded(len(self.lines))
         return name
 
-    def line(self, text: str) -> None:
-        self.lines.append("  " + text)
-
-    def new_label(self, stem: str) -> str:
-        self._counter += 1
-        return f"{stem}{self._counter}"
-
-    def label(self, label: str) -> None:
-        """Open the block ``label``; the previous one must have been ended by a terminator."""
-        self.lines.append(f"{label}:")
-        self.block = label
-
-    def branch(self, label: str) -> None:
-        self.line(f"br label %{label}")
+    def call(self, result: str, symbol: str, *arguments: tuple[str, str]) -> str:
+        if symbol in trigonometry.FUNCTIONS:
+            return trigonometry.large(self, symbol, arguments[0][1])
+        return super().call(result, symbol, *arguments)
 
     @contextmanager
     def where(self, condition: str | None) -> Generator[None]:
@@ -89,11 +74,10 @@ class FunctionEmitter:
             yield
             return
         then, done = self.new_label("do"), self.new_label("done")
-        self.line(f"br i1 {condition}, label %{then}, label %{done}")
+        self.branch_if(condition, then, done)
         self.label(then)
         yield
-        self.branch(done)
-        self.label(done)
+        self.enter(done)
 
     @contextmanager
     def in_prologue(self) -> Generator[None]:

@@ -18,7 +18,7 @@ from tritonx.conversion.gpu_to_llvm.partitions import Partitions
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.llvm_text import string_constant
+from tritonx.conversion.llvm_writer import Module
 from tritonx.dialects import tile
 from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.failure import PassError
@@ -29,7 +29,7 @@ KERNEL_BARRIER = 0
 """The barrier of the kernel's own warps where other groups of warps run beside them."""
 
 
-class ModuleEmitter:
+class ModuleEmitter(Module):
     """Writes a ``ttg`` module as LLVM text.
 
     ``table`` maps op classes to emitters; ``machine`` is what the vendor supplies.
@@ -40,14 +40,12 @@ class ModuleEmitter:
     def __init__(
         self, module: ModuleOp, machine: Machine, options: Options, table: Mapping[type[Operation], Emit]
     ) -> None:
+        super().__init__()
         self.op = module
         self.machine = machine
         self.options = options
         self.table = table
-        self.globals: dict[str, str] = {}
-        self.declarations: dict[str, str] = {}
         self.attributes: dict[str, str] = {}
-        self.helpers: dict[str, str] = {}
         self.functions: dict[str, Any] = {
             op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tile.FuncOp)
         }
@@ -66,30 +64,6 @@ class ModuleEmitter:
     @cached_property
     def axis_info(self) -> AxisFacts:
         return analyze_axes(self.op)
-
-    # ---- what functions need around them
-
-    def declare(self, result: str, symbol: str, operands: list[str], suffix: str = "") -> str:
-        """Declare an external function once; returns its symbol."""
-        self.declarations.setdefault(symbol, f"declare {result} {symbol}({', '.join(operands)}){suffix}")
-        return symbol
-
-    def intrinsic(self, name: str, result: str, operands: list[str], overloaded: str | None = None) -> str:
-        """Declare ``llvm.<name>`` overloaded on ``result`` (and on ``overloaded``) and return its symbol."""
-        symbol = f"@llvm.{name}.{mangle(result)}"
-        if overloaded is not None:
-            symbol += f".{mangle(overloaded)}"
-        return self.declare(result, symbol, operands)
-
-    def string(self, text: str, space: int = 0) -> str:
-        """A constant C string in an address space, shared by equal texts; returns its symbol."""
-        key = f"{f'addrspace({space}) ' if space else ''}constant {string_constant(text)}"
-        for symbol, value in self.globals.items():
-            if value.endswith(key):
-                return symbol
-        symbol = f"@text{len(self.globals)}"
-        self.globals[symbol] = f"private unnamed_addr {key}"
-        return symbol
 
     def call(self, f: FunctionEmitter, callee: str, arguments: list[Tile], results: list[Attribute]) -> list[Tile]:
         """A call of a function that was not inlined; tiles travel in their wide form."""
@@ -118,15 +92,15 @@ class ModuleEmitter:
 
     def emit(self) -> str:
         """The whole module as LLVM text."""
-        bodies = [self.function(op) for op in self.functions.values()]
+        helpers = self.definitions
+        bodies = {f"@{name}": self.function(op) for name, op in self.functions.items()}
+        self.definitions = {**bodies, **helpers}
         machine = self.machine
         head = [f'target datalayout = "{machine.data_layout}"', f'target triple = "{machine.triple}"', ""]
-        if self.shared_bytes or any(self.shared_symbol in body for body in bodies):
+        if self.shared_bytes or any(self.shared_symbol in body for body in bodies.values()):
             head.append(machine.shared_memory(self.shared_symbol, self.shared_bytes))
-        head += [f"{symbol} = {value}" for symbol, value in self.globals.items()]
         groups = [f"attributes {name} = {{ {text} }}" for name, text in self.attributes.items()]
-        tail = [*self.declarations.values(), *groups, *machine.module_tail()]
-        return "\n".join([*head, "", *bodies, *self.helpers.values(), *tail, ""])
+        return self.print(head, [*groups, *machine.module_tail()])
 
     def launch_metadata(self) -> dict[str, Any]:
         """What a launch must know of the module: bytes of shared memory, warps and their size, no global scratch."""
@@ -190,13 +164,3 @@ class ModuleEmitter:
                 out.append(f"{tile_.type} {name}")
             f.set(arg, tile_)
         return out
-
-
-def mangle(type_: str) -> str:
-    """A type as it stands in the name of an overloaded intrinsic."""
-    if type_.startswith("<"):
-        count, elem = type_[1:-1].split(" x ")
-        return f"v{count}{mangle(elem)}"
-    if type_.startswith("ptr"):
-        return f"p{type_[type_.index('(') + 1 : -1]}" if "(" in type_ else "p0"
-    return {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}.get(type_, type_)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tritonx.conversion.llvm_text import vector
+from tritonx.conversion.llvm_writer import Writer
 from tritonx.conversion.mathlib import exponential, logarithm, special, trigonometric
-from tritonx.conversion.mathlib.code import Code, LineWriter
+from tritonx.conversion.mathlib.code import Code
 
 Function = Callable[..., str]
 
@@ -41,21 +42,19 @@ little over the worst of every f32 argument for tan and tanh, of one in eight fo
 Targets add what their own division and libraries are off by."""
 
 
-def emit_scalar_calls(
-    writer: LineWriter, symbol: str, args: list[str], width: int, types: list[str], result: str
-) -> str:
+def emit_scalar_calls(writer: Writer, symbol: str, args: list[str], width: int, types: list[str], result: str) -> str:
     """`symbol` of a scalar library called once a lane; `types` and `result` are LLVM's scalar types."""
     if not width:
-        return writer.call(result, symbol, *zip(types, args, strict=True))
+        return writer.call(result, f"@{symbol}", *zip(types, args, strict=True))
     value = "poison"
     for lane in range(width):
         elements = [
-            (t, writer.let(f"extractelement {vector(t, width)} {a}, i64 {lane}"))
+            (t, writer.inst(f"extractelement {vector(t, width)} {a}, i64 {lane}"))
             for t, a in zip(types, args, strict=True)
         ]
-        one = writer.call(result, symbol, *elements)
-        value = writer.let(f"insertelement {vector(result, width)} {value}, {result} {one}, i64 {lane}")
+        one = writer.call(result, f"@{symbol}", *elements)
+        value = writer.inst(f"insertelement {vector(result, width)} {value}, {result} {one}, i64 {lane}")
     return value
 
 
-__all__ = ["F32", "ULPS", "Code", "LineWriter", "emit_scalar_calls"]
+__all__ = ["F32", "ULPS", "Code", "emit_scalar_calls"]

@@ -8,44 +8,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Protocol
 
 from tritonx.conversion.llvm_text import float_constant, vector
-
-
-class LineWriter(Protocol):
-    """What `Code` writes through: the instructions of one function, and its blocks."""
-
-    @property
-    def block(self) -> str:
-        """The label of the current block."""
-        ...
-
-    def let(self, expression: str) -> str:
-        """A new name for the value of `expression`."""
-        ...
-
-    def call(self, result_type: str, name: str, *arguments: tuple[str, str]) -> str:
-        """Call the function or intrinsic `name` with (type, value) arguments, declaring it."""
-        ...
-
-    def fresh_label(self, stem: str) -> str: ...
-
-    def branch_if(self, condition: str, then: str, otherwise: str) -> None: ...
-
-    def label_only(self, name: str) -> None:
-        """Start block `name` without a fall-through."""
-        ...
-
-    def label(self, name: str) -> None:
-        """Start block `name`, into which the current block falls through."""
-        ...
+from tritonx.conversion.llvm_writer import Writer
 
 
 class Code:
     """Arithmetic on floats (`double` or not) and on integers of the same width, at `width` lanes."""
 
-    def __init__(self, writer: LineWriter, width: int, *, double: bool = False) -> None:
+    def __init__(self, writer: Writer, width: int, *, double: bool = False) -> None:
         self.writer = writer
         self.width = width
         self.double = double
@@ -71,7 +42,7 @@ class Code:
     # ---- floats
 
     def _binary(self, op: str, a: str, b: str) -> str:
-        return self.writer.let(f"{op} {self.type} {a}, {b}")
+        return self.writer.inst(f"{op} {self.type} {a}, {b}")
 
     def add(self, a: str, b: str) -> str:
         return self._binary("fadd", a, b)
@@ -86,13 +57,13 @@ class Code:
         return self._binary("fdiv", a, b)
 
     def intrinsic(self, name: str, *args: str) -> str:
-        return self.writer.call(self.type, f"llvm.{name}.{self.suffix}", *((self.type, a) for a in args))
+        return self.writer.call(self.type, f"@llvm.{name}.{self.suffix}", *((self.type, a) for a in args))
 
     def fma(self, a: str, b: str, c: str) -> str:
         return self.intrinsic("fma", a, b, c)
 
     def neg(self, a: str) -> str:
-        return self.writer.let(f"fneg {self.type} {a}")
+        return self.writer.inst(f"fneg {self.type} {a}")
 
     def abs(self, a: str) -> str:
         return self.intrinsic("fabs", a)
@@ -110,10 +81,10 @@ class Code:
     # ---- comparisons and selection
 
     def compare(self, predicate: str, a: str, b: str) -> str:
-        return self.writer.let(f"fcmp {predicate} {self.type} {a}, {b}")
+        return self.writer.inst(f"fcmp {predicate} {self.type} {a}, {b}")
 
     def select(self, mask: str, a: str, b: str) -> str:
-        return self.writer.let(f"select {self.mask} {mask}, {self.type} {a}, {self.type} {b}")
+        return self.writer.inst(f"select {self.mask} {mask}, {self.type} {a}, {self.type} {b}")
 
     def at_most(self, x: str, limit: float) -> str:
         """min(x, limit); NaN stays NaN."""
@@ -126,30 +97,30 @@ class Code:
     # ---- bits
 
     def bits(self, x: str) -> str:
-        return self.writer.let(f"bitcast {self.type} {x} to {self.integer}")
+        return self.writer.inst(f"bitcast {self.type} {x} to {self.integer}")
 
     def from_bits(self, x: str) -> str:
-        return self.writer.let(f"bitcast {self.integer} {x} to {self.type}")
+        return self.writer.inst(f"bitcast {self.integer} {x} to {self.type}")
 
     def int_op(self, op: str, a: str, b: str | int) -> str:
-        return self.writer.let(f"{op} {self.integer} {a}, {self.int_const(b) if isinstance(b, int) else b}")
+        return self.writer.inst(f"{op} {self.integer} {a}, {self.int_const(b) if isinstance(b, int) else b}")
 
     def int_compare(self, predicate: str, a: str, b: str | int) -> str:
         right = self.int_const(b) if isinstance(b, int) else b
-        return self.writer.let(f"icmp {predicate} {self.integer} {a}, {right}")
+        return self.writer.inst(f"icmp {predicate} {self.integer} {a}, {right}")
 
     def int_select(self, mask: str, a: str, b: str) -> str:
-        return self.writer.let(f"select {self.mask} {mask}, {self.integer} {a}, {self.integer} {b}")
+        return self.writer.inst(f"select {self.mask} {mask}, {self.integer} {a}, {self.integer} {b}")
 
     def to_float(self, x: str) -> str:
-        return self.writer.let(f"sitofp {self.integer} {x} to {self.type}")
+        return self.writer.inst(f"sitofp {self.integer} {x} to {self.type}")
 
     # ---- lanes
 
     def lanes(self, a: str, b: str, lanes: Sequence[int]) -> str:
         """The vector of these lanes of `a`, and from `width` on of `b`."""
         mask = ", ".join(f"i32 {lane}" for lane in lanes)
-        return self.writer.let(f"shufflevector {self.type} {a}, {self.type} {b}, <{len(lanes)} x i32> <{mask}>")
+        return self.writer.inst(f"shufflevector {self.type} {a}, {self.type} {b}, <{len(lanes)} x i32> <{mask}>")
 
     # ---- pieces shared by several functions
 
@@ -177,4 +148,4 @@ class Code:
         """Whether any lane of an i1 vector is set."""
         if not self.width:
             return mask
-        return self.writer.call("i1", f"llvm.vector.reduce.or.v{self.width}i1", (self.mask, mask))
+        return self.writer.call("i1", f"@llvm.vector.reduce.or.v{self.width}i1", (self.mask, mask))

@@ -40,16 +40,16 @@ def _in_double(code: Code, function: Callable[..., str], *args: str) -> str:
     writer = code.writer
     if code.width < 2:
         wide = Code(writer, code.width, double=True)
-        extended = [writer.let(f"fpext {code.type} {a} to {wide.type}") for a in args]
-        return writer.let(f"fptrunc {wide.type} {function(wide, *extended)} to {code.type}")
+        extended = [writer.inst(f"fpext {code.type} {a} to {wide.type}") for a in args]
+        return writer.inst(f"fptrunc {wide.type} {function(wide, *extended)} to {code.type}")
     half = code.width // 2
     wide, narrow = Code(writer, half, double=True), Code(writer, half)
     parts: list[str] = []
     for start in (0, half):
         lanes = list(range(start, start + half))
         pieces = [code.lanes(a, "poison", lanes) for a in args]
-        extended = [writer.let(f"fpext {narrow.type} {p} to {wide.type}") for p in pieces]
-        parts.append(writer.let(f"fptrunc {wide.type} {function(wide, *extended)} to {narrow.type}"))
+        extended = [writer.inst(f"fpext {narrow.type} {p} to {wide.type}") for p in pieces]
+        parts.append(writer.inst(f"fptrunc {wide.type} {function(wide, *extended)} to {narrow.type}"))
     return narrow.lanes(parts[0], parts[1], range(code.width))
 
 
@@ -90,17 +90,17 @@ def pow(code: Code, x: str, y: str) -> str:
     halved = code.mul(y, const(0.5))
     odd = code.compare("one", code.intrinsic("trunc", halved), halved)
     negative = code.int_compare("slt", code.bits(x), 0)
-    flip = code.writer.let(f"and {code.mask} {negative}, {odd}")
-    flip = code.writer.let(f"and {code.mask} {flip}, {whole}")
+    flip = code.writer.inst(f"and {code.mask} {negative}, {odd}")
+    flip = code.writer.inst(f"and {code.mask} {flip}, {whole}")
     value = code.select(flip, code.neg(value), value)
     below_zero = code.compare("olt", x, const(0.0))
     finite_base = code.compare("one", magnitude, const(float("inf")))
-    bad = code.writer.let(f"and {code.mask} {below_zero}, {finite_base}")
+    bad = code.writer.inst(f"and {code.mask} {below_zero}, {finite_base}")
     fraction = code.compare("one", code.intrinsic("trunc", y), y)
-    value = code.select(code.writer.let(f"and {code.mask} {bad}, {fraction}"), const(float("nan")), value)
+    value = code.select(code.writer.inst(f"and {code.mask} {bad}, {fraction}"), const(float("nan")), value)
     value = code.select(code.compare("uno", x, y), const(float("nan")), value)
     minus_one = code.compare("oeq", x, const(-1.0))
     unbounded = code.compare("oeq", size, const(float("inf")))
-    value = code.select(code.writer.let(f"and {code.mask} {minus_one}, {unbounded}"), const(1.0), value)
+    value = code.select(code.writer.inst(f"and {code.mask} {minus_one}, {unbounded}"), const(1.0), value)
     value = code.select(code.compare("oeq", x, const(1.0)), const(1.0), value)
     return code.select(code.compare("oeq", y, const(0.0)), const(1.0), value)

@@ -71,31 +71,31 @@ def _with_large(code: Code, x: str, value: str, libm: str) -> str:
     """Replace the lanes beyond the reduction's range by calls of `libm`."""
     writer = code.writer
     large = code.compare("ogt", code.abs(x), code.const(_LIMIT))
-    slow, done, start = writer.fresh_label("large"), writer.fresh_label("done"), writer.block
+    slow, done, start = writer.new_label("large"), writer.new_label("done"), writer.block
     writer.branch_if(code.any(large), slow, done)
-    writer.label_only(slow)
+    writer.label(slow)
     replaced = value
     if code.width:
         for lane in range(code.width):
-            element = writer.let(f"extractelement {code.type} {x}, i64 {lane}")
+            element = writer.inst(f"extractelement {code.type} {x}, i64 {lane}")
             exact = writer.call("float", libm, ("float", element))
-            replaced = writer.let(f"insertelement {code.type} {replaced}, float {exact}, i64 {lane}")
+            replaced = writer.inst(f"insertelement {code.type} {replaced}, float {exact}, i64 {lane}")
         replaced = code.select(large, replaced, value)
     else:
         replaced = writer.call("float", libm, ("float", x))
     after = writer.block
-    writer.label(done)
-    return writer.let(f"phi {code.type} [ {value}, %{start} ], [ {replaced}, %{after} ]")
+    writer.enter(done)
+    return writer.inst(f"phi {code.type} [ {value}, %{start} ], [ {replaced}, %{after} ]")
 
 
 def sin(code: Code, x: str) -> str:
     value = _quadrant(code, x, 0)
     value = code.select(code.compare("oeq", x, code.const(0.0)), x, value)  # -0
-    return _with_large(code, x, value, "sinf")
+    return _with_large(code, x, value, "@sinf")
 
 
 def cos(code: Code, x: str) -> str:
-    return _with_large(code, x, _quadrant(code, x, 1), "cosf")
+    return _with_large(code, x, _quadrant(code, x, 1), "@cosf")
 
 
 def tan(code: Code, x: str) -> str:
@@ -108,4 +108,4 @@ def tan(code: Code, x: str) -> str:
     odd = code.int_compare("ne", code.int_op("and", n, 1), 0)
     one = code.const(1.0)
     value = code.div(code.select(odd, code.const(-1.0), value), code.select(odd, value, one))
-    return _with_large(code, x, code.select(code.compare("oeq", x, code.const(0.0)), x, value), "tanf")
+    return _with_large(code, x, code.select(code.compare("oeq", x, code.const(0.0)), x, value), "@tanf")

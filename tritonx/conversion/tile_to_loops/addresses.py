@@ -23,22 +23,22 @@ from tritonx.conversion.tile_to_loops.index import (
     varies_along,
 )
 from tritonx.conversion.tile_to_loops.types import integer_bits, register_type
-from tritonx.conversion.tile_to_loops.writer import Lanes, Writer
+from tritonx.conversion.tile_to_loops.writer import Lanes, LoopWriter
 from tritonx.ir.types import PointerType, element_type
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
 
 
-def lane_numbers(writer: Writer, scalar: str, first: str, step: str, width: int) -> Lanes:
+def lane_numbers(writer: LoopWriter, scalar: str, first: str, step: str, width: int) -> Lanes:
     """`first + lane * step` as a vector of integers."""
     ty = vector(scalar, width)
     numbers = f"<{', '.join(f'{scalar} {lane}' for lane in range(width))}>"
     if step != "1":
-        numbers = writer.let(f"mul {ty} {numbers}, {writer.splat(scalar, step, width)}")
+        numbers = writer.inst(f"mul {ty} {numbers}, {writer.splat(scalar, step, width)}")
     if first == "0":
         return Lanes(numbers, width)
-    return Lanes(writer.let(f"add {ty} {writer.splat(scalar, first, width)}, {numbers}"), width)
+    return Lanes(writer.inst(f"add {ty} {writer.splat(scalar, first, width)}, {numbers}"), width)
 
 
 def emit_polynomial(e: Emitter, polynomial: Polynomial, index: tuple[str, ...]) -> str:
@@ -104,7 +104,7 @@ def to_i64(e: Emitter, text: str, value: SSAValue, *, signed: bool = True) -> st
     kind = register_type(element_type(value.type))
     if kind == "i64" or text.lstrip("-").isdigit():
         return text
-    return e.writer.let(f"{'sext' if signed else 'zext'} {kind} {text} to i64")
+    return e.writer.inst(f"{'sext' if signed else 'zext'} {kind} {text} to i64")
 
 
 def evaluate_form(e: Emitter, form: Form, value: SSAValue, position: Position) -> Lanes:
@@ -119,10 +119,10 @@ def evaluate_form(e: Emitter, form: Form, value: SSAValue, position: Position) -
         assert isinstance(element, PointerType)
         base = e.scalar(form.base)
         step = f"{e.pointee_type(element)}, ptr {base}, {vector('i64', width)} {offset}"
-        return Lanes(e.writer.let(f"getelementptr {step}"), width)
+        return Lanes(e.writer.inst(f"getelementptr {step}"), width)
     if scalar == "i64":
         return Lanes(offset, width)
-    return Lanes(e.writer.let(f"trunc {vector('i64', width)} {offset} to {vector(scalar, width)}"), width)
+    return Lanes(e.writer.inst(f"trunc {vector('i64', width)} {offset} to {vector(scalar, width)}"), width)
 
 
 def lanes_of(e: Emitter, polynomial: Polynomial, position: Position) -> str:
@@ -137,8 +137,8 @@ def lanes_of(e: Emitter, polynomial: Polynomial, position: Position) -> str:
         factor = emit_polynomial(e, rest, position.index)
         product = w.splat("i64", factor, width)
         for atom in moving:
-            product = w.let(f"mul {ty} {product}, {_atom_lanes(e, atom, position)}")
-        total = w.let(f"add {ty} {total}, {product}")
+            product = w.inst(f"mul {ty} {product}, {_atom_lanes(e, atom, position)}")
+        total = w.inst(f"add {ty} {total}, {product}")
     return total
 
 
@@ -152,11 +152,11 @@ def _atom_lanes(e: Emitter, atom: Atom, position: Position) -> str:
     text = e.writer.widen(kind, lanes, position.width)
     if kind == "i64":
         return text
-    return e.writer.let(f"sext {vector(kind, position.width)} {text} to {vector('i64', position.width)}")
+    return e.writer.inst(f"sext {vector(kind, position.width)} {text} to {vector('i64', position.width)}")
 
 
 def _narrow(e: Emitter, text: str, scalar: str) -> str:
-    return text if text.lstrip("-").isdigit() else e.writer.let(f"trunc i64 {text} to {scalar}")
+    return text if text.lstrip("-").isdigit() else e.writer.inst(f"trunc i64 {text} to {scalar}")
 
 
 def _one(e: Emitter, form: Form, value: SSAValue, index: tuple[str, ...]) -> str:
@@ -174,4 +174,4 @@ def element_address(e: Emitter, form: Form, offset: str, pointer: SSAValue) -> s
     base = e.scalar(form.base)
     if offset == "0":
         return base
-    return e.writer.let(f"getelementptr {e.pointee_type(element)}, ptr {base}, i64 {offset}")
+    return e.writer.inst(f"getelementptr {e.pointee_type(element)}, ptr {base}, i64 {offset}")

@@ -40,7 +40,7 @@ def _perform(e: Emitter, op: Operation, address: str, operands: list[str], eleme
     if integer_bits(element) == 1:
         raise unsupported(op, "atomics on i1 do not exist")
     align = type_bytes(scalar)
-    return e.writer.let(
+    return e.writer.inst(
         f"atomicrmw {RMW_OPERATIONS[kind]} ptr {address}, {scalar} {operands[0]} {order}, align {align}"
     )
 
@@ -55,26 +55,26 @@ def _narrow(e: Emitter, address: str, value: str, element: Attribute, order: str
     bits, scalar = _bits_type(element), memory_type(element)
     align = type_bytes(scalar)
     if exchange:
-        new = w.let(f"bitcast {scalar} {value} to {bits}") if scalar != bits else value
-        old = w.let(f"atomicrmw xchg ptr {address}, {bits} {new} {order}, align {align}")
-        return w.let(f"bitcast {bits} {old} to {scalar}") if scalar != bits else old
+        new = w.inst(f"bitcast {scalar} {value} to {bits}") if scalar != bits else value
+        old = w.inst(f"atomicrmw xchg ptr {address}, {bits} {new} {order}, align {align}")
+        return w.inst(f"bitcast {bits} {old} to {scalar}") if scalar != bits else old
     addend = convert.to_f32(w, Lanes(value, 0), element).text
-    first = w.let(f"load atomic {bits}, ptr {address} monotonic, align {align}")
-    before, again, after = w.block, w.fresh_label("again"), w.fresh_label("added")
-    w.label(again)
-    seen = w.let(f"phi {bits}")
+    first = w.inst(f"load atomic {bits}, ptr {address} monotonic, align {align}")
+    before, again, after = w.block, w.new_label("again"), w.new_label("added")
+    w.enter(again)
+    seen = w.inst(f"phi {bits}")
     line = len(w.lines) - 1
-    old = w.let(f"bitcast {bits} {seen} to {scalar}") if scalar != bits else seen
-    total = w.let(f"fadd float {convert.to_f32(w, Lanes(old, 0), element).text}, {addend}")
+    old = w.inst(f"bitcast {bits} {seen} to {scalar}") if scalar != bits else seen
+    total = w.inst(f"fadd float {convert.to_f32(w, Lanes(old, 0), element).text}, {addend}")
     rounded = convert.from_f32(w, Lanes(total, 0), element).text
-    new = w.let(f"bitcast {scalar} {rounded} to {bits}") if scalar != bits else rounded
+    new = w.inst(f"bitcast {scalar} {rounded} to {bits}") if scalar != bits else rounded
     failure = FAILURE_ORDERS[order]
-    pair = w.let(f"cmpxchg weak ptr {address}, {bits} {seen}, {bits} {new} {order} {failure}, align {align}")
-    found = w.let(f"extractvalue {{ {bits}, i1 }} {pair}, 0")
-    done = w.let(f"extractvalue {{ {bits}, i1 }} {pair}, 1")
+    pair = w.inst(f"cmpxchg weak ptr {address}, {bits} {seen}, {bits} {new} {order} {failure}, align {align}")
+    found = w.inst(f"extractvalue {{ {bits}, i1 }} {pair}, 0")
+    done = w.inst(f"extractvalue {{ {bits}, i1 }} {pair}, 1")
     w.lines[line] = f"  {seen} = phi {bits} [ {first}, %{before} ], [ {found}, %{w.block} ]"
     w.branch_if(done, after, again)
-    w.label_only(after)
+    w.label(after)
     return old
 
 
@@ -86,28 +86,28 @@ def _compare_and_swap(e: Emitter, op: tile.AtomicCASOp, address: str, operands: 
     def as_bits(text: str) -> str:
         if scalar == bits:
             return text
-        return w.let(f"{'ptrtoint' if scalar == 'ptr' else 'bitcast'} {scalar} {text} to {bits}")
+        return w.inst(f"{'ptrtoint' if scalar == 'ptr' else 'bitcast'} {scalar} {text} to {bits}")
 
     expected, new = (as_bits(x) for x in operands)
     failure, align = FAILURE_ORDERS[order], type_bytes(scalar)
-    pair = w.let(f"cmpxchg ptr {address}, {bits} {expected}, {bits} {new} {order} {failure}, align {align}")
-    old = w.let(f"extractvalue {{ {bits}, i1 }} {pair}, 0")
+    pair = w.inst(f"cmpxchg ptr {address}, {bits} {expected}, {bits} {new} {order} {failure}, align {align}")
+    old = w.inst(f"extractvalue {{ {bits}, i1 }} {pair}, 0")
     if scalar == bits:
         return old
-    return w.let(f"{'inttoptr' if scalar == 'ptr' else 'bitcast'} {bits} {old} to {scalar}")
+    return w.inst(f"{'inttoptr' if scalar == 'ptr' else 'bitcast'} {bits} {old} to {scalar}")
 
 
 def _guarded(e: Emitter, op: Operation, mask: str | None, address: str, operands: list[str], element: Attribute) -> str:
     if mask is None:
         return _perform(e, op, address, operands, element)
     w = e.writer
-    then, after, before = w.fresh_label("if"), w.fresh_label("endif"), w.block
+    then, after, before = w.new_label("if"), w.new_label("endif"), w.block
     w.branch_if(mask, then, after)
-    w.label_only(then)
+    w.label(then)
     old = _perform(e, op, address, operands, element)
     end = w.block
-    w.label(after)
-    return w.let(f"phi {memory_type(element)} [ {old}, %{end} ], [ {literal(0, element)}, %{before} ]")
+    w.enter(after)
+    return w.inst(f"phi {memory_type(element)} [ {old}, %{end} ], [ {literal(0, element)}, %{before} ]")
 
 
 def _values(op: Operation) -> int:

@@ -27,7 +27,7 @@ class Body:
         self.exit = exit_label
         self.returned: list[tuple[str, list[SSAValue]]] = []
         self.result_views: dict[int, View] = {}
-        self.labels = {block: e.writer.fresh_label("bb") for block in region.blocks}
+        self.labels = {block: e.writer.new_label("bb") for block in region.blocks}
         self.incoming: dict[Block, list[tuple[str, list[str]]]] = {block: [] for block in region.blocks}
         self.region = region
 
@@ -37,7 +37,7 @@ class Body:
         begin = len(w.lines)
         phis: list[tuple[int, Block, int, str, str]] = []
         for n, block in enumerate(reverse_postorder(self.region)):
-            w.label(self.labels[block])
+            w.enter(self.labels[block])
             if n:
                 position = 0
                 for argument in block.args:
@@ -47,7 +47,7 @@ class Body:
                         continue
                     names: list[str] = []
                     for ty in flat_types(argument.type):
-                        names.append(w.let(f"phi {ty}"))
+                        names.append(w.inst(f"phi {ty}"))
                         phis.append((len(w.lines) - 1, block, position, names[-1], ty))
                         position += 1
                     e.values[argument] = tuple(names)
@@ -102,10 +102,10 @@ def _conditional_branch(e: Emitter, op: Any) -> None:
     body, w = e.body, e.writer
     assert body is not None
     sides = ((op.then_block, list(op.then_arguments)), (op.else_block, list(op.else_arguments)))
-    edges = [w.fresh_label("edge") for _ in sides]
+    edges = [w.new_label("edge") for _ in sides]
     w.branch_if(e.scalar(op.cond), edges[0], edges[1])
     for edge, (target, arguments) in zip(edges, sides, strict=True):
-        w.label_only(edge)
+        w.label(edge)
         values = body.branch_values(target, arguments)
         body.incoming[target].append((w.block, values))
         w.branch(body.labels[target])
@@ -125,7 +125,7 @@ def _call(e: Emitter, op: tile.CallOp) -> None:
     """Emit a copy of the callee here."""
     function = e.functions[op.callee.string_value()].clone()
     w = e.writer
-    after = w.fresh_label("called")
+    after = w.new_label("called")
     region = function.regions[0]
     body = Body(e, region, after)
     entry = region.blocks.first
@@ -137,7 +137,7 @@ def _call(e: Emitter, op: tile.CallOp) -> None:
         else:
             e.values[parameter] = e.values[value]
     body.emit()
-    w.label_only(after)
+    w.label(after)
     for k, result in enumerate(op.results):
         if not is_tensor(result.type):
             join_scalars(e, result, [(label, e.values[values[k]]) for label, values in body.returned])

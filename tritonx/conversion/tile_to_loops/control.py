@@ -98,7 +98,7 @@ def join_scalars(e: Emitter, result: SSAValue, incoming: list[tuple[str, tuple[s
     names: list[str] = []
     for j, ty in enumerate(flat_types(result.type)):
         sources = ", ".join(f"[ {values[j]}, %{label} ]" for label, values in incoming)
-        names.append(e.writer.let(f"phi {ty} {sources}"))
+        names.append(e.writer.inst(f"phi {ty} {sources}"))
     e.values[result] = tuple(names)
 
 
@@ -107,11 +107,11 @@ def join_scalars(e: Emitter, result: SSAValue, incoming: list[tuple[str, tuple[s
 
 def _if(e: Emitter, op: scf.IfOp) -> None:
     w = e.writer
-    then, otherwise, done = (w.fresh_label(s) for s in ("then", "else", "joined"))
+    then, otherwise, done = (w.new_label(s) for s in ("then", "else", "joined"))
     w.branch_if(e.scalar(op.cond), then, otherwise)
     incoming: list[tuple[str, list[tuple[str, ...]]]] = []
     for label, region in ((then, op.true_region), (otherwise, op.false_region)):
-        w.label_only(label)
+        w.label(label)
         e.fresh_chunk()
         values: list[tuple[str, ...]] = []
         if region.blocks.first is not None:
@@ -124,7 +124,7 @@ def _if(e: Emitter, op: scf.IfOp) -> None:
                     values.append(e.values[value])
         incoming.append((w.block, values))
         w.branch(done)
-    w.label_only(done)
+    w.label(done)
     scalars = [r for r in op.results if not is_tensor(r.type)]
     for k, result in enumerate(scalars):
         join_scalars(e, result, [(label, values[k]) for label, values in incoming])
@@ -151,9 +151,9 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
         if kind == "tile":
             enter_tile(e, argument, initial)
     predicate = "ult" if op.properties.get("unsignedCmp") is not None else "slt"
-    header, inside, after = (w.fresh_label(s) for s in ("for", "body", "endfor"))
+    header, inside, after = (w.new_label(s) for s in ("for", "body", "endfor"))
     before = w.block
-    w.label(header)
+    w.enter(header)
     begin = len(w.lines) - 1
     phis = Phis(w, before)
     counter = phis.add(bound, lower)
@@ -163,14 +163,14 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
             _carry(e, phis, argument, initial)
         elif kind == "advance":
             e.carried[argument] = phis.add("i64", "0")
-    w.branch_if(w.let(f"icmp {predicate} {bound} {counter}, {upper}"), inside, after)
-    w.label_only(inside)
+    w.branch_if(w.inst(f"icmp {predicate} {bound} {counter}, {upper}"), inside, after)
+    w.label(inside)
     e.fresh_chunk()
     trips, w.trips = w.trips, w.trips * _trip_count(op)
     plan = emit_block(e, body, tiles, [y for y, k in zip(yielded, kinds, strict=True) if k == "tile"])
     _carry_tiles(e, plan, tiles, [y for y, k in zip(yielded, kinds, strict=True) if k == "tile"])
     w.trips = trips
-    following = [w.let(f"add {bound} {counter}, {step}")]
+    following = [w.inst(f"add {bound} {counter}, {step}")]
     for argument, value, kind in zip(arguments, yielded, kinds, strict=True):
         if kind == "scalar":
             following.extend(e.values[value])
@@ -179,7 +179,7 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
     phis.close(following)
     w.branch(header)
     w.loops.append((begin, len(w.lines)))
-    w.label_only(after)
+    w.label(after)
     for result, argument, kind in zip(op.results, arguments, kinds, strict=True):
         if kind == "scalar":
             e.values[result] = e.values[argument]
@@ -243,9 +243,9 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
         if is_tensor(argument.type):
             e.buffered.add(argument)
             e.buffer_of(argument)
-    header, inside, after = (w.fresh_label(s) for s in ("while", "do", "endwhile"))
+    header, inside, after = (w.new_label(s) for s in ("while", "do", "endwhile"))
     before = w.block
-    w.label(header)
+    w.enter(header)
     begin = len(w.lines) - 1
     phis = Phis(w, before)
     for argument, initial in zip(first.args, op.operands, strict=True):
@@ -261,7 +261,7 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
         else:
             e.values[argument] = e.values[result] = e.values[value]
     w.branch_if(e.scalar(condition.operands[0]), inside, after)
-    w.label_only(inside)
+    w.label(inside)
     e.fresh_chunk()
     w.trips *= UNKNOWN_TRIPS
     plan = emit_block(e, second)
@@ -272,7 +272,7 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     phis.close([text for v in yielded if not is_tensor(v.type) for text in e.values[v]])
     w.branch(header)
     w.loops.append((begin, len(w.lines)))
-    w.label_only(after)
+    w.label(after)
 
 
 def _execute_region(e: Emitter, op: scf.ExecuteRegionOp) -> None:

@@ -20,7 +20,7 @@ from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.ir.types import bf16, f16, f32, f64
 
 if TYPE_CHECKING:
-    from tritonx.conversion.tile_to_loops.writer import Writer
+    from tritonx.conversion.llvm_writer import Writer
 
 
 def to_f32(writer: Writer, value: Lanes, element: Attribute) -> Lanes:
@@ -29,16 +29,16 @@ def to_f32(writer: Writer, value: Lanes, element: Attribute) -> Lanes:
     if element == f32:
         return value
     if element == f16:
-        return Lanes(writer.let(f"fpext {vector('half', value.width)} {value.text} to {code.type}"), value.width)
+        return Lanes(writer.inst(f"fpext {vector('half', value.width)} {value.text} to {code.type}"), value.width)
     if element == bf16:
-        bits = writer.let(f"zext {vector('i16', value.width)} {value.text} to {code.integer}")
+        bits = writer.inst(f"zext {vector('i16', value.width)} {value.text} to {code.integer}")
         return Lanes(code.from_bits(code.int_op("shl", bits, 16)), value.width)
     return Lanes(_small_to_f32(code, value.text, FLOAT8[element.name]), value.width)
 
 
 def _small_to_f32(code: Code, value: str, form: Float8) -> str:
     """Put the magnitude into f32's fields and multiply by 2^(127 - bias): exact, subnormal numbers included."""
-    bits = code.writer.let(f"zext {vector('i8', code.width)} {value} to {code.integer}")
+    bits = code.writer.inst(f"zext {vector('i8', code.width)} {value} to {code.integer}")
     magnitude = code.int_op("and", bits, 0x7F)
     scaled = code.from_bits(code.int_op("shl", magnitude, 23 - form.mantissa))
     result = code.mul(scaled, code.const(2.0 ** (127 - form.bias)))
@@ -63,7 +63,7 @@ def from_f32(writer: Writer, value: Lanes, element: Attribute, *, towards_zero: 
         text = value.text
         if towards_zero:
             text = _truncate_for_half(code, text)
-        return Lanes(writer.let(f"fptrunc {code.type} {text} to {vector('half', value.width)}"), value.width)
+        return Lanes(writer.inst(f"fptrunc {code.type} {text} to {vector('half', value.width)}"), value.width)
     if element == bf16:
         return Lanes(_to_bf16(code, value.text, towards_zero), value.width)
     return Lanes(_to_small(code, value.text, FLOAT8[element.name], towards_zero), value.width)
@@ -77,7 +77,7 @@ def _to_bf16(code: Code, x: str, towards_zero: bool) -> str:
         rounded = code.int_op("add", bits, code.int_op("add", even, 0x7FFF))
     quiet = code.int_op("or", bits, 0x400000)
     rounded = code.int_select(code.compare("uno", x, x), quiet, rounded)
-    return code.writer.let(f"trunc {code.integer} {code.int_op('lshr', rounded, 16)} to {vector('i16', code.width)}")
+    return code.writer.inst(f"trunc {code.integer} {code.int_op('lshr', rounded, 16)} to {vector('i16', code.width)}")
 
 
 def _truncate_for_half(code: Code, x: str) -> str:
@@ -116,7 +116,7 @@ def _to_small(code: Code, x: str, form: Float8, towards_zero: bool) -> str:
     value = code.int_select(small, subnormal, normal)
     too_large = code.int_compare("sgt", value, form.largest)
     huge = code.compare("oge", magnitude, code.const(2.0**127))  # the subtraction above may wrap for these
-    too_large = code.writer.let(f"or {code.mask} {too_large}, {huge}")
+    too_large = code.writer.inst(f"or {code.mask} {too_large}, {huge}")
     value = code.int_select(too_large, code.int_const(form.largest), value)
     if form.unsigned_zero:
         zero = code.int_compare("eq", value, 0)
@@ -124,7 +124,7 @@ def _to_small(code: Code, x: str, form: Float8, towards_zero: bool) -> str:
     value = code.int_op("or", value, sign)
     nan = code.int_const(form.nan) if form.unsigned_zero else code.int_op("or", sign, form.nan)
     value = code.int_select(code.compare("uno", x, x), nan, value)
-    return code.writer.let(f"trunc {code.integer} {value} to {vector('i8', code.width)}")
+    return code.writer.inst(f"trunc {code.integer} {value} to {vector('i8', code.width)}")
 
 
 def f64_to_f32_odd(writer: Writer, value: Lanes) -> Lanes:
@@ -138,8 +138,8 @@ def f64_to_f32_odd(writer: Writer, value: Lanes) -> Lanes:
 
 def _truncated_bits(code: Code, wide: Code, x: str) -> tuple[str, str, str]:
     """(the bits of the f32 nearest to an f64, that f32 as f64, the bits of the f32 towards zero)."""
-    nearest = code.writer.let(f"fptrunc {wide.type} {x} to {code.type}")
-    back = code.writer.let(f"fpext {code.type} {nearest} to {wide.type}")
+    nearest = code.writer.inst(f"fptrunc {wide.type} {x} to {code.type}")
+    back = code.writer.inst(f"fpext {code.type} {nearest} to {wide.type}")
     away = wide.compare("ogt", wide.abs(back), wide.abs(x))
     bits = code.bits(nearest)
     return bits, back, code.int_select(away, code.int_op("sub", bits, 1), bits)
@@ -155,14 +155,14 @@ def convert_float(
     if source == f64:
         if target == f32 and not towards_zero:
             return Lanes(
-                writer.let(f"fptrunc {vector('double', width)} {value.text} to {vector('float', width)}"), width
+                writer.inst(f"fptrunc {vector('double', width)} {value.text} to {vector('float', width)}"), width
             )
         if target == f32:
             return _f64_to_f32_truncated(writer, value)
         return from_f32(writer, f64_to_f32_odd(writer, value), target, towards_zero=towards_zero)
     single = to_f32(writer, value, source)
     if target == f64:
-        return Lanes(writer.let(f"fpext {vector('float', width)} {single.text} to {vector('double', width)}"), width)
+        return Lanes(writer.inst(f"fpext {vector('float', width)} {single.text} to {vector('double', width)}"), width)
     return from_f32(writer, single, target, towards_zero=towards_zero)
 
 
@@ -177,13 +177,13 @@ def integer_to_float(writer: Writer, value: Lanes, bits: int, target: Attribute,
     op = "sitofp" if signed else "uitofp"
     source = vector(f"i{bits}", width)
     if target in (f32, f64):
-        return Lanes(writer.let(f"{op} {source} {value.text} to {vector(register_type(target), width)}"), width)
+        return Lanes(writer.inst(f"{op} {source} {value.text} to {vector(register_type(target), width)}"), width)
     if bits <= 16:  # exact in f32
         return from_f32(
-            writer, Lanes(writer.let(f"{op} {source} {value.text} to {vector('float', width)}"), width), target
+            writer, Lanes(writer.inst(f"{op} {source} {value.text} to {vector('float', width)}"), width), target
         )
     if bits <= 32:  # exact in f64
-        wide = Lanes(writer.let(f"{op} {source} {value.text} to {vector('double', width)}"), width)
+        wide = Lanes(writer.inst(f"{op} {source} {value.text} to {vector('double', width)}"), width)
         return convert_float(writer, wide, f64, target)
     return from_f32(writer, _wide_integer_to_odd(writer, value, op), target)
 
@@ -196,7 +196,7 @@ def _wide_integer_to_odd(writer: Writer, value: Lanes, op: str) -> Lanes:
     magnitude_is_large = code.int_compare("ugt", code.int_op("add", value.text, 1 << 40), 1 << 41)
     folded = code.int_op("or", code.int_op("sub", value.text, low), sticky)
     safe = code.int_select(magnitude_is_large, folded, value.text)
-    wide = writer.let(f"{op} {code.integer} {safe} to {code.type}")
+    wide = writer.inst(f"{op} {code.integer} {safe} to {code.type}")
     return f64_to_f32_odd(writer, Lanes(wide, value.width))
 
 
@@ -206,7 +206,7 @@ def float_to_integer(writer: Writer, value: Lanes, source: Attribute, bits: int,
     if source not in (f32, f64):
         value, source = to_f32(writer, value, source), f32
     llvm_type = register_type(source)
-    name = f"llvm.fpto{'s' if signed else 'u'}i.sat"
+    name = f"@llvm.fpto{'s' if signed else 'u'}i.sat"
     result, operand = vector(f"i{bits}", width), vector(llvm_type, width)
     short = "f64" if source == f64 else "f32"
     suffix = f"v{width}i{bits}.v{width}{short}" if width else f"i{bits}.{short}"

@@ -45,9 +45,9 @@ def _print(e: Emitter, op: tile.PrintOp) -> None:
 
 def _line(e: Emitter, text: str, arguments: list[tuple[str, str]]) -> None:
     w = e.writer
-    e.module.declare("dprintf", "i32 @dprintf(i32, ptr, ...)")
+    e.module.declare("i32", "@dprintf", ("i32", "ptr", "..."))
     values = [f"i32 %pid.{axis}" for axis in "xyz"] + [f"{t} {v}" for t, v in arguments]
-    w.do(f"call i32 (i32, ptr, ...) @dprintf(i32 1, ptr {e.module.string(text)}, {', '.join(values)})")
+    w.line(f"call i32 (i32, ptr, ...) @dprintf(i32 1, ptr {e.module.string(text)}, {', '.join(values)})")
 
 
 def _print_value(e: Emitter, value: SSAValue, text: str, *, hexadecimal: bool, signed: bool) -> None:
@@ -59,7 +59,7 @@ def _print_value(e: Emitter, value: SSAValue, text: str, *, hexadecimal: bool, s
         element = element_type(value.type)
         name = e.evaluate(value, Position(tuple(index))).text
         given = _widened(e, name, element, hexadecimal=hexadecimal, signed=signed)
-        numbers = [("i32", e.writer.let(f"trunc i64 {i} to i32")) for i in index]
+        numbers = [("i32", e.writer.inst(f"trunc i64 {i} to i32")) for i in index]
         _line(e, text, [*numbers, given])
     e.fresh_chunk()
 
@@ -68,15 +68,15 @@ def _widened(e: Emitter, text: str, element: Attribute, *, hexadecimal: bool, si
     """An element as C's variable arguments pass it: (LLVM type, value) of a double, or an integer of 32 or 64 bits."""
     w, kind = e.writer, register_type(element)
     if kind == "ptr":
-        return "i64", w.let(f"ptrtoint ptr {text} to i64")
+        return "i64", w.inst(f"ptrtoint ptr {text} to i64")
     if printed_text.is_float_text(element, hexadecimal=hexadecimal):
         return "double", convert.convert_float(w, Lanes(text, 0), element, f64).text
     if kind[0] != "i":
         bits = {"half": 16, "float": 32, "double": 64}[kind]
-        text, kind = w.let(f"bitcast {kind} {text} to i{bits}"), f"i{bits}"
+        text, kind = w.inst(f"bitcast {kind} {text} to i{bits}"), f"i{bits}"
     if int(kind[1:]) < 32:
         extension = "sext" if printed_text.is_signed_text(element, signed=signed) else "zext"
-        return "i32", w.let(f"{extension} {kind} {text} to i32")
+        return "i32", w.inst(f"{extension} {kind} {text} to i32")
     return kind, text
 
 
@@ -95,24 +95,24 @@ def _fail_unless(e: Emitter, condition: str, number: int, element: str) -> None:
     branch.
     """
     w = e.writer
-    fail, after = w.fresh_label("fail"), w.fresh_label("asserted")
+    fail, after = w.new_label("fail"), w.new_label("asserted")
     w.branch_if(condition, after, fail)
-    w.label_only(fail)
-    pair = w.let(f"cmpxchg ptr %record, i32 0, i32 {number} monotonic monotonic")
-    first = w.let(f"extractvalue {{ i32, i1 }} {pair}, 1")
-    note = w.fresh_label("note")
+    w.label(fail)
+    pair = w.inst(f"cmpxchg ptr %record, i32 0, i32 {number} monotonic monotonic")
+    first = w.inst(f"extractvalue {{ i32, i1 }} {pair}, 1")
+    note = w.new_label("note")
     w.branch_if(first, note, "exit")
-    w.label_only(note)
+    w.label(note)
     for offset, (ty, text) in (
         (4, ("i32", "%pid.x")),
         (8, ("i32", "%pid.y")),
         (12, ("i32", "%pid.z")),
         (16, ("i64", element)),
     ):
-        at = w.let(f"getelementptr i8, ptr %record, i64 {offset}")
-        w.do(f"store {ty} {text}, ptr {at}, align 4")
+        at = w.inst(f"getelementptr i8, ptr %record, i64 {offset}")
+        w.line(f"store {ty} {text}, ptr {at}, align 4")
     w.branch("exit")
-    w.label_only(after)
+    w.label(after)
 
 
 def _assert_effect(e: Emitter, op: tile.AssertOp, position: Position) -> None:
@@ -127,11 +127,11 @@ def _assert_effect(e: Emitter, op: tile.AssertOp, position: Position) -> None:
     condition = lanes.text
     if lanes.width:
         mask = f"<{lanes.width} x i1>"
-        bits = w.let(f"bitcast {mask} {lanes.text} to i{lanes.width}")
-        condition = w.let(f"icmp eq i{lanes.width} {bits}, -1")
-        failed = w.let(f"xor i{lanes.width} {bits}, -1")
-        wide = w.let(f"zext i{lanes.width} {failed} to i64") if lanes.width < 64 else failed
-        lane = w.call("i64", "llvm.cttz.i64", ("i64", wide), ("i1", "false"))
+        bits = w.inst(f"bitcast {mask} {lanes.text} to i{lanes.width}")
+        condition = w.inst(f"icmp eq i{lanes.width} {bits}, -1")
+        failed = w.inst(f"xor i{lanes.width} {bits}, -1")
+        wide = w.inst(f"zext i{lanes.width} {failed} to i64") if lanes.width < 64 else failed
+        lane = w.call("i64", "@llvm.cttz.i64", ("i64", wide), ("i1", "false"))
         element = w.add(element, w.mul(lane, str(strides[position.lane])))
     _fail_unless(e, condition, number, element)
 

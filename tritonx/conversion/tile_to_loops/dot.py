@@ -60,7 +60,7 @@ class Matrix:
         offset = e.writer.add(e.writer.mul(row, str(self.row)), e.writer.mul(column, str(self.column)))
         if offset == "0":
             return self.pointer
-        return e.writer.let(f"getelementptr inbounds {self.type}, ptr {self.pointer}, i64 {offset}")
+        return e.writer.inst(f"getelementptr inbounds {self.type}, ptr {self.pointer}, i64 {offset}")
 
 
 def compute_element(element: Attribute) -> Attribute:
@@ -101,7 +101,7 @@ def copy_as(e: Emitter, value: SSAValue, wanted: Attribute, transform: Callable[
             lanes = convert.convert_float(e.writer, lanes, element, wanted)
         elif element != wanted:
             a, b = (vector(register_type(t), lanes.width) for t in (element, wanted))
-            lanes = Lanes(e.writer.let(f"sext {a} {lanes.text} to {b}"), lanes.width)
+            lanes = Lanes(e.writer.inst(f"sext {a} {lanes.text} to {b}"), lanes.width)
         e.store_view(target, position, transform(lanes) if transform is not None else lanes)
     return target
 
@@ -143,7 +143,7 @@ def transpose_copy(e: Emitter, source: View, target: View, shape: tuple[int, ...
     align = type_bytes(ty)
     with w.loop("row", rows, side) as i, w.loop("column", columns, side) as j:
         block = [
-            w.let(f"load {wide}, ptr {e.view_address(source, (i, w.add(j, str(c))))}, align {align}")
+            w.inst(f"load {wide}, ptr {e.view_address(source, (i, w.add(j, str(c))))}, align {align}")
             for c in range(side)
         ]
         distance = 1
@@ -157,7 +157,7 @@ def transpose_copy(e: Emitter, source: View, target: View, shape: tuple[int, ...
                     block[n + distance] = w.shuffle(ty, a, b, side, high)
             distance *= 2
         for r in range(side):
-            w.do(f"store {wide} {block[r]}, ptr {e.view_address(target, (w.add(i, str(r)), j))}, align {align}")
+            w.line(f"store {wide} {block[r]}, ptr {e.view_address(target, (w.add(i, str(r)), j))}, align {align}")
 
 
 # ---- the product
@@ -229,22 +229,22 @@ def _accumulate(
     column_of_b = b.at(e, "0", j)
     if k == unroll:
         return _steps(e, a, b, tile_, row_of_a, column_of_b, "0", unroll, initial, element)
-    before, header = w.block, w.fresh_label("k")
-    w.label(header)
+    before, header = w.block, w.new_label("k")
+    w.enter(header)
     begin = len(w.lines) - 1
     phis = Phis(w, before)
     index = phis.add("i64", "0")
     carried = [[phis.add(ty, value) for value in row] for row in initial]
     w.trips *= k // unroll
     following = _steps(e, a, b, tile_, row_of_a, column_of_b, index, unroll, carried, element)
-    step = w.let(f"add nuw nsw i64 {index}, {unroll}")
-    done = w.let(f"icmp eq i64 {step}, {k}")
+    step = w.inst(f"add nuw nsw i64 {index}, {unroll}")
+    done = w.inst(f"icmp eq i64 {step}, {k}")
     w.trips //= k // unroll
     phis.close([step, *(value for row in following for value in row)])
-    after = w.fresh_label("k")
+    after = w.new_label("k")
     w.branch_if(done, after, header)
     w.loops.append((begin, len(w.lines)))
-    w.label_only(after)
+    w.label(after)
     return following
 
 
@@ -267,21 +267,21 @@ def _steps(
     code = Code(w, width, double=element == f64)
     for u in range(unroll):
         at = w.add(k, str(u))
-        b_row = w.let(f"getelementptr inbounds {b.type}, ptr {column_of_b}, i64 {w.mul(at, str(b.row))}")
+        b_row = w.inst(f"getelementptr inbounds {b.type}, ptr {column_of_b}, i64 {w.mul(at, str(b.row))}")
         columns: list[str] = []
         for v in range(tile_.vectors):
-            p = w.let(f"getelementptr inbounds {b.type}, ptr {b_row}, i64 {v * width}")
-            columns.append(w.let(f"load {ty}, ptr {p}, align {size}"))
+            p = w.inst(f"getelementptr inbounds {b.type}, ptr {b_row}, i64 {v * width}")
+            columns.append(w.inst(f"load {ty}, ptr {p}, align {size}"))
         for r in range(tile_.rows):
-            p = w.let(f"getelementptr inbounds {a.type}, ptr {row_of_a[r]}, i64 {w.mul(at, str(a.column))}")
-            one = w.let(f"load {a.type}, ptr {p}, align {size}")
+            p = w.inst(f"getelementptr inbounds {a.type}, ptr {row_of_a[r]}, i64 {w.mul(at, str(a.column))}")
+            one = w.inst(f"load {a.type}, ptr {p}, align {size}")
             factor = w.splat(a.type, one, width)
             for v in range(tile_.vectors):
                 if floating:
                     current[r][v] = code.fma(factor, columns[v], current[r][v])
                 else:
-                    product = w.let(f"mul {ty} {factor}, {columns[v]}")
-                    current[r][v] = w.let(f"add {ty} {product}, {current[r][v]}")
+                    product = w.inst(f"mul {ty} {factor}, {columns[v]}")
+                    current[r][v] = w.inst(f"add {ty} {product}, {current[r][v]}")
     return current
 
 

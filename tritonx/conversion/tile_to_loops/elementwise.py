@@ -39,7 +39,7 @@ def result_element(op: Operation) -> Attribute:
 def _integer(instruction: str) -> Rule:
     def rule(e: Emitter, op: Operation, args: list[Lanes]) -> Lanes:
         ty = vector(register_type(result_element(op)), args[0].width)
-        return Lanes(e.writer.let(f"{instruction} {ty} {args[0].text}, {args[1].text}"), args[0].width)
+        return Lanes(e.writer.inst(f"{instruction} {ty} {args[0].text}, {args[1].text}"), args[0].width)
 
     return rule
 
@@ -54,13 +54,13 @@ def _shift(instruction: str) -> Rule:
         bits, w = integer_bits(element), e.writer
         last = w.splat(scalar, str(bits - 1), width)
         suffix = f"v{width}{scalar}" if width else scalar
-        count = w.call(ty, f"llvm.umin.{suffix}", (ty, args[1].text), (ty, last))
-        shifted = w.let(f"{instruction} {ty} {args[0].text}, {count}")
+        count = w.call(ty, f"@llvm.umin.{suffix}", (ty, args[1].text), (ty, last))
+        shifted = w.inst(f"{instruction} {ty} {args[0].text}, {count}")
         if instruction == "ashr":
             return Lanes(shifted, width)
-        inside = w.let(f"icmp ule {ty} {args[1].text}, {last}")
+        inside = w.inst(f"icmp ule {ty} {args[1].text}, {last}")
         zero = w.splat(scalar, "0", width)
-        return Lanes(w.let(f"select {vector('i1', width)} {inside}, {ty} {shifted}, {ty} {zero}"), width)
+        return Lanes(w.inst(f"select {vector('i1', width)} {inside}, {ty} {shifted}, {ty} {zero}"), width)
 
     return rule
 
@@ -70,7 +70,7 @@ def _integer_extremum(name: str) -> Rule:
         scalar, width = register_type(result_element(op)), args[0].width
         ty = vector(scalar, width)
         suffix = f"v{width}{scalar}" if width else scalar
-        return Lanes(e.writer.call(ty, f"llvm.{name}.{suffix}", (ty, args[0].text), (ty, args[1].text)), width)
+        return Lanes(e.writer.call(ty, f"@llvm.{name}.{suffix}", (ty, args[0].text), (ty, args[1].text)), width)
 
     return rule
 
@@ -87,29 +87,29 @@ def divide(e: Emitter, a: str, b: str, bits: int, width: int, *, signed: bool) -
     def const(value: int) -> str:
         return w.splat(f"i{bits}", str(value), width)
 
-    zero = w.let(f"icmp eq {ty} {b}, {const(0)}")
+    zero = w.inst(f"icmp eq {ty} {b}, {const(0)}")
     if width and bits <= 32:
         wide = vector("double", width)
         to, back = ("sitofp", "fptosi") if signed else ("uitofp", "fptoui")
-        safe = w.let(f"select {mask} {zero}, {ty} {const(1)}, {ty} {b}")
-        x = w.let(f"{to} {ty} {a} to {wide}")
-        y = w.let(f"{to} {ty} {safe} to {wide}")
+        safe = w.inst(f"select {mask} {zero}, {ty} {const(1)}, {ty} {b}")
+        x = w.inst(f"{to} {ty} {a} to {wide}")
+        y = w.inst(f"{to} {ty} {safe} to {wide}")
         middle = vector("i64", width) if bits == 32 else vector("i32", width)
-        q = w.let(f"{back} {wide} {w.let(f'fdiv {wide} {x}, {y}')} to {middle}")
-        quotient = w.let(f"trunc {middle} {q} to {ty}")
+        q = w.inst(f"{back} {wide} {w.inst(f'fdiv {wide} {x}, {y}')} to {middle}")
+        quotient = w.inst(f"trunc {middle} {q} to {ty}")
     else:
         unsafe = zero
         if signed:
-            minus_one = w.let(f"icmp eq {ty} {b}, {const(-1)}")
-            unsafe = w.let(f"or {mask} {zero}, {minus_one}")
-        safe = w.let(f"select {mask} {unsafe}, {ty} {const(1)}, {ty} {b}")
-        quotient = w.let(f"{'sdiv' if signed else 'udiv'} {ty} {a}, {safe}")
+            minus_one = w.inst(f"icmp eq {ty} {b}, {const(-1)}")
+            unsafe = w.inst(f"or {mask} {zero}, {minus_one}")
+        safe = w.inst(f"select {mask} {unsafe}, {ty} {const(1)}, {ty} {b}")
+        quotient = w.inst(f"{'sdiv' if signed else 'udiv'} {ty} {a}, {safe}")
         if signed:
-            negated = w.let(f"sub {ty} {const(0)}, {a}")
-            quotient = w.let(f"select {mask} {minus_one}, {ty} {negated}, {ty} {quotient}")  # pyright: ignore[reportPossiblyUnboundVariable]
-    product = w.let(f"mul {ty} {quotient}, {b}")
-    remainder = w.let(f"sub {ty} {a}, {product}")
-    return w.let(f"select {mask} {zero}, {ty} {const(0)}, {ty} {quotient}"), remainder
+            negated = w.inst(f"sub {ty} {const(0)}, {a}")
+            quotient = w.inst(f"select {mask} {minus_one}, {ty} {negated}, {ty} {quotient}")  # pyright: ignore[reportPossiblyUnboundVariable]
+    product = w.inst(f"mul {ty} {quotient}, {b}")
+    remainder = w.inst(f"sub {ty} {a}, {product}")
+    return w.inst(f"select {mask} {zero}, {ty} {const(0)}, {ty} {quotient}"), remainder
 
 
 def _division(which: int, *, signed: bool) -> Rule:
@@ -120,7 +120,7 @@ def _division(which: int, *, signed: bool) -> Rule:
         constant = text.removeprefix(f"splat (i{bits} ").removesuffix(")")
         if constant.isdigit() and int(constant) > 0:
             name = ("s" if signed else "u") + ("rem" if which else "div")
-            return Lanes(e.writer.let(f"{name} {ty} {args[0].text}, {text}"), width)
+            return Lanes(e.writer.inst(f"{name} {ty} {args[0].text}, {text}"), width)
         return Lanes(divide(e, args[0].text, text, bits, width, signed=signed)[which], width)
 
     return rule
@@ -133,15 +133,15 @@ def _rounded_division(*, up: bool, signed: bool) -> Rule:
         a, b = args[0].text, args[1].text
         quotient, remainder = divide(e, a, b, bits, width, signed=signed)
         zero = w.splat(f"i{bits}", "0", width)
-        adjust = w.let(f"icmp ne {ty} {remainder}, {zero}")
+        adjust = w.inst(f"icmp ne {ty} {remainder}, {zero}")
         if signed:
-            signs = w.let(f"xor {ty} {a}, {b}")
-            same = w.let(f"icmp {'sge' if up else 'slt'} {ty} {signs}, {zero}")
-            adjust = w.let(f"and {mask} {adjust}, {same}")
-        exists = w.let(f"icmp ne {ty} {b}, {zero}")  # by zero there is nothing to round
-        adjust = w.let(f"and {mask} {adjust}, {exists}")
-        one = w.let(f"zext {mask} {adjust} to {ty}")
-        return Lanes(w.let(f"{'add' if up else 'sub'} {ty} {quotient}, {one}"), width)
+            signs = w.inst(f"xor {ty} {a}, {b}")
+            same = w.inst(f"icmp {'sge' if up else 'slt'} {ty} {signs}, {zero}")
+            adjust = w.inst(f"and {mask} {adjust}, {same}")
+        exists = w.inst(f"icmp ne {ty} {b}, {zero}")  # by zero there is nothing to round
+        adjust = w.inst(f"and {mask} {adjust}, {exists}")
+        one = w.inst(f"zext {mask} {adjust} to {ty}")
+        return Lanes(w.inst(f"{'add' if up else 'sub'} {ty} {quotient}, {one}"), width)
 
     return rule
 
@@ -149,21 +149,21 @@ def _rounded_division(*, up: bool, signed: bool) -> Rule:
 def _cmpi(e: Emitter, op: arith.CmpiOp, args: list[Lanes]) -> Lanes:
     ty = vector(register_type(operand_element(op)), args[0].width)
     predicate = ICMP_PREDICATES[op.predicate.value.data]
-    return Lanes(e.writer.let(f"icmp {predicate} {ty} {args[0].text}, {args[1].text}"), args[0].width)
+    return Lanes(e.writer.inst(f"icmp {predicate} {ty} {args[0].text}, {args[1].text}"), args[0].width)
 
 
 def _cmpf(e: Emitter, op: arith.CmpfOp, args: list[Lanes]) -> Lanes:
     element = operand_element(op)
     a, b = (compute_form(e, x, element) for x in args)
     ty = vector(register_type(compute_type(element)), a.width)
-    return Lanes(e.writer.let(f"fcmp {FCMP_PREDICATES[op.predicate.value.data]} {ty} {a.text}, {b.text}"), a.width)
+    return Lanes(e.writer.inst(f"fcmp {FCMP_PREDICATES[op.predicate.value.data]} {ty} {a.text}, {b.text}"), a.width)
 
 
 def _select(e: Emitter, op: Operation, args: list[Lanes]) -> Lanes:
     width = args[0].width
     ty = vector(register_type(result_element(op)), width)
     condition = vector("i1", width)
-    text = e.writer.let(f"select {condition} {args[0].text}, {ty} {args[1].text}, {ty} {args[2].text}")
+    text = e.writer.inst(f"select {condition} {args[0].text}, {ty} {args[1].text}, {ty} {args[2].text}")
     return Lanes(text, width)
 
 
@@ -176,7 +176,7 @@ def _cast(instruction: str) -> Rule:
 
 def cast_to(e: Emitter, instruction: str, value: Lanes, source: Attribute, target: Attribute) -> Lanes:
     a, b = (vector(register_type(t), value.width) for t in (source, target))
-    return value if a == b else Lanes(e.writer.let(f"{instruction} {a} {value.text} to {b}"), value.width)
+    return value if a == b else Lanes(e.writer.inst(f"{instruction} {a} {value.text} to {b}"), value.width)
 
 
 def _index_cast(e: Emitter, op: Operation, args: list[Lanes]) -> Lanes:
@@ -193,16 +193,16 @@ def _mulhi(e: Emitter, op: Operation, args: list[Lanes]) -> Lanes:
     bits, width = integer_bits(result_element(op)), args[0].width
     narrow, wide = vector(f"i{bits}", width), vector(f"i{2 * bits}", width)
     w = e.writer
-    a, b = (w.let(f"zext {narrow} {x.text} to {wide}") for x in args)
-    high = w.let(f"lshr {wide} {w.let(f'mul {wide} {a}, {b}')}, {w.splat(f'i{2 * bits}', str(bits), width)}")
-    return Lanes(w.let(f"trunc {wide} {high} to {narrow}"), width)
+    a, b = (w.inst(f"zext {narrow} {x.text} to {wide}") for x in args)
+    high = w.inst(f"lshr {wide} {w.inst(f'mul {wide} {a}, {b}')}, {w.splat(f'i{2 * bits}', str(bits), width)}")
+    return Lanes(w.inst(f"trunc {wide} {high} to {narrow}"), width)
 
 
 def _abs_integer(e: Emitter, op: Operation, args: list[Lanes]) -> Lanes:
     scalar, width = register_type(result_element(op)), args[0].width
     ty = vector(scalar, width)
     suffix = f"v{width}{scalar}" if width else scalar
-    return Lanes(e.writer.call(ty, f"llvm.abs.{suffix}", (ty, args[0].text), ("i1", "false")), width)
+    return Lanes(e.writer.call(ty, f"@llvm.abs.{suffix}", (ty, args[0].text), ("i1", "false")), width)
 
 
 def _addptr(e: Emitter, op: tile.AddPtrOp, args: list[Lanes]) -> Lanes:
@@ -211,7 +211,7 @@ def _addptr(e: Emitter, op: tile.AddPtrOp, args: list[Lanes]) -> Lanes:
     assert isinstance(pointee, PointerType)
     offset = cast_to(e, "sext", offset, operand_element(op, 1), i64)
     scalar, width = e.pointee_type(pointee), pointer.width
-    text = e.writer.let(
+    text = e.writer.inst(
         f"getelementptr {scalar}, {vector('ptr', width)} {pointer.text}, {vector('i64', width)} {offset.text}"
     )
     return Lanes(text, width)
@@ -239,7 +239,7 @@ def _float(instruction: str, *, contracts: bool = False) -> Rule:
         values = [compute_form(e, a, element) for a in args]
         ty = vector(register_type(compute_type(element)), args[0].width)
         flags = " contract" if contracts and e.fuse and not is_narrow_float(element) else ""
-        text = e.writer.let(f"{instruction}{flags} {ty} {', '.join(v.text for v in values)}")
+        text = e.writer.inst(f"{instruction}{flags} {ty} {', '.join(v.text for v in values)}")
         return storage_form(e, Lanes(text, args[0].width), element)
 
     return rule

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.conversion.llvm_text import vector
+from tritonx.conversion.llvm_writer import Module
 from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.conversion.tile_to_loops.isa import HostIsa
 from tritonx.conversion.tile_to_loops.types import (
@@ -27,7 +28,7 @@ from tritonx.conversion.tile_to_loops.types import (
     register_type,
     type_bytes,
 )
-from tritonx.conversion.tile_to_loops.writer import Lanes, Module, Writer
+from tritonx.conversion.tile_to_loops.writer import Lanes, LoopWriter
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import PointerType, element_type, f32, is_tensor, shape_of
 
@@ -91,7 +92,7 @@ class Emitter:
 
     def __init__(self, module: Module, isa: HostIsa, tables: Tables, *, fuse: bool, index: IndexAnalysis) -> None:
         self.module = module
-        self.writer = Writer(module)
+        self.writer = LoopWriter(module)
         self.isa = isa
         self.tables = tables
         self.fuse = fuse
@@ -231,7 +232,7 @@ class Emitter:
         offset = self.view_offset(view, index)
         if offset == "0":
             return view.pointer
-        return self.writer.let(f"getelementptr inbounds {view.type}, ptr {view.pointer}, i64 {offset}")
+        return self.writer.inst(f"getelementptr inbounds {view.type}, ptr {view.pointer}, i64 {offset}")
 
     def load_view(self, view: View, position: Position) -> Lanes:
         """Read a chunk of a tile in memory."""
@@ -240,20 +241,20 @@ class Emitter:
         align = type_bytes(view.type)
         stride = view.strides[position.lane] if position.lane >= 0 else 0
         if stride == 0:
-            return self._from_view(view, Lanes(w.let(f"load {view.type}, ptr {address}, align {align}"), 0))
+            return self._from_view(view, Lanes(w.inst(f"load {view.type}, ptr {address}, align {align}"), 0))
         ty = vector(view.type, position.width)
         if stride == 1:
-            return self._from_view(view, Lanes(w.let(f"load {ty}, ptr {address}, align {align}"), position.width))
+            return self._from_view(view, Lanes(w.inst(f"load {ty}, ptr {address}, align {align}"), position.width))
         if stride in _SHUFFLED_STRIDES and view.pointer.startswith("%b"):
             every = position.width * stride
-            wide = w.let(f"load {vector(view.type, every)}, ptr {address}, align {align}")
+            wide = w.inst(f"load {vector(view.type, every)}, ptr {address}, align {align}")
             value = w.shuffle(view.type, wide, "poison", every, list(range(0, every, stride)))
             return self._from_view(view, Lanes(value, position.width))
         value = "poison"
         for lane in range(position.width):
-            at = w.let(f"getelementptr inbounds {view.type}, ptr {address}, i64 {lane * stride}")
-            one = w.let(f"load {view.type}, ptr {at}, align {align}")
-            value = w.let(f"insertelement {ty} {value}, {view.type} {one}, i64 {lane}")
+            at = w.inst(f"getelementptr inbounds {view.type}, ptr {address}, i64 {lane * stride}")
+            one = w.inst(f"load {view.type}, ptr {at}, align {align}")
+            value = w.inst(f"insertelement {ty} {value}, {view.type} {one}, i64 {lane}")
         return self._from_view(view, Lanes(value, position.width))
 
     def store_view(self, view: View, position: Position, lanes: Lanes) -> None:
@@ -265,12 +266,12 @@ class Emitter:
         align = type_bytes(view.type)
         stride = view.strides[position.lane] if position.lane >= 0 else 0
         if not position.width or stride == 1:
-            w.do(f"store {vector(view.type, position.width)} {text}, ptr {address}, align {align}")
+            w.line(f"store {vector(view.type, position.width)} {text}, ptr {address}, align {align}")
             return
         for lane in range(position.width):
-            at = w.let(f"getelementptr inbounds {view.type}, ptr {address}, i64 {lane * stride}")
+            at = w.inst(f"getelementptr inbounds {view.type}, ptr {address}, i64 {lane * stride}")
             one = w.extract(view.type, Lanes(text, position.width), lane)
-            w.do(f"store {view.type} {one}, ptr {at}, align {align}")
+            w.line(f"store {view.type} {one}, ptr {at}, align {align}")
 
     def _from_view(self, view: View, lanes: Lanes) -> Lanes:
         if view.widened:
@@ -292,11 +293,11 @@ class Emitter:
             return lanes
         ty = vector("i8", lanes.width)
         zero = self.writer.splat("i8", "0", lanes.width)
-        return Lanes(self.writer.let(f"icmp ne {ty} {lanes.text}, {zero}"), lanes.width)
+        return Lanes(self.writer.inst(f"icmp ne {ty} {lanes.text}, {zero}"), lanes.width)
 
     def to_memory(self, lanes: Lanes, element: Attribute) -> Lanes:
         """The memory form of a value about to be written: an i1 becomes the byte 0 or 1."""
         if register_type(element) != "i1":
             return lanes
         a, b = vector("i1", lanes.width), vector("i8", lanes.width)
-        return Lanes(self.writer.let(f"zext {a} {lanes.text} to {b}"), lanes.width)
+        return Lanes(self.writer.inst(f"zext {a} {lanes.text} to {b}"), lanes.width)

@@ -61,8 +61,8 @@ def _unravel(e: Emitter, linear: str, shape: tuple[int, ...]) -> tuple[str, ...]
     w = e.writer
     index: list[str] = []
     for extent in reversed(shape[1:]):
-        index.append(w.let(f"urem i64 {linear}, {extent}"))
-        linear = w.let(f"udiv i64 {linear}, {extent}")
+        index.append(w.inst(f"urem i64 {linear}, {extent}"))
+        linear = w.inst(f"udiv i64 {linear}, {extent}")
     return (linear, *reversed(index))
 
 

@@ -110,7 +110,7 @@ def _predicate(test: Callable[[Code, str], str]) -> Rule:
     def rule(e: Emitter, operands: list[Attribute], result: Attribute, args: list[Lanes]) -> Lanes:
         code = Code(e.writer, args[0].width, double=operands[0] == f64)
         mask = test(code, args[0].text)
-        return Lanes(e.writer.let(f"zext {code.mask} {mask} to {vector('i32', code.width)}"), code.width)
+        return Lanes(e.writer.inst(f"zext {code.mask} {mask} to {vector('i32', code.width)}"), code.width)
 
     return rule
 
@@ -130,7 +130,7 @@ def _integer(formula: Callable[[Emitter, str, str, int, list[str]], str]) -> Rul
         text = formula(e, ty, f"v{width}i{bits}" if width else f"i{bits}", bits, [a.text for a in args])
         given, wanted = vector(f"i{bits}", width), vector(register_type(result), width)
         if given != wanted:
-            text = e.writer.let(f"trunc {given} {text} to {wanted}")
+            text = e.writer.inst(f"trunc {given} {text} to {wanted}")
         return Lanes(text, width)
 
     return rule
@@ -138,7 +138,7 @@ def _integer(formula: Callable[[Emitter, str, str, int, list[str]], str]) -> Rul
 
 def _intrinsic(name: str, *flags: str) -> Rule:
     def formula(e: Emitter, ty: str, suffix: str, bits: int, args: list[str]) -> str:
-        return e.writer.call(ty, f"llvm.{name}.{suffix}", (ty, args[0]), *(("i1", f) for f in flags))
+        return e.writer.call(ty, f"@llvm.{name}.{suffix}", (ty, args[0]), *(("i1", f) for f in flags))
 
     return _integer(formula)
 
@@ -149,18 +149,18 @@ def _constant(ty: str, bits: int, value: int) -> str:
 
 def _first_set(e: Emitter, ty: str, suffix: str, bits: int, args: list[str]) -> str:
     """The number of the lowest set bit, from 1; 0 for 0."""
-    zeros = e.writer.call(ty, f"llvm.cttz.{suffix}", (ty, args[0]), ("i1", "false"))
-    position = e.writer.let(f"add {ty} {zeros}, {_constant(ty, bits, 1)}")
-    empty = e.writer.let(f"icmp eq {ty} {args[0]}, {_constant(ty, bits, 0)}")
+    zeros = e.writer.call(ty, f"@llvm.cttz.{suffix}", (ty, args[0]), ("i1", "false"))
+    position = e.writer.inst(f"add {ty} {zeros}, {_constant(ty, bits, 1)}")
+    empty = e.writer.inst(f"icmp eq {ty} {args[0]}, {_constant(ty, bits, 0)}")
     mask = ty.replace(f"i{bits}", "i1")
-    return e.writer.let(f"select {mask} {empty}, {ty} {_constant(ty, bits, 0)}, {ty} {position}")
+    return e.writer.inst(f"select {mask} {empty}, {ty} {_constant(ty, bits, 0)}, {ty} {position}")
 
 
 def _high_product(e: Emitter, ty: str, suffix: str, bits: int, args: list[str]) -> str:
     wide = ty.replace(f"i{bits}", f"i{2 * bits}")
-    a, b = (e.writer.let(f"sext {ty} {x} to {wide}") for x in args)
-    high = e.writer.let(f"lshr {wide} {e.writer.let(f'mul {wide} {a}, {b}')}, {_constant(wide, 2 * bits, bits)}")
-    return e.writer.let(f"trunc {wide} {high} to {ty}")
+    a, b = (e.writer.inst(f"sext {ty} {x} to {wide}") for x in args)
+    high = e.writer.inst(f"lshr {wide} {e.writer.inst(f'mul {wide} {a}, {b}')}, {_constant(wide, 2 * bits, bits)}")
+    return e.writer.inst(f"trunc {wide} {high} to {ty}")
 
 
 def _average(*, up: bool) -> Rule:
@@ -168,9 +168,9 @@ def _average(*, up: bool) -> Rule:
 
     def formula(e: Emitter, ty: str, suffix: str, bits: int, args: list[str]) -> str:
         w = e.writer
-        common = w.let(f"{'or' if up else 'and'} {ty} {args[0]}, {args[1]}")
-        half = w.let(f"ashr {ty} {w.let(f'xor {ty} {args[0]}, {args[1]}')}, {_constant(ty, bits, 1)}")
-        return w.let(f"{'sub' if up else 'add'} {ty} {common}, {half}")
+        common = w.inst(f"{'or' if up else 'and'} {ty} {args[0]}, {args[1]}")
+        half = w.inst(f"ashr {ty} {w.inst(f'xor {ty} {args[0]}, {args[1]}')}, {_constant(ty, bits, 1)}")
+        return w.inst(f"{'sub' if up else 'add'} {ty} {common}, {half}")
 
     return _integer(formula)
 
@@ -178,8 +178,8 @@ def _average(*, up: bool) -> Rule:
 def _low_product(e: Emitter, ty: str, suffix: str, bits: int, args: list[str]) -> str:
     """The product of the low 24 bits, taken as signed."""
     shift = _constant(ty, bits, 8)
-    low = [e.writer.let(f"ashr {ty} {e.writer.let(f'shl {ty} {x}, {shift}')}, {shift}") for x in args]
-    return e.writer.let(f"mul {ty} {low[0]}, {low[1]}")
+    low = [e.writer.inst(f"ashr {ty} {e.writer.inst(f'shl {ty} {x}, {shift}')}, {shift}") for x in args]
+    return e.writer.inst(f"mul {ty} {low[0]}, {low[1]}")
 
 
 # ---- conversions
@@ -203,7 +203,7 @@ def _from_integer(*, signed: bool) -> Rule:
 
 def _bits(e: Emitter, operands: list[Attribute], result: Attribute, args: list[Lanes]) -> Lanes:
     a, b = (vector(register_type(t), args[0].width) for t in (operands[0], result))
-    return Lanes(e.writer.let(f"bitcast {a} {args[0].text} to {b}"), args[0].width)
+    return Lanes(e.writer.inst(f"bitcast {a} {args[0].text} to {b}"), args[0].width)
 
 
 _ROUNDINGS = {"rn": "rint", "rd": "floor", "ru": "ceil", "rz": "trunc"}

@@ -11,6 +11,7 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
+from tritonx.conversion.llvm_writer import Module
 from tritonx.conversion.tile_to_loops import (
     atomic,
     branches,
@@ -34,7 +35,6 @@ from tritonx.conversion.tile_to_loops.isa import HostIsa
 from tritonx.conversion.tile_to_loops.storage import share
 from tritonx.conversion.tile_to_loops.tables import Tables
 from tritonx.conversion.tile_to_loops.types import UnsupportedElement
-from tritonx.conversion.tile_to_loops.writer import Module
 from tritonx.dialects import tile
 from tritonx.ir.failure import failed_op
 from tritonx.ir.types import is_tensor
@@ -106,15 +106,15 @@ def _lower(module: ModuleOp, isa: HostIsa, data_layout: str, fuse: bool) -> Lowe
         op = failed_op(error)
         raise unsupported(kernel if op is None or op is module else op, str(error)) from error
     cost = emitter.writer.cost
-    output.declare("llvm.umin.i64", "i64 @llvm.umin.i64(i64, i64)")
-    output.declare("llvm.umax.i64", "i64 @llvm.umax.i64(i64, i64)")
-    output.declare("aligned_alloc", "noalias ptr @aligned_alloc(i64, i64)")
-    output.declare("free", "void @free(ptr)")
-    output.define("tx.worker", entry.worker(parameters, emitter.buffer_sizes, isa))
-    output.define("tx.run", entry.run(cost, isa))
-    output.define("tx.launch", entry.launcher(parameters, isa))
-    header = f'target triple = "{isa.triple}"\ntarget datalayout = "{data_layout}"\n{entry.GLOBALS}'
-    return Lowered(output.print(header), name, tuple(emitter.assertions), cost)
+    output.declare("i64", "@llvm.umin.i64", ("i64", "i64"))
+    output.declare("i64", "@llvm.umax.i64", ("i64", "i64"))
+    output.declare("noalias ptr", "@aligned_alloc", ("i64", "i64"))
+    output.declare("void", "@free", ("ptr",))
+    output.define("@tx.worker", entry.worker(parameters, emitter.buffer_sizes, isa))
+    output.define("@tx.run", entry.run(cost, isa))
+    output.define("@tx.launch", entry.launcher(parameters, isa))
+    head = [f'target triple = "{isa.triple}"', f'target datalayout = "{data_layout}"', entry.GLOBALS]
+    return Lowered(output.print(head), name, tuple(emitter.assertions), cost)
 
 
 def _kernel(module: ModuleOp, functions: Mapping[str, Operation]) -> Operation:
@@ -146,13 +146,13 @@ def _program(e: Emitter, kernel: Operation) -> list[Parameter]:
         e.values[argument] = tuple(names)
     body = Body(e, region, "exit")
     body.emit()
-    e.writer.label_only("exit")
-    e.writer.do("ret void")
+    e.writer.label("exit")
+    e.writer.line("ret void")
     storage = share(e.writer.lines, e.buffer_sizes, e.writer.loops)
     e.writer.lines, e.buffer_sizes = storage.lines, storage.sizes
     arguments = [f"{p.llvm} %arg{i}" for i, p in enumerate(parameters)]
     arguments += [f"ptr noalias align 64 %b{i}" for i in range(len(e.buffer_sizes))]
     arguments += [f"i32 %{x}" for x in ("pid.x", "pid.y", "pid.z", "num.x", "num.y", "num.z")] + ["ptr %record"]
     text = f"define internal void @{PROGRAM}({', '.join(arguments)}) noinline {e.isa.function_attributes()} {{\n"
-    e.module.define(PROGRAM, f"{text}{e.writer.body()}\n}}")
+    e.module.define(f"@{PROGRAM}", f"{text}{e.writer.body()}\n}}")
     return parameters

@@ -77,8 +77,8 @@ def _strided(e: Emitter, form: Form, step: Polynomial, pointer: SSAValue, positi
     element = element_type(pointer.type)
     assert isinstance(element, PointerType)
     numbers = f"<{', '.join(f'i64 {i}' for i in range(width))}>"
-    offsets = w.let(f"mul {vector('i64', width)} {numbers}, {w.splat('i64', stride, width)}")
-    return w.let(f"getelementptr {e.pointee_type(element)}, ptr {first}, {vector('i64', width)} {offsets}")
+    offsets = w.inst(f"mul {vector('i64', width)} {numbers}, {w.splat('i64', stride, width)}")
+    return w.inst(f"getelementptr {e.pointee_type(element)}, ptr {first}, {vector('i64', width)} {offsets}")
 
 
 def _wraps(form: Form, lane: int) -> TensorAtom | None:
@@ -126,8 +126,8 @@ def _maybe_consecutive(e: Emitter, form: Form, pointer: SSAValue, atom: TensorAt
 
     kind = register_type(element_type(atom.value.type))
     first, last = at(list(position.index)), at(last_index)
-    expected = w.let(f"add {kind} {first}, {width - 1}")
-    consecutive = w.let(f"icmp eq {kind} {last}, {expected}")
+    expected = w.inst(f"add {kind} {first}, {width - 1}")
+    consecutive = w.inst(f"icmp eq {kind} {last}, {expected}")
     first_address = element_address(e, form, emit_polynomial(e, form.offset, position.index), pointer)
     return Chunk(first_address, None, consecutive, pointers)
 
@@ -146,24 +146,24 @@ def load_chunk(e: Emitter, chunk: Chunk, element: Attribute, width: int, mask: s
         assert chunk.pointers is not None
         return e.from_memory(Lanes(_gather(e, chunk.pointers, scalar, width, mask, other), width), element)
     assert chunk.pointer is not None and chunk.lazily is not None
-    fast, slow, done = (w.fresh_label(s) for s in ("whole", "wrapped", "loaded"))
+    fast, slow, done = (w.new_label(s) for s in ("whole", "wrapped", "loaded"))
     w.branch_if(chunk.consecutive, fast, slow)
-    w.label_only(fast)
+    w.label(fast)
     a = _load_consecutive(e, chunk.pointer, scalar, width, mask, other)
     end_a = w.block
     w.branch(done)
-    w.label_only(slow)
+    w.label(slow)
     with e.conditionally():
         b = _gather(e, chunk.lazily(), scalar, width, mask, other)
     end_b = w.block
-    w.label(done)
-    return e.from_memory(Lanes(w.let(f"phi {ty} [ {a}, %{end_a} ], [ {b}, %{end_b} ]"), width), element)
+    w.enter(done)
+    return e.from_memory(Lanes(w.inst(f"phi {ty} [ {a}, %{end_a} ], [ {b}, %{end_b} ]"), width), element)
 
 
 def _load_consecutive(e: Emitter, pointer: str, scalar: str, width: int, mask: str | None, other: str) -> str:
     w, ty, align = e.writer, vector(scalar, width), type_bytes(scalar)
     if mask is None:
-        return w.let(f"load {ty}, ptr {pointer}, align {align}")
+        return w.inst(f"load {ty}, ptr {pointer}, align {align}")
     name = f"llvm.masked.load.{_suffix(scalar, width)}.p0"
     return _masked_call(
         e, ty, name, f"ptr align {align} {pointer}, {vector('i1', width)} {mask}, {ty} {other}", "ptr", ty, width
@@ -181,8 +181,8 @@ def _gather(e: Emitter, pointers: str, scalar: str, width: int, mask: str | None
 
 
 def _masked_call(e: Emitter, ty: str, name: str, arguments: str, where: str, other: str, width: int) -> str:
-    e.module.declare(name, f"{ty} @{name}({where}, {vector('i1', width)}, {other})")
-    return e.writer.let(f"call {ty} @{name}({arguments})")
+    e.module.declare(ty, f"@{name}", (where, vector("i1", width), other))
+    return e.writer.inst(f"call {ty} @{name}({arguments})")
 
 
 def _suffix(scalar: str, width: int) -> str:
@@ -198,17 +198,17 @@ def store_chunk(e: Emitter, chunk: Chunk, lanes: Lanes, element: Attribute, widt
     ty, align, bits = vector(scalar, width), type_bytes(scalar), vector("i1", width)
     if chunk.pointer is not None and chunk.consecutive is None:
         if mask is None:
-            w.do(f"store {ty} {value}, ptr {chunk.pointer}, align {align}")
+            w.line(f"store {ty} {value}, ptr {chunk.pointer}, align {align}")
             return
         name = f"llvm.masked.store.{_suffix(scalar, width)}.p0"
-        e.module.declare(name, f"void @{name}({ty}, ptr, {bits})")
-        w.do(f"call void @{name}({ty} {value}, ptr align {align} {chunk.pointer}, {bits} {mask})")
+        e.module.declare("void", f"@{name}", (ty, "ptr", bits))
+        w.line(f"call void @{name}({ty} {value}, ptr align {align} {chunk.pointer}, {bits} {mask})")
         return
     name = f"llvm.masked.scatter.{_suffix(scalar, width)}.v{width}p0"
     where = vector("ptr", width)
-    e.module.declare(name, f"void @{name}({ty}, {where}, {bits})")
+    e.module.declare("void", f"@{name}", (ty, where, bits))
     every = mask if mask is not None else "splat (i1 true)"
-    w.do(f"call void @{name}({ty} {value}, {where} align {align} {chunk.pointers}, {bits} {every})")
+    w.line(f"call void @{name}({ty} {value}, {where} align {align} {chunk.pointers}, {bits} {every})")
 
 
 def guarded(e: Emitter, mask: str | None, action: Any) -> None:
@@ -217,11 +217,11 @@ def guarded(e: Emitter, mask: str | None, action: Any) -> None:
         action()
         return
     w = e.writer
-    then, after = w.fresh_label("if"), w.fresh_label("endif")
+    then, after = w.new_label("if"), w.new_label("endif")
     w.branch_if(mask, then, after)
-    w.label_only(then)
+    w.label(then)
     action()
-    w.label(after)
+    w.enter(after)
 
 
 def load_scalar(
@@ -232,15 +232,15 @@ def load_scalar(
     scalar = memory_type(element)
     load = "load volatile" if volatile else "load"
     if mask is None:
-        text = w.let(f"{load} {scalar}, ptr {address}, align {type_bytes(scalar)}")
+        text = w.inst(f"{load} {scalar}, ptr {address}, align {type_bytes(scalar)}")
         return e.from_memory(Lanes(text, 0), element).text
-    then, after = w.fresh_label("if"), w.fresh_label("endif")
+    then, after = w.new_label("if"), w.new_label("endif")
     before = w.block
     w.branch_if(mask, then, after)
-    w.label_only(then)
-    text = w.let(f"{load} {scalar}, ptr {address}, align {type_bytes(scalar)}")
-    w.label(after)
-    text = w.let(f"phi {scalar} [ {text}, %{then} ], [ {other}, %{before} ]")
+    w.label(then)
+    text = w.inst(f"{load} {scalar}, ptr {address}, align {type_bytes(scalar)}")
+    w.enter(after)
+    text = w.inst(f"phi {scalar} [ {text}, %{then} ], [ {other}, %{before} ]")
     return e.from_memory(Lanes(text, 0), element).text
 
 
@@ -302,7 +302,7 @@ def _store(e: Emitter, op: tile.StoreOp, position: Position) -> None:
         guarded(
             e,
             mask.text if mask is not None else None,
-            lambda: e.writer.do(f"store {scalar} {text}, ptr {address}, align {type_bytes(scalar)}"),
+            lambda: e.writer.line(f"store {scalar} {text}, ptr {address}, align {type_bytes(scalar)}"),
         )
         return
     wide = e.writer.widen("i1", mask, position.width) if mask is not None else None
@@ -331,7 +331,7 @@ def _store_statement(e: Emitter, op: tile.StoreOp) -> None:
     text = e.to_memory(Lanes(e.scalar(op.value), 0), element).text
     scalar, address = memory_type(element), e.scalar(op.ptr)
     mask = e.scalar(op.mask) if op.mask is not None else None
-    guarded(e, mask, lambda: e.writer.do(f"store {scalar} {text}, ptr {address}, align {type_bytes(scalar)}"))
+    guarded(e, mask, lambda: e.writer.line(f"store {scalar} {text}, ptr {address}, align {type_bytes(scalar)}"))
 
 
 INLINE: dict[type[Operation], InlineRule] = {tile.LoadOp: _load}

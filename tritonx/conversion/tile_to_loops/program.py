@@ -33,7 +33,7 @@ def _poison(e: Emitter, op: Operation) -> None:
 
 
 def _assume(e: Emitter, op: llvm.AssumeOp) -> None:
-    e.writer.call("void", "llvm.assume", ("i1", e.scalar(op.operands[0])))
+    e.writer.call("void", "@llvm.assume", ("i1", e.scalar(op.operands[0])))
 
 
 def _nothing(e: Emitter, op: Operation) -> None:

@@ -102,7 +102,7 @@ def _combine_each(e: Emitter, block: Block, args: Parts, elements: list[Attribut
         scalars = [e.writer.extract(register_type(t), a, lane) for a, t in zip(args, elements, strict=True)]
         for i, text in enumerate(one(scalars)):
             scalar = register_type(elements[i])
-            results[i] = e.writer.let(
+            results[i] = e.writer.inst(
                 f"insertelement {vector(scalar, width)} {results[i]}, {scalar} {text}, i64 {lane}"
             )
     return [Lanes(t, width) for t in results]
@@ -195,7 +195,7 @@ def _along_lanes(e: Emitter, group: Group, shape: tuple[int, ...], lane: int, wi
             held = _combine_fan(e, group, ops, index, lane, width, i, [k * span for k in range(fan)])
             if span > width:
                 for op_parts, partial in zip(held, partials, strict=True):
-                    number = e.writer.let(f"lshr i64 {i}, {width.bit_length() - 1}")
+                    number = e.writer.inst(f"lshr i64 {i}, {width.bit_length() - 1}")
                     partial.store(number, "0", op_parts, width)
         e.fresh_chunk()
         for op, parts, partial in zip(ops, held, partials, strict=True):

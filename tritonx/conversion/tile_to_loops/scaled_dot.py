@@ -87,15 +87,15 @@ def _decoded(e: Emitter, value: SSAValue, kind: int, packed_axis: int, index: li
         held = element_type(value.type)
         return convert.to_f32(w, lanes, held if is_float(held) else _BYTE_FORMATS[kind])
     place = list(index)
-    place[packed_axis] = w.let(f"lshr i64 {index[packed_axis]}, 1")
+    place[packed_axis] = w.inst(f"lshr i64 {index[packed_axis]}, 1")
     byte = e.evaluate(value, Position(tuple(place))).text
-    odd = w.let(f"trunc i64 {index[packed_axis]} to i1")
-    high = w.let(f"lshr i8 {byte}, 4")
-    code = w.let(f"and i8 {w.let(f'select i1 {odd}, i8 {high}, i8 {byte}')}, 15")
+    odd = w.inst(f"trunc i64 {index[packed_axis]} to i1")
+    high = w.inst(f"lshr i8 {byte}, 4")
+    code = w.inst(f"and i8 {w.inst(f'select i1 {odd}, i8 {high}, i8 {byte}')}, 15")
     values = ", ".join(f"float {float_constant(x, double=False)}" for x in _E2M1)
     e.module.global_("@tx.e2m1", f"private unnamed_addr constant [16 x float] [{values}]")
-    at = w.let(f"getelementptr float, ptr @tx.e2m1, i64 {w.let(f'zext i8 {code} to i64')}")
-    return Lanes(w.let(f"load float, ptr {at}, align 4"), 0)
+    at = w.inst(f"getelementptr float, ptr @tx.e2m1, i64 {w.inst(f'zext i8 {code} to i64')}")
+    return Lanes(w.inst(f"load float, ptr {at}, align 4"), 0)
 
 
 def _scale(e: Emitter, scale: SSAValue, index: list[str], k_axis: int, k: int) -> str:
@@ -105,13 +105,13 @@ def _scale(e: Emitter, scale: SSAValue, index: list[str], k_axis: int, k: int) -
     w = e.writer
     group = k // shape_of(scale.type)[-1]
     row_axis = len(index) - 1 if k_axis == len(index) - 2 else len(index) - 2
-    place = (*index[:-2], index[row_axis], w.let(f"udiv i64 {index[k_axis]}, {group}"))
+    place = (*index[:-2], index[row_axis], w.inst(f"udiv i64 {index[k_axis]}, {group}"))
     text = e.evaluate(scale, Position(place)).text
     held = element_type(scale.type)
     if is_float(held):
         return convert.to_f32(w, Lanes(text, 0), held).text
     code = Code(w, 0)
-    exponent = w.let(f"zext i8 {text} to i32")
+    exponent = w.inst(f"zext i8 {text} to i32")
     normal = code.int_op("shl", exponent, 23)
     # 2^-127 is subnormal in f32.
     bits = code.int_select(code.int_compare("eq", exponent, 0), "4194304", normal)

@@ -72,25 +72,25 @@ def _scan(e: Emitter, op: tile.ScanOp) -> None:
 def _rest(e: Emitter, op: Operation, gathered: Parts, count: int, reverse: bool, at: At, keep: Keep) -> None:
     """Elements 1 to count - 1 in the scan's direction."""
     w = e.writer
-    before, header = w.block, w.fresh_label("element")
-    w.label(header)
+    before, header = w.block, w.new_label("element")
+    w.enter(header)
     begin, width = len(w.lines) - 1, gathered[0].width
     phis = Phis(w, before)
     number = phis.add("i64", "1")
     types = [vector(register_type(element_type(v.type)), width) for v in op.operands]
     so_far = [Lanes(phis.add(ty, part.text), width) for ty, part in zip(types, gathered, strict=True)]
     w.trips *= count
-    here = w.let(f"sub i64 {count - 1}, {number}") if reverse else number
+    here = w.inst(f"sub i64 {count - 1}, {number}") if reverse else number
     result = combine(e, op, so_far, at(here))
     keep(here, result)
-    following = w.let(f"add nuw nsw i64 {number}, 1")
-    done = w.let(f"icmp eq i64 {following}, {count}")
+    following = w.inst(f"add nuw nsw i64 {number}, 1")
+    done = w.inst(f"icmp eq i64 {following}, {count}")
     w.trips //= count
     phis.close([following, *(part.text for part in result)])
-    after = w.fresh_label("scanned")
+    after = w.new_label("scanned")
     w.branch_if(done, after, header)
     w.loops.append((begin, len(w.lines)))
-    w.label_only(after)
+    w.label(after)
 
 
 STATEMENTS: dict[type[Operation], StatementRule] = {tile.ScanOp: _scan}

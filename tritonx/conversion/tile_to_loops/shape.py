@@ -46,7 +46,7 @@ def _make_range(e: Emitter, op: tile.MakeRangeOp, value: SSAValue, position: Pos
     if start.lstrip("-").isdigit():
         first = start
     else:
-        first = e.writer.let(f"trunc i64 {start} to i32")
+        first = e.writer.inst(f"trunc i64 {start} to i32")
     if position.lane < 0:
         return Lanes(first, 0)
     return lane_numbers(e.writer, "i32", first, "1", position.width)
@@ -121,9 +121,10 @@ def _gather(e: Emitter, op: tile.GatherOp, value: SSAValue, position: Position) 
 
     def one(lane: int | None) -> str:
         i = indices.text if lane is None else w.extract(kind, indices, lane)
-        i = w.let(f"zext {kind} {i} to i64") if kind != "i64" else i
+        i = w.inst(f"zext {kind} {i} to i64") if kind != "i64" else i
         # An index outside the tile is undefined in the language; it must not leave the buffer.
-        i = w.let(f"and i64 {i}, {shape_of(op.src.type)[axis] - 1}") if power_of_two(shape_of(op.src.type)[axis]) else i
+        extent = shape_of(op.src.type)[axis]
+        i = w.inst(f"and i64 {i}, {extent - 1}") if power_of_two(extent) else i
         index = list(position.index)
         if lane and position.lane >= 0:
             index[position.lane] = w.add(index[position.lane], str(lane))
@@ -135,7 +136,7 @@ def _gather(e: Emitter, op: tile.GatherOp, value: SSAValue, position: Position) 
     scalar = register_type(element_type(value.type))
     text = "poison"
     for lane in range(position.width):
-        text = w.let(f"insertelement {vector(scalar, position.width)} {text}, {scalar} {one(lane)}, i64 {lane}")
+        text = w.inst(f"insertelement {vector(scalar, position.width)} {text}, {scalar} {one(lane)}, i64 {lane}")
     return Lanes(text, position.width)
 
 
@@ -153,7 +154,7 @@ def _join(e: Emitter, op: tile.JoinOp) -> None:
     for which, source in enumerate((op.lhs, op.rhs)):
         pointer = view.pointer
         if which:
-            pointer = e.writer.let(f"getelementptr inbounds {view.type}, ptr {pointer}, i64 1")
+            pointer = e.writer.inst(f"getelementptr inbounds {view.type}, ptr {pointer}, i64 1")
         copy_tile(e, source, View(pointer, view.element, tuple(2 * s for s in row_major(shape)), view.widened))
 
 
@@ -164,7 +165,7 @@ def _cat(e: Emitter, op: tile.CatOp) -> None:
     for which, source in enumerate((op.lhs, op.rhs)):
         pointer = view.pointer
         if which:
-            pointer = e.writer.let(f"getelementptr inbounds {view.type}, ptr {pointer}, i64 {half}")
+            pointer = e.writer.inst(f"getelementptr inbounds {view.type}, ptr {pointer}, i64 {half}")
         copy_tile(e, source, View(pointer, view.element, row_major(shape), view.widened))
 
 
@@ -191,20 +192,20 @@ def _histogram(e: Emitter, op: tile.HistogramOp) -> None:
     (bins,) = shape_of(op.results[0].type)
     view = e.buffer_of(op.results[0])
     table = e.new_buffer(4 * (bins + 1))
-    w.call("void", "llvm.memset.p0.i64", ("ptr", table), ("i8", "0"), ("i64", str(4 * (bins + 1))), ("i1", "false"))
+    w.call("void", "@llvm.memset.p0.i64", ("ptr", table), ("i8", "0"), ("i64", str(4 * (bins + 1))), ("i1", "false"))
     kind = register_type(element_type(op.src.type))
     with w.loop("histogram", count) as i:
         e.fresh_chunk()
         position = Position((i,))
         element = e.evaluate(op.src, position).text
-        number = element if kind == "i64" else w.let(f"zext {kind} {element} to i64")
-        inside = w.let(f"icmp ult i64 {number}, {bins}")
+        number = element if kind == "i64" else w.inst(f"zext {kind} {element} to i64")
+        inside = w.inst(f"icmp ult i64 {number}, {bins}")
         if op.mask is not None:
-            inside = w.let(f"and i1 {inside}, {e.evaluate(op.mask, position).text}")
-        bin_ = w.let(f"select i1 {inside}, i64 {number}, i64 {bins}")
-        slot = w.let(f"getelementptr i32, ptr {table}, i64 {bin_}")
-        old = w.let(f"load i32, ptr {slot}, align 4")
-        w.do(f"store i32 {w.let(f'add i32 {old}, 1')}, ptr {slot}, align 4")
+            inside = w.inst(f"and i1 {inside}, {e.evaluate(op.mask, position).text}")
+        bin_ = w.inst(f"select i1 {inside}, i64 {number}, i64 {bins}")
+        slot = w.inst(f"getelementptr i32, ptr {table}, i64 {bin_}")
+        old = w.inst(f"load i32, ptr {slot}, align 4")
+        w.line(f"store i32 {w.inst(f'add i32 {old}, 1')}, ptr {slot}, align 4")
     e.fresh_chunk()
     source = View(table, i32, (1,))
     from tritonx.conversion.tile_to_loops.loops import each_chunk
@@ -215,7 +216,7 @@ def _histogram(e: Emitter, op: tile.HistogramOp) -> None:
             ty = register_type(element_type(op.results[0].type))
             extend = "zext" if integer_bits(element_type(op.results[0].type)) > 32 else "trunc"
             given, wanted = vector("i32", counts.width), vector(ty, counts.width)
-            counts = Lanes(w.let(f"{extend} {given} {counts.text} to {wanted}"), counts.width)
+            counts = Lanes(w.inst(f"{extend} {given} {counts.text} to {wanted}"), counts.width)
         e.store_view(view, position, counts)
     e.fresh_chunk()
 

@@ -1,9 +1,4 @@
-"""Writing LLVM IR as text: one `Module` of functions, a `Writer` for the body of each, `Phis` for its loops.
-
-A line costs 0.2–0.45 µs as an f-string; building the same through a Python IR costs ten times that (xdsl-notes, Costs).
-Nothing is checked here: LLVM in this build aborts the process on malformed IR, so each emit function is written against
-LLVM's reference and tested on every width that it can meet.
-"""
+"""What a host's functions have besides instructions and blocks: counted loops with their cost, phis, indices, lanes."""
 
 from __future__ import annotations
 
@@ -11,7 +6,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from tritonx.conversion.llvm_text import string_constant, vector
+from tritonx.conversion.llvm_text import vector
+from tritonx.conversion.llvm_writer import Module, Writer
 
 
 class Lanes(NamedTuple):
@@ -21,105 +17,49 @@ class Lanes(NamedTuple):
     width: int
 
 
-class Module:
-    """Function definitions, declarations and constants, each once."""
-
-    def __init__(self) -> None:
-        self._declarations: dict[str, str] = {}
-        self._functions: dict[str, str] = {}
-        self._globals: dict[str, str] = {}
-
-    def declare(self, name: str, signature: str) -> None:
-        """``signature`` is the whole line after `declare`."""
-        self._declarations.setdefault(name, f"declare {signature}")
-
-    def define(self, name: str, text: str) -> None:
-        self._functions[name] = text
-
-    def defines(self, name: str) -> bool:
-        return name in self._functions
-
-    def string(self, text: str) -> str:
-        """A private zero-terminated constant; equal strings share one."""
-        name = f"@tx.str.{len(self._globals)}"
-        return self._globals.setdefault(f"private unnamed_addr constant {string_constant(text)}", name)
-
-    def global_(self, name: str, text: str) -> None:
-        self._globals[text] = name
-
-    def print(self, header: str) -> str:
-        constants = [f"{name} = {text}" for text, name in self._globals.items()]
-        return "\n".join([header, *constants, *self._declarations.values(), *self._functions.values(), ""])
-
-
-class Writer:
-    """The body of one function: numbered values, labelled blocks, structured loops."""
+class LoopWriter(Writer):
+    """The body of one function for a host."""
 
     def __init__(self, module: Module) -> None:
-        self.module = module
-        self.lines: list[str] = ["entry:"]
-        self.block = "entry"
+        super().__init__(module)
+        self.lines = ["entry:"]
         self.terminated = False
         self.cost = 0
         """Estimated instructions executed: lines, each times the trip counts of the loops around it."""
         self.trips = 1
         self.loops: list[tuple[int, int]] = []
         """The first and last lines of every loop."""
-        self._count = 0
         self._prologue: list[str] = []
 
     # ---- instructions
 
-    def let(self, expression: str) -> str:
-        """`%n = expression`; the new name."""
-        self._count += 1
+    def inst(self, text: str) -> str:
+        self._counter += 1
         self.cost += self.trips
-        name = f"%v{self._count}"
-        self.lines.append(f"  {name} = {expression}")
+        name = f"%v{self._counter}"
+        self.lines.append(f"  {name} = {text}")
         return name
-
-    def do(self, line: str) -> None:
-        self.lines.append("  " + line)
-
-    def call(self, result_type: str, name: str, *arguments: tuple[str, str]) -> str:
-        """Call the function or intrinsic `name` with (type, value) arguments, declaring it."""
-        types = ", ".join(t for t, _ in arguments)
-        if not self.module.defines(name):
-            self.module.declare(name, f"{result_type} @{name}({types})")
-        values = ", ".join(f"{t} {v}" for t, v in arguments)
-        if result_type == "void":
-            self.do(f"call void @{name}({values})")
-            return ""
-        return self.let(f"call {result_type} @{name}({values})")
 
     def alloca(self, expression: str) -> str:
         """A stack slot made once, at the function's entry."""
-        self._count += 1
-        name = f"%s{self._count}"
+        self._counter += 1
+        name = f"%s{self._counter}"
         self._prologue.append(f"  {name} = alloca {expression}")
         return name
 
-    # ---- blocks
+    # ---- blocks: behind a terminator no branch is written
 
-    def fresh_label(self, stem: str) -> str:
-        self._count += 1
-        return f"{stem}{self._count}"
-
-    def label(self, name: str) -> None:
-        """Start block `name`; falls through from the current block if that is still open."""
-        if not self.terminated:
-            self.lines.append(f"  br label %{name}")
-        self.lines.append(f"{name}:")
-        self.block = name
+    def label(self, label: str) -> None:
+        super().label(label)
         self.terminated = False
 
-    def branch(self, target: str) -> None:
+    def branch(self, label: str) -> None:
         if not self.terminated:
-            self.lines.append(f"  br label %{target}")
+            super().branch(label)
         self.terminated = True
 
     def branch_if(self, condition: str, then: str, otherwise: str) -> None:
-        self.lines.append(f"  br i1 {condition}, label %{then}, label %{otherwise}")
+        super().branch_if(condition, then, otherwise)
         self.terminated = True
 
     def return_(self) -> None:
@@ -133,10 +73,10 @@ class Writer:
             yield "0"
             return
         before = self.block
-        header = self.fresh_label(stem)
-        self.label(header)
-        self._count += 1
-        index, following = f"%i{self._count}", f"%n{self._count}"
+        header = self.new_label(stem)
+        self.enter(header)
+        self._counter += 1
+        index, following = f"%i{self._counter}", f"%n{self._counter}"
         at = len(self.lines)
         self.lines.append("")
         trips = -(-upper // step)
@@ -144,18 +84,12 @@ class Writer:
         yield index
         self.trips //= trips
         self.lines[at] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{self.block} ]"
-        self.do(f"{following} = add nuw nsw i64 {index}, {step}")
-        done = self.let(f"icmp eq i64 {following}, {trips * step}")
-        after = self.fresh_label(stem)
+        self.line(f"{following} = add nuw nsw i64 {index}, {step}")
+        done = self.inst(f"icmp eq i64 {following}, {trips * step}")
+        after = self.new_label(stem)
         self.branch_if(done, after, header)
         self.loops.append((at - 1, len(self.lines)))
-        self.label_only(after)
-
-    def label_only(self, name: str) -> None:
-        """Start block `name` without a fall-through."""
-        self.lines.append(f"{name}:")
-        self.block = name
-        self.terminated = False
+        self.label(after)
 
     def body(self) -> str:
         """The function's text between its braces."""
@@ -170,7 +104,7 @@ class Writer:
             return a
         if _constant(a) and _constant(b):
             return str(int(a) + int(b))
-        return self.let(f"add nsw i64 {a}, {b}")
+        return self.inst(f"add nsw i64 {a}, {b}")
 
     def mul(self, a: str, b: str) -> str:
         if a == "0" or b == "0":
@@ -181,7 +115,7 @@ class Writer:
             return a
         if _constant(a) and _constant(b):
             return str(int(a) * int(b))
-        return self.let(f"mul nsw i64 {a}, {b}")
+        return self.inst(f"mul nsw i64 {a}, {b}")
 
     # ---- vectors
 
@@ -192,8 +126,8 @@ class Writer:
         if scalar[0] != "%" and scalar[0] != "@":
             return f"splat ({llvm_type} {scalar})" if scalar not in ("zeroinitializer", "poison") else scalar
         v = vector(llvm_type, width)
-        one = self.let(f"insertelement {v} poison, {llvm_type} {scalar}, i64 0")
-        return self.let(f"shufflevector {v} {one}, {v} poison, <{width} x i32> zeroinitializer")
+        one = self.inst(f"insertelement {v} poison, {llvm_type} {scalar}, i64 0")
+        return self.inst(f"shufflevector {v} {one}, {v} poison, <{width} x i32> zeroinitializer")
 
     def widen(self, llvm_type: str, value: Lanes, width: int) -> str:
         """`value` at `width` lanes: a scalar is repeated."""
@@ -203,24 +137,24 @@ class Writer:
         """`shufflevector` of two vectors of `source_width` lanes."""
         v = vector(llvm_type, source_width)
         mask = ", ".join(f"i32 {lane}" for lane in lanes)
-        return self.let(f"shufflevector {v} {a}, {v} {b}, <{len(lanes)} x i32> <{mask}>")
+        return self.inst(f"shufflevector {v} {a}, {v} {b}, <{len(lanes)} x i32> <{mask}>")
 
     def extract(self, llvm_type: str, value: Lanes, lane: int | str) -> str:
         if not value.width:
             return value.text
-        return self.let(f"extractelement {vector(llvm_type, value.width)} {value.text}, i64 {lane}")
+        return self.inst(f"extractelement {vector(llvm_type, value.width)} {value.text}, i64 {lane}")
 
 
 class Phis:
     """Phi nodes of a loop's header, entered from block `before`, whose values from the loop's end come later."""
 
-    def __init__(self, writer: Writer, before: str) -> None:
+    def __init__(self, writer: LoopWriter, before: str) -> None:
         self.writer = writer
         self.before = before
         self.lines: list[tuple[int, str, str, str]] = []
 
     def add(self, ty: str, initial: str) -> str:
-        name = self.writer.let(f"phi {ty}")
+        name = self.writer.inst(f"phi {ty}")
         self.lines.append((len(self.writer.lines) - 1, name, ty, initial))
         return name
 

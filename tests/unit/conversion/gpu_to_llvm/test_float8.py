@@ -13,10 +13,10 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from tests.unit.conversion.gpu_to_llvm import test_trigonometry as host
 from tritonx.conversion.float8 import FLOAT8
 from tritonx.conversion.gpu_to_llvm import fp8
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.llvm_writer import Module, Writer
 from tritonx.interpreter.rounding import Rounding, round_to
 from tritonx.interpreter.values import dtype_of
 from tritonx.ir.types import FLOAT8_TYPES
@@ -25,21 +25,11 @@ SEED = int(os.environ["TRITONX_SEED"])
 FORMATS = {type_.name: dtype_of(type_) for type_ in FLOAT8_TYPES}
 
 
-class Module(host.Module):
-    def intrinsic(self, name: str, result: str, operands: list[str]) -> str:
-        return self.declare(result, f"@llvm.{name}.f32", operands)
-
-
-class Function(host.Function):
+class Function(Writer):
     """A function that converts one number."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.module = Module()
-
-    def inst(self, text: str) -> str:
-        self.lines.append(f"  %v{len(self.lines)} = {text}")
-        return f"%v{len(self.lines) - 1}"
+        super().__init__(Module())
 
     def scalars(self, tile: Tile) -> list[str]:
         assert tile.scalars is not None
@@ -57,7 +47,7 @@ def compiled(source: str, result: str, write: Callable[[Any, Tile], Tile]) -> tu
         body.append(f"  %r = bitcast float {name} to i32")
         name, result = "%r", "i32"
     lines = [f"define {result} @called({into} {back}) {{", before, *body, f"  ret {result} {name}", "}"]
-    text = "\n".join([*f.module.declarations.values(), *lines])
+    text = f.module.print((), lines)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine: Any = llvm.Target.from_default_triple().create_target_machine()

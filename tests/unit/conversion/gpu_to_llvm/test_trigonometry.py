@@ -14,40 +14,17 @@ import numpy as np
 import pytest
 
 from tritonx.conversion.gpu_to_llvm import trigonometry
+from tritonx.conversion.llvm_writer import Module, Writer
 
 SEED = int(os.environ["TRITONX_SEED"])
 BITS = 1200
 
 
-class Module:
-    """The part of a module's emitter that a helper function needs."""
-
-    def __init__(self) -> None:
-        self.helpers: dict[str, str] = {}
-        self.declarations: dict[str, str] = {}
-
-    def declare(self, result: str, symbol: str, operands: list[str], suffix: str = "") -> str:
-        self.declarations[symbol] = f"declare {result} {symbol}({', '.join(operands)}){suffix}"
-        return symbol
-
-
-class Function:
-    """A function that calls the helper and returns what it gives."""
-
-    def __init__(self) -> None:
-        self.module = Module()
-        self.lines: list[str] = []
-
-    def inst(self, text: str) -> str:
-        self.lines.append(f"  %r = {text}")
-        return "%r"
-
-
 def compiled(name: str) -> tuple[Any, Any]:
     """The C function, and what keeps it alive."""
-    f: Any = Function()
-    result = trigonometry.large(f, name, "%x")
-    text = "\n".join([*f.module.declarations.values(), *f.module.helpers.values()])
+    f: Any = Writer(Module())
+    result = trigonometry.large(f, f"@{name}", "%x")
+    text = f.module.print(())
     body = "\n".join(f.lines)
     text += f"\ndefine float @called(float %x) {{\n{body}\n  ret float {result}\n}}\n"
     llvm.initialize_native_target()

@@ -16,32 +16,33 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from tritonx.backends.cpu.codegen import compile_object, data_layout, target_machine
+from tritonx.conversion.llvm_writer import Module
 from tritonx.conversion.mathlib import F32
 from tritonx.conversion.tile_to_loops.isa import AVX2, AVX512
 from tritonx.conversion.tile_to_loops.vector_functions import emit_function
-from tritonx.conversion.tile_to_loops.writer import Module, Writer
+from tritonx.conversion.tile_to_loops.writer import LoopWriter
 
 isa = {"AVX2": AVX2, "AVX512": AVX512}[sys.argv[1]]
 width, count = int(sys.argv[2]), 1 << 15
 module = Module()
 for name, (_, arity) in F32.items():
-    w = Writer(module)
+    w = LoopWriter(module)
     ty = f"<{width} x float>" if width else "float"
     with w.loop("each", count, max(width, 1)) as i:
         args = []
         for k in range(arity):
-            at = w.let(f"getelementptr float, ptr %p{k}, i64 {i}")
-            args.append(w.let(f"load {ty}, ptr {at}, align 4"))
+            at = w.inst(f"getelementptr float, ptr %p{k}, i64 {i}")
+            args.append(w.inst(f"load {ty}, ptr {at}, align 4"))
         result = emit_function(w, name, args, width, isa.function_attributes())
-        at = w.let(f"getelementptr float, ptr %out, i64 {i}")
-        w.do(f"store {ty} {result}, ptr {at}, align 4")
+        at = w.inst(f"getelementptr float, ptr %out, i64 {i}")
+        w.line(f"store {ty} {result}, ptr {at}, align 4")
     w.return_()
     parameters = ", ".join(f"ptr %p{k}" for k in range(arity))
     header = f"define void @test_{name}({parameters}, ptr %out) {isa.function_attributes()}"
-    module.define(name, f"{header} {{\n{w.body()}\n}}")
-header = f'target triple = "{isa.triple}"\ntarget datalayout = "{data_layout(isa)}"'
-module.define("tx.program", "define void @tx.program() { ret void }")
-binary = compile_object(module.print(header), isa)
+    module.define(f"@test_{name}", f"{header} {{\n{w.body()}\n}}")
+head = [f'target triple = "{isa.triple}"', f'target datalayout = "{data_layout(isa)}"']
+module.define("@tx.program", "define void @tx.program() { ret void }")
+binary = compile_object(module.print(head), isa)
 jit = llvm.create_lljit_compiler(target_machine(isa))
 builder = llvm.JITLibraryBuilder().add_object_img(binary).add_current_process()
 for name in F32:
