@@ -74,10 +74,8 @@ class TensorMaps:
             block, padding = descriptor.block_shape, descriptor.padding
         except AttributeError:
             raise UnsupportedArgument(f"a TensorDescriptor is needed, got {type(descriptor).__name__}") from None
-        if list(block) != self.recipe["block_shape"]:
-            raise UnsupportedArgument(
-                f"the kernel moves blocks of {self.recipe['block_shape']}, the descriptor is for {list(block)}"
-            )
+        if (moved := list(self.recipe["block_shape"])) != list(block):
+            raise UnsupportedArgument(f"the kernel moves blocks of {moved}, the descriptor is for {list(block)}")
         key = address_of(base), tuple(shape), tuple(strides), padding
         if (found := self.kept.get(key)) is None:
             if len(self.kept) >= _KEPT:

@@ -49,6 +49,13 @@ class ModuleEmitter(Module):
         self.functions: dict[str, Any] = {
             op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tile.FuncOp)
         }
+        blocks = self._attribute("ttg.num-ctas") or options.num_ctas
+        if blocks != options.num_ctas:
+            raise PassError(
+                module,
+                f"the module says ttg.num-ctas = {blocks}, the compile options num_ctas = {options.num_ctas}",
+                f"compile with num_ctas={blocks}",
+            )
         own = self._attribute("ttg.num-warps") or options.num_warps
         self.num_warps = self._attribute("ttg.total-num-warps") or own
         # Warps of other groups (partitions) run beside the kernel's own, which then have a barrier of their own.

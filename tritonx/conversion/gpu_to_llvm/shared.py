@@ -87,11 +87,9 @@ def read_in_steps(op: Any) -> bool:
 
 
 def memdesc_index(op: Any, f: FunctionEmitter) -> None:
-    """One of several buffers that lie one after another."""
+    """One of several buffers that lie one after another; in a cluster each block holds its part of every one."""
     source, result = place_of(f, op.src), op.results[0]
-    elements = 1
-    for n in result.type.shape:
-        elements *= n
+    elements = memory_layout(result.type).in_size(OFFSET)
     elem = llvm_type(result.type.element_type)
     index = f.scalar(op.index)
     step = f.inst(f"mul i32 {index}, {elements}")

@@ -117,6 +117,13 @@ def test_a_map_is_kept_for_the_same_tensor() -> None:
     assert len({where, *map(maps.address, other)}) == 3 and len(driver.calls) == 3
 
 
+def test_recipes_of_a_compiled_kernel() -> None:
+    """Its metadata is frozen: tuples where there were lists."""
+    frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in recipes()[0].items()}
+    array = with_pointer(aligned((64, 128), np.float16))
+    assert TensorMaps(Recorder(), frozen, ok).address(TensorDescriptor(array, [64, 128], [128, 1], [64, 128]))
+
+
 def test_another_block_is_refused() -> None:
     maps = TensorMaps(Recorder(), recipes()[0], ok)
     array = with_pointer(aligned((64, 128), np.float16))
