@@ -81,7 +81,10 @@ def assemble(
     blocks = one_more_block(ptx, made.registers, capability)
     dense = with_blocks(ptx, blocks) if blocks else None
     if dense is not None:
-        again = _assemble(dense, capability, options, line_info, foreign)
+        try:
+            again = _assemble(dense, capability, options, line_info, foreign)
+        except PTXASError:  # C7602: a wgmma needs more registers at once than a thread would have
+            return made
         return made if again.spills or again.local > made.local else again
     return made
 

@@ -1,0 +1,34 @@
+"""How often ptxas is asked and which answer is kept: with a program in ptxas' place that says what it would."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tritonx.backends.nvidia.assemble import assemble
+from tritonx.backends.nvidia.targets import CAPABILITIES
+
+PTX = ".entry kernel()\n.reqntid 512, 1, 1\n{\n}\n"
+STAND_IN = """#!{python}
+import sys
+text = open(next(a for a in sys.argv if a.endswith(".ptx"))).read()
+if ".minnctapersm 3" in text:
+    print("ptxas fatal   : (C7602) Insufficient registers (40) to compile instruction at line 9 in function kernel.")
+    sys.exit(255)
+open(sys.argv[sys.argv.index("-o") + 1], "w").write("code")
+print("ptxas info    : 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads")
+print("ptxas info    : Used 44 registers")
+"""
+
+
+def test_code_stands_where_it_cannot_be_denser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """512 threads of 44 registers run in twos; for three each may take 40, which one wgmma alone exceeds."""
+    stand_in = tmp_path / "ptxas"
+    stand_in.write_text(STAND_IN.format(python=sys.executable))
+    os.chmod(stand_in, 0o755)
+    monkeypatch.setenv("TRITONX_PTXAS_PATH", str(stand_in))
+    made = assemble(PTX, CAPABILITIES[90])
+    assert (made.cubin, made.registers) == (b"code", 44)
