@@ -24,18 +24,25 @@ ALLOWED: dict[str, set[str]] = {
     "ir": {"dialects", "runtime.errors", "runtime.knobs", "backends.api"},
     "dialects": {"ir", "layouts"},
     "layouts": set(),
-    "language": {"runtime", "language"},
-    "frontend": {"ir", "dialects", "language", "runtime", "backends.api"},
+    # What a kernel is declared as: below all that speak of kernels.
+    "kernel": set(),
+    # A launch's target decides what the language's extra modules hold.
+    "language": {"kernel", "runtime.driver", "runtime.dtype_names", "runtime.targets"},
+    "frontend": {
+        "kernel", "ir", "dialects", "language", "runtime.errors", "runtime.knobs", "runtime.targets", "backends.api",
+    },
     "analysis": {"ir", "dialects", "layouts"},
     "transforms": {"ir", "dialects", "layouts", "analysis"},
     "conversion": {"backends.api", "ir", "dialects", "layouts", "analysis", "transforms"},
     # The machine that executes `ttg` lays tiles and scratch memory out as emission does.
-    "interpreter": {"ir", "dialects", "layouts", "analysis", "language", "frontend", "runtime", "backends.api"},
+    "interpreter": {
+        "kernel", "ir", "dialects", "layouts", "analysis", "language", "frontend", "runtime", "backends.api",
+    },
     "backends": {
         "language", "backends", "ir", "dialects", "layouts", "analysis", "transforms", "conversion", "runtime",
     },
     "runtime": {
-        "backends.api", "backends.registry", "frontend", "interpreter", "ir", "language", "testing",
+        "backends.api", "backends.registry", "kernel", "frontend", "interpreter", "ir", "language", "testing",
         "tools.tensor_descriptor",
     },
     "testing": {

@@ -11,12 +11,12 @@ from tritonx.frontend.codegen.call_stack import room_for_calls
 from tritonx.frontend.codegen.function import FunctionGenerator
 from tritonx.frontend.codegen.module import ModuleGenerator
 from tritonx.frontend.errors import CompilationError
+from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.language.base import base_type
 from tritonx.language.constexpr import constexpr_type
 from tritonx.language.dtypes import str_to_ty
 from tritonx.language.values import tuple_type
 from tritonx.runtime import knobs
-from tritonx.runtime.jit import JITFunction
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -38,7 +38,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def make_module(
-    fn: JITFunction,
+    fn: KernelDeclaration,
     signature: Mapping[str, Any],
     constants: Mapping[Path, Any],
     attrs: Mapping[Path, Sequence[Sequence[Any]]],
@@ -105,7 +105,7 @@ def _handle_attributes(
 
 
 def _symbol(
-    module: ModuleGenerator, fn: JITFunction, signature: Mapping[str, Any], constants: Mapping[Path, Any]
+    module: ModuleGenerator, fn: KernelDeclaration, signature: Mapping[str, Any], constants: Mapping[Path, Any]
 ) -> str:
     """The kernel's symbol: what its ``repr`` says of this specialisation, without the module's path."""
     by_name = {fn.arg_names[path[0]]: value for path, value in constants.items() if len(path) == 1}
@@ -116,7 +116,7 @@ def _symbol(
     return name
 
 
-def _check_parameters(module: ModuleGenerator, fn: JITFunction) -> None:
+def _check_parameters(module: ModuleGenerator, fn: KernelDeclaration) -> None:
     for param in fn.params:
         if param.is_constexpr and (param.do_not_specialize or param.do_not_specialize_on_alignment):
             gen = FunctionGenerator(module, module.source_of(fn))

@@ -23,26 +23,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
+from tritonx.kernel.excerpt import SOURCE_LINES_SHOWN, SourcePosition, excerpt
 from tritonx.runtime.errors import TritonError
-
-SOURCE_LINES_SHOWN = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A position as an editor understands it: 1-based line and 0-based column in ``file``, inside jit function
-    ``function``."""
-
-    file: str
-    line: int
-    column: int
-    function: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column} in {self.function}"
 
 
 class CompilationError(TritonError):
@@ -64,8 +48,8 @@ class CompilationError(TritonError):
         error_message: str | None = None,
         *,
         hint: str | None = None,
-        place: Place | None = None,
-        stack: tuple[Place, ...] = (),
+        place: SourcePosition | None = None,
+        stack: tuple[SourcePosition, ...] = (),
     ) -> None:
         super().__init__(src, node, error_message)
         self.src = src
@@ -123,7 +107,7 @@ def _picklable(cause: BaseException | None) -> BaseException | None:
         return RuntimeError(f"{type(cause).__name__}: {cause}")
 
 
-def _calls(stack: tuple[Place, ...], limit: int | None) -> list[str]:
+def _calls(stack: tuple[SourcePosition, ...], limit: int | None) -> list[str]:
     """A line for each place, with how often it is there; where ``limit`` is less, the innermost ones and the
     outermost."""
     lines = [f"  called from {place}" + (f" ({n} times)" if n > 1 else "") for place, n in Counter(stack).items()]
@@ -131,41 +115,6 @@ def _calls(stack: tuple[Place, ...], limit: int | None) -> list[str]:
         return lines
     left_out = len(lines) - limit + 1
     return [*lines[: limit - 2], f"  called from {left_out} other places", lines[-1]]
-
-
-def excerpt(src: str | None, node: ast.AST | None, count: int = SOURCE_LINES_SHOWN) -> str:
-    """``at LINE:COL:``, the ``count`` lines of source that end with ``node``'s first line, the caret under ``node``."""
-    line_number: int | None = getattr(node, "lineno", None)
-    if src is None:
-        text = " <source unavailable>"
-    elif line_number is None:
-        text = src
-    else:
-        lines = src.split("\n")[:line_number][-count:]
-        text = "\n".join([*lines, _underline(lines[-1], node)]) if lines else " <source empty>"
-    if line_number is None:
-        return text
-    return f"at {line_number}:{getattr(node, 'col_offset', 0)}:\n{text}"
-
-
-def _underline(line: str, node: ast.AST | None) -> str:
-    """A caret at ``node``'s column and tildes to its end, or to the end of the line where it goes on below.
-
-    AST columns count UTF-8 bytes; the underline counts characters.
-    """
-    encoded = line.encode()
-    start: int = getattr(node, "col_offset", 0)
-    end: int | None = getattr(node, "end_col_offset", None)
-    if getattr(node, "end_lineno", None) != getattr(node, "lineno", None):
-        end = len(encoded)
-    if isinstance(node, _COMPOUND):
-        end = len(encoded.rstrip().removesuffix(b":"))
-    indent = len(encoded[:start].decode(errors="replace"))
-    width = len(encoded[start:end].decode(errors="replace").rstrip()) if end is not None else 1
-    return " " * indent + "^" + "~" * (width - 1)
-
-
-_COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.FunctionDef, ast.Try, ast.ClassDef)
 
 
 class CompileTimeAssertionFailure(CompilationError):

@@ -18,7 +18,7 @@ from tritonx.frontend.codegen.module import ModuleGenerator
 from tritonx.frontend.codegen.statements import STATEMENTS
 from tritonx.frontend.compile import make_module
 from tritonx.interpreter.combine import TARGET
-from tritonx.runtime.jit import JITFunction
+from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.runtime.launch import Request
 from tritonx.runtime.sources import entry_symbol
 
@@ -29,7 +29,7 @@ _CHECKED: WeakKeyDictionary[Any, dict[Any, str]] = WeakKeyDictionary()
 cache, nothing else."""
 
 
-def check(kernel: JITFunction, request: Request) -> str:
+def check(kernel: KernelDeclaration, request: Request) -> str:
     """Raise what compiling `kernel` for `request` raises; once for each specialisation. Returns the symbol that the
     compiled kernel has."""
     checked = _CHECKED.setdefault(kernel.fn, {})

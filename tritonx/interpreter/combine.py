@@ -21,7 +21,7 @@ from tritonx.frontend.semantics import ir_type
 from tritonx.interpreter.execution import Execution, LaneFunction
 from tritonx.interpreter.machine import Machine, is_straight_line, single_ufunc
 from tritonx.interpreter.memory import Memory
-from tritonx.runtime.jit import JITFunction
+from tritonx.kernel.declaration import KernelDeclaration
 
 TARGET = Target("interpreter")
 _LIBRARY = "tritonx.language"
@@ -35,7 +35,7 @@ def library_combine(fn: Any, types: tuple[Any, ...]) -> LaneFunction | None:
 
 @lru_cache(maxsize=256)
 def _bound(fn: Any, types: tuple[Any, ...], thread: int) -> LaneFunction | None:
-    if not isinstance(fn, JITFunction) or not fn.module.startswith(_LIBRARY):
+    if not isinstance(fn, KernelDeclaration) or not fn.module.startswith(_LIBRARY):
         return None
     module = ModuleGenerator(Options(), TARGET)
     generator = FunctionGenerator(module, module.source_of(fn))

@@ -33,18 +33,19 @@ from tritonx.interpreter.running import Runtime
 from tritonx.interpreter.semantics import EagerSemantics, LanesDiverge
 from tritonx.interpreter.tracebacks import trail
 from tritonx.interpreter.values import Descriptor
-from tritonx.language import active
+from tritonx.kernel import active
+from tritonx.kernel.declaration import KernelDeclaration
+from tritonx.kernel.params import KernelParam
+from tritonx.kernel.source import JITCallable
 from tritonx.language.constexpr import constexpr
 from tritonx.language.dtypes import int32, int64, str_to_ty
 from tritonx.language.values import tensor, tuple_type
 from tritonx.language.values import tuple as language_tuple
 from tritonx.runtime.errors import InterpreterError
-from tritonx.runtime.jit import JITFunction
+from tritonx.runtime.jit_function import JITFunction
 from tritonx.runtime.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.launch import Request
 from tritonx.runtime.launch_hooks import LazyDict, around_launch, launch_data
-from tritonx.runtime.params import KernelParam
-from tritonx.runtime.source import JITCallable
 from tritonx.runtime.specialize import ArgSpec
 
 ASSERTING = {"debug": True, "sanitize_overflow": False}
@@ -120,7 +121,7 @@ def interpreted(kernel: JITFunction) -> InterpretedFunction:
 def call(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Any:
     """Call what kernel code may call, with values of the language; the active semantics run its ops."""
     kwargs = kwargs or {}
-    if not isinstance(fn, JITFunction):
+    if not isinstance(fn, KernelDeclaration):
         return fn(*args, **kwargs)
     return python_of(fn)(**bind_arguments(fn, args, kwargs))
 

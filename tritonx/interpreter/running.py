@@ -19,12 +19,13 @@ from tritonx.frontend.codegen.values import materialize, wrap_plain
 from tritonx.frontend.semantics.promotion import promote_integers
 from tritonx.interpreter.eager import EagerValue
 from tritonx.interpreter.errors import DeviceAssertion
-from tritonx.language import active, core
+from tritonx.kernel import active
+from tritonx.kernel.source import JITCallable
+from tritonx.language import core
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.values import BoundMember, tensor
 from tritonx.language.values import tuple as tl_tuple
-from tritonx.runtime.source import JITCallable
 
 
 class Counted:

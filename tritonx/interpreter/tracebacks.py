@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from tritonx.frontend.errors import Place, excerpt
-from tritonx.runtime.source import JITCallable
+from tritonx.kernel.excerpt import SourcePosition, excerpt
+from tritonx.kernel.source import JITCallable
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class Position:
     """Carries the position in `function.src`, as nodes of syntax trees do."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SourcePosition:
         first, indentation = self.function.def_line_number, self.function.indentation
         line: int = getattr(self.node, "lineno", 1)
         column: int = getattr(self.node, "col_offset", 0)
-        return Place(self.function.file_name, first + line - 1, column + indentation, self.function.__name__)
+        return SourcePosition(self.function.file_name, first + line - 1, column + indentation, self.function.__name__)
 
 
 @dataclass(frozen=True)

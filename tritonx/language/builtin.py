@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from tritonx.language import active
+from tritonx.kernel import active
 
 TRITON_BUILTIN = "__triton_builtin__"
 """The attribute that marks a builtin; code generators of libraries look for it."""
@@ -35,3 +35,16 @@ def extern(function: F) -> F:
 def is_builtin(function: Any) -> bool:
     """Whether ``function`` is a builtin of the kernel language."""
     return bool(getattr(function, TRITON_BUILTIN, False))
+
+
+def must_use_result(marked: Any, message: Any = True) -> Any:
+    """Mark a function of the language whose result must not be dropped; ``@must_use_result("why")`` says why."""
+    if isinstance(marked, str):
+        message = marked
+
+        def mark(fn: Any) -> Any:
+            return must_use_result(fn, message)
+
+        return mark
+    marked._must_use_result = message
+    return marked

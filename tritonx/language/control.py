@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from tritonx.language import active
+from tritonx.kernel import active
 from tritonx.language.base import base_type, base_value
 from tritonx.language.builtin import builtin
 from tritonx.language.constexpr import constexpr, unwrap

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tritonx.language import active
+from tritonx.kernel import active
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import block_type, dtype, int32, int64, str_to_ty

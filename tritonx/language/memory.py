@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonx.language.builtin import builtin
-from tritonx.runtime.jit import must_use_result
+from tritonx.language.builtin import builtin, must_use_result
 
 
 @builtin

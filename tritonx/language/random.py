@@ -11,8 +11,8 @@ low and the high half of the offset. ``philox`` with 64-bit counters of one's ow
 
 from __future__ import annotations
 
+from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, math
-from tritonx.runtime.jit import jit
 
 N_ROUNDS_DEFAULT = core.constexpr(10)
 

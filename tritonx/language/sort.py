@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, standard
-from tritonx.runtime.jit import constexpr_function, jit
+from tritonx.language.constexpr_function import constexpr_function
 
 ASCENDING = core.constexpr(0)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, math
-from tritonx.runtime.jit import constexpr_function, jit
+from tritonx.language.constexpr_function import constexpr_function
 
 # Compile-time helpers. Kernels call some of them by these names.
 

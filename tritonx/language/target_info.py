@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tritonx.language import active
+from tritonx.kernel import active
 from tritonx.language.builtin import TRITON_BUILTIN
 from tritonx.language.constexpr import constexpr, unwrap
 

@@ -1,7 +1,7 @@
 """Values of the kernel language: ``tensor`` (a scalar or a block), and the composite values of the neighbouring files.
 
 Operators and methods name a method of the semantics; they take it from ``_semantic`` where the compiler calls them, and
-otherwise from the running interpreter (``tritonx.language.active``).
+otherwise from the running interpreter (``tritonx.kernel.active``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from tritonx.language import active
+from tritonx.kernel import active
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr, constexpr_type, unwrap, unwrap_deep
 from tritonx.language.descriptors import (

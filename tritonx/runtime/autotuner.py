@@ -14,10 +14,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tritonx.kernel.interface import KernelInterface
 from tritonx.runtime import knobs
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import AutotunerError, OutOfResources, PTXASError
-from tritonx.runtime.jit import JITFunction, KernelInterface
+from tritonx.runtime.jit_function import JITFunction
 
 __all__ = [
     "Autotuner",

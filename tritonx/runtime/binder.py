@@ -33,7 +33,7 @@ from tritonx.runtime.misfits import MISSING, UNFIT
 from tritonx.runtime.specialize import Specializer, specializer
 
 if TYPE_CHECKING:
-    from tritonx.runtime.params import KernelParam
+    from tritonx.kernel.params import KernelParam
 
 _FLOATS_AND_BOOLS = ("u1", "fp", "bf")
 

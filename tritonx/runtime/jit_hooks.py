@@ -18,7 +18,7 @@ from tritonx.runtime.placement import Placement
 from tritonx.runtime.sources import ASTSource
 
 if TYPE_CHECKING:
-    from tritonx.runtime.jit import JITFunction
+    from tritonx.runtime.jit_function import JITFunction
 
 
 @dataclass(frozen=True)

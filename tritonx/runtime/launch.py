@@ -10,10 +10,10 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tritonx.backends.api import Options
+from tritonx.kernel.dependencies import Global, plain_value
 from tritonx.runtime import driver, knobs, misfits
 from tritonx.runtime.binder import generate, handlers_of
 from tritonx.runtime.compiled_kernel import CompiledKernel, RawLaunch
-from tritonx.runtime.dependencies import Global, plain_value
 from tritonx.runtime.errors import ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.launch_hooks import LazyDict, around_launch
 from tritonx.runtime.placement import Placement, place
@@ -21,7 +21,7 @@ from tritonx.runtime.sources import ASTSource, Path_
 from tritonx.runtime.specialize import ArgSpec, parse_marks, watching
 
 if TYPE_CHECKING:
-    from tritonx.runtime.jit import JITFunction
+    from tritonx.runtime.jit_function import JITFunction
 
 Entry = tuple[CompiledKernel, RawLaunch, Callable[[int], int], int, tuple[Global, ...]]
 """What a key leads to: kernel, launcher, the device's current stream, the device, the globals it was compiled with."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tritonx.runtime import knobs
 
 if TYPE_CHECKING:
-    from tritonx.runtime.jit import JITFunction
+    from tritonx.runtime.jit_function import JITFunction
 
 
 class LazyDict:

@@ -3,7 +3,6 @@ the kernel's ``def``. Compiled and interpreted launches say the same."""
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import os
 import sys
@@ -12,11 +11,12 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from tritonx.kernel.excerpt import shown
 from tritonx.runtime.dtype_names import UnsupportedDtype
 from tritonx.runtime.errors import ArgumentMisfit, ImpossibleOption, UnknownKeyword, UnsupportedArgument
 
 if TYPE_CHECKING:
-    from tritonx.runtime.jit import JITFunction
+    from tritonx.kernel.declaration import KernelDeclaration
 
 
 class Missing:
@@ -32,7 +32,7 @@ _OWN_FILES = (str(Path(__file__).parents[1]) + os.sep, "<launch of ", contextlib
 """What the names of files start with whose frames are not the user's. Interpreted launches go through contextlib."""
 
 
-def check_given(kernel: JITFunction, bound: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+def check_given(kernel: KernelDeclaration, bound: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     """Raise for parameters without a value. ``options``: what else was given by name."""
     missing = [name for name, value in bound.items() if value is MISSING]
     if not missing:
@@ -45,18 +45,18 @@ def check_given(kernel: JITFunction, bound: Mapping[str, Any], options: Mapping[
     raise ArgumentMisfit(shown(kernel, missing[0], message, hint))
 
 
-def impossible_option(kernel: JITFunction, error: ValueError) -> ImpossibleOption:
+def impossible_option(kernel: KernelDeclaration, error: ValueError) -> ImpossibleOption:
     """What a backend says about an option's value."""
     return ImpossibleOption(shown(kernel, None, str(error)))
 
 
-def reserved_keyword(kernel: JITFunction, name: str) -> UnknownKeyword:
+def reserved_keyword(kernel: KernelDeclaration, name: str) -> UnknownKeyword:
     """A keyword that means something elsewhere."""
     message = f"Keyword argument {name} is not accepted"
     return UnknownKeyword(shown(kernel, None, message, "the arguments decide where a kernel runs"))
 
 
-def too_many(kernel: JITFunction, extra: Sequence[Any]) -> ArgumentMisfit:
+def too_many(kernel: KernelDeclaration, extra: Sequence[Any]) -> ArgumentMisfit:
     """More values by position than there are parameters."""
     count = len(kernel.params) - len(_by_name_only(kernel))
     message = f"{kernel.__name__}() takes {count} positional arguments but {count + len(extra)} were given"
@@ -64,7 +64,7 @@ def too_many(kernel: JITFunction, extra: Sequence[Any]) -> ArgumentMisfit:
     return ArgumentMisfit(shown(kernel, None, message, hint))
 
 
-def twice(kernel: JITFunction) -> str:
+def twice(kernel: KernelDeclaration) -> str:
     """What ends in the kernel's name, to stand in front of Python's "() got multiple values for argument"."""
     name = kernel.__name__
     place = f"{kernel.file_name}:{kernel.def_line_number}:{kernel.indentation} in {name}"
@@ -83,7 +83,7 @@ def unfit_part(handler: Callable[[Any], Any], value: Any, path: str = "") -> tup
     return None
 
 
-def unfit(kernel: JITFunction, parameter: str, path: str, error: Exception) -> Exception:
+def unfit(kernel: KernelDeclaration, parameter: str, path: str, error: Exception) -> Exception:
     """An argument that no kernel takes: ``error`` of ``path`` in ``parameter``, with both names and their places."""
     text = shown(kernel, parameter, f"argument '{parameter}{path}' of {kernel.__name__}(): {error}")
     frame = _launching_frame()
@@ -100,7 +100,7 @@ def _launching_frame() -> FrameType | None:
     return frame
 
 
-def unknown_keyword(kernel: JITFunction, name: str, options: Iterable[str]) -> UnknownKeyword:
+def unknown_keyword(kernel: KernelDeclaration, name: str, options: Iterable[str]) -> UnknownKeyword:
     """A keyword that is neither a parameter nor one of the backend's ``options``."""
     close = _close(name, [*kernel.arg_names, *options])
     hint = f"did you mean '{close[0]}'?" if close else f"the options are {', '.join(sorted(options))}"
@@ -108,7 +108,7 @@ def unknown_keyword(kernel: JITFunction, name: str, options: Iterable[str]) -> U
     return UnknownKeyword(shown(kernel, None, message, hint))
 
 
-def bad_grid(kernel: JITFunction, reason: str) -> UnsupportedArgument:
+def bad_grid(kernel: KernelDeclaration, reason: str) -> UnsupportedArgument:
     """A grid that is none."""
     hint = (
         f"{kernel.__name__}[(x, y, z)](...), with one to three extents, or a function of the arguments that gives them"
@@ -116,30 +116,7 @@ def bad_grid(kernel: JITFunction, reason: str) -> UnsupportedArgument:
     return UnsupportedArgument(shown(kernel, None, reason, hint))
 
 
-def not_launched(kernel: JITFunction) -> RuntimeError:
-    """A call of a kernel by the host."""
-    hint = f"launch it: {kernel.__name__}[(x, y, z)](...)"
-    message = "Cannot call @triton.jit'd outside of the scope of a kernel"
-    return RuntimeError(shown(kernel, None, message, hint))
-
-
-def shown(kernel: JITFunction, parameter: str | None, message: str, hint: str | None = None) -> str:
-    """``message`` with the kernel's ``def`` and a caret under ``parameter``, or under all of it, as the front end has
-    it."""
-    from tritonx.frontend.errors import Place, excerpt
-
-    definition = kernel.parse().body[0]
-    assert isinstance(definition, ast.FunctionDef)
-    given = definition.args
-    nodes = [n for n in (*given.posonlyargs, *given.args, *given.kwonlyargs) if n.arg == parameter]
-    node = nodes[0] if nodes else definition
-    line = kernel.def_line_number + node.lineno - 1
-    place = Place(kernel.file_name, line, node.col_offset + kernel.indentation, kernel.__name__)
-    lines = [excerpt(kernel.src, node), message, f"  --> {place}"]
-    return "\n".join(lines if hint is None else [*lines, f"hint: {hint}"])
-
-
-def _by_name_only(kernel: JITFunction) -> list[str]:
+def _by_name_only(kernel: KernelDeclaration) -> list[str]:
     return [name for name, p in kernel.signature.parameters.items() if p.kind is p.KEYWORD_ONLY]
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Options, Parameter, Target
+from tritonx.kernel.source import JITCallable
 from tritonx.runtime.errors import TritonError
-from tritonx.runtime.source import JITCallable
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from tritonx.runtime.ir_view import ModuleView
-    from tritonx.runtime.jit import JITFunction
+    from tritonx.runtime.jit_function import JITFunction
 
 Path_ = tuple[int, ...]
 """A parameter's position, and for an element of a tuple the positions in it."""

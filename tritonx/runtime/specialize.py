@@ -317,7 +317,7 @@ def _constexpr(value: Any) -> tuple[ArgSpec, Any]:
 
 
 def _constexpr_or_refuse(value: Any) -> tuple[ArgSpec, Any]:
-    from tritonx.runtime.source import JITCallable
+    from tritonx.kernel.source import JITCallable
 
     if isinstance(value, JITCallable):
         return intern("constexpr", None, value), value

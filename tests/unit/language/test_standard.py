@@ -248,3 +248,21 @@ def test_shapes_and_small_functions() -> None:
     np.testing.assert_array_equal(out[32:48], x)
     assert out[48] == 8
     np.testing.assert_array_equal(out[49:], 0)
+
+
+def test_the_library_is_declared_and_not_launched() -> None:
+    """Libraries ask for `JITFunction` before they read a function's source, as they do with Triton's."""
+    import tritonx
+    from tritonx.runtime.jit import JITFunction
+
+    assert isinstance(tl.sum, JITFunction) and not isinstance(tl.load, JITFunction)
+    assert tl.sum.cache_key and "def sum" in tl.sum.src
+    with pytest.raises(RuntimeError, match="outside of the scope of a kernel"):
+        tl.sum(1)
+
+    class Own(JITFunction):
+        pass
+
+    assert not isinstance(tl.sum, Own) and isinstance(
+        tritonx.jit(test_the_library_is_declared_and_not_launched), JITFunction
+    )

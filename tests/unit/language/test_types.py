@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import tritonx.language as tl
 from tritonx.interpreter.function import interpreted
-from tritonx.language.active import OutsideKernelError
+from tritonx.kernel.active import OutsideKernelError
 from tritonx.language.dtypes import element_type, str_to_ty
 from tritonx.runtime.jit import jit
 

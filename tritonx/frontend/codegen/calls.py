@@ -26,13 +26,14 @@ from tritonx.frontend.codegen.flow import Arm
 from tritonx.frontend.codegen.python_builtins import BUILTINS, CONVERSIONS
 from tritonx.frontend.codegen.values import is_dynamic, is_many, is_named_tuple, wrap
 from tritonx.frontend.errors import CompilationError
+from tritonx.kernel.declaration import KernelDeclaration
+from tritonx.kernel.source import JITCallable
 from tritonx.language import core
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.constexpr_function import ConstexprFunction
 from tritonx.language.values import BoundMember
 from tritonx.language.values import tuple as tl_tuple
-from tritonx.runtime.jit import ConstexprFunction, JITFunction
-from tritonx.runtime.source import JITCallable
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import FunctionGenerator, Outcome
@@ -43,13 +44,13 @@ class BoundMethod:
     """A jit function as a method of a value: ``receiver`` is its first argument."""
 
     receiver: base_value
-    function: JITFunction
+    function: KernelDeclaration
 
 
 def attribute_of(value: Any, name: str) -> Any:
     """``value.name``; a jit function found on a value of the language becomes its method."""
     found = getattr(value, name)
-    if isinstance(found, JITFunction) and isinstance(value, base_value):
+    if isinstance(found, KernelDeclaration) and isinstance(value, base_value):
         if not isinstance(inspect.getattr_static(value, name), staticmethod):
             return BoundMethod(value, found)
     return found
@@ -99,7 +100,7 @@ def call(gen: FunctionGenerator, node: ast.AST, function: Any, args: Sequence[An
     """The result of calling whatever ``function`` is with evaluated arguments."""
     if isinstance(function, BoundMember | BoundMethod):
         args, function = [function.receiver, *args], function.function
-    if isinstance(function, JITFunction):
+    if isinstance(function, KernelDeclaration):
         return call_jit(gen, node, function, args, kwargs)
     wanted = _hooks_of(function)
     if wanted is None:
@@ -197,7 +198,7 @@ def construct(
 ) -> Any:
     """A new value of a class of the language; the constructor of an aggregate may be a jit function."""
     constructor = getattr(cls, "__init__", None)
-    if not isinstance(constructor, JITFunction):
+    if not isinstance(constructor, KernelDeclaration):
         return cls(*args, **kwargs)
     instance = object.__new__(cls)
     arguments = _bind(gen, node, constructor, [instance, *args], kwargs)
@@ -220,7 +221,7 @@ def _is_record(function: Any) -> bool:
 
 
 def call_jit(
-    gen: FunctionGenerator, node: ast.AST, function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any]
+    gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """Generate ``function`` in place and give its result; ``noinline`` ones are called."""
     arguments = _bind(gen, node, function, args, kwargs)
@@ -235,7 +236,7 @@ def call_jit(
 
 
 def _bind(
-    gen: FunctionGenerator, node: ast.AST, function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any]
+    gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
     try:
         return bind_arguments(function, args, kwargs)
@@ -253,7 +254,7 @@ def _run(gen: FunctionGenerator, node: ast.AST, callee: FunctionGenerator) -> Ou
 
 
 def enter(
-    gen: FunctionGenerator, node: ast.AST, function: JITFunction, arguments: Mapping[str, Any]
+    gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, arguments: Mapping[str, Any]
 ) -> FunctionGenerator:
     """A generator for the body of ``function`` called at ``node``; an error where the call can never end."""
     active: FunctionGenerator | None = gen
@@ -287,7 +288,7 @@ def result_of(outcome: Outcome) -> Any:
     return constexpr(None) if value is None else value
 
 
-def bind_arguments(function: JITFunction, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def bind_arguments(function: KernelDeclaration, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters' values by name, defaults included; ``TypeError`` with Python's own message where they do not
     fit."""
     params = _parameters(function)
@@ -313,7 +314,7 @@ class _Parameters:
 
 
 @lru_cache(maxsize=4096)
-def _parameters(function: JITFunction) -> _Parameters:
+def _parameters(function: KernelDeclaration) -> _Parameters:
     parameters = function.signature.parameters.values()
     plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty}

@@ -18,13 +18,13 @@ from tritonx.frontend import errors
 from tritonx.frontend.codegen import branches, calls, mistakes
 from tritonx.frontend.codegen.conditions import static_condition, truth
 from tritonx.frontend.codegen.values import describe, is_dynamic, wrap_plain
+from tritonx.kernel.dependencies import is_foreign_function
+from tritonx.kernel.interface import KernelInterface
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.values import slice as tl_slice
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as tl_tuple
-from tritonx.runtime.dependencies import is_foreign_function
-from tritonx.runtime.jit import KernelInterface
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.function import ExpressionRule, FunctionGenerator

@@ -20,8 +20,9 @@ from tritonx.frontend.codegen.effects import discard, has_effects
 from tritonx.frontend.codegen.flow import Arm, Outcome
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, cannot_access_global, is_readable_global
 from tritonx.frontend.codegen.python_builtins import BUILTINS
-from tritonx.frontend.errors import CompilationError, Place
-from tritonx.runtime.dependencies import is_foreign_function
+from tritonx.frontend.errors import CompilationError
+from tritonx.kernel.dependencies import is_foreign_function
+from tritonx.kernel.excerpt import SourcePosition
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.module import ModuleGenerator
@@ -168,16 +169,16 @@ class FunctionGenerator:
         """The location of a call, for the ops of the callee."""
         return self.locations.at(node.lineno, node.col_offset, None)  # type: ignore[attr-defined]
 
-    def place(self, node: ast.AST) -> Place:
+    def place(self, node: ast.AST) -> SourcePosition:
         """``node``'s position in its file."""
         source = self.source
         line: int = getattr(node, "lineno", 1)
         column: int = getattr(node, "col_offset", 0)
-        return Place(source.file, source.first_line + line - 1, column + source.indentation, source.name)
+        return SourcePosition(source.file, source.first_line + line - 1, column + source.indentation, source.name)
 
-    def call_sites(self) -> tuple[Place, ...]:
+    def call_sites(self) -> tuple[SourcePosition, ...]:
         """The calls that led here, innermost first."""
-        sites: list[Place] = []
+        sites: list[SourcePosition] = []
         callee: FunctionGenerator = self
         while callee.caller is not None:
             sites.append(callee.caller.place(callee.call_node or callee.caller.source.definition))

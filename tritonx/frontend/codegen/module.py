@@ -35,9 +35,9 @@ from tritonx.frontend.codegen.values import handles_of, is_dynamic, suggest_name
 from tritonx.frontend.errors import CompilationError
 from tritonx.frontend.semantics import Semantics, ir_types
 from tritonx.ir.types import i32
+from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.runtime.jit import JITFunction
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Options, Target
@@ -69,12 +69,12 @@ class ModuleGenerator:
         self.any_global = any_global
         self.raw_errors = raw_errors
         self.current: FunctionGenerator | None = None
-        self._sources: dict[JITFunction, FunctionSource] = {}
+        self._sources: dict[KernelDeclaration, FunctionSource] = {}
         self._functions: list[FuncOp] = []
         self._noinline: dict[Any, _Noinline] = {}
         self._symbols: set[str] = set()
 
-    def source_of(self, function: JITFunction) -> FunctionSource:
+    def source_of(self, function: KernelDeclaration) -> FunctionSource:
         source = self._sources.get(function)
         if source is None:
             source = self._sources[function] = FunctionSource(function)
@@ -93,7 +93,7 @@ class ModuleGenerator:
 
     def kernel(
         self,
-        function: JITFunction,
+        function: KernelDeclaration,
         symbol: str,
         arguments: Mapping[str, Any],
         attributes: Mapping[int, Mapping[str, int]],
@@ -157,7 +157,7 @@ class ModuleGenerator:
         return value, operation
 
     def call_noinline(
-        self, gen: FunctionGenerator, node: ast.AST, function: JITFunction, arguments: Mapping[str, Any]
+        self, gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, arguments: Mapping[str, Any]
     ) -> Any:
         """A ``tt.call`` of the instance of ``function`` for these arguments, which is generated at the first call."""
         key = (function, *((name, v.type if is_dynamic(v) else unwrap(v)) for name, v in arguments.items()))
@@ -171,7 +171,7 @@ class ModuleGenerator:
         return callee.result.rebuild(iter(call.results)) if callee.result is not None else constexpr(None)
 
     def _instance(
-        self, gen: FunctionGenerator, node: ast.AST, function: JITFunction, arguments: Mapping[str, Any]
+        self, gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, arguments: Mapping[str, Any]
     ) -> _Noinline:
         callee = calls.enter(gen, node, function, arguments)
         callee.locations = self.locations(callee.source, None)
@@ -187,7 +187,7 @@ class ModuleGenerator:
         self._functions.insert(position, operation)
         return _Noinline(symbol, None if value is None else value.type)
 
-    def _fresh_symbol(self, function: JITFunction, arguments: Mapping[str, Any]) -> str:
+    def _fresh_symbol(self, function: KernelDeclaration, arguments: Mapping[str, Any]) -> str:
         """``module.name__types__constants``, in characters that every assembler takes."""
         types = "_".join(v.type.mangle() for v in arguments.values() if is_dynamic(v))
         constants = "_".join(f"{i}c{unwrap(v)!r}" for i, v in enumerate(arguments.values()) if not is_dynamic(v))

@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import Any
 
 from tritonx.frontend.codegen.values import is_named_tuple
+from tritonx.kernel.source import JITCallable
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr
-from tritonx.runtime.source import JITCallable
 
 _LANGUAGES = ("tritonx.language", "triton.language")
 

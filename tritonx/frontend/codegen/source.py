@@ -8,7 +8,7 @@ from typing import Any
 
 from tritonx.frontend.codegen.names import MISSING
 from tritonx.frontend.codegen.python_builtins import BUILTINS
-from tritonx.runtime.source import JITCallable
+from tritonx.kernel.source import JITCallable
 
 
 class FunctionSource:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tritonx.runtime.dependencies import Dependencies, Global, find_dependencies
+from tritonx.kernel.dependencies import Dependencies, Dependent, Global, find_dependencies
 
 _DEF = re.compile(r"^def\s+\w+\s*[\[(]", re.MULTILINE)
 _OWN_PACKAGE = __name__.split(".", 1)[0] + "."
@@ -36,7 +36,7 @@ def _no_source(fn: Callable[..., Any]) -> str:
     )
 
 
-class JITCallable:
+class JITCallable(Dependent):
     """A Python function together with its source; the base of what a kernel may call.
 
     ``fn`` is the function, ``raw_src`` its lines as they stand in the file with decorators, ``starting_line_number``

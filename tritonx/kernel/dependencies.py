@@ -13,10 +13,7 @@ import copy
 import hashlib
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any, cast
-
-if TYPE_CHECKING:
-    from tritonx.runtime.source import JITCallable
+from typing import Any, cast
 
 _OWN_PACKAGE = __name__.split(".", 1)[0]
 
@@ -45,6 +42,34 @@ class Dependencies:
 
     digest: str
     globals: tuple[Global, ...]
+
+
+class Dependent:
+    """A function of kernels, whose meaning has a digest: what ``find_dependencies`` looks for and looks into."""
+
+    noinline: bool
+    finding: bool = False
+    """Whether its dependencies are being looked for: it is met again where it reaches itself."""
+
+    __globals__: dict[str, Any]
+    __qualname__: str
+
+    @property
+    def cache_key(self) -> str:
+        """The digest."""
+        raise NotImplementedError
+
+    @property
+    def dependencies(self) -> Dependencies:
+        raise NotImplementedError
+
+    def parse(self) -> ast.Module:
+        """The function's syntax tree."""
+        raise NotImplementedError
+
+    def enclosing_names(self) -> dict[str, Any]:
+        """The function's closure variables."""
+        raise NotImplementedError
 
 
 def plain_value(value: Any) -> Any:
@@ -89,13 +114,10 @@ class _Finder(ast.NodeVisitor):
         self.globals: dict[tuple[str, int], Global] = {}
         self.local: set[str] = set()
 
-    def merge(self, function: JITCallable) -> None:
-        from tritonx.runtime.source import JITCallable
-
-        if getattr(function, "_finding", False):  # recursion: the function is already part of the digest
+    def merge(self, function: Dependent) -> None:
+        if function.finding:  # recursion: the function is already part of the digest
             self.digests.append(f"recursive {function.__qualname__}")
             return
-        assert isinstance(function, JITCallable)
         self.digests.append(function.cache_key + str(function.noinline))
         for found in function.dependencies.globals:
             self._record(found)
@@ -111,15 +133,13 @@ class _Finder(ast.NodeVisitor):
         self.globals[key] = found
 
     def reference(self, value: Any, name: str, scope: dict[str, Any] | None) -> None:
-        from tritonx.runtime.source import JITCallable
-
         if value is None or isinstance(value, ModuleType | type | BuiltinFunctionType):
             return
-        if isinstance(value, JITCallable):
+        if isinstance(value, Dependent):
             self.merge(value)
             return
         inner = getattr(value, "fn", None)
-        if isinstance(inner, JITCallable):  # an autotuned kernel that another kernel names
+        if isinstance(inner, Dependent):  # an autotuned kernel that another kernel names
             self.merge(inner)
             return
         if is_language_builtin(value) and not _is_constexpr(value):
@@ -128,7 +148,7 @@ class _Finder(ast.NodeVisitor):
             return  # the front end refuses it, with the line, where it is used
         if isinstance(value, tuple):
             for element in value:  # pyright: ignore[reportUnknownVariableType]  # a user's tuple holds anything
-                if isinstance(element, JITCallable):
+                if isinstance(element, Dependent):
                     self.merge(element)
         if scope is not None:
             found: Any = cast("Any", value)
@@ -210,15 +230,15 @@ def _describe(found: Global) -> str:
     return f"{found.name}={value!r}" if not callable(value) else f"{found.name}={type(value).__name__}"
 
 
-def find_dependencies(function: JITCallable) -> Dependencies:
+def find_dependencies(function: Dependent) -> Dependencies:
     """What ``function`` depends on. Raises RuntimeError where a global changed between two compiles."""
     closure = function.enclosing_names()
     finder = _Finder([closure, function.__globals__], function.__qualname__)
-    function._finding = True  # pyright: ignore[reportAttributeAccessIssue, reportPrivateUsage]  # breaks cycles
+    function.finding = True
     try:
         finder.visit(function.parse())
     finally:
-        del function._finding  # pyright: ignore[reportAttributeAccessIssue, reportPrivateUsage]
+        function.finding = False
     values = tuple(finder.globals[key] for key in sorted(finder.globals, key=lambda k: k[0]))
     parts = [*finder.digests, *sorted(_describe(v) for v in values)]
     return Dependencies(hashlib.sha256("\n".join(parts).encode()).hexdigest(), values)

@@ -1,0 +1,56 @@
+"""``kernel[grid](...)``: what everything that can be launched has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class KernelInterface(Generic[T]):
+    """What can be launched with ``kernel[grid](...)``: kernels, autotuners, heuristics, and wrappers of libraries."""
+
+    run: T
+
+    def warmup(self, /, *args: Any, grid: Any, **kwargs: Any) -> Any:
+        """Compile for these arguments without launching; dtypes may stand in for arrays."""
+        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)  # pyright: ignore
+
+    def __getitem__(self, grid: Any) -> Any:
+        """The launch of this kernel over ``grid``: one to three extents, or a function of the bound arguments."""
+        return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)  # pyright: ignore
+
+
+class MockTensor:
+    """A dtype in place of a tensor, for ``warmup``: 16-byte aligned and nowhere."""
+
+    def __init__(self, dtype: Any, shape: Iterable[int] = (1,)) -> None:
+        self.dtype = dtype
+        self.shape = tuple(shape)
+
+    @staticmethod
+    def wrap_dtype(arg: Any) -> Any:
+        """``arg`` itself, or a MockTensor where it is a dtype of torch or NumPy."""
+        kind: Any = arg.__class__
+        if kind.__name__ == "dtype" and kind.__module__ in ("torch", "numpy"):
+            return MockTensor(arg)
+        if kind.__module__ == "numpy.dtypes":
+            return MockTensor(arg)
+        if kind is type and any(b.__module__ == "numpy" and b.__name__ == "generic" for b in arg.__mro__):
+            return MockTensor(arg)
+        return arg
+
+    @staticmethod
+    def data_ptr() -> int:
+        return 0
+
+    @staticmethod
+    def ptr_range() -> int:
+        return 0
+
+    def stride(self) -> tuple[int, ...]:
+        strides = [1]
+        for size in reversed(self.shape[1:]):
+            strides.append(strides[-1] * size)
+        return tuple(reversed(strides))

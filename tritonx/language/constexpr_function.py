@@ -1,0 +1,39 @@
+"""``@constexpr_function``: Python that runs while a kernel is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tritonx.kernel import active
+from tritonx.kernel.source import JITCallable
+from tritonx.language.constexpr import constexpr, unwrap
+
+
+class ConstexprFunction(JITCallable):
+    """A Python function that runs while a kernel is compiled; outside a kernel it is the function itself."""
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else _BoundConstexprFunction(instance, self)
+
+    def __call__(self, *args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
+        if _semantic is None and active.current_or_none() is None:
+            return self.fn(*args, **kwargs)
+        result = self.fn(*(unwrap(a) for a in args), **{k: unwrap(v) for k, v in kwargs.items()})
+        return result if result is None or isinstance(result, constexpr) else constexpr(result)
+
+
+class _BoundConstexprFunction:
+    def __init__(self, instance: object, function: ConstexprFunction) -> None:
+        self.instance = instance
+        self.function = function
+
+    __triton_builtin__ = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(self.instance, *args, **kwargs)
+
+
+def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
+    """Let kernels call ``fn`` at compile time; its arguments and its result are compile-time values."""
+    return ConstexprFunction(fn)

@@ -1,0 +1,79 @@
+"""``JITFunction``: a declared kernel that can be launched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tritonx.kernel.declaration import KernelDeclaration
+from tritonx.kernel.interface import KernelInterface, MockTensor
+
+if TYPE_CHECKING:
+    from tritonx.runtime.launch import Launcher
+
+
+class _LibraryToo(type):
+    """``isinstance(tl.sum, JITFunction)`` is true, as in Triton: libraries ask before they read a function's source."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return super().__instancecheck__(instance) or (cls is JITFunction and type(instance) is KernelDeclaration)
+
+
+class JITFunction(KernelDeclaration, KernelInterface[Any], metaclass=_LibraryToo):
+    """What ``@jit`` makes of a user's function: launched with ``kernel[grid](...)``, or called by kernels."""
+
+    def __init__(self, fn: Callable[..., Any], *args: Any, **options: Any) -> None:
+        super().__init__(fn, *args, **options)
+        self.pre_run_hooks: list[Callable[..., Any]] = []
+        self._launcher: Launcher | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_launcher": None, "pre_run_hooks": []}
+
+    @property
+    def launcher(self) -> Launcher:
+        """The launch path of this kernel, generated for its signature at the first use."""
+        if self._launcher is None:
+            from tritonx.runtime.launch import Launcher
+
+            with self._hash_lock:
+                if self._launcher is None:
+                    self._launcher = Launcher(self)
+        return self._launcher
+
+    @property
+    def device_caches(self) -> dict[Any, Any]:
+        """device → (kernels by key, keys, target, backend, binder), as Triton shows it."""
+        return self.launcher.device_caches()
+
+    def __getitem__(self, grid: Any) -> Any:
+        if (
+            type(self).run is not _RUN or "run" in self.__dict__
+        ):  # a library put its own run in place: it wants to be called
+            return super().__getitem__(grid)
+        launcher = self._launcher or self.launcher
+        return launcher.on(grid)
+
+    def run(self, /, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        """Launch over ``grid`` (or, with ``warmup``, only compile); returns the CompiledKernel."""
+        return self.launcher.run(grid, warmup, args, kwargs)
+
+    def warmup(self, /, *args: Any, grid: Any, **kwargs: Any) -> Any:
+        """Compile for these arguments without launching; dtypes may stand in for arrays."""
+        wrap = MockTensor.wrap_dtype
+        constants = {p.name for p in self.params if p.is_constexpr}
+        given = [a if n in constants else wrap(a) for n, a in zip(self.arg_names, args, strict=False)]
+        given += args[len(self.arg_names) :]
+        named = {k: v if k in constants or k not in self.arg_names else wrap(v) for k, v in kwargs.items()}
+        return self.run(*given, grid=grid, warmup=True, **named)
+
+    def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
+        """``hook(*args, **kwargs)`` is called before every launch."""
+        self.pre_run_hooks.append(hook)
+
+    def preload(self, specialization_data: str) -> Any:
+        """Compile what ``specialization_data``, as a cache hook received it, describes."""
+        return self.launcher.preload(specialization_data)
+
+
+_RUN = JITFunction.run
