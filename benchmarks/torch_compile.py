@@ -1,11 +1,11 @@
 """Kernels that ``torch.compile`` makes, compiled by tritonx and by Triton: times on the device from the same programs.
 
-    python benchmarks/torch_compile.py [--json FILE] [--rounds N] [names]
+    python benchmarks/torch_compile.py [--json FILE] [--rounds N] [--each] [names]
 
 Two processes of `torch_programs.py --serve`, one with tritonx in Triton's place, each with caches of its own. One
 prepares its programs after the other, so that what PyTorch tunes is tuned alone; then they time each program by turns,
 and the best of the rounds counts. ``kernels`` are those that the compiler made, ``all`` the libraries' too (cuBLAS,
-cuDNN). The ratio is our time over Triton's."""
+cuDNN). The ratio is our time over Triton's. ``--each`` lists the kernels that are slower here."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Server:
         raise SystemExit(f"a process ended:\n{self.log.read()[-3000:]}")
 
     def time(self, name: str) -> dict[str, float]:
-        """Microseconds by kind."""
+        """Microseconds by kind, and by kernel."""
         assert self.process.stdin is not None
         self.process.stdin.write(name + "\n")
         self.process.stdin.flush()
         said = next(self.lines())
-        return {kind: said[kind] for kind in ("kernels", "all")}
+        return {"kernels": said["kernels"], "all": said["all"], **said["each"]}
 
     def close(self) -> None:
         assert self.process.stdin is not None
@@ -79,14 +79,23 @@ def race(servers: dict[str, Server], name: str, rounds: int) -> dict[str, dict[s
         for compiler, server in servers.items():
             now = server.time(name)
             before = best.get(compiler, now)
-            best[compiler] = {kind: min(before[kind], now[kind]) for kind in now}
+            best[compiler] = {kind: min(before.get(kind, now[kind]), now[kind]) for kind in now}
     return best
+
+
+def slower(best: dict[str, dict[str, float]]) -> Iterator[str]:
+    """A line for each kernel that is 5 % slower here, or that the other compiler's program does not have."""
+    for name, ours in best["tritonx"].items():
+        theirs = best["triton"].get(name)
+        if name not in ("kernels", "all") and (theirs is None or ours > 1.05 * theirs):
+            yield f"    {name} {ours:.1f} {'none' if theirs is None else f'{theirs:.1f}'} µs"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--json")
+    parser.add_argument("--each", action="store_true", help="list the kernels that are slower here")
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
@@ -112,6 +121,8 @@ def main() -> None:
                 f"ready after {compiling['tritonx']:5.1f} {compiling['triton']:5.1f} s",
                 flush=True,
             )
+            if given.each:
+                print(*slower(best), sep="\n", flush=True)
         for server in servers.values():
             server.close()
     if given.json:

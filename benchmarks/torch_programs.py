@@ -376,8 +376,8 @@ def prepared(name: str, device: str) -> Callable[[], None]:
     return both
 
 
-def kernel_microseconds(run: Callable[[], None]) -> dict[str, float]:
-    """Microseconds on the device of one run: of the kernels that Triton compiled, and of all."""
+def kernel_microseconds(run: Callable[[], None]) -> dict[str, Any]:
+    """Microseconds on the device of one run: of the kernels that Triton compiled, together and each, and of all."""
     activity = torch.profiler.ProfilerActivity
     with torch.profiler.profile(activities=[activity.CUDA if torch.cuda.is_available() else activity.CPU]) as profile:
         for _ in range(REPEAT):
@@ -385,8 +385,8 @@ def kernel_microseconds(run: Callable[[], None]) -> dict[str, float]:
         if torch.cuda.is_available():
             torch.cuda.synchronize()
     events = [(e.key, e.self_device_time_total / REPEAT) for e in profile.key_averages()]
-    own = sum(t for key, t in events if key.startswith("triton_"))
-    return {"kernels": own, "all": sum(t for _, t in events)}
+    own = {key: t for key, t in events if key.startswith("triton_")}
+    return {"kernels": sum(own.values()), "all": sum(t for _, t in events), "each": own}
 
 
 def serve(names: list[str], device: str) -> None:
