@@ -170,6 +170,77 @@ def copy_blocks(source, target, RANK: tl.constexpr, KIND: tl.constexpr):
         target.atomic_xor(at, block)
 
 
+@triton.jit
+def combine(target, at, block, KIND: tl.constexpr):
+    if KIND == "store":
+        target.store(at, block)
+    elif KIND == "add":
+        target.atomic_add(at, block)
+    elif KIND == "min":
+        target.atomic_min(at, block)
+    elif KIND == "max":
+        target.atomic_max(at, block)
+    elif KIND == "and":
+        target.atomic_and(at, block)
+    elif KIND == "or":
+        target.atomic_or(at, block)
+    else:
+        target.atomic_xor(at, block)
+
+
+@triton.jit
+def rows_of_described_blocks(
+    source, target, n0, n1, n2, n3, n4, steps, RANK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr,
+    B0: tl.constexpr, B1: tl.constexpr, B2: tl.constexpr, B3: tl.constexpr, B4: tl.constexpr,
+):  # fmt: skip
+    """Blocks along the first dim, one after the other, from descriptors that are made of an address and extents."""
+    first = tl.program_id(0) * steps
+    if RANK == 1:
+        x = tl.make_tensor_descriptor(source, [n0], [1], [B0])
+        y = tl.make_tensor_descriptor(target, [n0], [1], [B0])
+    elif RANK == 2:
+        x = tl.make_tensor_descriptor(source, [n0, n1], [n1, 1], [B0, B1])
+        y = tl.make_tensor_descriptor(target, [n0, n1], [n1, 1], [B0, B1])
+    elif RANK == 3:
+        x = tl.make_tensor_descriptor(source, [n0, n1, n2], [n1 * n2, n2, 1], [B0, B1, B2])
+        y = tl.make_tensor_descriptor(target, [n0, n1, n2], [n1 * n2, n2, 1], [B0, B1, B2])
+    elif RANK == 4:
+        x = tl.make_tensor_descriptor(source, [n0, n1, n2, n3], [n1 * n2 * n3, n2 * n3, n3, 1], [B0, B1, B2, B3])
+        y = tl.make_tensor_descriptor(target, [n0, n1, n2, n3], [n1 * n2 * n3, n2 * n3, n3, 1], [B0, B1, B2, B3])
+    else:
+        x = tl.make_tensor_descriptor(
+            source, [n0, n1, n2, n3, n4], [n1 * n2 * n3 * n4, n2 * n3 * n4, n3 * n4, n4, 1], [B0, B1, B2, B3, B4]
+        )
+        y = tl.make_tensor_descriptor(
+            target, [n0, n1, n2, n3, n4], [n1 * n2 * n3 * n4, n2 * n3 * n4, n3 * n4, n4, 1], [B0, B1, B2, B3, B4]
+        )
+    for step in tl.range(0, steps, num_stages=STAGES):
+        start = (first + step) * B0
+        if RANK == 1:
+            at = [start]
+        elif RANK == 2:
+            at = [start, 0]
+        elif RANK == 3:
+            at = [start, 0, 0]
+        elif RANK == 4:
+            at = [start, 0, 0, 0]
+        else:
+            at = [start, 0, 0, 0, 0]
+        combine(y, at, x.load(at), KIND)
+
+
+@triton.jit
+def groups_of_rows(source, target, starts, n, groups, KIND: tl.constexpr, B0: tl.constexpr, B1: tl.constexpr):
+    """Of every group of rows one block, from descriptors that are made anew for each; persistent."""
+    for group in tl.range(tl.program_id(0), groups, tl.num_programs(0)):
+        first = tl.load(starts + group)
+        rows = tl.load(starts + group + 1) - first
+        at = first.to(tl.int64) * n
+        x = tl.make_tensor_descriptor(source + at, [rows, n], [n, 1], [B0, B1])
+        y = tl.make_tensor_descriptor(target + at, [rows, n], [n, 1], [B0, B1])
+        combine(y, [0, 0], x.load([0, 0]), KIND)
+
+
 def _blocks(name, dtype, acc=tl.float32, tile=(128, 128, 64), turned=True, out="fp16", **options):
     m, n, k = tile
     signature = {
@@ -228,6 +299,24 @@ BLOCKS = {1: "256", 2: "32, 64", 3: "4, 8, 32", 4: "1, 2, 4, 64", 5: "1, 2, 2, 4
 def _copy(name, rank, dtype="fp16", kind="store"):
     type_ = f"tensordesc<{dtype}[{BLOCKS[rank]}]>"
     return Case(name, copy_blocks, {"source": type_, "target": type_}, {"RANK": rank, "KIND": kind}, {}, ("cuda:90",))
+
+
+MADE = {1: (256,), 2: (32, 64), 3: (4, 8, 32), 4: (2, 2, 4, 64), 5: (1, 2, 2, 4, 32)}
+"""Blocks of descriptors that kernels make."""
+
+
+def _made(rank, dtype="fp16", kind="store", stages=3, **options):
+    block = (*MADE[rank], 1, 1, 1, 1)[:5]
+    signature = {"source": f"*{dtype}", "target": f"*{dtype}", **{f"n{i}": "i32" for i in range(5)}, "steps": "i32"}
+    constants = {"RANK": rank, "KIND": kind, "STAGES": stages, **{f"B{i}": size for i, size in enumerate(block)}}
+    name = f"made_{rank}d_{dtype}_{kind}"
+    return Case(name, rows_of_described_blocks, signature, constants, options, ("cuda:90",))
+
+
+def _groups(dtype, kind="store", **options):
+    signature = {"source": f"*{dtype}", "target": f"*{dtype}", "starts": "*i32", "n": "i32", "groups": "i32"}
+    constants = {"KIND": kind, "B0": 16, "B1": 64}
+    return Case(f"groups_{dtype}_{kind}", groups_of_rows, signature, constants, options, ("cuda:90",))
 
 
 CASES = [
@@ -297,4 +386,13 @@ CASES = [
     _copy("copy_add", 2, "fp32", "add"),
     _copy("copy_max", 3, "i32", "max"),
     _copy("copy_xor", 1, "i32", "xor"),
+    *(_made(rank, dtype) for rank in MADE for dtype in ("fp16", "fp32")),
+    *(_made(rank, dtype) for rank, dtype in ((1, "bf16"), (2, "fp8e4nv"), (3, "fp8e5"), (4, "i32"), (5, "i8"))),
+    _made(2, "fp16", "add"),
+    *(_made(3, "i32", kind) for kind in ("add", "min", "max", "and", "or", "xor")),
+    _made(2, "u32", "min"),
+    _made(1, "fp32", "add", num_warps=1),
+    _made(4, "bf16", "add", num_warps=8),
+    *(_groups(dtype) for dtype in ("fp16", "fp8e4nv", "fp32")),
+    _groups("i32", "add"),
 ]

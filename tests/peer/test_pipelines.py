@@ -105,15 +105,8 @@ def placed(text: str, name: str) -> ModuleOp:
 
 SHARED_BYTES = 227 << 10
 
-OURS = [
-    case
-    for case in CASES
-    if case.kernel in ("pointers", "host_descriptors", "column_sum")  # the others write tensor maps themselves
-]
-"""Programs whose memory our passes place, and all the barriers that they need."""
 
-
-@pytest.mark.parametrize("case", drawn(OURS, 10), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", drawn(CASES, 10), ids=lambda case: case.name)
 def test_placed_by_our_passes(case: Case, texts: dict[str, str]) -> None:
     """Every warp by itself; and without barriers there is a report. (Not every one of them is needed.)"""
     run = case.make(np.random.default_rng(SEED), 3 if case.kernel == "attention" else case.constants["STAGES"] + 2)

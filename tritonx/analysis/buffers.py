@@ -18,6 +18,7 @@ from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.control_flow import becomes, is_concurrent, repeats
 from tritonx.dialects.effects import Kind, Resource, effects_of, resources_of, views_of
 from tritonx.dialects.gpu_layout import MemDescType, encoding_value
+from tritonx.dialects.nvidia import TensormapCreateOp
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
 from tritonx.layouts import (
@@ -37,6 +38,9 @@ DEFAULT_ALIGNMENT = 16
 
 SWIZZLE_ALIGNMENT = {128: 1024, 64: 512, 32: 256, 0: 128}
 """Of buffers that a tensor-memory unit swizzles: eight rows of the swizzle width (PTX ISA, "Swizzling modes")."""
+
+TENSOR_MAP_BYTES = 128
+"""Of the descriptor by which block copies find their block (PTX ISA, "Tensor-map")."""
 
 ONE_BLOCK = "with num_ctas=1 every tile lies in one block"
 """What to do about a tile that is spread over a cluster."""
@@ -135,6 +139,10 @@ def _of_histogram(op: Any) -> int:
     return scratch.table_bytes(_elements(shape_of(type_of(op.results[0]))), 4)
 
 
+def _of_tensor_map(op: Any) -> int:
+    return TENSOR_MAP_BYTES
+
+
 SCRATCH: dict[type[Operation], Callable[[Any], int]] = {
     gpu_layout.ConvertLayoutOp: _of_conversion,
     tile.ReduceOp: _of_reduction,
@@ -143,8 +151,15 @@ SCRATCH: dict[type[Operation], Callable[[Any], int]] = {
     tile.AtomicCASOp: _of_atomic,
     tile.GatherOp: _of_gather,
     tile.HistogramOp: _of_histogram,
+    TensormapCreateOp: _of_tensor_map,
 }
 """Bytes of scratch memory, for every op that declares some and has an emitter."""
+
+
+def scratch_alignment(op: Operation) -> int:
+    """Bytes that the address of an op's scratch memory is a multiple of: a tensor map lies at a multiple of its size
+    where it is copied from (PTX ISA, tensormap.cp_fenceproxy)."""
+    return TENSOR_MAP_BYTES if isinstance(op, TensormapCreateOp) else DEFAULT_ALIGNMENT
 
 
 def owned_by_warps(op: Operation) -> tuple[Hashable, ...] | None:
@@ -152,6 +167,8 @@ def owned_by_warps(op: Operation) -> tuple[Hashable, ...] | None:
 
     Ops with equal answers and equal scratch never meet between warps.
     """
+    if isinstance(op, TensormapCreateOp):
+        return ("the first warp",)
     if not isinstance(op, gpu_layout.ConvertLayoutOp):
         return None
     owned = owners(conversion_plan(op))
@@ -215,7 +232,7 @@ def buffers_of(function: tile.FuncOp) -> list[Buffer]:
             size = allocation_size(type_of(op.result))  # pyright: ignore[reportArgumentType] -- a memdesc
             made = Buffer(op, size, allocation_alignment(op), first, last)
         elif size := scratch_size(op):
-            made = Buffer(op, size, DEFAULT_ALIGNMENT, time[op], time[op])
+            made = Buffer(op, size, scratch_alignment(op), time[op], time[op])
         else:
             continue
         if not straight:  # with branches the text's order says nothing about time

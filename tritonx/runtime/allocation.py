@@ -1,7 +1,8 @@
 """The scratch memory that some kernels need (descriptors made on the device): who provides it.
 
 ``tritonx.set_allocator(fn)`` with ``fn(size, alignment, stream)`` → an object with ``data_ptr()``, at least ``size``
-bytes. A driver asks ``allocate`` for it at each launch of a kernel with ``metadata.global_scratch_size``.
+bytes. Where there is one, a driver asks ``allocate`` for it at each launch of a kernel with
+``metadata.global_scratch_size``; otherwise it provides the memory itself.
 """
 
 from __future__ import annotations

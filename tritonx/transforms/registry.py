@@ -45,6 +45,7 @@ PASSES: dict[str, str] = {
     "share-barriers": "tritonx.transforms.gpu.share_barriers:ShareBarriers",
     "exchange-by-matrices": "tritonx.transforms.gpu.exchange_by_matrices:ExchangeByMatrices",
     "allocate-shared-memory": "tritonx.transforms.gpu.allocate_shared_memory:AllocateSharedMemory",
+    "allocate-global-scratch": "tritonx.transforms.gpu.allocate_global_scratch:AllocateGlobalScratch",
     "insert-barriers": "tritonx.transforms.gpu.insert_barriers:InsertBarriers",
 }
 

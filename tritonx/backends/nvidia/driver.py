@@ -15,6 +15,7 @@ from typing import Any
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.backends.nvidia.launcher import Launcher, fastest
 from tritonx.backends.nvidia.presence import LIBRARIES, load
+from tritonx.backends.nvidia.scratch_memory import ScratchMemory
 from tritonx.runtime.errors import NoDevice, OutOfResources, StartedBeforeFork, TritonError
 from tritonx.runtime.pytorch import PyTorchDriver
 
@@ -143,8 +144,9 @@ class NvidiaKernel:
             check(cuda.cuFuncSetAttribute(function, _SET_CARVEOUT, 100), "cuFuncSetAttribute")
         if int(image.metadata.get("num_ctas", 1)) > 8:
             check(cuda.cuFuncSetAttribute(function, _SET_NON_PORTABLE_CLUSTER, 1), "cuFuncSetAttribute")
+        context, scratch = driver.context(device), driver.scratch(device)
         self.launcher = fastest(
-            Launcher(cuda, image, self.function or 0, driver.context(device), check, lambda: driver.on(device))
+            Launcher(cuda, image, self.function or 0, context, check, lambda: driver.on(device), scratch)
         )
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Any) -> None:
@@ -158,6 +160,7 @@ class NvidiaDriver(PyTorchDriver):
         library()
         self._contexts: dict[int, int] = {}
         self._properties: dict[int, Mapping[str, int]] = {}
+        self._scratch: dict[int, ScratchMemory] = {}
 
     # ---- devices
 
@@ -232,6 +235,12 @@ class NvidiaDriver(PyTorchDriver):
         return kernel.launcher
 
     # ---- memory
+
+    def scratch(self, device: int) -> ScratchMemory:
+        """What lends a launch on the device its scratch memory."""
+        if device not in self._scratch:
+            self._scratch[device] = ScratchMemory(library(), device, check)
+        return self._scratch[device]
 
     def allocate(self, nbytes: int, device: int) -> int:
         address = ctypes.c_uint64()

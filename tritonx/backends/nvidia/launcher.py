@@ -3,9 +3,9 @@
 A kernel is launched by a *builtin*: a function with CPython's METH_FASTCALL convention that reads the argument objects,
 fills the block on its stack and calls the driver (2.7–3.2 µs, of which the driver takes 2.7). Its machine code is the
 same for all kernels and lies in the cache on disk (`launcher_builtin`), so the first launch has it already and none
-compiles anything. Launches with attributes (clusters, cooperative grids) or tensor maps, threads without the kernel's
-context, and interpreters whose objects the builtin cannot read (no GIL, not CPython) pack their arguments with one
-``struct.pack_into`` and call the driver through ctypes (4.5–5.5 µs)."""
+compiles anything. Launches with attributes (clusters, cooperative grids), tensor maps or scratch memory, threads
+without the kernel's context, and interpreters whose objects the builtin cannot read (no GIL, not CPython) pack their
+arguments with one ``struct.pack_into`` and call the driver through ctypes (4.5–5.5 µs)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from tritonx.backends.api import KernelImage
+from tritonx.backends.nvidia.scratch_memory import ScratchMemory
 from tritonx.backends.nvidia.tensor_map import PARAMETER, TensorMaps
 from tritonx.runtime.elf import LinkError
 from tritonx.runtime.errors import UnsupportedArgument
@@ -31,7 +32,7 @@ class Launcher:
     """The way without the builtin, callable as ``(grid_x, grid_y, grid_z, stream, *args)``; one for each loaded kernel.
 
     ``check(code, call)`` raises an error with the ``code``. ``on_device()`` is entered where ``context``, which the
-    function was loaded in, is not the thread's current one.
+    function was loaded in, is not the thread's current one. ``scratch`` lends what the programs need of it.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Launcher:
         context: int,
         check: Callable[[int, str], None],
         on_device: Callable[[], AbstractContextManager[None]],
+        scratch: ScratchMemory | None = None,
     ) -> None:
         self.types = [p.type for p in image.parameters]
         metadata = image.metadata
@@ -68,6 +70,10 @@ class Launcher:
         )
         self.pointers = [i for i, t in enumerate(self.types) if t.startswith("*")]
         self.bfloats = [i for i, t in enumerate(self.types) if t == "bf16"]
+        self.scratch = scratch
+        self.scratch_bytes = int(metadata.get("global_scratch_size", 0))
+        self.scratch_alignment = int(metadata.get("global_scratch_align", 1))
+        self.cells = len(self.types) + (self.scratch_bytes > 0)
         self.local = threading.local()
 
     def __call__(self, x: int, y: int, z: int, stream: int, *args: Any) -> None:
@@ -82,18 +88,16 @@ class Launcher:
         try:
             buffer, block = self.local.block
         except AttributeError:
-            buffer = ctypes.create_string_buffer(max(8 * len(self.types), 8))
+            buffer = ctypes.create_string_buffer(max(8 * self.cells, 8))
             base = ctypes.addressof(buffer)
-            block = (ctypes.c_void_p * max(len(self.types), 1))(*[base + 8 * i for i in range(len(self.types))])
+            block = (ctypes.c_void_p * max(self.cells, 1))(*[base + 8 * i for i in range(self.cells)])
             self.local.block = buffer, block
         for i, address in maps:
             block[i] = address
         self.packer.pack_into(
             buffer, 0, *(values if not maps else [v for i, v in enumerate(values) if i not in self.maps])
         )
-        submit, call = (
-            (self.launch_extended, "cuLaunchKernelEx") if self.extended else (self.launch_plain, "cuLaunchKernel")
-        )
+        submit = self.submit_with_scratch if self.scratch_bytes else self.submit
         current = ctypes.c_void_p()
         self.check(self.cuda.cuCtxGetCurrent(ctypes.byref(current)), "cuCtxGetCurrent")
         if current.value == self.context:
@@ -101,7 +105,18 @@ class Launcher:
         else:
             with self.on_device():
                 code = submit(x, y, z, stream, block)
-        self.check(code, call)
+        self.check(code, "cuLaunchKernelEx" if self.extended else "cuLaunchKernel")
+
+    def submit(self, x: int, y: int, z: int, stream: int, block: Any) -> int:
+        return (self.launch_extended if self.extended else self.launch_plain)(x, y, z, stream, block)
+
+    def submit_with_scratch(self, x: int, y: int, z: int, stream: int, block: Any) -> int:
+        """With memory for every block of the grid, whose address is the last parameter."""
+        assert self.scratch is not None, "the driver has none"
+        nbytes = x * y * z * self.cluster * self.scratch_bytes
+        with self.scratch.lent(nbytes, self.scratch_alignment, stream) as address:
+            ctypes.c_uint64.from_address(block[self.cells - 1]).value = address
+            return self.submit(x, y, z, stream, block)
 
     def launch_plain(self, x: int, y: int, z: int, stream: int, block: Any) -> int:
         return self.launch_kernel(
@@ -177,7 +192,7 @@ def _plain_header() -> bool:
 
 def fastest(launcher: Launcher) -> Callable[..., None]:
     """The builtin that launches the same kernel, or ``launcher`` itself where there can be none."""
-    if launcher.extended or launcher.maps or not can_build():
+    if launcher.extended or launcher.maps or launcher.scratch_bytes or not can_build():
         return launcher
     from tritonx.backends.nvidia.launcher_builtin import State, make_builtin
 

@@ -36,6 +36,7 @@ class NvidiaMachine(Machine):
     triple = "nvptx64-nvidia-cuda"
     kernel_convention = "ptx_kernel"
     warp_size = 32
+    has_global_scratch = True
     shifts_saturate = 32
     """PTX ISA, shl and shr: amounts greater than the width are clamped to it. They have 32 bits: of an amount of 64
     only the lower half is seen."""

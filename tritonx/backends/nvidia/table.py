@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tritonx.backends.nvidia import mbarrier, tensor_copy, warp_group
+from tritonx.backends.nvidia import mbarrier, tensor_copy, tensor_map_in_kernel, warp_group
 from tritonx.conversion.gpu_to_llvm import partitions, table
 
 if TYPE_CHECKING:
@@ -17,5 +17,6 @@ TABLE: dict[type[Operation], Emit] = {
     **partitions.TABLE,
     **mbarrier.TABLE,
     **tensor_copy.TABLE,
+    **tensor_map_in_kernel.TABLE,
     **warp_group.TABLE,
 }

@@ -13,14 +13,11 @@ from tritonx.backends.nvidia.mbarrier import CONVERGENT, assembly, shared_addres
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
 from tritonx.conversion.gpu_to_llvm.shared import memory_layout
-from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.gpu_layout.rules import mem_desc
 from tritonx.dialects.nvidia import (
     AsyncTMACopyGlobalToLocalOp,
     AsyncTMACopyLocalToGlobalOp,
     AsyncTMAReduceOp,
-    ReinterpretTensorDescOp,
-    TensormapFenceproxyAcquireOp,
     TMAStoreWaitOp,
 )
 from tritonx.dialects.tile.enums import DescriptorReduceKind
@@ -170,22 +167,9 @@ def store_wait(op: TMAStoreWaitOp, f: FunctionEmitter) -> None:
     assembly(f, f"cp.async.bulk.wait_group.read {op.pendings.value.data};")
 
 
-def acquire(op: TensormapFenceproxyAcquireOp, f: FunctionEmitter) -> None:
-    text = "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;"
-    assembly(f, text, "l", f"ptr addrspace(1) {f.scalar(op.desc_ptr)}")
-
-
-def reinterpret(op: ReinterpretTensorDescOp, f: FunctionEmitter) -> None:
-    """A copy takes the generic address of its tensor map, wherever that lies."""
-    made = f.inst(f"addrspacecast ptr addrspace(1) {f.scalar(op.rawDesc)} to ptr")
-    f.set(op.result, Tile.of("ptr", [made]))
-
-
 TABLE: dict[type[Operation], Emit] = {
     AsyncTMACopyGlobalToLocalOp: load,
     AsyncTMACopyLocalToGlobalOp: store,
     AsyncTMAReduceOp: reduce,
     TMAStoreWaitOp: store_wait,
-    TensormapFenceproxyAcquireOp: acquire,
-    ReinterpretTensorDescOp: reinterpret,
 }

@@ -43,6 +43,7 @@ class FunctionEmitter(Writer):
         self.threads = Threads(self, group)
         self.partitions: Partitions | None = None
         self.symbol = ""
+        self.is_kernel = False
         self.allocas = 0
         self.env: dict[SSAValue, Tile] = {}
         self.memory: dict[SSAValue, Any] = {}

@@ -114,6 +114,8 @@ class Machine(ABC):
     functions: MathFunctions
     messages: Messages
     shared_space: int = 3
+    has_global_scratch: bool = False
+    """Whether a launch provides `ttg.global_scratch_alloc`'s memory; the kernel's last parameter says where it is."""
     shifts_saturate: int = 0
     """Up to which width of values a shift by the width or more leaves 0, or the sign, as the language says."""
 

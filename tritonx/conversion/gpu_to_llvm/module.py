@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.backends.api import Options
+from tritonx.conversion.gpu_to_llvm import global_scratch
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Machine
@@ -24,6 +25,7 @@ from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.failure import PassError
 from tritonx.ir.origin import Origin
 from tritonx.ir.types import encoding_of
+from tritonx.transforms.gpu.allocate_global_scratch import ALIGNMENT, SIZE
 
 KERNEL_BARRIER = 0
 """The barrier of the kernel's own warps where other groups of warps run beside them."""
@@ -61,6 +63,8 @@ class ModuleEmitter(Module):
         # Warps of other groups (partitions) run beside the kernel's own, which then have a barrier of their own.
         self.group = ThreadGroup(own, barrier=None if own == self.num_warps else KERNEL_BARRIER)
         self.shared_bytes = self._attribute("ttg.shared") or 0
+        self.global_scratch_bytes = self._attribute(SIZE)
+        self.blocks_per_program = self._attribute("ttg.num-ctas") or 1
         self.launch_registers = self._attribute("ttg.maxnreg") or None
         self._foreign: list[Operation] = []
 
@@ -76,7 +80,10 @@ class ModuleEmitter(Module):
         """A call of a function that was not inlined; tiles travel in their wide form."""
         types = [Tile(llvm_type(t), f.registers(t)) for t in results]
         struct = "{ " + ", ".join(t.type for t in types) + " }" if types else "void"
-        operands = ", ".join(f"{a.type} {f.wide(a)}" for a in arguments)
+        given = [f"{a.type} {f.wide(a)}" for a in arguments]
+        if self.global_scratch_bytes:
+            given.append(f"{global_scratch.POINTER} {global_scratch.base(f)}")
+        operands = ", ".join(given)
         if not types:
             f.line(f"call void @{callee}({operands})")
             return []
@@ -110,13 +117,14 @@ class ModuleEmitter(Module):
         return self.print(head, [*groups, *machine.module_tail()])
 
     def launch_metadata(self) -> dict[str, Any]:
-        """What a launch must know of the module: bytes of shared memory, warps and their size, no global scratch."""
+        """What a launch must know of the module: bytes of shared memory, warps and their size, a block's
+        bytes of global scratch memory."""
         return {
             "shared": self.shared_bytes,
             "num_warps": self.num_warps,
             "warp_size": self.machine.warp_size,
-            "global_scratch_size": 0,
-            "global_scratch_align": 1,
+            "global_scratch_size": self.global_scratch_bytes,
+            "global_scratch_align": self._attribute(ALIGNMENT) or 1,
         }
 
     def descriptor_parameters(self) -> list[TensorDescType]:
@@ -136,7 +144,8 @@ class ModuleEmitter(Module):
         blocks = list(op.body.blocks)
         if not blocks:
             raise PassError(op, f"function {f.symbol} has no body")
-        parameters = self._parameters(op, f, is_kernel)
+        f.is_kernel = is_kernel
+        parameters = self._parameters(op, f)
         for number, block in enumerate(blocks):
             f.labels[block] = "body" if number == 0 else f.new_label("block")
         if is_kernel and self.num_warps != self.group.warps:
@@ -155,7 +164,7 @@ class ModuleEmitter(Module):
         text = [f"define {convention} {result} @{f.symbol}({', '.join(parameters)}){attributes} {{", "entry:"]
         return "\n".join([*text, *entry, *f.threads.prologue, f"  br label %{f.labels[blocks[0]]}", *f.lines, "}", ""])
 
-    def _parameters(self, op: Any, f: FunctionEmitter, is_kernel: bool) -> list[str]:
+    def _parameters(self, op: Any, f: FunctionEmitter) -> list[str]:
         attributes = op.arg_attrs.data if op.arg_attrs is not None else [None] * len(op.body.blocks[0].args)
         out: list[str] = []
         for i, (arg, attrs) in enumerate(zip(op.body.blocks[0].args, attributes, strict=True)):
@@ -165,9 +174,9 @@ class ModuleEmitter(Module):
             elem = llvm_type(arg.type)
             tile_ = Tile.wide(elem, f.registers(arg.type), name)
             known: dict[str, Any] = {} if attrs is None else dict(attrs.data)
-            if is_kernel:
-                out.append(self.machine.parameter(elem, name, known))
-            else:
-                out.append(f"{tile_.type} {name}")
+            out.append(self.machine.parameter(elem, name, known) if f.is_kernel else f"{tile_.type} {name}")
             f.set(arg, tile_)
+        if self.global_scratch_bytes:
+            pointer, name = global_scratch.POINTER, global_scratch.PARAMETER
+            out.append(self.machine.parameter(pointer, name, {}) if f.is_kernel else f"{pointer} {name}")
         return out

@@ -10,6 +10,7 @@ from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.ir.types import encoding_of, is_tensor, type_of
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
+from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.exchange_by_matrices import ExchangeByMatrices
@@ -49,7 +50,7 @@ def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -
 
     def pending(module: ModuleOp) -> tuple[ModulePass, ...]:
         if "ttg.shared" in module.attributes:
-            return (WidenFloat8(), InsertBarriers())
+            return (WidenFloat8(), AllocateGlobalScratch(), InsertBarriers())
         return memory if has_layouts(module) else (*layouts, *memory)
 
     return PassStage("ttgir", (*layouts, *memory), pending)
@@ -73,5 +74,6 @@ def memory_pipeline(
         ShareBarriers(matrix_loads=matrix_loads, matrix_stores=matrix_stores),
         ExchangeByMatrices(matrix_loads, matrix_stores),
         AllocateSharedMemory(target.shared_memory),
+        AllocateGlobalScratch(),
         InsertBarriers(),
     )

@@ -239,12 +239,16 @@ class TensormapCreateOp(IRDLOperation):
 
 @define
 class TensormapFenceproxyAcquireOp(IRDLOperation):
-    """Makes a descriptor that was written in this kernel visible to the copies that use it."""
+    """Makes a descriptor that was written in this kernel visible to the copies that use it. All threads that run it
+    meet.
+    """
 
     name = "ttng.tensormap_fenceproxy_acquire"
     desc_ptr = operand_def(PointerType)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
-    EFFECTS: ClassVar[Effects] = effects(Effect(Kind.FENCE, Resource.GLOBAL, "desc_ptr", Proxy.ASYNC))
+    EFFECTS: ClassVar[Effects] = effects(
+        Effect(Kind.FENCE, Resource.GLOBAL, "desc_ptr", Proxy.ASYNC), Effect(Kind.BARRIER, Resource.THREADS)
+    )
     FORMAT: ClassVar[str] = "$desc_ptr attr-dict `:` type($desc_ptr)"
 
 

@@ -8,7 +8,7 @@ seen in every one (`clocks.py`), but where control flow depends on it: which pha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
-from tritonx.analysis.buffers import DEFAULT_ALIGNMENT, allocation_alignment, allocation_size, scratch_size
+from tritonx.analysis.buffers import allocation_alignment, allocation_size, scratch_alignment, scratch_size
 from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.interpreter.asynchronous.barriers import MBarrier
@@ -145,7 +145,7 @@ class Machine:
         return placed, total
 
     def _check_place(self, op: Operation, offset: int, size: int, end: int) -> None:
-        alignment = allocation_alignment(op) if isinstance(op, gpu_layout.LocalAllocOp) else DEFAULT_ALIGNMENT
+        alignment = allocation_alignment(op) if isinstance(op, gpu_layout.LocalAllocOp) else scratch_alignment(op)
         if offset % alignment:
             self.reports.add(Kind.MISPLACED, op, f"offset {offset} is no multiple of {alignment}")
         if offset < 0 or (end and offset + size > end):
@@ -235,11 +235,15 @@ class Machine:
 
 @dataclass
 class TensorMap:
-    """A descriptor that the kernel has written to memory; copies may use it once it has been acquired."""
+    """A descriptor that the kernel has written to memory; copies may use it once it has been acquired. `made` and
+    `acquired`: the agents that did so, one a block, and their clocks then. `users`: copies that read it, each with the
+    number of its part in each block."""
 
     descriptor: Descriptor
     op: Operation
-    acquired: bool = False
+    made: dict[int, int]
+    acquired: dict[int, int] = field(default_factory=dict[int, int])
+    users: list[tuple[Operation, list[int]]] = field(default_factory=list[tuple[Operation, list[int]]])
 
 
 def _number(module: ModuleOp, name: str, default: int) -> int:

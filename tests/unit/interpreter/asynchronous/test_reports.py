@@ -223,6 +223,75 @@ def test_products() -> None:
     assert found(PRODUCT.replace("truncf %r", "truncf %q")) == set()  # the wait was for it, too
 
 
+MAP = """
+    ttng.tensormap_create %g, %y, [%c16, %c64], [%c64, %c64], [%row], [%c1, %c1] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 1 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32) -> ()
+    ttng.tensormap_fenceproxy_acquire %g : !tt.ptr<i8>
+"""  # noqa: E501
+MAPPED = f"""
+    %c16 = arith.constant 16 : i32
+    %c64 = arith.constant 64 : i32
+    %row = arith.constant 128 : i64
+    %a = arith.constant dense<1.0> : tensor<64x16xf16, #rows>
+    %g = ttg.global_scratch_alloc {{alignment = 128 : i32, nbytes = 128 : i32}} : !tt.ptr<i8>
+{MAP}
+    %t = ttng.reinterpret_tensor_descriptor %g : !tt.ptr<i8> to DESC
+    %m = ttg.local_alloc %a : (tensor<64x16xf16, #rows>) -> TILE
+    ttng.fence_async_shared {{bCluster = false}}
+    ttng.async_tma_copy_local_to_global %t[%c0, %c16] %m : DESC, TILE
+    ttng.async_tma_store_wait {{pendings = 0 : i32}}
+{MAP}
+    ttng.async_tma_copy_local_to_global %t[%c0, %c0] %m : DESC, TILE
+    ttng.async_tma_store_wait {{pendings = 0 : i32}}
+"""
+
+
+def test_tensor_maps() -> None:
+    assert found(MAPPED) == set()
+    for which in (0, 1):
+        assert found(without(MAPPED, "acquire", which)) == {Kind.UNFENCED}
+    assert found(without(MAPPED, "store_wait", 0)) == {Kind.OVERWRITE}, "made anew while a copy may read the old one"
+
+
+def test_a_tensor_map_of_which_the_user_does_not_know() -> None:
+    """One group of warps makes and acquires it; another has to be told."""
+    body = f"""
+    %c16 = arith.constant 16 : i32
+    %c64 = arith.constant 64 : i32
+    %row = arith.constant 128 : i64
+    %a = arith.constant dense<1.0> : tensor<64x16xf16, #rows>
+    %b = ttg.local_alloc : () -> BAR
+    ttng.init_barrier %b, 1 : BAR
+    %m = ttg.local_alloc %a : (tensor<64x16xf16, #rows>) -> TILE
+    ttng.fence_async_shared {{bCluster = false}}
+    %g = ttg.global_scratch_alloc {{alignment = 128 : i32, nbytes = 128 : i32}} : !tt.ptr<i8>
+    {MAP}
+    ttg.warp_specialize(%b, %m, %g) attributes {{warpGroupStartIds = array<i32: 4>}}
+    default {{
+      {MAP}
+      ttng.arrive_barrier %b, 1 : BAR
+      ttg.warp_yield
+    }}
+    partition0(%p: BAR, %n: TILE, %h: !tt.ptr<i8>) num_warps(1) {{
+      WAIT
+      %u = ttng.reinterpret_tensor_descriptor %h : !tt.ptr<i8> to DESC
+      ttng.async_tma_copy_local_to_global %u[%z, %z] %n : DESC, TILE
+      ttng.async_tma_store_wait {{pendings = 0 : i32}}
+      ttg.warp_return
+    }} : (BAR, TILE, !tt.ptr<i8>) -> ()
+"""
+    zero = "%z = arith.constant 0 : i32"
+    seen: dict[str, set[Kind]] = {}
+    for wait in ("ttng.wait_barrier %p, %z : BAR", ""):
+        module = module_of(body.replace("WAIT", f"{zero}\n{wait}"))
+        x = np.zeros((64, 64), np.float16)
+        seen[wait] = {
+            report.kind
+            for seed in range(8)
+            for report in execute(module, 1, [x, x.copy(), Host(x)], Setting(order=Order(seed)))
+        }
+    assert list(seen.values()) == [set(), {Kind.UNFENCED, Kind.OVERWRITE}]
+
+
 def test_a_phase_that_ends_unseen() -> None:
     """The producer goes on without waiting until the consumer has looked."""
     body = """

@@ -26,7 +26,7 @@ from tritonx.interpreter.asynchronous.footprints import View, bytes_at, places
 from tritonx.interpreter.asynchronous.machine import Copy
 from tritonx.interpreter.asynchronous.meanings.barrier import barrier_at
 from tritonx.interpreter.asynchronous.meanings.memory import contents, put, where
-from tritonx.interpreter.asynchronous.meanings.tensor_map import checked
+from tritonx.interpreter.asynchronous.meanings.tensor_map import checked, used
 from tritonx.interpreter.asynchronous.program import Coroutine, Program, Table
 from tritonx.interpreter.asynchronous.shared import Mode, Proxy, Touch
 from tritonx.interpreter.execution import Function
@@ -93,14 +93,18 @@ def _taken(bind: Program, type_: MemDescType, view: View, block: int) -> int:
     return bytes_at(where(bind, type_, view)[blocks == block], storage_of(type_.element_type).itemsize)
 
 
-def _to_shared(op: Any, bind: Program, barrier: View, view: View, fetch: Callable[[], Any]) -> None:
+def _to_shared(
+    op: Any, bind: Program, given: Any, barrier: View, view: View, fetch: Callable[[Descriptor], Any]
+) -> None:
     """One copy a block of what `fetch` gives, whose bytes count for the block's barrier."""
     machine, group = bind.machine, bind.group
+    descriptor = checked(bind, op, given)
     type_ = cast(MemDescType, type_of(op.result))
     at = where(bind, type_, view)
     size = storage_of(type_.element_type).itemsize
     agents = [group.elected(block) for block in range(machine.blocks)]
     parts = group.operation(op, agents).parts
+    used(bind, op, given, list(parts.values()))
     taken = [_taken(bind, type_, view, block) for block in range(machine.blocks)]
     touches = [
         Touch(each, Mode.WRITE, agent, Proxy.ASYNC, parts[agent]) for each, agent in zip(taken, agents, strict=True)
@@ -112,7 +116,7 @@ def _to_shared(op: Any, bind: Program, barrier: View, view: View, fetch: Callabl
     def land() -> None:
         whole = machine.shared.owner[at] == view.buffer.number
         if whole.all():  # otherwise somebody has been reported for it already
-            put(bind, type_, view, np.reshape(fetch(), type_.shape))
+            put(bind, type_, view, np.reshape(fetch(descriptor), type_.shape))
         for agent, each, one in zip(agents, taken, told, strict=True):
             if one is not None:
                 one.receive(op, machine.clocks.only([parts[agent]]), each.bit_count())
@@ -127,8 +131,7 @@ def _load(op: Any, bind: Program) -> Function:
         yield None
         coordinates, (barrier, view, predicate) = rest[:rank], rest[rank:]
         if predicate:
-            descriptor = checked(bind, op, given)
-            _to_shared(op, bind, barrier, view, lambda: tile_descriptor.block_of(bind, descriptor, coordinates))
+            _to_shared(op, bind, given, barrier, view, lambda found: tile_descriptor.block_of(bind, found, coordinates))
         return ()
 
     return load
@@ -138,26 +141,27 @@ def _gather(op: Any, bind: Program) -> Function:
     def gather(given: Any, rows: Any, column: Any, barrier: View, view: View, predicate: Any) -> Coroutine:
         yield None
         if predicate:
-            descriptor = checked(bind, op, given)
-            _to_shared(op, bind, barrier, view, lambda: tile_descriptor.rows_of(bind, descriptor, rows, column))
+            _to_shared(op, bind, given, barrier, view, lambda found: tile_descriptor.rows_of(bind, found, rows, column))
         return ()
 
     return gather
 
 
-def _from_shared(op: Any, bind: Program, view: View, give: Callable[[Any], None]) -> None:
+def _from_shared(op: Any, bind: Program, given: Any, view: View, give: Callable[[Descriptor, Any], None]) -> None:
     """One copy a block, a group of its own, of what a view holds."""
     machine, group = bind.machine, bind.group
+    descriptor = checked(bind, op, given)
     type_ = cast(MemDescType, type_of(op.src))
     agents = [group.elected(block) for block in range(machine.blocks)]
     parts = group.operation(op, agents).parts
+    used(bind, op, given, list(parts.values()))
     touches = [
         Touch(_taken(bind, type_, view, block), Mode.READ, agent, Proxy.ASYNC, parts[agent])
         for block, agent in enumerate(agents)
     ]
     machine.shared.touch(op, touches)
     machine.shared.check_contents(op, view.buffer, where(bind, type_, view))
-    copy = machine.issue(op, lambda: give(contents(bind, op, type_, view)))
+    copy = machine.issue(op, lambda: give(descriptor, contents(bind, op, type_, view)))
     for agent in agents:
         group.stores[agent].append(Stored(parts[agent], copy))
 
@@ -166,8 +170,9 @@ def _store(op: Any, bind: Program) -> Function:
     def store(given: Any, *rest: Any) -> Coroutine:
         yield None
         *coordinates, view = rest
-        descriptor = checked(bind, op, given)
-        _from_shared(op, bind, view, lambda tile: tile_descriptor.put_block(bind, descriptor, coordinates, tile))
+        _from_shared(
+            op, bind, given, view, lambda found, tile: tile_descriptor.put_block(bind, found, coordinates, tile)
+        )
         return ()
 
     return store
@@ -179,12 +184,11 @@ def _reduce(op: Any, bind: Program) -> Function:
     def reduce(given: Any, *rest: Any) -> Coroutine:
         yield None
         *coordinates, view = rest
-        descriptor: Descriptor = checked(bind, op, given)
 
-        def give(tile: Any) -> None:
-            tile_descriptor.combine_block(bind, descriptor, coordinates, tile, combine)
+        def give(found: Descriptor, tile: Any) -> None:
+            tile_descriptor.combine_block(bind, found, coordinates, tile, combine)
 
-        _from_shared(op, bind, view, give)
+        _from_shared(op, bind, given, view, give)
         return ()
 
     return reduce
@@ -193,8 +197,9 @@ def _reduce(op: Any, bind: Program) -> Function:
 def _scatter(op: Any, bind: Program) -> Function:
     def scatter(given: Any, rows: Any, column: Any, view: View) -> Coroutine:
         yield None
-        descriptor = checked(bind, op, given)
-        _from_shared(op, bind, view, lambda tile: tile_descriptor.put_rows(bind, descriptor, rows, column, tile))
+        _from_shared(
+            op, bind, given, view, lambda found, tile: tile_descriptor.put_rows(bind, found, rows, column, tile)
+        )
         return ()
 
     return scatter

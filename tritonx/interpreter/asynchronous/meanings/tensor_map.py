@@ -1,4 +1,9 @@
-"""Descriptors that a kernel writes to memory itself (tensor maps): made, acquired, used."""
+"""Descriptors that a kernel writes to memory itself (tensor maps): made, acquired, used.
+
+The first warp of those that run the op makes a map, in scratch memory that it has for that, and acquires one; then all
+of them meet. So who uses a map must know of the acquisition, and whoever makes another in its place must know that the
+copies which use it are over.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,15 @@ from typing import Any, cast
 
 from xdsl.ir import Operation
 
+from tritonx.analysis.buffers import TENSOR_MAP_BYTES
 from tritonx.dialects import nvidia as ttng
 from tritonx.dialects.tile import TensorDescType
+from tritonx.interpreter.asynchronous.footprints import bytes_between
 from tritonx.interpreter.asynchronous.machine import TensorMap
-from tritonx.interpreter.asynchronous.program import Program, Table
+from tritonx.interpreter.asynchronous.meanings.scratch import touch
+from tritonx.interpreter.asynchronous.program import Coroutine, Program, Table
 from tritonx.interpreter.asynchronous.reports import Kind
+from tritonx.interpreter.asynchronous.shared import Mode
 from tritonx.interpreter.errors import OutOfBoundsAccess
 from tritonx.interpreter.execution import Function
 from tritonx.interpreter.meanings.memory import element_size
@@ -41,8 +50,44 @@ def checked(bind: Program, op: Operation, given: Any) -> Descriptor:
         raise OutOfBoundsAccess(f"no tensor map has been written at address {pointer:#x}")
     if not found.acquired:
         bind.machine.reports.add(Kind.UNFENCED, op, "uses a tensor map that nobody has acquired", found.op)
+    elif not _known(bind, found.acquired):
+        bind.machine.reports.add(Kind.UNFENCED, op, "uses a tensor map of whose acquisition it does not know", found.op)
     held = found.descriptor
     return Descriptor(held.base, held.shape, held.strides, type_.shape, type_.element_type, held.pad_with_nan)
+
+
+def used(bind: Program, op: Operation, given: Any, parts: list[int]) -> None:
+    """Note that a copy, which has these parts in the blocks, reads a tensor map."""
+    if isinstance(given, MapAddress):
+        bind.machine.tensor_maps[given.pointer].users.append((op, parts))
+
+
+def _first_warps(bind: Program) -> dict[int, int]:
+    """The agent in each block that does what the first warp does, and its clock."""
+    agents = [bind.group.elected(block) for block in range(bind.machine.blocks)]
+    return {agent: int(bind.machine.clocks.seen[agent, agent]) for agent in agents}
+
+
+def _known(bind: Program, events: dict[int, int]) -> bool:
+    """Whether the agents that would use a map know of what was done in their blocks (agent → clock)."""
+    seen = bind.machine.clocks.seen
+    pairs = enumerate(events.items())
+    return all(seen[bind.group.elected(block), agent] >= clock for block, (agent, clock) in pairs)
+
+
+def _build(bind: Program, op: Operation) -> None:
+    """The first warp writes the map to scratch memory, and copies it from there."""
+    buffer = bind.machine.buffer(op)
+    if buffer is not None:
+        alone = (bytes_between(0, TENSOR_MAP_BYTES), *[0] * (bind.group.warps - 1))
+        touch(bind, op, buffer, [(Mode.WRITE, alone, True), (Mode.READ, alone, True)])
+
+
+def _check_users(bind: Program, op: Operation, before: TensorMap) -> None:
+    for user, parts in before.users:
+        agents = map(bind.group.elected, range(bind.machine.blocks))
+        if not all(bind.machine.clocks.done[agent] >> part & 1 for agent, part in zip(agents, parts, strict=True)):
+            bind.machine.reports.add(Kind.OVERWRITE, op, "makes a tensor map where a copy may still read one", user)
 
 
 def _create(op: Any, bind: Program) -> Function:
@@ -51,22 +96,32 @@ def _create(op: Any, bind: Program) -> Function:
     pointee = cast(PointerType, type_of(op.global_address)).pointee
     nan = op.fill_mode.value.data == NAN_FILL
 
-    def create(pointer: Any, base: Any, *numbers: Any) -> None:
+    def create(pointer: Any, base: Any, *numbers: Any) -> Coroutine:
+        yield None
         values = [int(n) for n in numbers]
         box, shape = values[:rank], values[rank : 2 * rank]
         strides = values[2 * rank : 3 * rank - 1]
         steps = [1, *(stride // size for stride in strides)]
         made = Descriptor(int(base), tuple(shape[::-1]), tuple(steps[::-1]), tuple(box[::-1]), pointee, nan)
-        bind.machine.tensor_maps[int(pointer)] = TensorMap(made, op)
+        _build(bind, op)
+        if (before := bind.machine.tensor_maps.get(int(pointer))) is not None:
+            _check_users(bind, op, before)
+        bind.machine.tensor_maps[int(pointer)] = TensorMap(made, op, _first_warps(bind))
+        return ()
 
     return create
 
 
 def _acquire(op: Any, bind: Program) -> Function:
-    def acquire(pointer: Any) -> None:
+    def acquire(pointer: Any) -> Coroutine:
+        yield None
         found = bind.machine.tensor_maps.get(int(pointer))
         if found is not None:
-            found.acquired = True
+            if not _known(bind, found.made):
+                bind.machine.reports.add(Kind.NOT_VISIBLE, op, "acquires a tensor map that others make", found.op)
+            found.acquired = _first_warps(bind)
+        bind.group.meet()
+        return ()
 
     return acquire
 

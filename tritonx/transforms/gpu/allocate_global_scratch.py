@@ -1,0 +1,66 @@
+"""Placing what a program asks for in global memory for the time of a launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.passes import ModulePass
+
+from tritonx.dialects import tile
+from tritonx.dialects.gpu_layout import GlobalScratchAllocOp
+from tritonx.ir.failure import PassError
+from tritonx.ir.types import i32
+from tritonx.transforms.gpu.allocate_shared_memory import align, callers_first, calls_of
+
+OFFSET = "ttg.global_scratch_memory_offset"
+"""Attribute of an allocation: its byte offset in what one block has. Triton's name."""
+
+SIZE = "ttg.global_scratch_memory_size"
+"""Attribute of a module: the bytes that one block has. Triton's name."""
+
+ALIGNMENT = "ttg.global_scratch_memory_alignment"
+"""Attribute of a module: what the address of the first block's bytes is a multiple of. Triton's name."""
+
+
+@dataclass(frozen=True)
+class AllocateGlobalScratch(ModulePass):
+    """Gives every `ttg.global_scratch_alloc` its byte offset in what a block has of a launch's global scratch memory,
+    and a module that has such an op the size and the alignment of one block's bytes.
+
+    No two share bytes: what is written there may be read until the kernel ends. An op in a loop has the same bytes in
+    every iteration. A function that is called has its bytes above those of all its callers. The size is a multiple of
+    the alignment, so that the blocks' bytes lie one after another.
+    """
+
+    name = "allocate-global-scratch"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = {
+            f.sym_name.data: f for f in op.ops if isinstance(f, tile.FuncOp) and f.body.blocks.first is not None
+        }
+        base: dict[str, int] = dict.fromkeys(functions, 0)
+        total, alignment = 0, 1
+        for function in callers_first(functions):
+            end = base[function.sym_name.data]
+            for alloc in function.walk():
+                if isinstance(alloc, GlobalScratchAllocOp):
+                    own = _alignment(alloc)
+                    start = align(end, own)
+                    alloc.attributes[OFFSET] = IntegerAttr(start, i32)
+                    end, alignment = start + alloc.nbytes.value.data, max(alignment, own)
+            total = max(total, end)
+            for callee in calls_of(function):
+                if callee in base:
+                    base[callee] = max(base[callee], end)
+        if total:
+            op.attributes[SIZE] = IntegerAttr(align(total, alignment), i32)
+            op.attributes[ALIGNMENT] = IntegerAttr(alignment, i32)
+
+
+def _alignment(op: GlobalScratchAllocOp) -> int:
+    found: int = op.alignment.value.data
+    if found < 1 or found & found - 1:
+        raise PassError(op, f"the alignment of global scratch memory must be a power of two, got {found}")
+    return found
