@@ -1,8 +1,10 @@
 """What the Triton wheel makes of `kernels_hopper.py`, without a device: a script, in its own process.
 
-python hopper_oracle.py DIRECTORY NAME...     writes NAME.ttgir and NAME.ptx for each; prints those it fails on
+python hopper_oracle.py DIRECTORY NAME...     writes NAME.ttgir and NAME.ptx for each, and NAME.json, which says what it
+                                              was compiled with; prints those it fails on
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -23,6 +25,8 @@ def main(directory: Path, names: list[str]) -> None:
             continue
         for stage in ("ttgir", "ptx"):
             (directory / f"{name}.{stage}").write_text(made.asm[stage])
+        given = {"kernel": case.fn.__name__, "signature": case.signature, "constants": case.constants}
+        (directory / f"{name}.json").write_text(json.dumps(given, default=str))
 
 
 if __name__ == "__main__":

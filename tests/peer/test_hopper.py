@@ -17,10 +17,14 @@ from typing import Any
 
 import pytest
 
+from tests.peer.described_blocks import Launch, launches, same
 from tritonx.backends.api import Compilation, PassStage
 from tritonx.backends.registry import get_backend
-from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
+from tritonx.interpreter.asynchronous import Landing, Order, Setting, execute
+from tritonx.ir.pipeline import pass_context, run_emit_stage, run_pass_stage
 from tritonx.ir.text import parse_module
+from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
+from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 
 pytestmark = pytest.mark.peer
 if importlib.util.find_spec("triton") is None:
@@ -29,6 +33,7 @@ if importlib.util.find_spec("triton") is None:
 ORACLE = Path(__file__).with_name("hopper_oracle.py")
 SEED = int(os.environ["TRITONX_SEED"])
 SAMPLE = 12
+SHARED_BYTES = 227 << 10
 
 TRITON_FAILS = {"persistent_specialized"}
 """Triton 3.6 ends in an error: its warp specialisation does not manage a block that is stored through a descriptor."""
@@ -44,7 +49,7 @@ def run_oracle(*arguments: str) -> str:
 def programs(tmp_path_factory) -> list[Path]:
     """Paths of a sample's `ttgir`, beside which lies Triton's PTX."""
     names = [name for name in run_oracle("names").split() if name not in TRITON_FAILS]
-    assert len(names) >= 40
+    assert len(names) >= 70
     if os.environ.get("TRITONX_HOPPER") != "all":
         names = random.Random(SEED).sample(names, SAMPLE)
     directory = tmp_path_factory.mktemp("hopper")
@@ -56,9 +61,9 @@ def emitted(path: Path) -> str:
     """Our PTX for a file."""
     backend = get_backend("cuda")
     target = backend.parse_target("90")
-    options = backend.parse_options(target, {})
-    compilation = Compilation(target, options)
     module: Any = parse_module(path.read_text(), path.name)
+    options = backend.parse_options(target, {"num_ctas": module.attributes["ttg.num-ctas"].value.data})
+    compilation = Compilation(target, options)
     for stage in backend.stages(target, options)[:4]:
         if isinstance(stage, PassStage):
             run_pass_stage(module, stage.remaining(module), compilation)
@@ -95,3 +100,25 @@ def test_issues_what_triton_issues(programs):
         theirs = issued(path.with_suffix(".ptx").read_text())
         for what in COUNTED:
             assert ours[what] == theirs[what], f"{path.stem} (seed {SEED}): {what}"
+
+
+def executed(text: str, launch: Launch, number: int) -> tuple[Any, list[str]]:
+    """The output after a run in the machine, our memory and barriers in the program; and what was reported."""
+    module = parse_module(text)
+    for one in (AllocateSharedMemory(SHARED_BYTES), InsertBarriers()):
+        one.apply(pass_context(), module)
+    args = [a.copy() if hasattr(a, "copy") else a for a in launch.args]
+    landing = list(Landing)[number % 3]
+    found = execute(module, launch.grid, args, Setting(order=Order(SEED + number, landing)))
+    return args[1], [str(one) for one in found]
+
+
+def test_descriptors_that_kernels_make(programs):
+    """Executed: the blocks come where they must, no copy uses a map that it may not, nobody misses a barrier."""
+    for path in programs:
+        seeds = [(SEED, number) for number in range(2)]
+        for number, launch in enumerate(launches(path.with_suffix(".json"), seeds)):
+            got, found = executed(path.read_text(), launch, number)
+            where = f"{path.stem} (seed {SEED}, {number})"
+            assert not found, "\n".join((*found, where))
+            same(got, launch.expected, where)

@@ -60,7 +60,10 @@ def loaded(**metadata: Any) -> driver.NvidiaKernel:
     given = {"num_warps": 4, "num_ctas": 1, "shared": 0, **metadata}
     image = KernelImage("k", b"cubin", (), given, Target("cuda", "90", 32))
     device: Any = SimpleNamespace(
-        properties=lambda device: {"max_shared_mem": 232448}, context=lambda device: 1, on=lambda device: nullcontext()
+        properties=lambda device: {"max_shared_mem": 232448},
+        context=lambda device: 1,
+        on=lambda device: nullcontext(),
+        scratch=lambda device: None,
     )
     return driver.NvidiaKernel(device, image, 0)
 
