@@ -14,6 +14,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.runtime import driver
 from tritonx.runtime.arrays import to_device
+from tritonx.runtime.drivers import driver_of
 from tritonx.runtime.errors import MixedDevices, OutOfResources, TritonError, UnsupportedArgument
 
 RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
@@ -103,7 +104,7 @@ def test_a_grid_that_is_too_large_is_an_error_and_nothing_else() -> None:
 
 
 def test_arguments_decide_the_device() -> None:
-    own = driver.driver_of(driver.get_active().backend)
+    own = driver_of(driver.get_active().backend)
     if own.device_count() < 2:
         pytest.skip("one device")
     x = RNG.standard_normal(1000, dtype=np.float32)

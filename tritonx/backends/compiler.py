@@ -83,7 +83,7 @@ class TargetBackend:
 
 def make_backend(target: Target | str) -> TargetBackend:
     """The backend that compiles for ``target``, with the methods of Triton's. Raises NoBackend."""
-    from tritonx.runtime.driver import find_backend
+    from tritonx.runtime.drivers import find_backend
 
     if isinstance(target, str):
         from tritonx.backends.registry import parse_target

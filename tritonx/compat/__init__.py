@@ -16,14 +16,10 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+
+from tritonx.compat.paths import search_path
 
 __all__ = ["environment", "install", "search_path"]
-
-
-def search_path() -> str:
-    """The folder that makes ``import triton`` mean tritonx when it is on a process's path."""
-    return str(Path(__file__).resolve().parent / "search_path")
 
 
 def environment() -> dict[str, str]:

@@ -13,6 +13,8 @@ from os import PathLike
 from types import ModuleType
 from typing import Any
 
+from tritonx.compat.paths import search_path
+
 THEIRS, OURS = "triton", "tritonx"
 
 
@@ -51,8 +53,6 @@ class CompatDistribution(Distribution):
         return self.metadata.as_string() if filename in ("METADATA", "PKG-INFO") else None
 
     def locate_file(self, path: str | PathLike[str]) -> Any:
-        from tritonx.compat import search_path
-
         return importlib.import_module("pathlib").Path(search_path(), path)
 
 

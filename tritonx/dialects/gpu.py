@@ -11,7 +11,8 @@ from xdsl.irdl import IRDLOperation, result_def
 
 from tritonx.dialects.effects import BARRIER, PURE, Effects
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
-from tritonx.ir.define import define, enum_prop
+from tritonx.ir.declaration import enum_prop
+from tritonx.ir.define import define
 
 
 class Dimension(IntEnum):

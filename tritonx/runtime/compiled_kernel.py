@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
 from tritonx.runtime import knobs
+from tritonx.runtime.drivers import driver_of, find_backend
 from tritonx.runtime.errors import NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.kernel_metadata import make_metadata
 from tritonx.runtime.launch_hooks import LazyDict, launch_data
@@ -134,9 +135,7 @@ class CompiledKernel:
 
     @property
     def _driver(self) -> Driver:
-        from tritonx.runtime import driver
-
-        return driver.driver_of(driver.find_backend(self.target.backend))
+        return driver_of(find_backend(self.target.backend))
 
     def load(self, device: int | None = None) -> tuple[LoadedKernel, RawLaunch]:
         """The kernel in the device's memory and its launcher. Raises OutOfResources, NoDevice."""

@@ -21,7 +21,7 @@ from tritonx.backends.api import Backend, Compilation, EmitStage, Options, Param
 from tritonx.runtime import knobs
 from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager
 from tritonx.runtime.compiled_kernel import AsmDict, CompiledKernel, StoredFile
-from tritonx.runtime.driver import find_backend
+from tritonx.runtime.drivers import find_backend
 from tritonx.runtime.errors import BackendContractError
 from tritonx.runtime.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.keys import compile_key, compiler_key

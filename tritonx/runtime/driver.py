@@ -9,38 +9,23 @@ the first use and by ``reset_active``.
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Driver, Target
 from tritonx.runtime import knobs
+from tritonx.runtime.benchmark import benchmarker
+from tritonx.runtime.device_array import DeviceArray, allocate
+from tritonx.runtime.drivers import adopt, driver_of, owner_of
 from tritonx.runtime.errors import NoBackend, NoDevice, StartedBeforeFork, TritonError
-
-if TYPE_CHECKING:
-    from tritonx.runtime.arrays import DeviceArray
 
 driver = sys.modules[__name__]
 """Triton's spelling: ``from triton.runtime.driver import driver``."""
 
 _FLUSH_BYTES = 256 << 20
 """More than the last-level caches of present devices hold; as Triton's benchmark does."""
-
-_drivers: dict[str, Driver] = {}
-_lock = threading.RLock()
-
-
-def driver_of(backend: Backend) -> Driver:
-    """The backend's driver, made once. Raises NoDevice."""
-    found = _drivers.get(backend.name)
-    if found is None:
-        with _lock:
-            found = _drivers.get(backend.name)
-            if found is None:
-                found = _drivers[backend.name] = backend.driver()
-    return found
 
 
 class _Utils:
@@ -107,15 +92,12 @@ class ActiveDriver:
         return module if module is not None and hasattr(module, "Event") else DeviceInterface(self)
 
     def get_benchmarker(self) -> Callable[..., Any]:
-        from tritonx.testing import do_bench
-
-        return do_bench
+        """``do_bench`` on these devices."""
+        return benchmarker(self.implementation)
 
     def get_empty_cache_for_benchmark(self) -> DeviceArray:
         """A buffer that fills the caches when it is cleared."""
-        from tritonx.runtime.arrays import empty
-
-        return empty(_FLUSH_BYTES // 4, "int32", backend=self.backend.name)
+        return allocate(_FLUSH_BYTES // 4, "int32", self.backend.name)
 
     def clear_cache(self, cache: Any) -> None:
         """Overwrite the buffer, which puts everything else out of the caches."""
@@ -197,13 +179,13 @@ def set_active(chosen: ActiveDriver | Backend | Driver | str) -> None:
     if isinstance(chosen, str):
         chosen = registry.get_backend(chosen.partition(":")[0])
     if isinstance(chosen, Driver):
-        owner = next((n for n, d in _drivers.items() if d is chosen), None)
+        owner = owner_of(chosen)
         if owner is None:
             raise NoBackend(f"{chosen!r} is the driver of no backend that is in use")
         chosen = registry.get_backend(owner)
     if isinstance(chosen, Backend):
         if registry.available().get(chosen.name) is not chosen:
-            _adopted[chosen.name] = chosen
+            adopt(chosen)
         chosen = _driver_for(chosen)
     choice.active = chosen
     choice.token = f"{chosen.backend.name}@{id(chosen.backend)}"
@@ -219,13 +201,7 @@ def reset_active() -> None:
     override()
 
 
-_adopted: dict[str, Backend] = {}
 _default: list[ActiveDriver] = []
-
-
-def find_backend(name: str) -> Backend:
-    """A backend by name, also one that was only handed to ``set_active``."""
-    return _adopted.get(name) or registry.get_backend(name)
 
 
 def _find_default() -> ActiveDriver:

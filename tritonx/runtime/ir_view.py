@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tritonx.ir.text import print_module
+
 
 @dataclass(frozen=True)
 class ValueView:
@@ -111,9 +113,7 @@ class ModuleView:
         _walk(self.module, visit)
 
     def __str__(self) -> str:
-        from tritonx.runtime.sources import printed
-
-        return printed(self.module)
+        return print_module(self.module, debuginfo=True)
 
 
 def _walk(operation: Any, visit: Callable[[OperationView], object]) -> None:

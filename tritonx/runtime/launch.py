@@ -14,6 +14,7 @@ from tritonx.kernel.dependencies import Global, plain_value
 from tritonx.runtime import driver, knobs, misfits
 from tritonx.runtime.binder import generate, handlers_of
 from tritonx.runtime.compiled_kernel import CompiledKernel, RawLaunch
+from tritonx.runtime.drivers import driver_of, find_backend
 from tritonx.runtime.errors import ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.launch_hooks import LazyDict, around_launch
 from tritonx.runtime.placement import Placement, place
@@ -166,7 +167,7 @@ class Launcher:
         """device → (kernels, keys, target, backend, binder)."""
         found: dict[Any, Any] = {}
         for key, (kernel, _, _, device, _) in self._kernels.items():
-            backend = driver.find_backend(kernel.target.backend)
+            backend = find_backend(kernel.target.backend)
             kernels = found.setdefault(device, ({}, {}, kernel.target, backend, self._bind))
             kernels[0][key] = kernel
         return found
@@ -186,7 +187,7 @@ class Launcher:
             loaded, raw = kernel.load(placement.device)
             self._watch(getattr(loaded, "written", ()), run_time, bound)
             launch = _adapter(self.kernel, run_time, raw)
-            stream = driver.driver_of(placement.backend).current_stream
+            stream = driver_of(placement.backend).current_stream
             entry = (kernel, launch, stream, placement.device, self.kernel.used_globals)
             self._kernels[key] = entry
             return entry

@@ -9,6 +9,7 @@ import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Target
 from tritonx.runtime import driver
 from tritonx.runtime.arguments import Location, describe_location
+from tritonx.runtime.drivers import driver_of
 from tritonx.runtime.errors import MixedDevices, NoBackend, UnsupportedArgument
 from tritonx.runtime.specialize import ArgSpec
 
@@ -72,7 +73,7 @@ def place(names: Sequence[str], specs: Sequence[ArgSpec]) -> Placement:
         backend = _common_backend(located)
     else:
         backend = driver.get_active().backend
-    own = driver.driver_of(backend)
+    own = driver_of(backend)
     device = own.current_device()
     devices = [(name, at) for name, at in located if at[0] in ("torch", "backend", "dlpack") and own.device_count() > 1]
     for name, location in devices:

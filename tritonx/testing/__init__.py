@@ -1,11 +1,7 @@
 """Measuring and checking kernels: Triton's ``triton.testing``, and the conformance suite for authors of backends."""
 
-from tritonx.testing.bench import (
-    NoGraphs,
-    _summarize_statistics,  # pyright: ignore[reportPrivateUsage]  # Triton's name, which libraries call
-    do_bench,
-    do_bench_cudagraph,
-)
+from tritonx.runtime.benchmark import summarize as _summarize_statistics  # Triton's name, which libraries call
+from tritonx.testing.bench import NoGraphs, do_bench, do_bench_cudagraph
 from tritonx.testing.compare import assert_close
 from tritonx.testing.limits import get_dram_gbps, get_max_simd_tflops, get_max_tensorcore_tflops
 from tritonx.testing.reports import Benchmark, Mark, perf_report

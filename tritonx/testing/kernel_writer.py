@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from tritonx.testing.generate import FLOATS, INTEGERS, SIGNED, Array, Features, RandomKernel, numpy_dtype
+from tritonx.testing.random_kernel import FLOATS, INTEGERS, SIGNED, Array, Features, RandomKernel, numpy_dtype
 
 Shape = tuple[int, ...]
 

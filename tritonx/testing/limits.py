@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from tritonx.runtime import driver
+
 _SUBCORES = 4
 """Schedulers of a multiprocessor, each with its own arithmetic units."""
 
 
 def _properties(device: int | None) -> Any:
-    from tritonx.runtime import driver
-
     own = driver.get_active().implementation
     return own.properties(own.current_device() if device is None else device)
 
 
 def _arch(device: int | None) -> int:
-    from tritonx.runtime import driver
-
     arch = driver.get_active().implementation.current_target(device).arch
     if not isinstance(arch, int):
         raise ValueError(f"the arithmetic rate of {arch!r} is not known")

@@ -8,7 +8,8 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects import amd, arith, cf, gpu_layout, math, nvidia, scf, tile
-from tritonx.ir.define import SEGMENTS, append
+from tritonx.ir.declaration import SEGMENTS
+from tritonx.ir.define import append
 from tritonx.ir.location import file_loc
 from tritonx.ir.types import f32, i1, i32, pointer, tensor
 

@@ -130,7 +130,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str,
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("TRITONX_CACHE_DIR", raising=False)
     monkeypatch.setattr(registry, "available", lambda: backends)
-    monkeypatch.setattr(driver, "_drivers", {})
+    monkeypatch.setattr("tritonx.runtime.drivers._drivers", {})
     monkeypatch.setattr(
         ASTSource, "make_module", lambda self, target, options: f"{self.signature} {self.constants} {self.attrs}"
     )

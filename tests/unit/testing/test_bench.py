@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tritonx import testing
 from tritonx.backends.api import Target
 from tritonx.runtime import driver
-from tritonx.testing.bench import _summarize_statistics, quantile
+from tritonx.runtime.benchmark import quantile
+from tritonx.testing import _summarize_statistics
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1), st.floats(0, 1))

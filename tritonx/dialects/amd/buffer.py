@@ -23,7 +23,8 @@ from tritonx.dialects.tile.atomic import atomic_effects
 from tritonx.dialects.tile.enums import CacheModifier, MemSemantic, MemSyncScope, RMWOp
 from tritonx.dialects.tile.rules import tensor_type
 from tritonx.dialects.tile.types import PointerType
-from tritonx.ir.define import TypeRules, define, enum_prop, same
+from tritonx.ir.declaration import TypeRules, enum_prop, same
+from tritonx.ir.define import define
 from tritonx.ir.types import is_float, shape_of
 
 CACHE = "oilist(`cacheModifier` `=` $cache)"

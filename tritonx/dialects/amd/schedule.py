@@ -33,7 +33,8 @@ from tritonx.dialects.effects import (
 from tritonx.dialects.gpu_layout.rules import MEMDESC
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.dialects.layout_constraints import NO_TENSORS, LayoutConstraint
-from tritonx.ir.define import define, keyword
+from tritonx.ir.declaration import keyword
+from tritonx.ir.define import define
 
 if TYPE_CHECKING:
     from xdsl.parser import AttrParser, Parser

@@ -22,7 +22,8 @@ from tritonx.dialects.layout_constraints import (
 from tritonx.dialects.tile.elementwise import CAST
 from tritonx.dialects.tile.enums import ScaleDotElemType
 from tritonx.dialects.tile.rules import check_axis, tensor_type
-from tritonx.ir.define import define, enum_prop
+from tritonx.ir.declaration import enum_prop
+from tritonx.ir.define import define
 from tritonx.ir.types import element_type, shape_of
 
 if TYPE_CHECKING:

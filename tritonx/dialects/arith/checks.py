@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.ir.define import TypeRules, same
+from tritonx.ir.declaration import TypeRules, same
 from tritonx.ir.types import bit_width, element_type, encoding_of, i1, is_float, is_tensor, shape_of, with_element
 
 INTEGER_BINARY = "$lhs `,` $rhs attr-dict `:` type($result)"

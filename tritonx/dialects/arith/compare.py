@@ -19,7 +19,8 @@ from tritonx.dialects.arith.checks import (
 from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
 from tritonx.dialects.effects import PURE, Effects
 from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
-from tritonx.ir.define import EnumConstraint, TypeRules, define, same
+from tritonx.ir.declaration import EnumConstraint, TypeRules, same
+from tritonx.ir.define import define
 from tritonx.ir.types import i1, i64
 
 if TYPE_CHECKING:

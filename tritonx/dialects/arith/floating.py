@@ -10,7 +10,8 @@ from tritonx.dialects.arith.checks import FLOAT_BINARY, FROM_RESULT, check_float
 from tritonx.dialects.arith.flags import NO_FAST_MATH, FastMathFlagsAttr
 from tritonx.dialects.effects import PURE, Effects
 from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
-from tritonx.ir.define import TypeRules, define, same
+from tritonx.ir.declaration import TypeRules, same
+from tritonx.ir.define import define
 
 
 class FloatUnary(IRDLOperation):

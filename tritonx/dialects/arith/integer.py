@@ -11,7 +11,8 @@ from tritonx.dialects.arith.checks import FROM_RESULT, INTEGER_BINARY, OVERFLOW_
 from tritonx.dialects.arith.flags import MAY_OVERFLOW, IntegerOverflowAttr
 from tritonx.dialects.effects import MAY_TRAP, PURE, Effects
 from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
-from tritonx.ir.define import TypeRules, define, same
+from tritonx.ir.declaration import TypeRules, same
+from tritonx.ir.define import define
 
 
 class _IntegerBinary(IRDLOperation):

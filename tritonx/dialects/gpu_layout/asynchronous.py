@@ -34,7 +34,8 @@ from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutC
 from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.rules import check_power_of_two, loaded_from, mask_of
-from tritonx.ir.define import TypeRules, define, enum_prop
+from tritonx.ir.declaration import TypeRules, enum_prop
+from tritonx.ir.define import define
 
 
 @define

@@ -25,7 +25,8 @@ from tritonx.dialects.control_flow import REGION_END, ControlFlow, OneOf, Partit
 from tritonx.dialects.effects import PURE, REGIONS, Effects
 from tritonx.dialects.layout_constraints import CARRIED_TYPES, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.tile.rules import check_power_of_two
-from tritonx.ir.define import define, same
+from tritonx.ir.declaration import same
+from tritonx.ir.define import define
 from tritonx.ir.types import is_integer
 
 if TYPE_CHECKING:

@@ -40,7 +40,8 @@ from tritonx.dialects.nvidia.rules import check_barrier
 from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.types import PointerType, TensorDescType
-from tritonx.ir.define import define, enum_prop
+from tritonx.ir.declaration import enum_prop
+from tritonx.ir.define import define
 from tritonx.ir.types import bit_width, is_integer, is_tensor, shape_of
 
 

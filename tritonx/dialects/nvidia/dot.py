@@ -47,7 +47,8 @@ from tritonx.dialects.layout_constraints import (
 )
 from tritonx.dialects.nvidia.rules import check_barrier, check_matrix_shapes, check_tensor_memory, shape_of_operand
 from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
-from tritonx.ir.define import TypeRules, define, enum_prop, same
+from tritonx.ir.declaration import TypeRules, enum_prop, same
+from tritonx.ir.define import define
 
 FALSE = BoolAttr.from_bool(False)
 

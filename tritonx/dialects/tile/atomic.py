@@ -11,7 +11,8 @@ from tritonx.dialects.effects import SCRATCH_EFFECTS, Effect, EffectList, Effect
 from tritonx.dialects.layout_constraints import LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import MemSemantic, MemSyncScope, RMWOp
 from tritonx.dialects.tile.rules import loaded_from, mask_of
-from tritonx.ir.define import TypeRules, define, enum_prop
+from tritonx.ir.declaration import TypeRules, enum_prop
+from tritonx.ir.define import define
 from tritonx.ir.types import bit_width, is_float
 
 

@@ -38,7 +38,8 @@ from tritonx.dialects.control_flow import REGION_END, ControlFlow, Function
 from tritonx.dialects.effects import ANYTHING, PURE, Effect, EffectList, Effects, Resource, anywhere, by_op, declared_by
 from tritonx.dialects.layout_constraints import CARRIED_TYPES, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.tile.enums import ProgramIDDim
-from tritonx.ir.define import define, enum_prop
+from tritonx.ir.declaration import enum_prop
+from tritonx.ir.define import define
 
 if TYPE_CHECKING:
     from xdsl.parser import Parser

@@ -15,7 +15,8 @@ from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, Evi
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.rules import pointer_to_element, signless
 from tritonx.dialects.tile.types import TensorDescType
-from tritonx.ir.define import TypeRules, define, enum_prop
+from tritonx.ir.declaration import TypeRules, enum_prop
+from tritonx.ir.define import define
 from tritonx.ir.types import element_type, is_integer, is_tensor, shape_of
 
 

@@ -20,7 +20,8 @@ from tritonx.dialects.effects import PURE, Effects
 from tritonx.dialects.layout_constraints import DotOperands, LayoutConstraint, SameLayout
 from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.dialects.tile.rules import tensor_type
-from tritonx.ir.define import TypeRules, define, enum_prop, same
+from tritonx.ir.declaration import TypeRules, enum_prop, same
+from tritonx.ir.define import define
 from tritonx.ir.types import bit_width, element_type, encoding_of, i8, is_float, shape_of
 
 TRUE = BoolAttr.from_bool(True)

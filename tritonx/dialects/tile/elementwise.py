@@ -26,7 +26,8 @@ from tritonx.dialects.effects import PURE, REGIONS, Effects, by_op, unless_pure
 from tritonx.dialects.layout_constraints import ELEMENTWISE, NO_TENSORS, SAME_LAYOUT, LayoutConstraint
 from tritonx.dialects.tile.enums import PropagateNan, RoundingMode
 from tritonx.dialects.tile.rules import check_elementwise, check_power_of_two
-from tritonx.ir.define import TypeRules, define, enum_prop, opt_enum_prop, same
+from tritonx.ir.declaration import TypeRules, enum_prop, opt_enum_prop, same
+from tritonx.ir.define import define
 from tritonx.ir.types import (
     PointerType,
     bit_width,

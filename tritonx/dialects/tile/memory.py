@@ -21,7 +21,8 @@ from tritonx.dialects.effects import OUTPUT_EFFECT, PURE, EffectList, Effects, b
 from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutConstraint
 from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy, PaddingOption
 from tritonx.dialects.tile.rules import loaded_from, mask_of, pointer_to_element
-from tritonx.ir.define import TypeRules, define, enum_prop, opt_enum_prop, same
+from tritonx.ir.declaration import TypeRules, enum_prop, opt_enum_prop, same
+from tritonx.ir.define import define
 from tritonx.ir.types import PointerType, is_tensor, shape_of
 
 MODIFIERS = "oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict)"

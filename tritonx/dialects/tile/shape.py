@@ -31,7 +31,8 @@ from tritonx.dialects.tile.rules import (
     mask_of,
     tensor_type,
 )
-from tritonx.ir.define import TypeRules, define, same
+from tritonx.ir.declaration import TypeRules, same
+from tritonx.ir.define import define
 from tritonx.ir.types import element_type, encoding_of, is_integer, is_tensor, shape_of
 
 

@@ -29,7 +29,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
-from tritonx.ir.define import SEGMENTS, TypeRules, sizes_of_segments
+from tritonx.ir.declaration import SEGMENTS, TypeRules, sizes_of_segments
 from tritonx.ir.text.format_compiler import pieces_of
 from tritonx.ir.text.format_pieces import Piece, State, arity_of, fixed_type
 

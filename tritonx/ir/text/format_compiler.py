@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from tritonx.ir.define import EnumConstraint
+from tritonx.ir.declaration import EnumConstraint
 from tritonx.ir.text.format_directives import Directives
 from tritonx.ir.text.format_pieces import (
     FormatError,

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from tritonx.ir.define import SEGMENTS
+from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.text.format_pieces import (
     FormatError,
     Piece,

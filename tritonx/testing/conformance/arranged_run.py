@@ -15,6 +15,7 @@ from tritonx.interpreter.machine import interpret
 from tritonx.ir.text import print_module
 from tritonx.ir.verify import verify
 from tritonx.runtime import driver
+from tritonx.runtime.drivers import driver_of
 from tritonx.testing.conformance.arrangement import Arranged, Arrangement, Placed, arrange
 from tritonx.testing.conformance.case import Array, Case
 from tritonx.testing.conformance.device import BackendDevice, CompileOnly, Device, PythonLines, host_arguments
@@ -103,7 +104,7 @@ def _launch(arranged: Arranged, bound: Bound, device: BackendDevice, options: Op
             args.append(value)
         kernel[arranged.grid](*args)
         if not device.on_host:
-            driver.driver_of(device.backend).synchronize()
+            driver_of(device.backend).synchronize()
         kept = {name: memory if device.on_host else memory.numpy() for name, memory in kept.items()}
         return [kept[n] for n, a in known.items() if isinstance(a, Placed)]
     finally:

@@ -11,6 +11,7 @@ import numpy as np
 from tritonx.backends import registry
 from tritonx.backends.api import Backend, Compilation, Options, PassStage, Target, run_stages
 from tritonx.runtime import driver
+from tritonx.runtime.drivers import driver_of
 from tritonx.testing.conformance.case import Array, Case, Mismatch, Output, Trial
 
 HOST = 1
@@ -107,7 +108,7 @@ class BackendDevice:
         self.name = backend.name
         self.backend = backend
         self.on_host = HOST in backend.dlpack_device_types
-        self.target = driver.driver_of(backend).current_target()
+        self.target = driver_of(backend).current_target()
 
     def run(self, case: Case, trial: Trial) -> list[Array]:
         from tritonx.runtime.arrays import to_device

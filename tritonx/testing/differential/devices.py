@@ -8,6 +8,7 @@ import numpy as np
 
 from tritonx.backends import registry
 from tritonx.runtime import driver
+from tritonx.runtime.drivers import driver_of
 from tritonx.testing.conformance.case import Array
 from tritonx.testing.conformance.device import HOST
 from tritonx.testing.differential.run import PYTHON, Launch
@@ -24,7 +25,7 @@ def supports(device: str, types: frozenset[str]) -> bool:
     if device == PYTHON or not types:
         return True
     backend = registry.get_backend(device)
-    target = driver.driver_of(backend).current_target()
+    target = driver_of(backend).current_target()
     return types <= set(backend.parse_options(target, {}).supported_fp8_dtypes)
 
 
@@ -42,7 +43,7 @@ def _lines(kernel: Any, arrays: list[Array]) -> list[Array]:
 
 def _on(name: str) -> Launch:
     backend = registry.get_backend(name)
-    driver.driver_of(backend).current_target()
+    driver_of(backend).current_target()
     on_host = HOST in backend.dlpack_device_types
 
     def launch(kernel: Any, arrays: list[Array]) -> list[Array]:

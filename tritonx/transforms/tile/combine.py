@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import arith, tile
 from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.builder import Builder
-from tritonx.ir.define import SEGMENTS
+from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.edit import erase, move_before, only_block, replace
 from tritonx.ir.fold.constants import constant_of, signed, width_of
 from tritonx.ir.types import element_type, encoding_of, f32, i32, is_tensor, shape_of, tensor

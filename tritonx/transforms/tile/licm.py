@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.tile.rules import mask_of
 from tritonx.ir.builder import Builder
-from tritonx.ir.define import SEGMENTS
+from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.edit import is_defined_inside, move_before, replace
 from tritonx.ir.effects import is_speculatable, may_write
 from tritonx.ir.types import i1, i64, is_tensor

@@ -20,7 +20,7 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import arith, cf, scf, tile
 from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, PaddingOption, RMWOp
 from tritonx.ir.builder import Builder
-from tritonx.ir.define import SEGMENTS
+from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.edit import erase, replace
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import i1, i32, is_float, pointee_of, shape_of

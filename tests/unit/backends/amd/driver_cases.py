@@ -25,6 +25,7 @@ from tritonx.backends.amd.driver import HipError, library
 from tritonx.backends.api import Target
 from tritonx.runtime import driver
 from tritonx.runtime.arrays import DeviceArray, empty, to_device
+from tritonx.runtime.drivers import driver_of
 from tritonx.runtime.errors import MixedDevices, NoDevice, OutOfResources, UnsupportedArgument
 
 RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
@@ -107,7 +108,7 @@ def stub() -> Stub:
 @pytest.fixture
 def own(stub: Stub) -> Iterator[Any]:
     driver.set_active("hip")
-    yield driver.driver_of(BACKEND)
+    yield driver_of(BACKEND)
     assert library().hipGetDevice() == (0, 0), "the thread's device is as it was"
     driver.reset_active()
 

@@ -28,7 +28,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
         cuInit=lambda flags: codes.init, cuDeviceGetCount=count, cuGetErrorName=lambda code, text: None
     )
     monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
-    monkeypatch.setattr("tritonx.runtime.driver._drivers", {})
+    monkeypatch.setattr("tritonx.runtime.drivers._drivers", {})
     driver.library.cache_clear()
     presence._gpu_visible.cache_clear()
     yield codes

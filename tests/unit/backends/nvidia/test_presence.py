@@ -60,7 +60,7 @@ class Libraries:
 def libraries(monkeypatch: pytest.MonkeyPatch) -> Iterator[Libraries]:
     made = Libraries()
     monkeypatch.setattr(ctypes, "CDLL", made.open)
-    monkeypatch.setattr("tritonx.runtime.driver._drivers", {})
+    monkeypatch.setattr("tritonx.runtime.drivers._drivers", {})
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     presence._gpu_visible.cache_clear()
     yield made
