@@ -1,21 +1,17 @@
-"""The shared memory that ops need: how much, how aligned, and from when to when.
-
-A *buffer* is the memory of a `local_alloc`, which lives from there to the last use of any view of it, or the scratch
-that an op needs while it is executed. Time is the position of an op in the function's text. A use inside a loop of
-something from outside keeps it alive to the end of the loop, since the next iteration uses it again.
+"""The shared memory that ops need: how much, how aligned, and under which names. From when to when says
+`tritonx.analysis.lifetimes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.analysis import scratch
 from tritonx.dialects import gpu_layout, tile
-from tritonx.dialects.control_flow import becomes, is_concurrent, repeats
+from tritonx.dialects.control_flow import becomes
 from tritonx.dialects.effects import Kind, Resource, effects_of, resources_of, views_of
 from tritonx.dialects.gpu_layout import MemDescType, encoding_value
 from tritonx.dialects.nvidia import TensormapCreateOp
@@ -44,17 +40,6 @@ TENSOR_MAP_BYTES = 128
 
 ONE_BLOCK = "with num_ctas=1 every tile lies in one block"
 """What to do about a tile that is spread over a cluster."""
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """`size` and `alignment` in bytes; alive in [first, last], both included."""
-
-    op: Operation
-    size: int
-    alignment: int
-    first: int
-    last: int
 
 
 def tensor_layout(type_: Any) -> LinearLayout:
@@ -219,33 +204,6 @@ def allocation_alignment(op: gpu_layout.LocalAllocOp) -> int:
             return DEFAULT_ALIGNMENT
 
 
-def buffers_of(function: tile.FuncOp) -> list[Buffer]:
-    """Every buffer of a function with its lifetime, in program order."""
-    ops = [op for op in function.walk() if op is not function]
-    time = {op: number for number, op in enumerate(ops)}
-    ends = {op: _end_of(op, time) for op in ops if op.regions}
-    straight = all(region.blocks.first is region.blocks.last for op in (function, *ops) for region in op.regions)
-    found: list[Buffer] = []
-    for op in ops:
-        if allocates_memory(op):
-            first, last = _lifetime(op, time, ends)
-            size = allocation_size(type_of(op.result))  # pyright: ignore[reportArgumentType] -- a memdesc
-            made = Buffer(op, size, allocation_alignment(op), first, last)
-        elif size := scratch_size(op):
-            made = Buffer(op, size, scratch_alignment(op), time[op], time[op])
-        else:
-            continue
-        if not straight:  # with branches the text's order says nothing about time
-            made = replace(made, first=0, last=len(ops))
-        found.append(_concurrent(made, time, ends))
-    return found
-
-
-def _end_of(op: Operation, time: dict[Operation, int]) -> int:
-    """The time of the last op inside."""
-    return max((time[inner] for inner in op.walk()), default=time[op])
-
-
 def aliases_of(value: SSAValue) -> list[SSAValue]:
     """All values that may be views of this memory."""
     found: list[SSAValue] = []
@@ -259,28 +217,3 @@ def aliases_of(value: SSAValue) -> list[SSAValue]:
             op, number = use.operation, use.index
             work += [*views_of(op, number), *becomes(op, number)]
     return found
-
-
-def _lifetime(op: gpu_layout.LocalAllocOp, time: dict[Operation, int], ends: dict[Operation, int]) -> tuple[int, int]:
-    first = last = time[op]
-    home = op.parent_op()
-    for alias in aliases_of(op.results[0]):
-        for use in alias.uses:
-            user: Operation = use.operation
-            last = max(last, time[user])
-            around = user.parent_op()
-            while around is not None and around is not home:
-                if repeats(around):
-                    last = max(last, ends[around])
-                around = around.parent_op()
-    return first, last
-
-
-def _concurrent(buffer: Buffer, time: dict[Operation, int], ends: dict[Operation, int]) -> Buffer:
-    """Regions that run at the same time have their buffers as long as any of them runs."""
-    around = buffer.op.parent_op()
-    while around is not None:
-        if is_concurrent(around):
-            return replace(buffer, first=min(buffer.first, time[around]), last=max(buffer.last, ends[around]))
-        around = around.parent_op()
-    return buffer

@@ -44,6 +44,7 @@ PASSES: dict[str, str] = {
     "widen-float8": "tritonx.transforms.gpu.widen_float8:WidenFloat8",
     "share-barriers": "tritonx.transforms.gpu.share_barriers:ShareBarriers",
     "exchange-by-matrices": "tritonx.transforms.gpu.exchange_by_matrices:ExchangeByMatrices",
+    "make-room": "tritonx.transforms.gpu.make_room:MakeRoom",
     "allocate-shared-memory": "tritonx.transforms.gpu.allocate_shared_memory:AllocateSharedMemory",
     "allocate-global-scratch": "tritonx.transforms.gpu.allocate_global_scratch:AllocateGlobalScratch",
     "insert-barriers": "tritonx.transforms.gpu.insert_barriers:InsertBarriers",

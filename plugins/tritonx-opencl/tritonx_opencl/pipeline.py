@@ -53,8 +53,8 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     text = emitter.emit()
     compilation.origin = emitter.origin()
     if emitter.shared_bytes > SHARED_BYTES:
+        from tritonx.analysis.shared_budget import largest_buffers
         from tritonx.runtime.errors import OutOfResources
-        from tritonx.transforms.gpu.allocate_shared_memory import largest_buffers
 
         raise OutOfResources(emitter.shared_bytes, SHARED_BYTES, "shared memory", largest_buffers(module))
     compilation.metadata.update(emitter.launch_metadata())

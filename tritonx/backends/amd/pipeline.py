@@ -48,8 +48,8 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     text = emitter.emit()
     compilation.origin = emitter.origin()
     if emitter.shared_bytes > chip.shared_bytes:
+        from tritonx.analysis.shared_budget import largest_buffers
         from tritonx.runtime.errors import OutOfResources
-        from tritonx.transforms.gpu.allocate_shared_memory import largest_buffers
 
         raise OutOfResources(emitter.shared_bytes, chip.shared_bytes, "shared memory", largest_buffers(module))
     compilation.metadata.update(emitter.launch_metadata())

@@ -28,12 +28,12 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
 def emit_llvm(module: Any, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
+    from tritonx.analysis.shared_budget import largest_buffers
     from tritonx.backends.nvidia.codegen import data_layout
     from tritonx.backends.nvidia.machine import NvidiaMachine
     from tritonx.backends.nvidia.table import TABLE
     from tritonx.backends.nvidia.tensor_map import recipe
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
-    from tritonx.transforms.gpu.allocate_shared_memory import largest_buffers
 
     target, options = compilation.target, compilation.options
     chip = capability(target)

@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonx.analysis.memory_plan import align
+from tritonx.analysis.shared_budget import HANDOVER_ALIGNMENT, HANDOVER_SLOT
 from tritonx.conversion.gpu_to_llvm.control import bind, emit_blocks, passed_on, terminator_values
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
@@ -42,9 +44,6 @@ OWN = "own"
 
 END = -1
 """The number handed over when the kernel ends."""
-
-SLOT = 8
-"""Bytes for a captured value."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Partitions:
         self.f = f
         self.block = Threads(f, ThreadGroup(f.module.num_warps, barrier=HANDOVER_BARRIER))
         f.threads = Threads(f, f.module.group, OWN)
-        self.area = -(-f.module.shared_bytes // 16) * 16
+        self.area = align(f.module.shared_bytes, HANDOVER_ALIGNMENT)
         self.written: list[Specialized] = []
         self.slots = 0
         self.end_label = ""
@@ -85,7 +84,7 @@ class Partitions:
             f.line(f"store i32 {number}, ptr addrspace(3) {f.shared_base(self.area)}, align 8")
             for capture in captures:
                 if capture.slot is not None:
-                    place = f.shared_base(self.area + SLOT * (1 + capture.slot))
+                    place = f.shared_base(self.area + HANDOVER_SLOT * (1 + capture.slot))
                     f.line(f"store {capture.type} {capture.name}, ptr addrspace(3) {place}, align 8")
         self._meet()
 
@@ -140,7 +139,7 @@ class Partitions:
         """Write what the other warps run, behind the body. Returns the function's entry block, in which the kernel's
         own warps part from the others."""
         f = self.f
-        f.module.shared_bytes = self.area + SLOT * (1 + self.slots)
+        f.module.shared_bytes = self.area + HANDOVER_SLOT * (1 + self.slots)
         numbers = range(len(self.written))
         f.label("others")
         f.branch("wait")
@@ -216,7 +215,7 @@ class Partitions:
         for capture in specialized.captures:
             name = capture.name
             if capture.slot is not None:
-                place = f.shared_base(self.area + SLOT * (1 + capture.slot))
+                place = f.shared_base(self.area + HANDOVER_SLOT * (1 + capture.slot))
                 name = f.inst(f"load volatile {capture.type}, ptr addrspace(3) {place}, align 8")
             tiles.append(Tile.of(capture.type, [name]))
         blocks = list(region.blocks)

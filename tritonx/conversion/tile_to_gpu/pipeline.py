@@ -15,6 +15,7 @@ from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.exchange_by_matrices import ExchangeByMatrices
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
+from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
@@ -73,6 +74,7 @@ def memory_pipeline(
         WidenFloat8(),
         ShareBarriers(matrix_loads=matrix_loads, matrix_stores=matrix_stores),
         ExchangeByMatrices(matrix_loads, matrix_stores),
+        MakeRoom(target.shared_memory),
         AllocateSharedMemory(target.shared_memory),
         AllocateGlobalScratch(),
         InsertBarriers(),

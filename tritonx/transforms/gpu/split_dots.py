@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.dialects import tile
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import replace
@@ -37,7 +38,8 @@ class SplitDots(ModulePass):
         k = shape_of(type_of(op.a))[-1]
         parts = 1
         counted = sum(_bytes(value) for value in (op.a, op.b) if not _from_product(value, op))
-        while counted > self.shared_memory * parts and k // parts > SMALLEST_K:
+        budget = SharedBudget(self.shared_memory)
+        while not budget.holds(-(-counted // parts)) and k // parts > SMALLEST_K:
             parts *= 2
         if parts == 1:
             return

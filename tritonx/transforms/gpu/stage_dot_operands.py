@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.buffers import buffers_of
+from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.gpu_layout import (
@@ -39,7 +39,6 @@ from tritonx.layouts.encodings import (
     SwizzledSharedEncoding,
 )
 from tritonx.layouts.matrix_units import loads_matrices, reads_slices
-from tritonx.transforms.gpu.allocate_shared_memory import place, top
 from tritonx.transforms.gpu.exchanges import first_load_before
 
 ROW_BYTES = 128
@@ -96,20 +95,16 @@ class StageDotOperands(ModulePass):
         wanted = [*products, *inside, *outside]
         if not wanted:
             return
-        plenty = _needed(function) + sum(_bytes_of(o) for group in wanted for o in group) <= self.shared_memory
+        budget = SharedBudget(self.shared_memory)
+        plenty = budget.holds(sum(_bytes_of(o) for group in wanted for o in group), beside=function)
         for group in wanted:
             staged = _stage_slices(group, late=False)
             for late in (True, False):
-                if plenty or _needed(function) <= self.shared_memory:
+                if plenty or budget.fits(function):
                     break
                 group = [_take_back(each) for each in staged]
                 if late:
                     staged = _stage_slices(group, late=True)
-
-
-def _needed(function: tile.FuncOp) -> int:
-    """Bytes of shared memory that a function needs as it stands."""
-    return top(place(buffers_of(function)))
 
 
 @dataclass(frozen=True)

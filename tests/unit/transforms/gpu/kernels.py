@@ -160,6 +160,7 @@ ACTS_ON: dict[str, Callable[[Random], Draw]] = {
     "widen-float8": float8,
     "share-barriers": transposes,
     "exchange-by-matrices": transposed,
+    "make-room": transposes,
     "allocate-shared-memory": transposes,
     "insert-barriers": transposes,
 }

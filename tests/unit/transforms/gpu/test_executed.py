@@ -28,6 +28,7 @@ from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify
 from tritonx.testing.generate import random_kernel
 from tritonx.transforms import gpu as passes_of_the_level
+from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.gpu.split_dots import SplitDots
 
@@ -123,6 +124,8 @@ def acting(one: ModulePass) -> ModulePass:
             return SplitDots(shared_memory=8 << 10)
         case "recompute-narrow":
             return RecomputeNarrow(words=16, blocks=64)
+        case "make-room":
+            return MakeRoom(shared_memory=10 << 10)
         case _:
             return one
 

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 
 from tests.unit.transforms.gpu.kernels import product, transposes
 from tests.unit.transforms.gpu.test_executed import Program
-from tritonx.analysis.buffers import Buffer, buffers_of
+from tritonx.analysis.lifetimes import Buffer, buffers_of
 from tritonx.dialects import gpu_layout, tile
 from tritonx.interpreter.errors import KernelFault
 from tritonx.ir.edit import erase

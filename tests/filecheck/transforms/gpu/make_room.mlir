@@ -1,4 +1,4 @@
-// RUN: tritonx-opt %s -p "allocate-shared-memory{shared_memory=10240}" | filecheck %s
+// RUN: tritonx-opt %s -p "make-room{shared_memory=10240},allocate-shared-memory{shared_memory=10240}" | filecheck %s
 
 #rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>

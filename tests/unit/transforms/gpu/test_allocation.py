@@ -1,0 +1,94 @@
+"""Placing shared memory, and making room in it, on modules."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.unit.analysis.memory_modules import buffers, module_of
+from tritonx.analysis.shared_budget import largest_buffers
+from tritonx.ir.pipeline import pass_context
+from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
+from tritonx.transforms.gpu.make_room import MakeRoom
+
+
+def place(module, limit):
+    for one in (MakeRoom(limit), AllocateSharedMemory(limit)):
+        one.apply(pass_context(), module)
+
+
+def check_apart(module):
+    """What is alive together does not overlap."""
+    placed = [(b, b.op.attributes["allocation.offset"].value.data) for b in buffers(module)]
+    for number, (buffer, offset) in enumerate(placed):
+        for other, at in placed[:number]:
+            together = other.first <= buffer.last and buffer.first <= other.last
+            assert not together or offset + buffer.size <= at or at + other.size <= offset
+
+
+def test_callees_lie_above_their_callers():
+    module = module_of("""
+  tt.func private @callee(%a: tensor<32x32xf32, #rows>) attributes {noinline = true} {
+    %m = ttg.local_alloc %a : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    tt.return
+  }
+  tt.func public @caller(%a: tensor<32x32xf32, #rows>) {
+    %m = ttg.local_alloc %a : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    tt.call @callee(%a) : (tensor<32x32xf32, #rows>) -> ()
+    tt.return
+  }
+""")
+    AllocateSharedMemory().apply(pass_context(), module)
+    offsets = {b.op.parent_op().sym_name.data: b.op.attributes["allocation.offset"].value.data for b in buffers(module)}
+    assert offsets == {"caller": 0, "callee": 4096}
+    assert module.attributes["ttg.shared"].value.data == 8192
+    assert largest_buffers(module).startswith("The largest buffers are 4096 bytes for ttg.local_alloc;")
+
+
+def test_a_callee_without_buffers_of_callers_that_have_too_many():
+    module = module_of("""
+  tt.func private @callee(%a: tensor<32x32xf32, #rows>) attributes {noinline = true} {
+    tt.return
+  }
+  tt.func public @caller(%a: tensor<32x32xf32, #rows>) {
+    %m = ttg.local_alloc %a : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    tt.call @callee(%a) : (tensor<32x32xf32, #rows>) -> ()
+    %x = ttg.local_load %m : !ttg.memdesc<32x32xf32, #shared, #smem> -> tensor<32x32xf32, #rows>
+    tt.return
+  }
+""")
+    place(module, 2048)
+    assert module.attributes["ttg.shared"].value.data == 4096
+
+
+def test_a_buffer_that_another_block_reads_stays_where_it_is():
+    module = module_of("""
+  tt.func public @f(%a: tensor<32x32xf32, #rows>) -> tensor<32x32xf32, #rows> {
+    %m = ttg.local_alloc %a : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    cf.br ^next
+  ^next:
+    %x = ttg.local_load %m : !ttg.memdesc<32x32xf32, #shared, #smem> -> tensor<32x32xf32, #rows>
+    tt.return %x : tensor<32x32xf32, #rows>
+  }
+""")
+    place(module, 2048)
+    (buffer,) = buffers(module)
+    assert buffer.op.next_op.name == "cf.br"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_room_is_made_for_tiles_that_wait(seed):
+    """Tiles are stored early and read one after another, in any order: two of them always fit."""
+    rng = random.Random(seed)
+    count = rng.randrange(3, 9)
+    stores = [f"%m{i} = ttg.local_alloc %a : (!tile) -> !whole" for i in range(count)]
+    loads = [f"%x{i} = ttg.local_load %m{i} : !whole -> !tile\n%s{i} = arith.negf %x{i} : !tile" for i in range(count)]
+    rng.shuffle(loads)
+    body = "\n".join(["tt.func public @f(%a: !tile) {", *stores, *loads, "tt.return", "}"])
+    body = body.replace("!whole", "!ttg.memdesc<32x32xf32, #shared, #smem>")
+    module = module_of(body.replace("!tile", "tensor<32x32xf32, #rows>"))
+    place(module, 2 * 4096)
+    assert module.attributes["ttg.shared"].value.data <= 2 * 4096
+    module.verify()
+    check_apart(module)

@@ -1,0 +1,78 @@
+"""Tiles that wait in shared memory wait in registers where there is not enough of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from tritonx.analysis.lifetimes import Buffer
+from tritonx.analysis.program_points import ProgramPoints
+from tritonx.analysis.shared_budget import Bases, Frame, SharedBudget, functions_of
+from tritonx.dialects import tile
+from tritonx.dialects.gpu_layout import LocalAllocOp
+from tritonx.ir.edit import move_before
+from tritonx.transforms.gpu.exchanges import first_load_before
+
+
+@dataclass(frozen=True)
+class MakeRoom(ModulePass):
+    """Where the buffers of a function take more than `shared_memory`, the bytes that a block may have, those that wait
+    when most is taken are made later: the `ttg.local_alloc` of the tile that waits longest moves to its first use, and
+    so on until all fit or none waits. What fits stays as it is. `allocate-shared-memory` goes by the same budget."""
+
+    name = "make-room"
+
+    shared_memory: int = 48 * 1024
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = functions_of(op)
+        budget, bases = SharedBudget(self.shared_memory).within(op), Bases(functions)
+        for function in functions:
+            bases.called_from(_made_to_fit(function, budget, bases.of(function)))
+
+
+def _made_to_fit(function: tile.FuncOp, budget: SharedBudget, base: int) -> Frame:
+    """The frame of a function after moving what must move."""
+    moved: dict[Operation, Operation] = {}
+    frame = budget.frame(function, base)
+    while not frame.fits and (waiting := _longest_waiting(function, frame.buffers, moved)) is not None:
+        op, use = waiting
+        moved[op] = use
+        move_before(op, use)
+        frame = budget.frame(function, base)
+    return frame
+
+
+def _longest_waiting(
+    function: tile.FuncOp, buffers: Sequence[Buffer], moved: Mapping[Operation, Operation]
+) -> tuple[Operation, Operation] | None:
+    """The `local_alloc` whose tile waits longest for its first use among those that wait when most memory is taken,
+    and in front of what to put it: all loads of the product that uses it, and the second time its own. None if none
+    waits then. ``moved``: what was moved before, and where.
+    """
+    if not buffers:  # what is too much is the callers'
+        return None
+    number = ProgramPoints(function).number
+    full = max((b.first for b in buffers), key=lambda time: sum(b.size for b in buffers if b.first <= time <= b.last))
+    found: list[tuple[int, Operation, Operation]] = []
+    for buffer in buffers:
+        op = buffer.op
+        if not isinstance(op, LocalAllocOp) or not op.operands or buffer.first != number[op]:
+            continue
+        block = op.parent
+        assert block is not None
+        users = [block.find_ancestor_op_in_block(use.operation) for use in op.result.uses]
+        if not users or None in users:  # used in another block
+            continue
+        use = min((user for user in users if user is not None), key=number.__getitem__)
+        if op not in moved:
+            use = first_load_before(use)
+        if moved.get(op) is not use and buffer.first <= full < number[use]:
+            found.append((number[use] - buffer.first, op, use))
+    longest = max(found, key=lambda each: each[0], default=None)
+    return None if longest is None else longest[1:]
