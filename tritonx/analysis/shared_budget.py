@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tritonx.analysis.frames import functions_of
 from tritonx.analysis.lifetimes import Buffer, buffers_of
 from tritonx.analysis.memory_plan import OverBudget, Plan, align, plan
 from tritonx.dialects import tile
@@ -49,6 +50,11 @@ class Frame:
     @property
     def top(self) -> int:
         return self.plan.top
+
+    @property
+    def end(self) -> int:
+        """Where the buffers of a function may begin that it calls."""
+        return align(self.top, FRAME_ALIGNMENT)
 
 
 @dataclass(frozen=True)
@@ -102,51 +108,6 @@ def handover_bytes(module: ModuleOp) -> int:
     """Bytes at most that the kernel's warps hand over to partitions in, rounding to their alignment included."""
     captured = [len(op.explicitCaptures) for op in module.walk() if isinstance(op, WarpSpecializeOp)]
     return HANDOVER_ALIGNMENT - 1 + HANDOVER_SLOT * (1 + max(captured)) if captured else 0
-
-
-# --- functions that call each other
-
-
-def functions_of(module: ModuleOp) -> list[tile.FuncOp]:
-    """The functions with a body, each after those that call it."""
-    functions = {
-        f.sym_name.data: f for f in module.ops if isinstance(f, tile.FuncOp) and f.body.blocks.first is not None
-    }
-    order: list[tile.FuncOp] = []
-    seen: set[str] = set()
-
-    def visit(name: str) -> None:
-        if name in seen or name not in functions:
-            return
-        seen.add(name)
-        for callee in _calls_of(functions[name]):
-            visit(callee)
-        order.append(functions[name])
-
-    for name in functions:
-        visit(name)
-    order.reverse()
-    return order
-
-
-def _calls_of(function: tile.FuncOp) -> list[str]:
-    return [op.callee.string_value() for op in function.walk() if isinstance(op, tile.CallOp)]
-
-
-class Bases:
-    """Where the buffers of functions begin: above those of all their callers, which are asked about first."""
-
-    def __init__(self, functions: Sequence[tile.FuncOp]) -> None:
-        self._base: dict[str, int] = {f.sym_name.data: 0 for f in functions}
-
-    def of(self, function: tile.FuncOp) -> int:
-        return self._base[function.sym_name.data]
-
-    def called_from(self, frame: Frame) -> None:
-        """A function's frame is known: what it calls lies above."""
-        for callee in _calls_of(frame.function):
-            if callee in self._base:
-                self._base[callee] = max(self._base[callee], align(frame.top, FRAME_ALIGNMENT))
 
 
 # --- for a person

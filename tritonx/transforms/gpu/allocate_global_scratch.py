@@ -8,11 +8,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.passes import ModulePass
 
-from tritonx.dialects import tile
+from tritonx.analysis.frames import Bases, functions_of
+from tritonx.analysis.memory_plan import align
 from tritonx.dialects.gpu_layout import GlobalScratchAllocOp
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import i32
-from tritonx.transforms.gpu.allocate_shared_memory import align, callers_first, calls_of
 
 OFFSET = "ttg.global_scratch_memory_offset"
 """Attribute of an allocation: its byte offset in what one block has. Triton's name."""
@@ -37,13 +37,11 @@ class AllocateGlobalScratch(ModulePass):
     name = "allocate-global-scratch"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = {
-            f.sym_name.data: f for f in op.ops if isinstance(f, tile.FuncOp) and f.body.blocks.first is not None
-        }
-        base: dict[str, int] = dict.fromkeys(functions, 0)
+        functions = functions_of(op)
+        bases = Bases(functions)
         total, alignment = 0, 1
-        for function in callers_first(functions):
-            end = base[function.sym_name.data]
+        for function in functions:
+            end = bases.of(function)
             for alloc in function.walk():
                 if isinstance(alloc, GlobalScratchAllocOp):
                     own = _alignment(alloc)
@@ -51,9 +49,7 @@ class AllocateGlobalScratch(ModulePass):
                     alloc.attributes[OFFSET] = IntegerAttr(start, i32)
                     end, alignment = start + alloc.nbytes.value.data, max(alignment, own)
             total = max(total, end)
-            for callee in calls_of(function):
-                if callee in base:
-                    base[callee] = max(base[callee], end)
+            bases.end(function, end)
         if total:
             op.attributes[SIZE] = IntegerAttr(align(total, alignment), i32)
             op.attributes[ALIGNMENT] = IntegerAttr(alignment, i32)

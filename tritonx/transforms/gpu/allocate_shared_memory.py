@@ -8,7 +8,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.shared_budget import Bases, SharedBudget, functions_of
+from tritonx.analysis.frames import Bases, functions_of
+from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.ir.types import i32
 
 OFFSET = "allocation.offset"
@@ -36,7 +37,7 @@ class AllocateSharedMemory(ModulePass):
         total = 0
         for function in functions:
             frame = budget.frame(function, bases.of(function))
-            bases.called_from(frame)
+            bases.end(function, frame.end)
             for buffer, offset in zip(frame.buffers, frame.plan.offsets, strict=True):
                 buffer.op.attributes[OFFSET] = IntegerAttr(offset, i32)
             total = max(total, frame.top)

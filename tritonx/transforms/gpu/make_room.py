@@ -10,9 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.frames import Bases, functions_of
 from tritonx.analysis.lifetimes import Buffer
 from tritonx.analysis.program_points import ProgramPoints
-from tritonx.analysis.shared_budget import Bases, Frame, SharedBudget, functions_of
+from tritonx.analysis.shared_budget import Frame, SharedBudget
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp
 from tritonx.ir.edit import move_before
@@ -33,7 +34,7 @@ class MakeRoom(ModulePass):
         functions = functions_of(op)
         budget, bases = SharedBudget(self.shared_memory).within(op), Bases(functions)
         for function in functions:
-            bases.called_from(_made_to_fit(function, budget, bases.of(function)))
+            bases.end(function, _made_to_fit(function, budget, bases.of(function)).end)
 
 
 def _made_to_fit(function: tile.FuncOp, budget: SharedBudget, base: int) -> Frame:
