@@ -60,9 +60,14 @@ def store(f: FunctionEmitter, pointer: str, value: str, access: Access, mask: st
         f.line(f"store {type_} {value}, ptr addrspace(1) {pointer}, align {access.bytes_aligned}")
 
 
+def atomic_width(kind: int, elem: str) -> int:
+    return 1
+
+
 def atomic(
-    f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    f: FunctionEmitter, kind: int, pointer: str, value: str, access: Access, sem: int, scope: int, mask: str | None
 ) -> str:
+    elem = access.elem
     _refuse_narrow(f, elem)
     operation, where = f"{RMW_OPERATIONS[kind]} ptr addrspace(1) {pointer}", _SCOPE[MemSyncScope(scope)]
     order, align = MEMORY_ORDERS[sem], bits(elem) // 8

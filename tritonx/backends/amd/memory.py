@@ -66,9 +66,14 @@ def store(f: FunctionEmitter, pointer: str, value: str, access: Access, mask: st
     guarded(f, mask, "", "", make)
 
 
+def atomic_width(kind: int, elem: str) -> int:
+    return 1
+
+
 def atomic(
-    f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+    f: FunctionEmitter, kind: int, pointer: str, value: str, access: Access, sem: int, scope: int, mask: str | None
 ) -> str:
+    elem = access.elem
     operation, order, where = RMW_OPERATIONS[kind], MEMORY_ORDERS[sem], _SCOPE[MemSyncScope(scope)]
     place = _OWN_MEMORY if where else ""
     if operation == "fadd":

@@ -218,19 +218,27 @@ class NvidiaMemory:
         text = f"{guard}st{modifiers}{vector}.b{word} [$0+0], {names};"
         f.line(f'call void asm sideeffect "{text}", "{constraints},~{{memory}}"({", ".join(operands)})')
 
+    def atomic_width(self, kind: int, elem: str) -> int:
+        """PTX ISA, "atom": vectors of 128 bits from 9.0 on, pairs of halves before; of floating-point sums only."""
+        if RMWOp(kind) is not RMWOp.FADD or elem == "double":
+            return 1
+        if self.capability >= 90:
+            return 128 // bits(elem)
+        return 2 if elem == "half" else 1
+
     def atomic(
         self,
         f: FunctionEmitter,
         kind: int,
         pointer: str,
         value: str,
-        elem: str,
+        access: Access,
         sem: int,
         scope: int,
         mask: str | None,
     ) -> str:
-        """``atom`` on one element, guarded by ``mask``; the old value (undefined where the guard is false)."""
-        operation = RMWOp(kind)
+        """``atom``, guarded by ``mask``; the old value (undefined where the guard is false)."""
+        operation, elem = RMWOp(kind), access.elem
         if operation is RMWOp.FADD:
             if elem == "bfloat" and self.capability < 90:
                 return _add_by_swap(f, pointer, value, elem, sem, scope, mask)
@@ -239,14 +247,27 @@ class NvidiaMemory:
             if bits(elem) < 32:
                 raise TypeError(f"atomic {operation.name.lower()} on {bits(elem)} bits")
             suffix = f"{_RMW[operation]}{bits(elem)}"
-        width, (word,) = _atomic_words(f, elem, [value])
-        letter = _letter(width)
-        guard, operands = ("", []) if mask is None else ("@$3 ", [f"i1 {mask}"])
-        text = f"{guard}atom.global.{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}.{suffix} $0, [$1+0], $2;"
-        constraints = f"={letter},l,{letter}" + (",b" if mask is not None else "") + ",~{memory}"
-        arguments = ", ".join([f"ptr addrspace(1) {pointer}", f"i{width} {word}", *operands])
-        old = f.inst(f'call i{width} asm sideeffect "{text}", "{constraints}"({arguments})')
-        return old if elem.startswith("i") else f.inst(f"bitcast i{width} {old} to {elem}")
+        word, count = _words(access)
+        if access.width > 1 and count > 1:
+            suffix = f"{suffix[: suffix.rindex('.')]}.v{count}{suffix[suffix.rindex('.') :]}"
+        if access.width > 1 and bits(elem) < 32:
+            suffix += "x2"
+        words = _to_words(f, access, value, word, count)
+        old, new = (", ".join(f"${i}" for i in range(first, first + count)) for first in (0, count + 1))
+        if count > 1:
+            old, new = f"{{{old}}}", f"{{{new}}}"
+        guard, operands = ("", []) if mask is None else (f"@${2 * count + 1} ", [f"i1 {mask}"])
+        order = f"{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}"
+        text = f"{guard}atom.global.{order}.{suffix} {old}, [${count}+0], {new};"
+        letter = _letter(word)
+        constraints = ",".join(
+            [f"={letter}"] * count + ["l"] + [letter] * count + ["b"] * len(operands) + ["~{memory}"]
+        )
+        arguments = ", ".join([f"ptr addrspace(1) {pointer}", *(f"i{word} {w}" for w in words), *operands])
+        result = f"i{word}" if count == 1 else "{ " + ", ".join([f"i{word}"] * count) + " }"
+        called = f.inst(f'call {result} asm sideeffect "{text}", "{constraints}"({arguments})')
+        parts = [called] if count == 1 else [f.inst(f"extractvalue {result} {called}, {i}") for i in range(count)]
+        return _from_words(f, access, parts, word)
 
     def compare_and_swap(
         self,

@@ -1,4 +1,5 @@
-"""Atomic operations on global memory, one element at a time, each by one of the threads that own it.
+"""Atomic operations on global memory, each element by one of the threads that own it: neighbours in one instruction
+where the machine has one that takes them.
 
 Where the old value is used and several threads hold copies of an element, the one that did the operation hands it to
 the others through scratch memory."""
@@ -12,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from tritonx.conversion.gpu_to_llvm.exchange import squeeze
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
-from tritonx.conversion.gpu_to_llvm.memory import Guard, ownership
+from tritonx.conversion.gpu_to_llvm.memory import Guard, cut, ownership, part
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
@@ -25,20 +26,22 @@ def pointee(pointer: SSAValue) -> str:
 
 
 def read_modify_write(op: Any, f: FunctionEmitter) -> None:
-    pointers, values = f.scalars(f.get(op.ptr)), f.scalars(f.get(op.val))
-    masks = None if op.mask is None else f.scalars(f.get(op.mask))
-    skip, owner = ownership(f, op.ptr)
-    guard = Guard(f, owner)
-    elem = pointee(op.ptr)
     kind, sem, scope = (p.value.data for p in (op.atomic_rmw_op, op.sem, op.scope))
-    old: list[str] = []
-    for i, (pointer, value) in enumerate(zip(pointers, values, strict=True)):
-        if i & skip:
-            old.append(old[i & ~skip])
-            continue
-        mask = guard(None if masks is None else masks[i])
-        old.append(f.machine.memory.atomic(f, kind, pointer, value, elem, sem, scope, mask))
-    finish(op, f, elem, old)
+    plan = cut(op, f, op.ptr, op.mask, f.machine.memory.atomic_width(kind, pointee(op.ptr)))
+    pointers, values = f.scalars(f.get(op.ptr)), f.get(op.val)
+    masks = None if op.mask is None else f.scalars(f.get(op.mask))
+    _, owner = ownership(f, op.ptr)
+    guard = Guard(f, owner)
+    access, made = plan.access, dict[int, str]()
+    for group in plan.groups:
+        mask = guard(None if masks is None else masks[group[0]])
+        value = part(f, values, group)
+        old = f.machine.memory.atomic(f, kind, pointers[group[0]], value, access, sem, scope, mask)
+        if access.width == 1:
+            made[group[0]] = old
+        elif op.results[0].first_use is not None:
+            made |= {r: f.inst(f"extractelement {access.type} {old}, i32 {i}") for i, r in enumerate(group)}
+    finish(op, f, access.elem, [made.get(r, "poison") for r in plan.repeats])
 
 
 def compare_and_swap(op: Any, f: FunctionEmitter) -> None:

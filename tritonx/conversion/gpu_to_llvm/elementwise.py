@@ -12,14 +12,13 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
-from tritonx.conversion.gpu_to_llvm.indices import register_constants
 from tritonx.conversion.gpu_to_llvm.types import float_literal, int_literal, is_float, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.llvm_text import FCMP_PREDICATES, ICMP_PREDICATES
 from tritonx.dialects import arith, math, tile, ub
 from tritonx.ir.failure import PassError
 from tritonx.ir.fold.constants import scalar_of
-from tritonx.ir.types import bit_width, element_type, is_tensor, pointee_of
+from tritonx.ir.types import bit_width, element_type, pointee_of
 
 LAZY_FROM = 16
 """Elements a thread from which a chain of elementwise ops is written in runs."""
@@ -85,38 +84,14 @@ def intrinsic(name: str) -> Emit:
 
 
 def compare(opcode: str, predicates: Mapping[int, str]) -> Emit:
-    """A comparison; where the analysis knows runs of equal results, each run is compared once, at its first
-    register.
-    """
+    """A comparison."""
 
     def emit(op: Any, f: FunctionEmitter) -> None:
         a, b = f.get(op.operands[0]), f.get(op.operands[1])
-        if not a.prefers_vector and not b.prefers_vector and (first := run_starts(op, f)) is not None:
-            a, b = (Tile.of(t.elem, [names[r] for r in first]) for t in (a, b) for names in (f.scalars(t),))
         word = f"{opcode} {predicates[op.predicate.value.data]}"
         f.result(op, combine(f, "i1", [a, b], lambda s, x: f"{word} {of(s, a.elem)} {x[0]}, {x[1]}"))
 
     return emit
-
-
-def run_starts(op: Any, f: FunctionEmitter) -> list[int] | None:
-    """For every register of the result, the first one in the same run of equal elements; None where runs have length
-    1.
-    """
-    type_ = op.results[0].type
-    if not is_tensor(type_):
-        return None
-    runs = f.module.axis_info.of(op.results[0]).constancy
-    if all(run == 1 for run in runs):
-        return None
-    seen: dict[tuple[int, ...], int] = {}
-    layout = f.layout(type_)
-    constants = [register_constants(layout, d) for d in range(len(layout.out_dims))]
-    out: list[int] = []
-    for r in range(f.registers(type_)):
-        key = tuple(values[r] & -run for values, run in zip(constants, runs, strict=True))
-        out.append(seen.setdefault(key, r))
-    return out
 
 
 def select(op: Any, f: FunctionEmitter) -> None:

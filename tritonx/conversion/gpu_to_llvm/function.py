@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tritonx.conversion.gpu_to_llvm import trigonometry
 from tritonx.conversion.gpu_to_llvm.budget import Budget
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.runs import first_registers
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile, is_constant
@@ -51,6 +52,7 @@ class FunctionEmitter(Writer):
         self.edges: dict[Block, list[tuple[str, list[list[str]]]]] = {}
         self.returns: list[tuple[str, list[Tile]]] | None = None
         self.current: Operation | None = None
+        self.runs: list[int] | None = None
         self.budget = Budget(self.options.max_instructions)
 
     # ---- text
@@ -93,7 +95,14 @@ class FunctionEmitter(Writer):
     # ---- values
 
     def get(self, value: SSAValue) -> Tile:
-        return self.env[value]
+        """The tile of an operand; where the result of the op that asks has runs of equal elements, a list of scalars
+        is that of each run's first.
+        """
+        tile = self.env[value]
+        if self.runs is None or tile.prefers_vector or tile.n != len(self.runs):
+            return tile
+        names = self.scalars(tile)
+        return Tile.of(tile.elem, [names[r] for r in self.runs])
 
     def set(self, value: SSAValue, tile: Tile) -> None:
         self.env[value] = tile
@@ -265,7 +274,9 @@ class FunctionEmitter(Writer):
                 if not is_held(type_of(result)):
                     raise PassError(op, f"no target has registers for {element_type(type_of(result))}")
             self.budget.begin(op, len(self.lines))
+            self.runs = first_registers(op, self)
             emit(op, self)
+            self.runs = None
         self.budget.end(len(self.lines))
 
     def return_values(self, values: list[Tile]) -> None:

@@ -50,11 +50,23 @@ class GlobalMemory(Protocol):
 
     def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None: ...
 
+    def atomic_width(self, kind: int, elem: str) -> int:
+        """How many neighbours one read-modify-write takes at most, each of them atomic by itself."""
+        ...
+
     def atomic(
-        self, f: FunctionEmitter, kind: int, pointer: str, value: str, elem: str, sem: int, scope: int, mask: str | None
+        self,
+        f: FunctionEmitter,
+        kind: int,
+        pointer: str,
+        value: str,
+        access: Access,
+        sem: int,
+        scope: int,
+        mask: str | None,
     ) -> str:
-        """A read-modify-write of one element; ``kind``, ``sem`` and ``scope`` are the numbers of the enums. Returns
-        the old value.
+        """A read-modify-write of ``access``; ``kind``, ``sem`` and ``scope`` are the numbers of the enums. Returns the
+        old value.
         """
         ...
 

@@ -19,6 +19,9 @@ from tritonx.dialects import tile
 from tritonx.ir.types import is_tensor, pointee_of
 from tritonx.layouts import access_vectors, memory_width, redundancy
 
+MOST = 128
+"""Elements of an access: as many as there are bits."""
+
 
 @dataclass(frozen=True)
 class Cut:
@@ -32,8 +35,10 @@ class Cut:
     repeats: tuple[int, ...]
 
 
-def cut(op: Any, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | None) -> Cut:
-    """The vector accesses that a load, store or the like through ``pointer`` is made of."""
+def cut(op: Any, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | None, most: int = MOST) -> Cut:
+    """The vector accesses, of at most ``most`` elements, that a load, store or the like through ``pointer`` is made
+    of.
+    """
     type_ = pointer.type
     elem = llvm_type(pointee_of(type_))
     size = bits(elem)
@@ -41,7 +46,7 @@ def cut(op: Any, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | None) -
         layout, info = f.layout(type_), f.module.axis_info.of(pointer)
         constancy = None if mask is None else f.module.axis_info.of(mask).constancy
         dim, width = memory_width(layout, size, info.contiguity, info.divisibility, constancy)
-        vectors = access_vectors(layout, dim, width)
+        vectors = access_vectors(layout, dim, min(width, most))
         width, groups, repeats = vectors.width, vectors.groups, vectors.repeats
     else:
         width, groups, repeats = 1, ((0,),), (0,)
@@ -65,10 +70,14 @@ def load(op: Any, f: FunctionEmitter) -> None:
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     other = None if op.other is None else f.get(op.other)
     parts: list[str] = []
+    made: dict[tuple[str, str | None, str | None], str] = {}
     for group in plan.groups:
         mask = None if masks is None or masks[group[0]] == "true" else masks[group[0]]
         rest = None if other is None or mask is None else part(f, other, group)
-        parts.append(f.machine.memory.load(f, pointers[group[0]], access, mask, rest))
+        key = pointers[group[0]], mask, rest
+        if key not in made or access.volatile:
+            made[key] = f.machine.memory.load(f, pointers[group[0]], access, mask, rest)
+        parts.append(made[key])
     f.result(op, gather_parts(f, access, parts, plan))
 
 

@@ -48,6 +48,18 @@ def old_values_kernel(x_ptr, counter_ptr, old_ptr, N: tl.constexpr):
 
 
 @tritonx.jit
+def neighbours_kernel(
+    x_ptr, sum_ptr, old_ptr, n, SHIFT: tl.constexpr, GROUP: tl.constexpr, OLD: tl.constexpr, N: tl.constexpr
+):
+    """Groups of neighbours, a third of them masked off, from an address that is aligned or not."""
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    mask = (i // GROUP % 3 != 1) & (i < n)
+    old = tl.atomic_add(sum_ptr + SHIFT + i, tl.load(x_ptr + i, mask=mask), mask=mask)
+    if OLD:
+        tl.store(old_ptr + i, old, mask=mask)
+
+
+@tritonx.jit
 def ticket_kernel(counter_ptr, taken_ptr):
     ticket = tl.atomic_add(counter_ptr, 1)
     tl.store(taken_ptr + ticket, 1)
@@ -118,6 +130,22 @@ def _old_values(dtype: str, n: int) -> Any:
     return make
 
 
+def _neighbours(dtype: str, n: int, shift: int, group: int, keep: bool) -> Any:
+    def make(rng: np.random.Generator) -> Trial:
+        count, limit = 3 * n, 3 * n - 3 * group
+        x, marker = small_integers(rng, dtype, count), small_integers(rng, dtype, count)
+        before = small_integers(rng, dtype, count + shift)
+        i = np.arange(count)
+        mask = (i // group % 3 != 1) & (i < limit)
+        after = before.copy()
+        after[shift:] = np.where(mask, before[shift:] + x, before[shift:]).astype(x.dtype)
+        old = np.where(mask & keep, before[shift:], marker).astype(x.dtype)
+        arguments = (x, Output.of(after, initial=before), Output.of(old, initial=marker), limit)
+        return Trial(arguments, {"SHIFT": shift, "GROUP": group, "OLD": keep, "N": n}, (3,))
+
+    return make
+
+
 def _tickets(programs: int) -> Any:
     def make(rng: np.random.Generator) -> Trial:
         counter = Output.of(np.array([programs], np.int32), initial=np.zeros(1))
@@ -172,6 +200,14 @@ def cases(cover: Cover) -> Iterator[Case]:
         yield Case(name, update_kernel, _update(op, dtype, words, n, sem, scope), {"num_warps": w})
     for dtype, n, w in (("int32", 128, 4), ("fp32", 64, 1), ("int64", 32, 2), ("int32", 8, 4)):
         yield Case(f"atomic/old-{dtype}-{n}-w{w}", old_values_kernel, _old_values(dtype, n), {"num_warps": w})
+    for (dtype, n), (shift, group), keep, w in cover.zipped(
+        [("fp16", 1024), ("bf16", 512), ("fp32", 512), ("bf16", 2048), ("fp32", 64), ("fp16", 8), ("fp64", 256)],
+        [(0, 8), (2, 4), (1, 16), (0, 2), (4, 8), (0, 3)],
+        (True, False),
+        (4, 1, 2, 8),
+    ):
+        name = f"atomic/neighbours-{dtype}-{n}-by-{group}-at-{shift}{'-old' if keep else ''}-w{w}"
+        yield Case(name, neighbours_kernel, _neighbours(dtype, n, shift, group, keep), {"num_warps": w})
     yield Case("atomic/tickets-50", ticket_kernel, _tickets(50))
     for dtype, n, w in (("int32", 128, 4), ("int64", 16, 4), ("fp32", 64, 1)):
         yield Case(f"atomic/exchange-{dtype}-{n}-w{w}", exchange_kernel, _exchange(dtype, n), {"num_warps": w})
