@@ -17,7 +17,10 @@ from __future__ import annotations
 import os
 import sys
 
+from tritonx.compat.compile_workers import prepare
+from tritonx.compat.finder import CompatFinder
 from tritonx.compat.paths import search_path
+from tritonx.runtime.errors import TritonError
 
 __all__ = ["environment", "install", "search_path"]
 
@@ -36,10 +39,6 @@ def install() -> None:
     """From now on ``triton`` is tritonx, here and in child processes. Raises TritonError where Triton itself has been
     imported before; a second call does nothing. In the process that PyTorch forks its compile workers from, the
     compiler is loaded."""
-    from tritonx.compat.compile_workers import prepare
-    from tritonx.compat.finder import CompatFinder
-    from tritonx.runtime.errors import TritonError
-
     os.environ.update(environment())
     if any(isinstance(finder, CompatFinder) for finder in sys.meta_path):
         return

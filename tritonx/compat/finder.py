@@ -13,6 +13,7 @@ from os import PathLike
 from types import ModuleType
 from typing import Any
 
+import tritonx
 from tritonx.compat.paths import search_path
 
 THEIRS, OURS = "triton", "tritonx"
@@ -80,6 +81,4 @@ class CompatFinder(DistributionFinder):
         """Triton's only; the other finders have the rest."""
         name = None if context is None else context.name
         if name is not None and name.lower() == THEIRS:
-            import tritonx
-
             yield CompatDistribution(tritonx.__version__)

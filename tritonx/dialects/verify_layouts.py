@@ -17,6 +17,8 @@ from tritonx.dialects.gpu_layout.types import MemDescType
 from tritonx.dialects.layout_constraints import constraint_of
 from tritonx.ir.errors import VerifyFailure
 from tritonx.ir.types import encoding_of, i32, is_tensor, shape_of, type_of
+from tritonx.layouts import LayoutError, linear_layout
+from tritonx.layouts.lookup import is_distributed, is_shared
 
 WARPS, LANES, BLOCKS = "ttg.num-warps", "ttg.threads-per-warp", "ttg.num-ctas"
 """Attributes of a module: how many warps a block has, lanes a warp, blocks a cluster."""
@@ -73,8 +75,6 @@ class _Check:
             self._region(op, number, region)
 
     def _check(self, op: Operation) -> None:
-        from tritonx.layouts import LayoutError
-
         types = [type_ for type_ in _types(op) if is_tensor(type_)]
         for type_ in types:
             self._tensor(type_)
@@ -96,9 +96,6 @@ class _Check:
         key = (type_, self.threads["warp"])
         if key in self.good:
             return
-        from tritonx.layouts import LayoutError, linear_layout
-        from tritonx.layouts.lookup import is_distributed
-
         encoding: Any = getattr(encoding_of(type_), "data", None)
         if not is_distributed(encoding):
             raise VerifyException(f"every tensor needs a layout over threads where one has it, got {type_}")
@@ -135,9 +132,6 @@ class _Check:
 
 @lru_cache(maxsize=1024)
 def _memory_fault(type_: MemDescType) -> str | None:
-    from tritonx.layouts import LayoutError, linear_layout
-    from tritonx.layouts.lookup import is_distributed, is_shared
-
     encoding: Any = getattr(type_.encoding, "data", None)
     if is_distributed(encoding):
         return f"{type_}: a layout over threads lays out no memory"

@@ -14,7 +14,7 @@ from tritonx.frontend.errors import CompilationError
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.language.base import base_type
 from tritonx.language.constexpr import constexpr_type
-from tritonx.language.dtypes import str_to_ty
+from tritonx.language.signatures import str_to_ty
 from tritonx.language.values import tuple_type
 from tritonx.runtime import knobs
 

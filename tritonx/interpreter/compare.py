@@ -27,6 +27,7 @@ from tritonx.interpreter.machine import Machine, interpret
 from tritonx.interpreter.memory import Memory
 from tritonx.interpreter.rounding import round_to
 from tritonx.interpreter.values import Descriptor, is_float, storage_of
+from tritonx.ir.text import parse_module
 from tritonx.ir.types import PointerType
 
 
@@ -132,8 +133,6 @@ def first_difference(a: Any, b: Any, rtol: float = 0.0) -> str | None:
 def run_file(path: str | Path, grid: int | Sequence[int] = 1, seed: int = 0, **options: Any) -> list[Any]:
     """Interpret the kernel of an IR file on random arguments (or `args`); returns the arguments as the run left
     them."""
-    from tritonx.ir.text import parse_module
-
     module = parse_module(Path(path).read_text(), str(path))
     args = options.pop("args", None)
     inputs = options.pop("inputs", None)

@@ -12,6 +12,7 @@ is a typed error at the kernel's line.
 
 from __future__ import annotations
 
+import ctypes
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -51,7 +52,6 @@ def _ordered(name: str) -> Function:
 
     def function(n: Any, x: Any) -> Any:
         library = getattr(arithmetic.c_library(), name)
-        import ctypes
 
         library.restype, library.argtypes = ctypes.c_double, [ctypes.c_int, ctypes.c_double]
         return np.asarray(np.frompyfunc(lambda i, v: library(int(i), v), 2, 1)(n, x)).astype(np.float64)

@@ -38,7 +38,8 @@ from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.params import KernelParam
 from tritonx.kernel.source import JITCallable
 from tritonx.language.constexpr import constexpr
-from tritonx.language.dtypes import int32, int64, str_to_ty
+from tritonx.language.dtypes import int32, int64
+from tritonx.language.signatures import str_to_ty
 from tritonx.language.values import tensor, tuple_type
 from tritonx.language.values import tuple as language_tuple
 from tritonx.runtime.errors import InterpreterError

@@ -21,7 +21,7 @@ from tritonx.interpreter.host import HostMemory
 from tritonx.interpreter.machine import interpret
 from tritonx.interpreter.values import Descriptor
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import str_to_ty
+from tritonx.language.signatures import str_to_ty
 from tritonx.runtime.jit_function import JITFunction
 from tritonx.runtime.launch import specialize
 from tritonx.runtime.specialize import ArgSpec, specializer

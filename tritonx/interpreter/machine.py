@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
 
 from tritonx.dialects import arith, cf, tile
 from tritonx.interpreter.arguments import bind_arguments, normalise_grid
@@ -273,8 +274,6 @@ def place_of(op: Operation) -> str | None:
 
 def is_terminator(op: Operation) -> bool:
     """Whether the op ends a block and hands its operands to whoever runs the region."""
-    from xdsl.traits import IsTerminator
-
     return op.has_trait(IsTerminator)
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.ir.location import innermost_point
+
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
@@ -22,8 +24,6 @@ class VerifyFailure(VerifyException):
     """
 
     def __init__(self, reason: str, operation: Operation) -> None:
-        from tritonx.ir.location import innermost_point
-
         self.reason = reason
         self.operation = operation
         self.point: SourcePoint | None = innermost_point(operation.location)

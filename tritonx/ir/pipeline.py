@@ -21,6 +21,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tritonx.ir.context import new_context
 from tritonx.ir.failure import PassError, PassFailure, failure_of
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import TritonError
@@ -48,8 +49,6 @@ class PassHooks:
 @cache
 def pass_context() -> Context:
     """The context that passes get; one for the process, since passes only read it."""
-    from tritonx.ir.context import new_context
-
     return new_context()
 
 

@@ -60,7 +60,6 @@ from tritonx.language.dtypes import (
     int64,
     pi32_t,
     pointer_type,
-    str_to_ty,
     uint8,
     uint16,
     uint32,
@@ -96,6 +95,7 @@ from tritonx.language.shape import (
     trans,
     view,
 )
+from tritonx.language.signatures import str_to_ty
 from tritonx.language.values import (
     slice,
     slice_type,

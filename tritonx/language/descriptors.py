@@ -14,7 +14,8 @@ from typing import Any
 from tritonx.kernel import active
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, int32, int64, str_to_ty
+from tritonx.language.dtypes import block_type, dtype, element_type_named, int32, int64
+from tritonx.language.memory import store
 from tritonx.language.tuples import tuple, tuple_type
 
 
@@ -136,7 +137,7 @@ class tensor_descriptor_type(tensor_descriptor_base_type):
         match = re.match(r"tensordesc<([^\[>]*)\[([^\]]*)\]", text)
         if match is None:
             raise ValueError(f"malformed descriptor type {text!r}; expected tensordesc<dtype[rows, columns]>")
-        return tensor_descriptor_type(block_type(str_to_ty(match[1]), [int(s) for s in match[2].split(",")]))
+        return tensor_descriptor_type(block_type(element_type_named(match[1]), [int(s) for s in match[2].split(",")]))
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -272,6 +273,4 @@ class block_pointer(base_value):
         _semantic: Any = None,
     ) -> Any:
         """See ``tl.store``."""
-        from tritonx.language.memory import store
-
         return store(self, value, mask, boundary_check, cache_modifier, eviction_policy, _semantic=_semantic)

@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 
 from tritonx.language.base import base_type
 from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.tensor import tensor
+from tritonx.runtime.dtype_names import TYPE_NAMES
 
 TRITON_MAX_TENSOR_NUMEL = 1048576
 """The most elements a block may have."""
@@ -127,8 +129,6 @@ class dtype(base_type):
         return [] if self.is_void() else [self]
 
     def rebuild(self, handles: Iterator[Any]) -> Any:
-        from tritonx.language.values import tensor
-
         return tensor(next(handles), self)
 
     # Predicates. Pointer and block types override the ones that differ.
@@ -397,8 +397,6 @@ def element_type(value: Any) -> Any:
         other = TypeError(f"{value!r} is no dtype")
         other.add_note("pass a dtype of the language, such as tl.float32")
         raise other
-    from tritonx.runtime.dtype_names import TYPE_NAMES
-
     names = {**_SHORT, **{t.name: t for t in _SHORT.values()}, **{n: _SHORT[short] for n, short in TYPE_NAMES.items()}}
     names |= {name: t for name, t in globals().items() if isinstance(t, dtype)}
     if value in names:
@@ -421,24 +419,8 @@ def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
     raise ValueError(f"Unsupported bitwidth {bits} and signedness {unwrap(signed)}")
 
 
-def str_to_ty(name: str, c: Any = None) -> Any:
-    """The type that a signature string names: ``*fp32``, ``*ki8`` (const), ``i32``, ``u1``, ``tensordesc<fp16[128,
-    64]>``, ``constexpr`` (with its value in ``c``), or a tuple of such strings."""
-    from tritonx.language.values import tensor_descriptor_type, tuple_type
-
-    if isinstance(name, tuple):
-        fields = getattr(type(name), "_fields", None)
-        values: Any = [None] * len(name) if c is None else c
-        return tuple_type([str_to_ty(n, v) for n, v in zip(name, values, strict=True)], fields)
-    if name == "constexpr":
-        from tritonx.language.constexpr import constexpr_type
-
-        return constexpr_type(c)
-    if name.startswith("*"):
-        const_pointer = name.startswith("*k")
-        return pointer_type(str_to_ty(name[2:] if const_pointer else name[1:]), const=const_pointer)
-    if name.startswith("tensordesc"):
-        return tensor_descriptor_type.parse(name)
+def element_type_named(name: str) -> dtype:
+    """The element type that a signature calls ``name`` (``fp16``, ``u8``). Raises KeyError."""
     if name not in _SHORT:
         raise KeyError(f"unknown type {name!r} in a signature")
     return _SHORT[name]

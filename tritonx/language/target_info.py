@@ -14,6 +14,7 @@ from typing import Any
 from tritonx.kernel import active
 from tritonx.language.builtin import TRITON_BUILTIN
 from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.runtime.targets import in_family
 
 
 def _target(semantic: Any) -> Any:
@@ -36,8 +37,6 @@ def _query(answer: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _in_family(backend: str, family: str, target: Any) -> bool:
-    from tritonx.runtime.targets import in_family
-
     return target.backend == backend and in_family(target, family)
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import tritonx.backends.registry as registry
 from tritonx.runtime.errors import UnsupportedArgument
 
 Facts = tuple[Any, Any, int]
@@ -162,8 +163,6 @@ def _data_ptr_location(tensor: Any) -> Location | None:
 
 def _interface_names() -> tuple[str, ...]:
     """Every attribute that a backend names; the host's last, because device arrays may offer both."""
-    import tritonx.backends.registry as registry
-
     names = {name for backend in registry.available().values() for name in backend.array_interfaces}
     return (*sorted(names - {HOST_INTERFACE}), HOST_INTERFACE)
 

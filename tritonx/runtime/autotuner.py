@@ -16,9 +16,11 @@ from typing import Any
 
 from tritonx.kernel.interface import KernelInterface
 from tritonx.runtime import knobs
+from tritonx.runtime.cache import get_cache_manager
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import AutotunerError, OutOfResources, PTXASError
 from tritonx.runtime.jit_function import JITFunction
+from tritonx.runtime.keys import compiler_key, environment_key
 
 __all__ = [
     "Autotuner",
@@ -202,9 +204,6 @@ class Autotuner(KernelInterface[Any]):
         if not tuning_key or any(config.pre_hook is not None for config in configs):
             bench()  # a hook may depend on anything, so its timings belong to this process
             return False
-        from tritonx.runtime.cache import get_cache_manager
-        from tritonx.runtime.keys import compiler_key, environment_key
-
         kernel = self.fn
         while not isinstance(kernel, JITFunction):
             kernel = kernel.fn

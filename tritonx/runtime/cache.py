@@ -30,6 +30,7 @@ from typing import Any
 
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import CorruptCacheEntry
+from tritonx.runtime.keys import compiler_key
 
 GROUP_PREFIX = "__grp__"
 _TOUCH_SECONDS = 3600.0
@@ -312,6 +313,4 @@ def clear(directory: str | None = None) -> list[Entry]:
 
 def triton_key() -> str:
     """Digest of the compiler itself: its sources and the versions of what it is built on."""
-    from tritonx.runtime.keys import compiler_key
-
     return compiler_key()

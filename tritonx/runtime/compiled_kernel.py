@@ -11,6 +11,7 @@ from tritonx.runtime.drivers import driver_of, find_backend
 from tritonx.runtime.errors import NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.kernel_metadata import make_metadata
 from tritonx.runtime.launch_hooks import LazyDict, launch_data
+from tritonx.runtime.specialize import specializer, watching
 
 if TYPE_CHECKING:
     from tritonx.runtime.sources import Source
@@ -243,8 +244,6 @@ class RawLauncher:
     """``run(grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter, exit, *args)``."""
 
     def __init__(self, kernel: CompiledKernel) -> None:
-        from tritonx.runtime.specialize import specializer, watching
-
         self._kernel = kernel
         self._keep = _run_time_positions(kernel)
         self._specialize = specializer(specialize=False)

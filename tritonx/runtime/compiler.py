@@ -18,7 +18,7 @@ from typing import Any
 
 import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Compilation, EmitStage, Options, Parameter, PassStage, Stage, Target
-from tritonx.runtime import knobs
+from tritonx.runtime import driver, knobs
 from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager
 from tritonx.runtime.compiled_kernel import AsmDict, CompiledKernel, StoredFile
 from tritonx.runtime.drivers import find_backend
@@ -61,8 +61,6 @@ class CompileTimes:
 
 def _resolve_target(target: Target | str | None) -> Target:
     if target is None:
-        from tritonx.runtime import driver
-
         return driver.get_active().get_current_target()
     if isinstance(target, str):
         return registry.parse_target(target)[1]

@@ -16,7 +16,6 @@ from typing import Any
 import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Driver, Target
 from tritonx.runtime import knobs
-from tritonx.runtime.benchmark import benchmarker
 from tritonx.runtime.device_array import DeviceArray, allocate
 from tritonx.runtime.drivers import adopt, driver_of, owner_of
 from tritonx.runtime.errors import NoBackend, NoDevice, StartedBeforeFork, TritonError
@@ -93,6 +92,8 @@ class ActiveDriver:
 
     def get_benchmarker(self) -> Callable[..., Any]:
         """``do_bench`` on these devices."""
+        from tritonx.runtime.benchmark import benchmarker
+
         return benchmarker(self.implementation)
 
     def get_empty_cache_for_benchmark(self) -> DeviceArray:

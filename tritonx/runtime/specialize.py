@@ -14,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+import tritonx.backends.registry as registry
+from tritonx.backends.api import Backend
+from tritonx.kernel.source import JITCallable
 from tritonx.runtime.arguments import ArraySource, Location, array_source, flag_bytes
 from tritonx.runtime.dtype_names import type_name
 from tritonx.runtime.errors import UnsupportedArgument
@@ -291,9 +294,6 @@ _NOWHERE: Location = ("", "", 0)
 
 def size_rule(location: Location | None) -> Callable[[int], tuple[str, ...]] | None:
     """The ``pointer_specialization`` of the backend at ``location``, None where it is the contract's empty one."""
-    import tritonx.backends.registry as registry
-    from tritonx.backends.api import Backend
-
     names = registry.serving(location) if location is not None else ()
     if not names:
         return None
@@ -317,8 +317,6 @@ def _constexpr(value: Any) -> tuple[ArgSpec, Any]:
 
 
 def _constexpr_or_refuse(value: Any) -> tuple[ArgSpec, Any]:
-    from tritonx.kernel.source import JITCallable
-
     if isinstance(value, JITCallable):
         return intern("constexpr", None, value), value
     raise UnsupportedArgument(

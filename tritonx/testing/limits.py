@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tritonx.runtime import driver
+from tritonx.runtime.dtype_names import ITEM_BYTES, type_name
 
 _SUBCORES = 4
 """Schedulers of a multiprocessor, each with its own arithmetic units."""
@@ -29,8 +30,6 @@ def get_dram_gbps(device: int | None = None) -> float:
 
 
 def _operand_bits(dtype: Any) -> int:
-    from tritonx.runtime.dtype_names import ITEM_BYTES, type_name
-
     return 8 * ITEM_BYTES[type_name(dtype)]
 
 

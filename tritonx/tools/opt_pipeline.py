@@ -8,7 +8,9 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from tritonx.backends.api import EmitStage, KernelImage
+from tritonx.backends.api import Compilation, EmitStage, KernelImage
+from tritonx.backends.registry import get_backend
+from tritonx.runtime.errors import TritonError
 from tritonx.tools.opt_diagnostics import Diagnostic, at_offset
 
 if TYPE_CHECKING:
@@ -145,10 +147,6 @@ class TargetStages:
 
 def find_target(text: str, options: Sequence[str]) -> TargetStages:
     """The stages of a target such as ``cuda:90``, with ``key=value`` compile options. Raises ``Diagnostic``."""
-    from tritonx.backends.api import Compilation
-    from tritonx.backends.registry import get_backend
-    from tritonx.runtime.errors import TritonError
-
     name, _, arch = text.partition(":")
     given = dict(_option(text) for text in options)
     try:

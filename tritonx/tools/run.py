@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tritonx.runtime.errors import InterpreterError
 from tritonx.tools import opt_input
 from tritonx.tools.opt_diagnostics import Diagnostic
 
@@ -161,8 +162,6 @@ def run(options: argparse.Namespace, stdin: Any, stdout: Any) -> int:
     from tritonx.interpreter.asynchronous import execute
     from tritonx.interpreter.compare import kernel_of
     from tritonx.interpreter.errors import InvalidLaunch
-    from tritonx.runtime.errors import InterpreterError
-
     name, text = opt_input.read(options.input, stdin)
     parsed = opt_input.parse(text, name, allow_unregistered=False)
     opt_input.check(parsed)

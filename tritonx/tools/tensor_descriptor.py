@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tritonx.runtime.dtype_names import ITEM_BYTES, type_name
+
 MAX_RANK = 5
 STRIDE_ALIGNMENT = 16
 """Bytes to which the base and all strides but the last must be aligned (Triton's rule, from the hardware's)."""
 
 
 def _item_bytes(base: Any) -> int:
-    from tritonx.runtime.dtype_names import ITEM_BYTES, type_name
-
     return ITEM_BYTES[type_name(base.dtype)]
 
 

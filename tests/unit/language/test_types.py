@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import tritonx.language as tl
 from tritonx.interpreter.function import interpreted
 from tritonx.kernel.active import OutsideKernelError
-from tritonx.language.dtypes import element_type, str_to_ty
+from tritonx.language.dtypes import element_type
+from tritonx.language.signatures import str_to_ty
 from tritonx.runtime.jit import jit
 
 ELEMENTS = [

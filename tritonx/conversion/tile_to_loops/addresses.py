@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from xdsl.ir import SSAValue
 
 from tritonx.conversion.llvm_text import vector
-from tritonx.conversion.tile_to_loops.emitter import Position
 from tritonx.conversion.tile_to_loops.index import (
     Atom,
     CarriedAtom,
@@ -22,6 +21,7 @@ from tritonx.conversion.tile_to_loops.index import (
     TensorAtom,
     varies_along,
 )
+from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.types import integer_bits, register_type
 from tritonx.conversion.tile_to_loops.writer import Lanes, LoopWriter
 from tritonx.ir.types import PointerType, element_type

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation, SSAValue
 
+from tritonx.conversion.tile_to_loops.constants import splat_constant
 from tritonx.conversion.tile_to_loops.emitter import row_major
 from tritonx.conversion.tile_to_loops.families import LOADS, VIEW_SOURCES, is_inline
 from tritonx.conversion.tile_to_loops.groups import Effect, Group, Reduction, opaque
@@ -125,8 +126,6 @@ class _Check:
                 self.visit(operand, dims)
 
     def row_major_unless_splat(self, value: SSAValue, dims: Dims) -> None:
-        from tritonx.conversion.tile_to_loops.constants import splat_constant
-
         if splat_constant(value.owner) is None:
             self.row_major(shape_of(value.type), dims)
 

@@ -14,13 +14,15 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tritonx.conversion.tile_to_loops.addresses import emit_polynomial
+from tritonx.conversion.tile_to_loops.collapse import collapsed_shape
 from tritonx.conversion.tile_to_loops.constants import splat_constant
 from tritonx.conversion.tile_to_loops.emitter import View, unsupported
 from tritonx.conversion.tile_to_loops.flatten import flat_types
-from tritonx.conversion.tile_to_loops.groups import Group, Plan
+from tritonx.conversion.tile_to_loops.groups import Effect, Group, Materialise, Plan
 from tritonx.conversion.tile_to_loops.in_place import conflicting, prefer_accumulators, prefer_carried
-from tritonx.conversion.tile_to_loops.loops import each_chunk, emit_group
+from tritonx.conversion.tile_to_loops.loops import each_chunk, emit_anchors, group_lanes, walk
 from tritonx.conversion.tile_to_loops.plan import Planner
+from tritonx.conversion.tile_to_loops.reduce import emit_reductions
 from tritonx.conversion.tile_to_loops.shape import copy_tile
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import register_type, type_bytes
@@ -52,6 +54,28 @@ def emit_block(
         elif not isinstance(item, TERMINATORS):
             emit_statement(e, item)
     return plan
+
+
+def emit_group(e: Emitter, group: Group) -> None:
+    """The loop nest of a group of the plan."""
+    written = {a.value for a in group.anchors if isinstance(a, Materialise)}
+    for value in written:
+        e.buffer_of(value)
+    e.writing = written
+    shape = collapsed_shape(e, group)
+    if group.axis is None:
+        alone = any(isinstance(a, Effect) and not isinstance(a.op, tile.StoreOp) for a in group.anchors)
+        lane, width = (-1, 0) if alone and not _vectorisable(group) else group_lanes(e, group, shape)
+        for position in walk(e, shape, lane, width):
+            emit_anchors(e, group, position)
+    else:
+        emit_reductions(e, group, shape)
+    e.writing = set()
+    e.fresh_chunk()
+
+
+def _vectorisable(group: Group) -> bool:
+    return all(not isinstance(a, Effect) or isinstance(a.op, tile.StoreOp | tile.AssertOp) for a in group.anchors)
 
 
 def emit_statement(e: Emitter, op: Operation) -> None:

@@ -22,9 +22,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.mathlib import Code
 from tritonx.conversion.tile_to_loops import convert
-from tritonx.conversion.tile_to_loops.emitter import Position, View, unsupported
+from tritonx.conversion.tile_to_loops.emitter import Position, View
 from tritonx.conversion.tile_to_loops.loops import chunk_width, each_chunk
-from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import (
     integer_bits,
     is_float,
@@ -34,7 +33,6 @@ from tritonx.conversion.tile_to_loops.types import (
 )
 from tritonx.conversion.tile_to_loops.writer import Lanes, Phis
 from tritonx.dialects import tile
-from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.types import element_type, f32, f64, i32, shape_of
 
 if TYPE_CHECKING:
@@ -295,18 +293,6 @@ def _matrix(e: Emitter, view: View, batch: str | None) -> Matrix:
     return Matrix(pointer, view.type, view.strides[1], view.strides[2])
 
 
-def _dot(e: Emitter, op: tile.DotOp) -> None:
-    element = element_type(op.a.type)
-    if is_float(element) and element == f32 and op.inputPrecision.value.data != InputPrecision.IEEE:
-        from tritonx.conversion.tile_to_loops.split_dot import dot_in_parts
-
-        dot_in_parts(e, op)
-        return
-    a = operand_view(e, op.a)
-    b = with_columns_together(e, operand_view(e, op.b), shape_of(op.b.type))
-    product_of(e, op, a, b)
-
-
 def product_of(e: Emitter, op: Operation, a: View, b: View, k: int | None = None) -> None:
     """c + a·b into the op's result; f16 results are accumulated in f32 and rounded once. `k` where the type does not
     say it.
@@ -364,22 +350,3 @@ def each_product(
             lambda i, j, x: store((batch, i, j), x),
             compute,
         )
-
-
-def _dot_scaled(e: Emitter, op: tile.DotScaledOp) -> None:
-    from tritonx.conversion.tile_to_loops.scaled_dot import dot_scaled
-
-    dot_scaled(e, op)
-
-
-STATEMENTS: dict[type[Operation], StatementRule] = {tile.DotOp: _dot, tile.DotScaledOp: _dot_scaled}
-
-__all__ = [
-    "STATEMENTS",
-    "copy_as",
-    "each_product",
-    "operand_view",
-    "product_of",
-    "unsupported",
-    "with_columns_together",
-]

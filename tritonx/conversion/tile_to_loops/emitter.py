@@ -20,8 +20,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.llvm_writer import Module
+from tritonx.conversion.tile_to_loops.addresses import evaluate_form
 from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.conversion.tile_to_loops.isa import HostIsa
+from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.types import (
     element_bytes,
     memory_type,
@@ -35,18 +37,6 @@ from tritonx.ir.types import PointerType, element_type, f32, is_tensor, shape_of
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.branches import Body
     from tritonx.conversion.tile_to_loops.tables import Tables
-
-
-@dataclass(frozen=True)
-class Position:
-    """``index[d]`` is lane 0's i64 index along dimension d; lanes are consecutive along ``lane`` (-1: no lanes)."""
-
-    index: tuple[str, ...]
-    lane: int = -1
-    width: int = 0
-
-    def with_index(self, index: tuple[str, ...], lane: int) -> Position:
-        return Position(index, lane, self.width if lane >= 0 else 0)
 
 
 @dataclass(frozen=True)
@@ -190,8 +180,6 @@ class Emitter:
         """Evaluate the definition of a tile, without looking for it in memory."""
         op = value.owner
         if not isinstance(op, Operation) or op.regions:
-            from tritonx.conversion.tile_to_loops.addresses import evaluate_form
-
             form = self.index.form(value)
             assert form is not None, f"{value} was not put into memory"
             return evaluate_form(self, form, value, position)

@@ -9,7 +9,8 @@ from xdsl.ir import Operation
 
 from tritonx.conversion.tile_to_loops import libdevice
 from tritonx.conversion.tile_to_loops.control import emit_region
-from tritonx.conversion.tile_to_loops.emitter import Position, unsupported
+from tritonx.conversion.tile_to_loops.emitter import unsupported
+from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.tables import ElementwiseRule, StatementRule
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile

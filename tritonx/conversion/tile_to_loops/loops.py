@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
 
-from tritonx.conversion.tile_to_loops.collapse import collapsed_shape
-from tritonx.conversion.tile_to_loops.emitter import Position
 from tritonx.conversion.tile_to_loops.families import LOADS, is_inline
 from tritonx.conversion.tile_to_loops.groups import Compute, Effect, Group, Materialise
+from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.types import element_bytes, integer_bits
 from tritonx.dialects import arith, tile
 from tritonx.ir.types import PointerType, element_type, is_tensor, shape_of
@@ -52,29 +51,6 @@ def walk(e: Emitter, shape: tuple[int, ...], lane: int, width: int) -> Iterator[
 
 
 # ---- groups
-
-
-def emit_group(e: Emitter, group: Group) -> None:
-    written = {a.value for a in group.anchors if isinstance(a, Materialise)}
-    for value in written:
-        e.buffer_of(value)
-    e.writing = written
-    shape = collapsed_shape(e, group)
-    if group.axis is None:
-        alone = any(isinstance(a, Effect) and not isinstance(a.op, tile.StoreOp) for a in group.anchors)
-        lane, width = (-1, 0) if alone and not _vectorisable(group) else group_lanes(e, group, shape)
-        for position in walk(e, shape, lane, width):
-            emit_anchors(e, group, position)
-    else:
-        from tritonx.conversion.tile_to_loops.reduce import emit_reductions
-
-        emit_reductions(e, group, shape)
-    e.writing = set()
-    e.fresh_chunk()
-
-
-def _vectorisable(group: Group) -> bool:
-    return all(not isinstance(a, Effect) or isinstance(a.op, tile.StoreOp | tile.AssertOp) for a in group.anchors)
 
 
 def emit_anchors(e: Emitter, group: Group, position: Position) -> None:

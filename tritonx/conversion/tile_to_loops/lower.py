@@ -17,11 +17,11 @@ from tritonx.conversion.tile_to_loops import (
     branches,
     control,
     debug,
-    dot,
     elementwise,
     entry,
     external,
     memory,
+    products,
     program,
     scan,
     shape,
@@ -47,7 +47,7 @@ TABLES = Tables(
         **program.STATEMENTS,
         **shape.STATEMENTS,
         **memory.STATEMENTS,
-        **dot.STATEMENTS,
+        **products.STATEMENTS,
         **scan.STATEMENTS,
         **atomic.STATEMENTS,
         **debug.STATEMENTS,
@@ -55,6 +55,7 @@ TABLES = Tables(
         **control.STATEMENTS,
         **branches.STATEMENTS,
     },
+    region=control.emit_region,
 )
 
 

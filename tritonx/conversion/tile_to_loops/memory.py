@@ -22,8 +22,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.tile_to_loops.addresses import element_address, emit_polynomial, evaluate_form
 from tritonx.conversion.tile_to_loops.constants import literal
-from tritonx.conversion.tile_to_loops.emitter import Position, unsupported
+from tritonx.conversion.tile_to_loops.emitter import unsupported
 from tritonx.conversion.tile_to_loops.index import Form, IndexAtom, Polynomial, ScalarAtom, TensorAtom, varies_along
+from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.tables import EffectRule, InlineRule, StatementRule
 from tritonx.conversion.tile_to_loops.types import memory_type, register_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes

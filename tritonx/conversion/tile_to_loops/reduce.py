@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.conversion.llvm_text import vector
-from tritonx.conversion.tile_to_loops.emitter import Position, View
+from tritonx.conversion.tile_to_loops.emitter import View
 from tritonx.conversion.tile_to_loops.groups import Group, Reduction
 from tritonx.conversion.tile_to_loops.loops import emit_anchors, group_lanes
+from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.types import register_type
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
@@ -87,12 +88,10 @@ def _combine_vectors(e: Emitter, block: Block, args: Parts) -> Parts:
 
 def _combine_each(e: Emitter, block: Block, args: Parts, elements: list[Attribute], width: int) -> Parts:
     """A region with control flow or calls runs once a lane."""
-    from tritonx.conversion.tile_to_loops.control import emit_region
-
     def one(scalars: list[str]) -> list[str]:
         for argument, text in zip(block.args, scalars, strict=True):
             e.values[argument] = (text,)
-        return [r[0] for r in emit_region(e, block)]
+        return [r[0] for r in e.tables.region(e, block)]
 
     if not width:
         return [Lanes(t, 0) for t in one([a.text for a in args])]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation
 
 from tritonx.conversion.llvm_text import vector
-from tritonx.conversion.tile_to_loops.emitter import Position
 from tritonx.conversion.tile_to_loops.loops import chunk_width, last_wide_dimension
+from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.reduce import Parts, combine
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import element_bytes, register_type

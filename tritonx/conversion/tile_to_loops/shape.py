@@ -10,8 +10,10 @@ from xdsl.ir import Operation, SSAValue
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.tile_to_loops.addresses import evaluate_form, lane_numbers
 from tritonx.conversion.tile_to_loops.constants import dense_elements, literal, splat_constant
-from tritonx.conversion.tile_to_loops.emitter import Position, View, row_major
+from tritonx.conversion.tile_to_loops.emitter import View, row_major
 from tritonx.conversion.tile_to_loops.groups import opaque
+from tritonx.conversion.tile_to_loops.loops import each_chunk
+from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.tables import EffectRule, InlineRule, StatementRule
 from tritonx.conversion.tile_to_loops.types import integer_bits, memory_type, register_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes
@@ -171,8 +173,6 @@ def _cat(e: Emitter, op: tile.CatOp) -> None:
 
 def copy_tile(e: Emitter, source: SSAValue, target: View) -> None:
     """Evaluate a tile chunk by chunk into `target`."""
-    from tritonx.conversion.tile_to_loops.loops import each_chunk
-
     for position in each_chunk(e, shape_of(source.type), type_bytes(target.type)):
         e.store_view(target, position, e.evaluate(source, position))
     e.fresh_chunk()
@@ -208,8 +208,6 @@ def _histogram(e: Emitter, op: tile.HistogramOp) -> None:
         w.line(f"store i32 {w.inst(f'add i32 {old}, 1')}, ptr {slot}, align 4")
     e.fresh_chunk()
     source = View(table, i32, (1,))
-    from tritonx.conversion.tile_to_loops.loops import each_chunk
-
     for position in each_chunk(e, (bins,), 4):
         counts = e.load_view(source, position)
         if element_type(op.results[0].type) != i32:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.conversion.tile_to_loops.writer import Lanes
 
 if TYPE_CHECKING:
-    from tritonx.conversion.tile_to_loops.emitter import Emitter, Position
+    from tritonx.conversion.tile_to_loops.emitter import Emitter
+    from tritonx.conversion.tile_to_loops.position import Position
 
 InlineRule = Callable[["Emitter", Any, SSAValue, "Position"], Lanes]
 """(emitter, op, which result, position) → its elements there."""
@@ -26,9 +27,14 @@ StatementRule = Callable[["Emitter", Any], None]
 """(emitter, op): an op that is emitted on its own."""
 
 
+RegionRule = Callable[["Emitter", Block], list[tuple[str, ...]]]
+"""(emitter, a region's block): emit it in place; the values of its terminator."""
+
+
 @dataclass(frozen=True)
 class Tables:
     inline: Mapping[type[Operation], InlineRule]
     elementwise: Mapping[type[Operation], ElementwiseRule]
     effects: Mapping[type[Operation], EffectRule]
     statements: Mapping[type[Operation], StatementRule]
+    region: RegionRule

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tritonx.dialects.arith import AddiOp, CmpiOp, RemSIOp, SelectOp, SubiOp
+from tritonx.dialects.llvm import LICM_DISABLED
 from tritonx.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.branches import poison
@@ -228,8 +229,6 @@ def loop_attributes(iterable: Any) -> dict[str, Attribute]:
 
 def licm_disabled() -> dict[str, Attribute]:
     """Keeps loop-invariant code in its loop."""
-    from tritonx.dialects.llvm import LICM_DISABLED
-
     return {"llvm.loop_annotation": LICM_DISABLED}
 
 

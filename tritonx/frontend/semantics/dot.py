@@ -21,6 +21,7 @@ from tritonx.language.dtypes import (
     uint8,
 )
 from tritonx.language.values import tensor
+from tritonx.runtime import knobs
 
 _OPERANDS = (int8, uint8, float16, bfloat16, float32, float64)
 _PRECISIONS = {
@@ -129,8 +130,6 @@ class DotSemantics(CastSemantics):
 
 
 def _environment_default() -> str | None:
-    from tritonx.runtime import knobs
-
     return knobs.language.fp32_default
 
 

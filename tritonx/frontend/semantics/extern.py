@@ -13,8 +13,9 @@ from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.library import COMPOSED
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import dtype, int1, str_to_ty
+from tritonx.language.dtypes import dtype, int1
 from tritonx.language.libdevice_table import overloads as generic_overloads
+from tritonx.language.signatures import str_to_ty
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as language_tuple
 from tritonx.runtime.targets import extern_functions

@@ -14,13 +14,13 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from tritonx.runtime.targets import language_module
+
 
 def __getattr__(name: str) -> Any:
     if name == "libdevice":
         return import_module("tritonx.language.extra.libdevice")
     if not name.startswith("_"):
-        from tritonx.runtime.targets import language_module
-
         if (module := language_module(name)) is not None:
             return module
     raise AttributeError(
@@ -36,7 +36,6 @@ class _BackendModules(Loader):
         package, _, name = fullname.rpartition(".")
         if package != __name__:
             return None
-        from tritonx.runtime.targets import language_module
 
         return None if language_module(name) is None else ModuleSpec(fullname, cls(), is_package=True)
 

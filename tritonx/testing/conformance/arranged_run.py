@@ -15,6 +15,8 @@ from tritonx.interpreter.machine import interpret
 from tritonx.ir.text import print_module
 from tritonx.ir.verify import verify
 from tritonx.runtime import driver
+from tritonx.runtime.arrays import to_device
+from tritonx.runtime.compiler import compile
 from tritonx.runtime.drivers import driver_of
 from tritonx.testing.conformance.arrangement import Arranged, Arrangement, Placed, arrange
 from tritonx.testing.conformance.case import Array, Case
@@ -84,9 +86,6 @@ def rewritten(arranged: Arranged, options: Options | None = None, target: Target
 
 def _launch(arranged: Arranged, bound: Bound, device: BackendDevice, options: Options) -> list[Array]:
     """Compile the module as a file of ``tt``, launch it, and give back the memory of the array arguments."""
-    from tritonx.runtime.arrays import to_device
-    from tritonx.runtime.compiler import compile
-
     driver.set_active(device.backend)
     try:
         with tempfile.TemporaryDirectory(prefix="tritonx-arranged-") as folder:

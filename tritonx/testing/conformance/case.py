@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import ml_dtypes
 import numpy as np
 
 from tritonx.runtime.jit import JITFunction
@@ -115,8 +116,6 @@ def _bits(array: Array) -> Array:
 
 def format_of(dtype: Any) -> Any:
     """The limits of a floating-point format (``ml_dtypes.finfo``)."""
-    import ml_dtypes
-
     return cast(Any, ml_dtypes).finfo(dtype)
 
 

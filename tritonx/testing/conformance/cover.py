@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -29,8 +30,6 @@ class Cover:
     def zipped(self, *parameters: Sequence[T]) -> list[tuple[T, ...]]:
         """Tuples of one value of each parameter: all of them, or as many as the longest has, the others repeating."""
         if self.full:
-            from itertools import product
-
             return list(dict.fromkeys(product(*parameters)))
         longest = max(len(p) for p in parameters)
         return [tuple(p[i % len(p)] for p in parameters) for i in range(longest)]

@@ -10,7 +10,10 @@ import numpy as np
 
 from tritonx.backends import registry
 from tritonx.backends.api import Backend, Compilation, Options, PassStage, Target, run_stages
+from tritonx.interpreter.function import interpreted
+from tritonx.interpreter.launch import bind, launch
 from tritonx.runtime import driver
+from tritonx.runtime.arrays import to_device
 from tritonx.runtime.drivers import driver_of
 from tritonx.testing.conformance.case import Array, Case, Mismatch, Output, Trial
 
@@ -69,8 +72,6 @@ class Interpreter:
     name = "interpreter"
 
     def run(self, case: Case, trial: Trial) -> list[Array]:
-        from tritonx.interpreter.launch import launch
-
         args = host_arguments(trial)
         launch(case.kernel, trial.grid, *args, **trial.constants)
         return _outputs(trial, args)
@@ -88,8 +89,6 @@ class PythonLines:
     name = "python"
 
     def run(self, case: Case, trial: Trial) -> list[Array]:
-        from tritonx.interpreter.function import interpreted
-
         args = host_arguments(trial)
         interpreted(case.kernel)[trial.grid](*args, **trial.constants)
         return _outputs(trial, args)
@@ -111,8 +110,6 @@ class BackendDevice:
         self.target = driver_of(backend).current_target()
 
     def run(self, case: Case, trial: Trial) -> list[Array]:
-        from tritonx.runtime.arrays import to_device
-
         driver.set_active(self.backend)
         try:
             args = host_arguments(trial)
@@ -130,8 +127,6 @@ class BackendDevice:
         return unsupported(case, self.backend, self.target)
 
     def usable(self) -> bool:
-        from tritonx.runtime.arrays import to_device
-
         try:
             return self.on_host or bool(to_device(np.ones(1), backend=self.name).numpy()[0] == 1)
         except Exception:
@@ -150,8 +145,6 @@ class CompileOnly:
 
     def compile(self, case: Case, trial: Trial) -> tuple[dict[str, Any], Compilation]:
         """The artifact of each stage, by name. Raises what the compile raises."""
-        from tritonx.interpreter.launch import bind
-
         options = options_for(case, self.backend, self.target)
         module = bind(case.kernel, host_arguments(trial), dict(trial.constants), options, self.target).module
         compilation = Compilation(self.target, options)
@@ -175,7 +168,6 @@ class Executed:
 
     def run(self, case: Case, trial: Trial) -> list[Array]:
         from tritonx.interpreter.asynchronous import Setting, Warps, execute
-        from tritonx.interpreter.launch import bind
         from tritonx.ir.pipeline import run_passes
 
         args = host_arguments(trial)

@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tritonx.frontend.errors import CompilationError
+from tritonx.ir.failure import PassFailure
+from tritonx.testing.conformance.arranged_run import NotArranged, check_arranged
+from tritonx.testing.conformance.arrangement import parted
+from tritonx.testing.conformance.case import Mismatch
+from tritonx.testing.conformance.device import check, find
 from tritonx.testing.conformance.patience import Patience
+from tritonx.testing.conformance.suite import cases
 
 SECONDS = 120.0
 """How long one case may take: of its process's own time, however busy the machine is, or of waiting for something that
@@ -117,10 +124,6 @@ def _lines(channel: int, patience: Patience) -> Iterator[str | None]:
 
 def serve() -> None:
     """In the child: run the cases named on standard input, a line of JSON for each."""
-    from tritonx.testing.conformance.arrangement import parted
-    from tritonx.testing.conformance.device import find
-    from tritonx.testing.conformance.suite import cases
-
     known = {case.name: case for case in cases()}
     channel, seed = int(sys.argv[1]), int(sys.argv[3])
     device = find(sys.argv[2])
@@ -138,10 +141,6 @@ def serve() -> None:
 
 def outcome(case: Any, device: Any, seed: int, arrangement: Any = None) -> tuple[str, str]:
     """What running ``case`` in this process gives, as it is or in an arrangement: (kind, message)."""
-    from tritonx.testing.conformance.arranged_run import NotArranged, check_arranged
-    from tritonx.testing.conformance.case import Mismatch
-    from tritonx.testing.conformance.device import check
-
     reason = device.unsupported(case)
     if reason is not None:
         return "skipped", reason
@@ -166,14 +165,9 @@ def outcome(case: Any, device: Any, seed: int, arrangement: Any = None) -> tuple
 def is_too_long(problem: Exception) -> bool:
     """Whether the compiler refuses a program for its length alone: fewer warps, and the arithmetic of an arrangement,
     can make one too long."""
-    from tritonx.ir.failure import PassFailure
-
     return isinstance(problem, PassFailure) and "max_instructions=" in problem.hint
 
 
 def is_refusal(problem: Exception) -> bool:
     """Whether the compiler says that the target cannot do this, rather than failing at it."""
-    from tritonx.frontend.errors import CompilationError
-    from tritonx.ir.failure import PassFailure
-
     return isinstance(problem, CompilationError) or (isinstance(problem, PassFailure) and not problem.internal)

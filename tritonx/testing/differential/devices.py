@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from tritonx.backends import registry
+from tritonx.interpreter.function import interpreted
 from tritonx.runtime import driver
+from tritonx.runtime.arrays import to_device
 from tritonx.runtime.drivers import driver_of
 from tritonx.testing.conformance.case import Array
 from tritonx.testing.conformance.device import HOST
@@ -35,8 +37,6 @@ def launcher(device: str) -> Launch:
 
 
 def _lines(kernel: Any, arrays: list[Array]) -> list[Array]:
-    from tritonx.interpreter.function import interpreted
-
     interpreted(kernel)[(1,)](*arrays)
     return arrays
 
@@ -47,8 +47,6 @@ def _on(name: str) -> Launch:
     on_host = HOST in backend.dlpack_device_types
 
     def launch(kernel: Any, arrays: list[Array]) -> list[Array]:
-        from tritonx.runtime.arrays import to_device
-
         driver.set_active(backend)
         try:
             args: list[Any] = list(arrays) if on_host else [to_device(a, backend=name) for a in arrays]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tritonx.interpreter.launch import launch
 from tritonx.testing.conformance.case import Array, Mismatch, Part, compare, is_float
 from tritonx.testing.differential.differences import ignored
 from tritonx.testing.differential.kernels import NAMES, Arguments, arguments, function
@@ -35,8 +36,6 @@ class Failure:
 
 def reference(kernel: Any, given: Arguments) -> list[Array]:
     """What the interpreter leaves in the outputs."""
-    from tritonx.interpreter.launch import launch
-
     arrays = given.fresh()
     launch(kernel, (1,), *arrays)
     return arrays[len(given.operands) :]

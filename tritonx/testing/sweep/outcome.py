@@ -11,7 +11,9 @@ from typing import Any
 
 from tritonx.backends import registry
 from tritonx.backends.api import Compilation, EmitStage, Stage, run_stages
+from tritonx.ir.verify import verify
 from tritonx.runtime.errors import MissingLibrary, OutOfResources
+from tritonx.runtime.sources import ASTSource
 from tritonx.testing.sweep.programs import Program, programs
 
 NOT_PARSED = "LLVM IR parsing error"
@@ -40,9 +42,6 @@ def outcome(program: Program, target: str, *, tools: bool = False) -> tuple[str,
 
 def _compile(kernel: Any, program: Program, target: str, tools: bool) -> None:
     """To the end with ``tools``, without them up to the code that takes none."""
-    from tritonx.ir.verify import verify
-    from tritonx.runtime.sources import ASTSource
-
     backend, parsed = registry.parse_target(target)
     options = backend.parse_options(parsed, {})
     module = ASTSource(kernel, program.signature, {}).make_module(parsed, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tritonx.conversion.tile_to_loops import collapse, loops
+from tritonx.conversion.tile_to_loops import collapse, control
 from tritonx.conversion.tile_to_loops.isa import AVX512
 from tritonx.conversion.tile_to_loops.lower import lower_module
 from tritonx.ir.text import parse_module
@@ -19,7 +19,7 @@ def shapes(module: ModuleOp, monkeypatch: object) -> list[tuple[int, ...]]:
         found.append(original(e, group))  # pyright: ignore[reportArgumentType]
         return found[-1]
 
-    monkeypatch.setattr(loops, "collapsed_shape", record)  # pyright: ignore[reportAttributeAccessIssue]
+    monkeypatch.setattr(control, "collapsed_shape", record)  # pyright: ignore[reportAttributeAccessIssue]
     lower_module(module, AVX512, data_layout="", fuse=False)
     return found
 

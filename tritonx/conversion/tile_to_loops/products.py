@@ -1,0 +1,33 @@
+"""Which way a product is emitted: as it stands (`dot`), in parts of another type (`split_dot`), or scaled
+(`scaled_dot`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation
+
+from tritonx.conversion.tile_to_loops.dot import operand_view, product_of, with_columns_together
+from tritonx.conversion.tile_to_loops.scaled_dot import dot_scaled
+from tritonx.conversion.tile_to_loops.split_dot import dot_in_parts
+from tritonx.conversion.tile_to_loops.tables import StatementRule
+from tritonx.conversion.tile_to_loops.types import is_float
+from tritonx.dialects import tile
+from tritonx.dialects.tile.enums import InputPrecision
+from tritonx.ir.types import element_type, f32, shape_of
+
+if TYPE_CHECKING:
+    from tritonx.conversion.tile_to_loops.emitter import Emitter
+
+
+def _dot(e: Emitter, op: tile.DotOp) -> None:
+    element = element_type(op.a.type)
+    if is_float(element) and element == f32 and op.inputPrecision.value.data != InputPrecision.IEEE:
+        dot_in_parts(e, op)
+        return
+    a = operand_view(e, op.a)
+    b = with_columns_together(e, operand_view(e, op.b), shape_of(op.b.type))
+    product_of(e, op, a, b)
+
+
+STATEMENTS: dict[type[Operation], StatementRule] = {tile.DotOp: _dot, tile.DotScaledOp: dot_scaled}

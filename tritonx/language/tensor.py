@@ -1,0 +1,190 @@
+"""``tensor``: a scalar or a block.
+
+Operators and methods name a method of the semantics; they take it from ``_semantic`` where the compiler calls them, and
+otherwise from the running interpreter (``tritonx.kernel.active``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from tritonx.kernel import active
+from tritonx.language.base import base_value
+from tritonx.language.constexpr import constexpr
+from tritonx.language.creation import cast
+from tritonx.language.tuples import tuple
+
+if TYPE_CHECKING:
+    from tritonx.language.dtypes import dtype
+
+_ELEMENTWISE = "tritonx.language.elementwise"
+_STANDARD = "tritonx.language.standard"
+_MEMORY = "tritonx.language.memory"
+_ATOMIC = "tritonx.language.atomic"
+_SHAPE = "tritonx.language.shape"
+_REDUCE = "tritonx.language.reduce"
+_MATH = "tritonx.language.math"
+_SORT = "tritonx.language.sort"
+
+MEMBERS: dict[str, str] = {
+    "cast": "tritonx.language.creation",
+    "advance": _MEMORY, "store": _MEMORY,
+    "broadcast_to": _SHAPE, "expand_dims": _SHAPE, "permute": _SHAPE, "reshape": _SHAPE, "split": _SHAPE,
+    "trans": _SHAPE, "view": _SHAPE, "gather": _SHAPE, "item": _SHAPE, "ravel": _STANDARD,
+    "associative_scan": _REDUCE, "reduce": _REDUCE, "histogram": _REDUCE,
+    "argmax": _STANDARD, "argmin": _STANDARD, "max": _STANDARD, "min": _STANDARD, "sum": _STANDARD,
+    "xor_sum": _STANDARD, "reduce_or": _STANDARD, "cumsum": _STANDARD, "cumprod": _STANDARD, "cdiv": _STANDARD,
+    "sigmoid": _STANDARD, "softmax": _STANDARD, "sort": _SORT, "flip": _SORT,
+    "atomic_add": _ATOMIC, "atomic_and": _ATOMIC, "atomic_cas": _ATOMIC, "atomic_max": _ATOMIC, "atomic_min": _ATOMIC,
+    "atomic_or": _ATOMIC, "atomic_xchg": _ATOMIC, "atomic_xor": _ATOMIC,
+    "abs": _MATH, "ceil": _MATH, "cos": _MATH, "erf": _MATH, "exp": _MATH, "exp2": _MATH, "floor": _MATH, "log": _MATH,
+    "log2": _MATH, "rsqrt": _MATH, "sin": _MATH, "sqrt": _MATH, "sqrt_rn": _MATH,
+}  # fmt: skip
+"""The functions that are methods of a tensor too, and where each is defined."""
+
+
+class BoundMember:
+    """``x.sum``: a function of the language whose first argument is ``receiver``. Code generators look inside;
+    Python calls it.
+    """
+
+    __slots__ = ("function", "receiver")
+
+    def __init__(self, function: Any, receiver: base_value):
+        self.function = function
+        self.receiver = receiver
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(self.receiver, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<method of {self.receiver}: {self.function!r}>"
+
+
+def _binary(method: str) -> Callable[..., Any]:
+    def operator(self: tensor, other: Any, _semantic: Any = None) -> Any:
+        semantic = active.current("an operator") if _semantic is None else _semantic
+        return getattr(semantic, method)(self, other)
+
+    return operator
+
+
+def _reflected(method: str) -> Callable[..., Any]:
+    def operator(self: tensor, other: Any, _semantic: Any = None) -> Any:
+        semantic = active.current("an operator") if _semantic is None else _semantic
+        return getattr(semantic, method)(other, self)
+
+    return operator
+
+
+def _unary(method: str) -> Callable[..., Any]:
+    def operator(self: tensor, _semantic: Any = None) -> Any:
+        semantic = active.current("an operator") if _semantic is None else _semantic
+        return getattr(semantic, method)(self)
+
+    return operator
+
+
+class tensor(base_value):
+    """A scalar (``type`` is an element or pointer type) or a block (``block_type``): one handle.
+
+    ``dtype`` is the type of an element; for pointers that is the pointer type.
+    """
+
+    __slots__ = ("dtype", "handle", "type")
+
+    handle: Any
+    type: dtype  # pyright: ignore[reportIncompatibleVariableOverride]  # a property of other values
+    dtype: dtype
+
+    def __init__(self, handle: Any, type: dtype):
+        self.handle = handle
+        self.type = type
+        self.dtype = type.scalar
+
+    def handles(self) -> list[Any]:
+        return [self.handle]
+
+    @property
+    def shape(self) -> tuple:
+        """The block's extents as constexprs; ``()`` for a scalar."""
+        return tuple([constexpr(s) for s in self.type.shape])
+
+    @property
+    def numel(self) -> constexpr:
+        return constexpr(prod(self.type.shape))
+
+    @property
+    def T(self) -> Any:
+        """The transpose of a 2-D block."""
+        return active.current("T").permute(self, (1, 0))
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(f'constexpr[{s}]' for s in self.type.shape)}]"
+
+    def __repr__(self) -> str:
+        data = getattr(self.handle, "data", None)  # the interpreter's handles carry the numbers: debuggers show them
+        return str(self) if data is None else f"{self}({data})"
+
+    def to(self, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None) -> Any:
+        """Cast; see ``tl.cast``."""
+        return cast(self, dtype, fp_downcast_rounding, bitcast, _semantic=_semantic)
+
+    def logical_and(self, other: Any, _semantic: Any = None) -> Any:
+        """Elementwise ``and`` of 1-bit values."""
+        return (_semantic or active.current("logical_and")).logical_and(self, other)
+
+    def logical_or(self, other: Any, _semantic: Any = None) -> Any:
+        """Elementwise ``or`` of 1-bit values."""
+        return (_semantic or active.current("logical_or")).logical_or(self, other)
+
+    def __getitem__(self, index: Any, _semantic: Any = None) -> Any:
+        return (_semantic or active.current("indexing")).index(self, index)
+
+    def __getattr__(self, name: str) -> BoundMember:
+        module = MEMBERS.get(name)
+        if module is None:
+            raise AttributeError(f"'tensor' object has no attribute {name!r}")
+        return BoundMember(getattr(import_module(module), name), self)
+
+    __iter__ = None  # indexing does not make a tensor a sequence
+
+    # What Python asks of a value that it branches on or counts with: only a running program can say.
+
+    def __bool__(self) -> bool:
+        return bool(active.current("the truth of a tensor").host_value(self))
+
+    def __int__(self) -> int:
+        return int(active.current("int()").host_value(self))
+
+    def __float__(self) -> float:
+        return float(active.current("float()").host_value(self))
+
+    def __index__(self) -> int:
+        return int(active.current("an index").host_value(self))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    __add__, __radd__ = _binary("add"), _reflected("add")
+    __sub__, __rsub__ = _binary("sub"), _reflected("sub")
+    __mul__, __rmul__ = _binary("mul"), _reflected("mul")
+    __truediv__, __rtruediv__ = _binary("truediv"), _reflected("truediv")
+    __floordiv__, __rfloordiv__ = _binary("floordiv"), _reflected("floordiv")
+    __mod__, __rmod__ = _binary("mod"), _reflected("mod")
+    __and__, __rand__ = _binary("and_"), _reflected("and_")
+    __or__, __ror__ = _binary("or_"), _reflected("or_")
+    __xor__, __rxor__ = _binary("xor_"), _reflected("xor_")
+    __lshift__, __rlshift__ = _binary("shl"), _reflected("shl")
+    __rshift__, __rrshift__ = _binary("shr"), _reflected("shr")
+    __lt__, __rlt__ = _binary("less_than"), _reflected("less_than")
+    __le__, __rle__ = _binary("less_equal"), _reflected("less_equal")
+    __gt__, __rgt__ = _binary("greater_than"), _reflected("greater_than")
+    __ge__, __rge__ = _binary("greater_equal"), _reflected("greater_equal")
+    __eq__, __req__ = _binary("equal"), _reflected("equal")
+    __ne__, __rne__ = _binary("not_equal"), _reflected("not_equal")
+    __neg__, __invert__, __not__ = _unary("minus"), _unary("invert"), _unary("not_")
+    __pos__ = _unary("plus")
