@@ -25,6 +25,7 @@ from tritonx.ir.pipeline import pass_context, run_emit_stage, run_pass_stage
 from tritonx.ir.text import parse_module
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
+from tritonx.transforms.gpu.insert_fences import InsertFences
 
 pytestmark = pytest.mark.peer
 if importlib.util.find_spec("triton") is None:
@@ -105,7 +106,7 @@ def test_issues_what_triton_issues(programs):
 def executed(text: str, launch: Launch, number: int) -> tuple[Any, list[str]]:
     """The output after a run in the machine, our memory and barriers in the program; and what was reported."""
     module = parse_module(text)
-    for one in (AllocateSharedMemory(SHARED_BYTES), InsertBarriers()):
+    for one in (AllocateSharedMemory(SHARED_BYTES), InsertFences(), InsertBarriers()):
         one.apply(pass_context(), module)
     args = [a.copy() if hasattr(a, "copy") else a for a in launch.args]
     landing = list(Landing)[number % 3]

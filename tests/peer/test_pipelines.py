@@ -31,6 +31,7 @@ from tritonx.ir.text import parse_module
 from tritonx.ir.verify import verify
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
+from tritonx.transforms.gpu.insert_fences import InsertFences
 
 pytestmark = pytest.mark.peer
 if importlib.util.find_spec("triton") is None:
@@ -97,7 +98,7 @@ def test_runs_without_a_report(case: Case, texts: dict[str, str]) -> None:
 def placed(text: str, name: str) -> ModuleOp:
     """The module with its memory placed and barriers between its warps, by our passes."""
     module = parse_module(text, name)
-    for one in (AllocateSharedMemory(SHARED_BYTES), InsertBarriers()):
+    for one in (AllocateSharedMemory(SHARED_BYTES), InsertFences(), InsertBarriers()):
         one.apply(pass_context(), module)
     verify(module)
     return module

@@ -47,6 +47,7 @@ PASSES: dict[str, str] = {
     "make-room": "tritonx.transforms.gpu.make_room:MakeRoom",
     "allocate-shared-memory": "tritonx.transforms.gpu.allocate_shared_memory:AllocateSharedMemory",
     "allocate-global-scratch": "tritonx.transforms.gpu.allocate_global_scratch:AllocateGlobalScratch",
+    "insert-fences": "tritonx.transforms.gpu.insert_fences:InsertFences",
     "insert-barriers": "tritonx.transforms.gpu.insert_barriers:InsertBarriers",
 }
 

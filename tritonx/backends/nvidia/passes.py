@@ -42,7 +42,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 
 
 def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    """From 7.5 on there are matrix loads, from 9.0 on matrix stores."""
-    gpu = gpu_target(target, options)
-    memory = memory_pipeline(gpu, matrix_loads=True, matrix_stores=int(target.arch) >= 90)
+    """From 7.5 on there are matrix loads, from 9.0 on matrix stores and the asynchronous proxy."""
+    gpu, recent = gpu_target(target, options), int(target.arch) >= 90
+    memory = memory_pipeline(gpu, matrix_loads=True, matrix_stores=recent, proxies=recent)
     return (AllocateWarpGroups(capability(target).registers), *memory)

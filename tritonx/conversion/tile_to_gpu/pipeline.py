@@ -15,6 +15,7 @@ from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.exchange_by_matrices import ExchangeByMatrices
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
+from tritonx.transforms.gpu.insert_fences import InsertFences
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
@@ -44,6 +45,10 @@ def tile_stage(passes: tuple[ModulePass, ...]) -> PassStage:
     return PassStage("ttir", passes, lambda module: () if has_layouts(module) else passes)
 
 
+AFTER_PLACING = (WidenFloat8, AllocateGlobalScratch, InsertFences, InsertBarriers)
+"""What a module still needs of `memory_pipeline` whose shared memory is placed."""
+
+
 def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -> PassStage:
     """The stage `ttgir`. A file that is `ttg` already needs the `memory` passes only, and where they have placed its
     memory already, or somebody else has, at most barriers; and 8-bit floats that are computed with.
@@ -51,7 +56,7 @@ def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -
 
     def pending(module: ModuleOp) -> tuple[ModulePass, ...]:
         if "ttg.shared" in module.attributes:
-            return (WidenFloat8(), AllocateGlobalScratch(), InsertBarriers())
+            return tuple(one for one in memory if isinstance(one, AFTER_PLACING))
         return memory if has_layouts(module) else (*layouts, *memory)
 
     return PassStage("ttgir", (*layouts, *memory), pending)
@@ -66,10 +71,11 @@ def has_layouts(module: ModuleOp) -> bool:
 
 
 def memory_pipeline(
-    target: GpuTarget, *, matrix_loads: bool = False, matrix_stores: bool = False
+    target: GpuTarget, *, matrix_loads: bool = False, matrix_stores: bool = False, proxies: bool = False
 ) -> tuple[ModulePass, ...]:
     """What any `ttg`, ours or a file's, needs before emission: ops that a machine has, offsets in shared memory and
-    barriers. The target may have matrix loads and stores (`ExchangeByMatrices`)."""
+    barriers. The target may have matrix loads and stores (`ExchangeByMatrices`), and units that access shared memory by
+    a proxy of their own (`InsertFences`)."""
     return (
         WidenFloat8(),
         ShareBarriers(matrix_loads=matrix_loads, matrix_stores=matrix_stores),
@@ -77,5 +83,6 @@ def memory_pipeline(
         MakeRoom(target.shared_memory),
         AllocateSharedMemory(target.shared_memory),
         AllocateGlobalScratch(),
+        *((InsertFences(),) if proxies else ()),
         InsertBarriers(),
     )

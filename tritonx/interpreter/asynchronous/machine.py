@@ -96,7 +96,8 @@ class Machine:
         self._places, end = self._place()
         self.stride = -(-max(end, 1) // APART) * APART
         proxies = any(op.name.startswith("ttng.") for op in module.walk())
-        self.shared = SharedMemory(self.blocks, self.stride, self.clocks, reports, proxies=proxies)
+        placed = warps is Warps.APART
+        self.shared = SharedMemory(self.blocks, self.stride, self.clocks, reports, proxies=proxies, placed=placed)
         self.barriers: dict[int, MBarrier] = {}
         self.under_way: list[Copy] = []
         self.groups: list[Group] = []

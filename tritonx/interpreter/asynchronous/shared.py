@@ -92,10 +92,14 @@ class Buffer:
 class SharedMemory:
     """The shared memory of a cluster: that of its blocks one after another, `stride` bytes each."""
 
-    def __init__(self, blocks: int, stride: int, clocks: Clocks, reports: Reports, *, proxies: bool = True) -> None:
+    def __init__(
+        self, blocks: int, stride: int, clocks: Clocks, reports: Reports, *, proxies: bool = True, placed: bool = True
+    ) -> None:
         self.stride = stride
         self.proxies = proxies
         """Whether the program has operations of the asynchronous proxy at all."""
+        self.placed = placed
+        """Whether somebody has placed the memory, and with that the fences in front of what overwrites it."""
         self.clocks = clocks
         self.reports = reports
         self.held: Array = np.full(blocks * stride, POISON, np.uint8)
@@ -141,7 +145,8 @@ class SharedMemory:
             if not self._known(access, touch.warp):
                 self._report(op, touch, access)
             elif self._crosses(access, touch) and self.clocks.fenced[touch.warp, access.warp] < access.clock:
-                text = f"{touch.mode.value} through the asynchronous proxy what threads have written"
+                done = "written" if access.mode is Mode.WRITE else "read"
+                text = f"{touch.mode.value} through the asynchronous proxy what threads have {done}"
                 self.reports.add(Kind.UNFENCED, op, text, access.op)
 
     def _known(self, access: Access, warp: int) -> bool:
@@ -149,9 +154,16 @@ class SharedMemory:
             return bool(self.clocks.done[warp] >> access.operation & 1)
         return bool(self.clocks.seen[warp, access.warp] >= access.clock)
 
-    @staticmethod
-    def _crosses(access: Access, touch: Touch) -> bool:
-        return touch.proxy is Proxy.ASYNC and access.proxy is Proxy.GENERIC and access.mode is Mode.WRITE
+    def _crosses(self, access: Access, touch: Touch) -> bool:
+        """Whether a fence must stand between: one of them writes."""
+        return touch.proxy is Proxy.ASYNC and self._needs_fence(access)
+
+    def _needs_fence(self, access: Access) -> bool:
+        """Whether a fence must come before the asynchronous proxy overwrites what an access has read, or touches what
+        it has written."""
+        if access.proxy is not Proxy.GENERIC or access.mode is Mode.ATOMIC:
+            return False
+        return access.mode is Mode.WRITE or self.placed
 
     def _report(self, op: Operation, touch: Touch, access: Access) -> None:
         who = "an asynchronous operation" if access.operation is not None else f"warp {access.warp}"
@@ -166,11 +178,14 @@ class SharedMemory:
         )
 
     def _replace(self, made: Sequence[Access]) -> None:
-        """Take from older accesses what new writes cover."""
+        """Take from older accesses what new ones cover: writes all, reads of a warp those of the same warp, since who
+        knows of the later one knows of the earlier."""
         covered = 0
         for access in made:
             if access.mode is Mode.WRITE:
                 covered |= access.bytes
+            elif access.mode is Mode.READ and access.operation is None:
+                self._read_again(access)
         if not covered:
             return
         first, last = (covered & -covered).bit_length() - 1, covered.bit_length() - 1
@@ -178,6 +193,11 @@ class SharedMemory:
             if access.last >= first and last >= access.first:
                 access.bytes &= ~covered
         self.accesses = [access for access in self.accesses if access.bytes]
+
+    def _read_again(self, access: Access) -> None:
+        for older in self.accesses:
+            if older.mode is Mode.READ and older.warp == access.warp and older.operation is None:
+                older.bytes &= ~access.bytes
 
     def forget(self, warps: Sequence[int]) -> None:
         """Drop what nobody can collide with any more: what all running warps know. Writes of the generic proxy stay
@@ -193,8 +213,7 @@ class SharedMemory:
                 return bool(done >> access.operation & 1)
             if seen[access.warp] < access.clock:
                 return False
-            needs_fence = self.proxies and access.mode is Mode.WRITE and access.proxy is Proxy.GENERIC
-            return not needs_fence or fenced[access.warp] >= access.clock
+            return not (self.proxies and self._needs_fence(access)) or fenced[access.warp] >= access.clock
 
         self.accesses = [access for access in self.accesses if not settled(access)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import IntegerAttr
@@ -13,20 +13,10 @@ from tritonx.dialects.effects import COUNTED, Completion, Effect, Kind, Proxy, R
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import type_of
-
-Interval = tuple[int, int]
-"""Bytes [start, end) of shared memory."""
-
-ALL: Interval = (0, 1 << 62)
+from tritonx.transforms.gpu.placed_memory import Interval, meets
 
 Late = tuple[Completion, Kind, Interval]
 """An asynchronous access, and what waits for it."""
-
-
-def meets(intervals: Iterable[Interval], others: Iterable[Interval]) -> bool:
-    """Whether any two have a byte in common."""
-    others = list(others)
-    return any(a[0] < b[1] and b[0] < a[1] for a in intervals for b in others)
 
 
 @dataclass(frozen=True)

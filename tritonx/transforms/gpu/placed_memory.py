@@ -1,0 +1,101 @@
+"""Bytes of shared memory that a value names, or an op has for itself, as `allocate-shared-memory` has placed them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from tritonx.analysis.buffers import aliases_of, allocates_memory, allocation_size, scratch_size
+from tritonx.dialects import gpu_layout, tile
+from tritonx.dialects.effects import Resource, resources_of
+from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.types import type_of
+from tritonx.transforms.gpu.allocate_shared_memory import OFFSET
+
+Interval = tuple[int, int]
+"""Bytes [start, end) of shared memory."""
+
+ALL: Interval = (0, 1 << 62)
+
+
+def meets(intervals: Iterable[Interval], others: Iterable[Interval]) -> bool:
+    """Whether any two have a byte in common."""
+    others = list(others)
+    return any(a[0] < b[1] and b[0] < a[1] for a in intervals for b in others)
+
+
+class PlacedMemory:
+    """The memory of one function."""
+
+    def __init__(self, function: tile.FuncOp) -> None:
+        self._places: dict[SSAValue, Interval] = {}
+        for op in function.walk():
+            if allocates_memory(op):
+                self._place(op)
+
+    def of(self, value: SSAValue) -> Interval:
+        """The bytes that a value may name: all, of a value that comes from nobody knows where."""
+        return self._places.get(value, ALL)
+
+    def _place(self, op: gpu_layout.LocalAllocOp) -> None:
+        start = offset_of(op)
+        descriptor = type_of(op.result)
+        assert isinstance(descriptor, MemDescType)
+        whole = (start, start + allocation_size(descriptor))
+        for alias in aliases_of(op.results[0]):
+            known = self._places.get(alias)
+            interval = _narrowed(alias, whole)
+            self._places[alias] = (
+                interval if known is None else (min(known[0], interval[0]), max(known[1], interval[1]))
+            )
+
+
+def offset_of(op: Operation) -> int:
+    """The byte offset that the allocation gave to an op."""
+    value: Any = op.attributes.get(OFFSET)
+    if value is None:
+        raise ValueError(f"{op.name} has no shared memory allocated: run allocate-shared-memory first")
+    return value.value.data
+
+
+def scratch_of(op: Operation) -> Interval | None:
+    """The bytes that an op has for itself while it is executed; None for one without."""
+    if Resource.SCRATCH not in resources_of(op) or OFFSET not in op.attributes:
+        return None
+    start = offset_of(op)
+    return start, start + scratch_size(op)
+
+
+def functions_with_shared_memory(module: ModuleOp) -> frozenset[str]:
+    """Functions that use shared memory, themselves or through what they call."""
+    functions = {f.sym_name.data: f for f in module.ops if isinstance(f, tile.FuncOp)}
+    using = {name for name, f in functions.items() if any(OFFSET in op.attributes for op in f.walk())}
+    while True:
+        more = {
+            name
+            for name, f in functions.items()
+            if name not in using
+            and any(isinstance(op, tile.CallOp) and op.callee.string_value() in using for op in f.walk())
+        }
+        if not more:
+            return frozenset(using)
+        using |= more
+
+
+def _narrowed(alias: SSAValue, whole: Interval) -> Interval:
+    """The part that a view at a constant index can touch; all of it otherwise."""
+    owner = alias.owner
+    if not isinstance(owner, gpu_layout.MemDescIndexOp):
+        return whole
+    index = constant_of(owner.index)
+    inner = type_of(owner.result)
+    outer = type_of(owner.src)
+    assert isinstance(inner, MemDescType) and isinstance(outer, MemDescType)
+    if not isinstance(index, int) or not isinstance(owner.src.owner, gpu_layout.LocalAllocOp):
+        return whole
+    size = (whole[1] - whole[0]) // outer.shape[0]
+    return whole[0] + index * size, whole[0] + (index + 1) * size
