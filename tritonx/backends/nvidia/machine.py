@@ -104,7 +104,9 @@ class NvidiaMachine(Machine):
     # ---- registers that groups of warps share out
 
     def set_registers(self, f: FunctionEmitter, count: int, *, more: bool) -> None:
-        """PTX ISA, setmaxnreg: 24 to 256, in eights; all warps of a warp group."""
+        """PTX ISA, setmaxnreg: 24 to 256, in eights; all warps of a warp group. From 9.0 on."""
+        if self.capability < 90:
+            return
         mbarrier.assembly(f, f"setmaxnreg.{'inc' if more else 'dec'}.sync.aligned.u32 {count};")
 
     # ---- threads talking to each other

@@ -1,10 +1,12 @@
-"""The emitters of NVIDIA's kernels: those that all vendors share, and those of `ttng`."""
+"""The emitters of NVIDIA's kernels: those that all vendors share, and those of `ttng`, where a chip has what they
+need."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tritonx.backends.nvidia import mbarrier, tensor_copy, tensor_map_in_kernel, warp_group
+from tritonx.backends.nvidia.features import where_there_is
 from tritonx.conversion.gpu_to_llvm import partitions, table
 
 if TYPE_CHECKING:
@@ -12,11 +14,11 @@ if TYPE_CHECKING:
 
     from tritonx.conversion.gpu_to_llvm.function import Emit
 
-TABLE: dict[type[Operation], Emit] = {
-    **table.TABLE,
-    **partitions.TABLE,
+_OWN: dict[type[Operation], Emit] = {
     **mbarrier.TABLE,
     **tensor_copy.TABLE,
     **tensor_map_in_kernel.TABLE,
     **warp_group.TABLE,
 }
+
+TABLE: dict[type[Operation], Emit] = {**table.TABLE, **partitions.TABLE, **_OWN, **where_there_is(_OWN)}
