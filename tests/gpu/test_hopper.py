@@ -126,7 +126,9 @@ def element(type_: str) -> str:
     return type_.removeprefix("tensordesc<").removeprefix("*").split("[")[0]
 
 
-OF_ROWS = ("persistent_product", "specialized_product", "product_device_descriptors")
+ON_DEVICE = ("product_device_descriptors", "specialized_device_descriptors", "persistent_device_descriptors")
+"""Kernels that make their descriptors themselves."""
+OF_ROWS = ("persistent_product", "specialized_product", *ON_DEVICE)
 """Kernels whose `b` is N x K."""
 
 
@@ -152,9 +154,10 @@ def run_product(case: Any, kernel: Any, rng: np.random.Generator) -> None:
             arguments.tensor("rows", rows)
             c = arguments.tensor("c", out)
             arguments.scalars(k, k, n, n)
-        case "product_device_descriptors":
+        case name if name in ON_DEVICE:
             c = arguments.tensor("c", out)
             arguments.scalars(m, n, k)
+            grid = (case.constants["BLOCKS"], 1, 1) if "BLOCKS" in case.constants else grid
         case "persistent_product":
             c = arguments.tensor("c", out)
             arguments.scalars(m, n, k)

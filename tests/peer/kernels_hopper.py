@@ -36,6 +36,35 @@ def product_device_descriptors(a, b, c, m, n, k, M: tl.constexpr, N: tl.constexp
 
 
 @triton.jit
+def specialized_device_descriptors(a, b, c, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Two groups of warps use what a third, or all together, has made."""
+    da = tl.make_tensor_descriptor(a, [m, k], [k, 1], [M, K])
+    db = tl.make_tensor_descriptor(b, [n, k], [k, 1], [N, K])
+    row, column = tl.program_id(0) * M, tl.program_id(1) * N
+    acc = tl.zeros((M, N), tl.float32)
+    for start in tl.range(0, k, K, warp_specialize=True):
+        acc = tl.dot(da.load([row, start]), db.load([column, start]).T, acc)
+    i, j = row + tl.arange(0, M), column + tl.arange(0, N)
+    tl.store(c + i[:, None] * n + j[None, :], acc.to(tl.float16))
+
+
+@triton.jit
+def persistent_device_descriptors(
+    a, b, c, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BLOCKS: tl.constexpr
+):  # fmt: skip
+    da = tl.make_tensor_descriptor(a, [m, k], [k, 1], [M, K])
+    db = tl.make_tensor_descriptor(b, [n, k], [k, 1], [N, K])
+    dc = tl.make_tensor_descriptor(c, [m, n], [n, 1], [M, N])
+    columns = tl.cdiv(n, N)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(m, M) * columns, BLOCKS, flatten=True):
+        row, column = tile // columns * M, tile % columns * N
+        acc = tl.zeros((M, N), tl.float32)
+        for start in range(0, k, K):
+            acc = tl.dot(da.load([row, start]), db.load([column, start]).T, acc)
+        dc.store([row, column], acc.to(tl.float16))
+
+
+@triton.jit
 def persistent_product(
     a, b, c, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BLOCKS: tl.constexpr,
     FLATTEN: tl.constexpr, SPECIALIZE: tl.constexpr,
@@ -272,6 +301,11 @@ def _persistent(name, *, flatten=False, specialize=False, **options):
     return Case(name, persistent_product, signature, constants, options, ("cuda:90",))
 
 
+def _on_device(name, fn, more=None, m=128, **options):
+    signature = {**dict.fromkeys("abc", "*fp16"), **dict.fromkeys("mnk", "i32")}
+    return Case(name, fn, signature, {"M": m, "N": 128, "K": 64, **(more or {})}, options, ("cuda:90",))
+
+
 def _attention(name, dtype, d, *, causal, m=128, n=64, **options):
     signature = {
         "q": f"tensordesc<{dtype}[{m}, {d}]>",
@@ -335,14 +369,10 @@ CASES = [
     _blocks("blocks_e5m2", "fp8e5", tile=(128, 256, 128), num_warps=8, num_stages=3),
     _blocks("blocks_i8", "i8", tl.int32, tile=(128, 128, 128), out="i32", num_stages=3),
     _blocks("blocks_cluster", "fp16", num_ctas=2, num_stages=3),
-    Case(
-        "device_descriptors",
-        product_device_descriptors,
-        {**dict.fromkeys("abc", "*fp16"), **dict.fromkeys("mnk", "i32")},
-        {"M": 128, "N": 128, "K": 64},
-        {"num_stages": 3},
-        ("cuda:90",),
-    ),
+    _on_device("device_descriptors", product_device_descriptors, num_stages=3),
+    _on_device("device_cluster", product_device_descriptors, num_stages=3, num_ctas=2),
+    _on_device("device_specialized", specialized_device_descriptors, m=64, num_stages=3),
+    _on_device("device_persistent", persistent_device_descriptors, {"BLOCKS": 132}, num_stages=3, num_warps=8),
     _persistent("persistent", num_stages=3),
     _persistent("persistent_flat", flatten=True, num_stages=3, num_warps=8),
     _persistent("persistent_specialized", specialize=True, num_stages=3),

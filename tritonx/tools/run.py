@@ -162,6 +162,7 @@ def run(options: argparse.Namespace, stdin: Any, stdout: Any) -> int:
     from tritonx.interpreter.asynchronous import execute
     from tritonx.interpreter.compare import kernel_of
     from tritonx.interpreter.errors import InvalidLaunch
+
     name, text = opt_input.read(options.input, stdin)
     parsed = opt_input.parse(text, name, allow_unregistered=False)
     opt_input.check(parsed)

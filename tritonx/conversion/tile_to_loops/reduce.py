@@ -88,6 +88,7 @@ def _combine_vectors(e: Emitter, block: Block, args: Parts) -> Parts:
 
 def _combine_each(e: Emitter, block: Block, args: Parts, elements: list[Attribute], width: int) -> Parts:
     """A region with control flow or calls runs once a lane."""
+
     def one(scalars: list[str]) -> list[str]:
         for argument, text in zip(block.args, scalars, strict=True):
             e.values[argument] = (text,)
