@@ -238,6 +238,82 @@ def test_every_pass_has_a_filecheck_file_and_a_contract(path: Path) -> None:
         assert mirrored.exists() or family.is_dir(), f"{path} has no FileCheck file at {mirrored}"
 
 
+PASS_LISTS = [
+    PACKAGE / "transforms" / "tile" / "pipeline.py",
+    PACKAGE / "backends" / "amd" / "passes.py",
+    PACKAGE / "backends" / "nvidia" / "passes.py",
+    PLUGINS / "tritonx-opencl" / "tritonx_opencl" / "passes.py",
+]
+SCREEN = 100
+"""Lines, imports included."""
+
+
+def listed_passes(text: str) -> dict[str, list[str]]:
+    """Each tuple of passes that a file returns or names → the classes in it, in order. AssertionError where an element
+    is not a pass that is made there: ``Fold()``, or ``*([InsertFences()] if recent else [])``."""
+    found: dict[str, list[str]] = {}
+
+    def name(element: ast.expr) -> str:
+        if isinstance(element, ast.Starred):
+            chosen = element.value
+            assert isinstance(chosen, ast.IfExp) and isinstance(chosen.body, ast.List), ast.unparse(element)
+            assert ast.unparse(chosen.orelse) == "[]" and len(chosen.body.elts) == 1, ast.unparse(element)
+            element = chosen.body.elts[0]
+        made = isinstance(element, ast.Call) and isinstance(element.func, ast.Name) and element.func.id[0].isupper()
+        assert made, f"{ast.unparse(element)} is no pass"
+        return element.func.id
+
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.AnnAssign):
+            assert isinstance(node.value, ast.Tuple)
+            found[ast.unparse(node.target)] = [name(e) for e in node.value.elts]
+        elif isinstance(node, ast.FunctionDef):
+            (returned,) = [n.value for n in ast.walk(node) if isinstance(n, ast.Return)]
+            assert isinstance(returned, ast.Tuple), f"{node.name} returns no literal list"
+            found[node.name] = [name(e) for e in returned.elts]
+    return found
+
+
+@pytest.mark.parametrize("path", PASS_LISTS, ids=lambda p: p.parent.name)
+def test_a_backends_passes_stand_on_one_screen(path: Path) -> None:
+    text = path.read_text()
+    assert text.count("\n") <= SCREEN
+    assert listed_passes(text)
+
+
+@pytest.mark.parametrize("name", ["cpu", "hip:gfx942", "hip:gfx1100", "cuda:75", "cuda:90"])
+def test_a_backend_runs_the_passes_that_stand_there(name: str) -> None:
+    """In that order; a conditional one may be left out."""
+    from tritonx.backends.api import PassStage
+    from tritonx.backends.registry import parse_target
+
+    backend, target = parse_target(name)
+    module = f"{type(backend).__module__}.passes".removeprefix("tritonx.").replace(".", "/")
+    own = PACKAGE / f"{module}.py"
+    lists = listed_passes((own if own.exists() else PASS_LISTS[0]).read_text())
+    shared = listed_passes(PASS_LISTS[0].read_text())["TILE_PIPELINE"]
+    assert next(iter(lists.values())) == shared
+    written = iter([one for passes in lists.values() for one in passes])
+    stages = backend.stages(target, backend.parse_options(target, {}))
+    run = [type(one).__name__ for stage in stages if isinstance(stage, PassStage) for one in stage.passes]
+    assert all(one in written for one in run), f"{run} is not what {own} says"
+    assert len(run) >= sum(map(len, lists.values())) - 2
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("def a_passes():\n    return (Fold(), *others())", r"others\(\)"),
+        ("def a_passes():\n    return (Fold(), fold)", "fold is no pass"),
+        ("def a_passes():\n    return (Fold(), make())", "is no pass"),
+        ("def a_passes():\n    return others()", "returns no literal list"),
+    ],
+)
+def test_a_list_of_passes_that_is_none_is_found(text: str, fault: str) -> None:
+    with pytest.raises(AssertionError, match=fault):
+        listed_passes(text)
+
+
 def test_every_op_has_a_filecheck_test_and_a_line_in_the_docs() -> None:
     from tritonx.tools.irdoc import DIALECT_PAGES, operations
 

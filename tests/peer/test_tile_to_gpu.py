@@ -6,16 +6,16 @@ import importlib.util
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from tritonx.backends.registry import parse_target
-from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import parse_module, print_module
 from tritonx.ir.verify import verify
-from tritonx.transforms.tile.pipeline import tile_pipeline
+from tritonx.transforms.tile.pipeline import TILE_PIPELINE
 
 pytestmark = pytest.mark.peer
 if importlib.util.find_spec("triton") is None:
@@ -41,13 +41,13 @@ def test_triton_accepts(name: str, tmp_path: Path) -> None:
     files = sorted(dumped.glob("*.ttir.mlir"))
     assert len(files) > 30
     backend, target = parse_target(name)
-    gpu = backend.gpu_target(target, backend.parse_options(target, {}))
-    assert gpu is not None
+    lists = import_module(f"{type(backend).__module__}.passes")
+    layouts = lists.layout_passes(target, backend.parse_options(target, {}))
     for path in files:
         module = parse_module(path.read_text(), path.name)
         warps = module.attributes.get("ttg.num-warps")
         assert warps is None
-        for one in (*tile_pipeline(descriptors_to_pointers=True), *layout_pipeline(gpu)):
+        for one in (*TILE_PIPELINE, *layouts):
             one.apply(pass_context(), module)
         verify(module)
         kernel = path.name.split(".")[0]

@@ -28,13 +28,13 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
 
 
 def stages(target: Target, options: Options) -> tuple[Stage, ...]:
-    from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, layout_pipeline, memory_pipeline, tile_stage
-    from tritonx.transforms.tile.pipeline import tile_pipeline
+    from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, tile_stage
+    from tritonx_opencl.passes import layout_passes, memory_passes, tile_passes
 
     gpu = gpu_target(target, options)
     return (
-        tile_stage(tile_pipeline(descriptors_to_pointers=True)),
-        gpu_stage(layout_pipeline(gpu), memory_pipeline(gpu)),
+        tile_stage(tile_passes()),
+        gpu_stage(layout_passes(gpu), memory_passes(gpu)),
         EmitStage("llir", emit_llvm),
         EmitStage("spv", emit_spirv, kind="binary"),
     )

@@ -69,7 +69,7 @@ class AmdBackend(Backend):
         return stages(target, options)
 
     def gpu_target(self, target: Target, options: Options) -> GpuTarget:
-        from tritonx.backends.amd.passes import gpu_target
+        from tritonx.backends.amd.layout_target import gpu_target
 
         return gpu_target(target, options)
 

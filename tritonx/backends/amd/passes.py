@@ -1,4 +1,4 @@
-"""The passes of the AMD stages, in order."""
+"""The passes of the AMD stages, in order: all of them stand here, and nowhere else."""
 
 from __future__ import annotations
 
@@ -7,44 +7,83 @@ from xdsl.passes import ModulePass
 from tritonx.backends.amd.buffer_accesses import UseBufferAccesses
 from tritonx.backends.amd.buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.carried_pointers import CarryScalarPointers
-from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
-from tritonx.backends.amd.options import AmdOptions
-from tritonx.backends.amd.targets import processor
+from tritonx.backends.amd.layout_target import gpu_target
 from tritonx.backends.api import Options, Target
-from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
-from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
+from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
+from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
+from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
+from tritonx.transforms.gpu.decompose_dots import DecomposeDots
+from tritonx.transforms.gpu.insert_barriers import InsertBarriers
+from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.gpu.share_barriers import ShareBarriers
+from tritonx.transforms.gpu.split_dots import SplitDots
+from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
+from tritonx.transforms.gpu.unroll_loads import UnrollLoads
+from tritonx.transforms.gpu.widen_float8 import WidenFloat8
+from tritonx.transforms.tile.combine import Combine
+from tritonx.transforms.tile.control_flow import SimplifyControlFlow
+from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
-from tritonx.transforms.tile.pipeline import tile_pipeline
+from tritonx.transforms.tile.fold import Fold
+from tritonx.transforms.tile.inline import Inline
+from tritonx.transforms.tile.licm import LoopInvariantCodeMotion
+from tritonx.transforms.tile.lift_control_flow import LiftControlFlow
+from tritonx.transforms.tile.reorder_broadcast import ReorderBroadcast
+from tritonx.transforms.tile.rewrite_descriptors import RewriteDescriptors
+from tritonx.transforms.tile.unroll import Unroll
 
 
-def gpu_target(target: Target, options: Options) -> GpuTarget:
-    """The target as the layout stages see it; f16 accumulators are widened around the matrix instruction."""
-    chip = processor(target)
-    assert isinstance(options, AmdOptions)
-    is_cdna = chip.matrix == "mfma"
-    return GpuTarget(
-        str(target),
-        target.warp_size,
-        options.num_warps,
-        units=(
-            WaveMatrixCore(chip.matrix_version, options.matrix_instr_nonkdim, options.kpack)
-            if is_cdna
-            else WaveMatrixMultiply(chip.matrix_version),
-        ),
-        shared_memory=chip.shared_bytes,
-        options=(("matrix_instr_nonkdim", options.matrix_instr_nonkdim), ("kpack", options.kpack)) if is_cdna else (),
+def tile_passes() -> tuple[ModulePass, ...]:
+    """On `tt`: `transforms.tile.pipeline.TILE_PIPELINE`, pass by pass."""
+    return (
+        Inline(),
+        LiftControlFlow(),
+        RewriteDescriptors(),
+        Fold(),
+        SimplifyControlFlow(),
+        Unroll(),
+        Combine(),
+        ReorderBroadcast(),
+        Fold(),
+        CommonSubexpressionElimination(),
+        DeadCodeElimination(),
+        LoopInvariantCodeMotion(),
+        CommonSubexpressionElimination(),
+        DeadCodeElimination(),
     )
 
 
-def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    return tile_pipeline(descriptors_to_pointers=True)
-
-
 def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow())
+    """`tt` → `ttg`: layouts and what they allow."""
+    gpu = gpu_target(target, options)
+    return (
+        DecomposeDots(matrix_types=" ".join(sorted(gpu.matrix_types))),
+        SplitDots(gpu.shared_memory),
+        AssignLayouts(gpu),
+        AccumulateInThreads(),
+        UnrollLoads(),
+        StageDotOperands(gpu.shared_memory),
+        CommonSubexpressionElimination(),
+        DeadCodeElimination(),
+        RecomputeNarrow(),
+    )
 
 
 def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    buffers = (CarryScalarPointers(), UseBufferAccesses(), DeadCodeElimination())
-    return (PointersForBufferAtomics(), *buffers, *memory_pipeline(gpu_target(target, options)))
+    """What any `ttg`, ours or a file's, needs before emission: ops that a chip has, offsets in shared memory and
+    barriers."""
+    gpu = gpu_target(target, options)
+    return (
+        PointersForBufferAtomics(),
+        CarryScalarPointers(),
+        UseBufferAccesses(),
+        DeadCodeElimination(),
+        WidenFloat8(),
+        ShareBarriers(),
+        MakeRoom(gpu.shared_memory),
+        AllocateSharedMemory(gpu.shared_memory),
+        AllocateGlobalScratch(),
+        InsertBarriers(),
+    )

@@ -64,7 +64,7 @@ class NvidiaBackend(Backend):
         return stages(target, options)
 
     def gpu_target(self, target: Target, options: Options) -> GpuTarget:
-        from tritonx.backends.nvidia.passes import gpu_target
+        from tritonx.backends.nvidia.layout_target import gpu_target
 
         return gpu_target(target, options)
 

@@ -1,4 +1,4 @@
-"""The passes of the NVIDIA stages, in order."""
+"""The passes of the NVIDIA stages, in order: all of them stand here, and nowhere else."""
 
 from __future__ import annotations
 
@@ -6,43 +6,86 @@ from xdsl.passes import ModulePass
 
 from tritonx.backends.api import Options, Target
 from tritonx.backends.nvidia.fence_stores import FenceStores
-from tritonx.backends.nvidia.matrix_units import WarpGroupUnit, WarpMatrixUnit
-from tritonx.backends.nvidia.options import NvidiaOptions
+from tritonx.backends.nvidia.layout_target import gpu_target
 from tritonx.backends.nvidia.targets import capability
-from tritonx.conversion.tile_to_gpu.pipeline import layout_pipeline, memory_pipeline
-from tritonx.conversion.tile_to_gpu.target import GpuTarget
+from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
+from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
+from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
+from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.allocate_warp_groups import AllocateWarpGroups
+from tritonx.transforms.gpu.decompose_dots import DecomposeDots
+from tritonx.transforms.gpu.exchange_by_matrices import ExchangeByMatrices
+from tritonx.transforms.gpu.insert_barriers import InsertBarriers
+from tritonx.transforms.gpu.insert_fences import InsertFences
+from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
-from tritonx.transforms.tile.pipeline import tile_pipeline
+from tritonx.transforms.gpu.share_barriers import ShareBarriers
+from tritonx.transforms.gpu.split_dots import SplitDots
+from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
+from tritonx.transforms.gpu.unroll_loads import UnrollLoads
+from tritonx.transforms.gpu.widen_float8 import WidenFloat8
+from tritonx.transforms.tile.combine import Combine
+from tritonx.transforms.tile.control_flow import SimplifyControlFlow
+from tritonx.transforms.tile.cse import CommonSubexpressionElimination
+from tritonx.transforms.tile.dce import DeadCodeElimination
+from tritonx.transforms.tile.fold import Fold
+from tritonx.transforms.tile.inline import Inline
+from tritonx.transforms.tile.licm import LoopInvariantCodeMotion
+from tritonx.transforms.tile.lift_control_flow import LiftControlFlow
+from tritonx.transforms.tile.reorder_broadcast import ReorderBroadcast
+from tritonx.transforms.tile.rewrite_descriptors import RewriteDescriptors
+from tritonx.transforms.tile.unroll import Unroll
 
 
-def gpu_target(target: Target, options: Options) -> GpuTarget:
-    """The target as the layout stages see it."""
-    number = int(target.arch)
-    groups = number == 90 and isinstance(options, NvidiaOptions) and options.warp_group_dots
-    return GpuTarget(
-        str(target),
-        target.warp_size,
-        options.num_warps,
-        options.num_ctas,
-        units=(WarpMatrixUnit(number), *([WarpGroupUnit()] if groups else [])),
-        shared_memory=capability(target).shared_bytes,
-        options=(("warp_group_dots", True),) if groups else (),
+def tile_passes() -> tuple[ModulePass, ...]:
+    """On `tt`: `transforms.tile.pipeline.TILE_PIPELINE`, pass by pass."""
+    return (
+        Inline(),
+        LiftControlFlow(),
+        RewriteDescriptors(),
+        Fold(),
+        SimplifyControlFlow(),
+        Unroll(),
+        Combine(),
+        ReorderBroadcast(),
+        Fold(),
+        CommonSubexpressionElimination(),
+        DeadCodeElimination(),
+        LoopInvariantCodeMotion(),
+        CommonSubexpressionElimination(),
+        DeadCodeElimination(),
     )
 
 
-def tile_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    return tile_pipeline(descriptors_to_pointers=True)
-
-
 def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    """What stores for the unit that reads shared memory itself is fenced where there is one."""
-    fences = (FenceStores(),) if int(target.arch) == 90 else ()
-    return (*layout_pipeline(gpu_target(target, options)), RecomputeNarrow(), *fences)
+    """`tt` → `ttg`: layouts and what they allow. Stores for a unit that reads shared memory itself are fenced."""
+    gpu = gpu_target(target, options)
+    return (
+        DecomposeDots(matrix_types=" ".join(sorted(gpu.matrix_types))),
+        SplitDots(gpu.shared_memory),
+        AssignLayouts(gpu),
+        AccumulateInThreads(),
+        UnrollLoads(),
+        StageDotOperands(gpu.shared_memory),
+        CommonSubexpressionElimination(),
+        DeadCodeElimination(),
+        RecomputeNarrow(),
+        *([FenceStores()] if int(target.arch) == 90 else []),
+    )
 
 
 def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
-    """From 7.5 on there are matrix loads, from 9.0 on matrix stores and the asynchronous proxy."""
+    """What any `ttg`, ours or a file's, needs before emission: ops that a chip has, offsets in shared memory and
+    barriers. From 7.5 on there are matrix loads, from 9.0 on matrix stores and the asynchronous proxy."""
     gpu, recent = gpu_target(target, options), int(target.arch) >= 90
-    memory = memory_pipeline(gpu, matrix_loads=True, matrix_stores=recent, proxies=recent)
-    return (AllocateWarpGroups(capability(target).registers), *memory)
+    return (
+        AllocateWarpGroups(capability(target).registers),
+        WidenFloat8(),
+        ShareBarriers(matrix_loads=True, matrix_stores=recent),
+        ExchangeByMatrices(loads=True, stores=recent),
+        MakeRoom(gpu.shared_memory),
+        AllocateSharedMemory(gpu.shared_memory),
+        AllocateGlobalScratch(),
+        *([InsertFences()] if recent else []),
+        InsertBarriers(),
+    )

@@ -18,7 +18,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, tile_stage
 
     return (
-        tile_stage(tile_passes(target, options)),
+        tile_stage(tile_passes()),
         gpu_stage(layout_passes(target, options), memory_passes(target, options)),
         EmitStage("llir", emit_llvm),
         EmitStage("ptx", emit_ptx),

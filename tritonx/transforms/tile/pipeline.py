@@ -1,4 +1,4 @@
-"""The passes that every backend runs on ``tt`` first, in order."""
+"""The passes on ``tt``, in order: all that the CPU runs, and what a backend starts with."""
 
 from __future__ import annotations
 
@@ -16,31 +16,20 @@ from tritonx.transforms.tile.reorder_broadcast import ReorderBroadcast
 from tritonx.transforms.tile.rewrite_descriptors import RewriteDescriptors
 from tritonx.transforms.tile.unroll import Unroll
 
-CLEANUP: tuple[ModulePass, ...] = (
+TILE_PIPELINE: tuple[ModulePass, ...] = (
+    Inline(),
+    LiftControlFlow(),
+    RewriteDescriptors(),
+    Fold(),
+    SimplifyControlFlow(),
+    Unroll(),
+    Combine(),
+    ReorderBroadcast(),
     Fold(),
     CommonSubexpressionElimination(),
     DeadCodeElimination(),
+    LoopInvariantCodeMotion(),
+    CommonSubexpressionElimination(),
+    DeadCodeElimination(),
 )
-"""What to run after a pass that leaves constants, equal ops or dead ops behind."""
-
-
-def tile_pipeline(*, descriptors_to_pointers: bool) -> tuple[ModulePass, ...]:
-    """The passes on ``tt``. ``descriptors_to_pointers``: the target cannot read blocks through descriptors itself."""
-    return (
-        Inline(),
-        LiftControlFlow(),
-        RewriteDescriptors(block_pointers_only=not descriptors_to_pointers),
-        Fold(),
-        SimplifyControlFlow(),
-        Unroll(),
-        Combine(),
-        ReorderBroadcast(),
-        *CLEANUP,
-        LoopInvariantCodeMotion(),
-        CommonSubexpressionElimination(),
-        DeadCodeElimination(),
-    )
-
-
-TILE_PIPELINE = tile_pipeline(descriptors_to_pointers=True)
-"""For targets that know pointers only, such as hosts."""
+"""For targets that know pointers only."""

@@ -1,0 +1,28 @@
+"""What layout assignment knows of a processor."""
+
+from __future__ import annotations
+
+from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
+from tritonx.backends.amd.options import AmdOptions
+from tritonx.backends.amd.targets import processor
+from tritonx.backends.api import Options, Target
+from tritonx.conversion.tile_to_gpu.target import GpuTarget
+
+
+def gpu_target(target: Target, options: Options) -> GpuTarget:
+    """The target as the layout stages see it; f16 accumulators are widened around the matrix instruction."""
+    chip = processor(target)
+    assert isinstance(options, AmdOptions)
+    is_cdna = chip.matrix == "mfma"
+    return GpuTarget(
+        str(target),
+        target.warp_size,
+        options.num_warps,
+        units=(
+            WaveMatrixCore(chip.matrix_version, options.matrix_instr_nonkdim, options.kpack)
+            if is_cdna
+            else WaveMatrixMultiply(chip.matrix_version),
+        ),
+        shared_memory=chip.shared_bytes,
+        options=(("matrix_instr_nonkdim", options.matrix_instr_nonkdim), ("kpack", options.kpack)) if is_cdna else (),
+    )

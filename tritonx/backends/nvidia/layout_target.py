@@ -1,0 +1,24 @@
+"""What layout assignment knows of a compute capability."""
+
+from __future__ import annotations
+
+from tritonx.backends.api import Options, Target
+from tritonx.backends.nvidia.matrix_units import WarpGroupUnit, WarpMatrixUnit
+from tritonx.backends.nvidia.options import NvidiaOptions
+from tritonx.backends.nvidia.targets import capability
+from tritonx.conversion.tile_to_gpu.target import GpuTarget
+
+
+def gpu_target(target: Target, options: Options) -> GpuTarget:
+    """The target as the layout stages see it."""
+    number = int(target.arch)
+    groups = number == 90 and isinstance(options, NvidiaOptions) and options.warp_group_dots
+    return GpuTarget(
+        str(target),
+        target.warp_size,
+        options.num_warps,
+        options.num_ctas,
+        units=(WarpMatrixUnit(number), *([WarpGroupUnit()] if groups else [])),
+        shared_memory=capability(target).shared_bytes,
+        options=(("warp_group_dots", True),) if groups else (),
+    )
