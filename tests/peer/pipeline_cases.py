@@ -139,6 +139,39 @@ def attention(stages: int, *, causal: bool, warps: int = 4) -> Case:
     return Case(name, "attention", signature, constants, make, {"num_warps": warps}, tolerance=2e-3)
 
 
+def backward(of: str, stages: int, *, described: bool, causal: bool = False, warps: int = 4) -> Case:
+    """Attention's gradients, of `keys` (and values) or of `queries`: two programs, each with a block of its own, go
+    over `trips` blocks of the others. Through descriptors of the host or pointers."""
+
+    def make(rng: np.random.Generator, trips: int) -> Run:
+        own, others = 2 * 64, trips * 64
+        n, m = (others, own) if of == "keys" else (own, others)
+        q, go = (rng.standard_normal((n, 64)).astype(np.float16) for _ in range(2))
+        k, v = (rng.standard_normal((m, 64)).astype(np.float16) for _ in range(2))
+        x, y, z, g = (a.astype(np.float64) for a in (q, k, v, go))
+        scores = x @ y.T * 0.125
+        if causal:
+            past = 0 if of == "keys" else m - n  # queries that are not among these
+            scores = np.where(np.tri(n, m, past, dtype=bool), scores, -np.inf)
+        lse = np.logaddexp.reduce(scores, axis=1, initial=-1e4)
+        p = np.exp(scores - lse[:, None])
+        delta = (g * (p @ z)).sum(1)
+        ds = p * (g @ z.T - delta[:, None]) * 0.125
+        expected = [ds.T @ x, p.T @ g] if of == "keys" else [ds @ y]
+        outputs = [np.full((own, 64), np.nan, np.float16) for _ in expected]
+        held = [a if a.size else np.zeros((16, 64), np.float16) for a in (q, k, v, go)] + outputs
+        given: list[Any] = [part for a in held for part in HostDescriptor(a).flat()] if described else [*held]
+        rows = [np.resize(a, max(n, 16)).astype(np.float32) for a in (lse / np.log(2), delta)]
+        return Run([*given, *rows, others], list(zip(outputs, expected, strict=True)), (own // 64,))
+
+    names = ("q", "k", "v", "go", *(("gk", "gv") if of == "keys" else ("gq",)))
+    arrays = dict.fromkeys(names, "tensordesc<fp16[64,64]>" if described else "*fp16")
+    constants = {"BLOCK": 64, "D": 64, "STAGES": stages, "CAUSAL": causal, "DESCRIBED": described}
+    name = f"backward_{of}_{'host' if described else 'pointers'}_s{stages}_w{warps}" + ("_causal" if causal else "")
+    signature = {**arrays, "lse": "*fp32", "delta": "*fp32", "n": "i32"}
+    return Case(name, f"gradients_of_{of}", signature, constants, make, {"num_warps": warps}, tolerance=5e-3)
+
+
 def column_sum(stages: int) -> Case:
     def make(rng: np.random.Generator, trips: int) -> Run:
         rows = trips * 32
@@ -162,6 +195,13 @@ CASES: list[Case] = [
     *(described("fp16", stages, where, specialised=True) for stages in (1, 2, 3, 4) for where in ("device", "host")),
     *(persistent(stages, flatten=flatten) for stages in (1, 3) for flatten in (False, True)),
     *(attention(stages, causal=causal) for stages in (1, 2, 3) for causal in (False, True)),
+    *(
+        backward(of, stages, described=described, causal=causal)
+        for of in ("keys", "queries")
+        for stages in (1, 2, 3)
+        for described in (False, True)
+        for causal in (False, True)
+    ),
     *(column_sum(stages) for stages in (1, 3)),
     product("fp16", 3, ctas=2),
     described("fp16", 3, "device", ctas=2),
