@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 from tritonx.analysis.buffers import aliases_of
 from tritonx.dialects import arith, gpu, gpu_layout
 from tritonx.dialects import nvidia as ttng
+from tritonx.dialects.effects import Kind, Resource, effects_of
 from tritonx.ir.edit import erase
 from tritonx.ir.text import parse_module
 from tritonx.ir.types import i32
@@ -87,10 +88,14 @@ def mutants(module: ModuleOp) -> Iterator[tuple[str, int]]:
 
 def _changes_nothing(name: str, op: Any) -> bool:
     """Whether the program stays the same: a product is asynchronous anyway, a barrier or a result is
-    nobody's."""
+    nobody's, or a neighbour waits or fences as well."""
     match op:
-        case ttng.WarpGroupDotWaitOp():  # behind a loop that has waited itself
-            return all(output.first_use is None for output in op.outputs)
+        case ttng.WarpGroupDotWaitOp():  # unused: behind a loop that has waited itself
+            return all(output.first_use is None for output in op.outputs) or _waited_for_again(op)
+        case ttng.TMAStoreWaitOp():
+            return _waited_for_again(op)
+        case ttng.FenceAsyncSharedOp():
+            return _fenced_before(op)
         case ttng.WarpGroupDotOp():
             return bool(op.isAsync.value.data)
         case ttng.InitBarrierOp():
@@ -101,6 +106,36 @@ def _changes_nothing(name: str, op: Any) -> bool:
             return not any(isinstance(user, ttng.WaitBarrierOp) for user in users)
         case _:
             return False
+
+
+def _waited_for_again(wait: ttng.WarpGroupDotWaitOp | ttng.TMAStoreWaitOp) -> bool:
+    """Whether a later wait of the block is for all, and in front of it nobody looks at what this one passes on or
+    writes to memory."""
+    op: Any = wait.next_op
+    while op is not None and not (isinstance(op, type(wait)) and op.pendings.value.data == 0):
+        fresh = isinstance(op, gpu_layout.LocalAllocOp)
+        if not fresh and _writes_shared(op):
+            return False
+        if any(operand.owner is wait for inner in op.walk() for operand in inner.operands):
+            return False
+        op = op.next_op
+    return op is not None
+
+
+def _fenced_before(fence: ttng.FenceAsyncSharedOp) -> bool:
+    """Whether nothing was written to shared memory since the fence before it in its block."""
+    op: Any = fence.prev_op
+    while op is not None and not isinstance(op, ttng.FenceAsyncSharedOp):
+        if _writes_shared(op):
+            return False
+        op = op.prev_op
+    return op is not None
+
+
+def _writes_shared(op: Operation) -> bool:
+    """Whether an op may write to a buffer in shared memory; one that does not say what it does may."""
+    effects = effects_of(op)
+    return effects is None or any(e.kind is Kind.WRITE and e.resource is Resource.MEMDESC for e in effects)
 
 
 def mutated(text: str, name: str, number: int) -> ModuleOp:
