@@ -151,9 +151,9 @@ class NvidiaMachine(Machine):
     # ---- the rest, by subject
 
     def async_copy(
-        self, f: FunctionEmitter, target: str, source: str, nbytes: int, mask: str | None, cache: int
+        self, f: FunctionEmitter, target: str, source: str, nbytes: int, mask: str | None, cache: int, by: str | None
     ) -> bool:
-        return memory.async_copy(f, self.capability, target, source, nbytes, mask, cache)
+        return memory.async_copy(f, self.capability, target, source, nbytes, mask, cache, by)
 
     def async_commit(self, f: FunctionEmitter) -> None:
         if self.capability >= 80:

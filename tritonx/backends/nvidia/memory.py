@@ -90,19 +90,36 @@ def hints(access: Access, table: dict[CacheModifier, str], default: CacheModifie
 
 
 def async_copy(
-    f: FunctionEmitter, capability: int, target: str, source: str, nbytes: int, mask: str | None, cache: int
+    f: FunctionEmitter,
+    capability: int,
+    target: str,
+    source: str,
+    nbytes: int,
+    mask: str | None,
+    cache: int,
+    by: str | None,
 ) -> bool:
-    """``cp.async`` (8.0 and later); with a mask its source size is 0, which fills with zeros and reads nothing."""
+    """``cp.async`` (8.0 and later); with a mask its source size is 0, which fills with zeros and reads nothing.
+
+    Where some threads only copy, the instruction has a guard: a branch would be one in the middle of products."""
     if capability < 80:
         return False
     level = "cg" if nbytes == 16 and cache != CacheModifier.CA else "ca"
-    operands = ["ptr addrspace(3)", "ptr addrspace(1)"]
+    read = None if mask is None else f.inst(f"select i1 {mask}, i32 {nbytes}, i32 0")
+    if by is not None:
+        size, constraints = ("", "") if read is None else (", $3", ",r")
+        text = f"@$2 cp.async.{level}.shared.global [$0], [$1], {nbytes}{size};"
+        operands = f"ptr addrspace(3) {target}, ptr addrspace(1) {source}, i1 {by}"
+        operands = operands if read is None else f"{operands}, i32 {read}"
+        f.line(f'call void asm sideeffect "{text}", "r,l,b{constraints},~{{memory}}"({operands})')
+        return True
+    types = ["ptr addrspace(3)", "ptr addrspace(1)"]
     name, values = f"@llvm.nvvm.cp.async.{level}.shared.global.{nbytes}", [target, source]
-    if mask is not None:
-        name, operands = name + ".s", [*operands, "i32"]
-        values.append(f.inst(f"select i1 {mask}, i32 {nbytes}, i32 0"))
-    symbol = f.module.declare("void", name, operands)
-    f.line(f"call void {symbol}({', '.join(f'{t} {v}' for t, v in zip(operands, values, strict=True))})")
+    if read is not None:
+        name, types = name + ".s", [*types, "i32"]
+        values.append(read)
+    symbol = f.module.declare("void", name, types)
+    f.line(f"call void {symbol}({', '.join(f'{t} {v}' for t, v in zip(types, values, strict=True))})")
     return True
 
 

@@ -1,8 +1,9 @@
 """Copies from global to shared memory that a thread does not wait for, and the waits.
 
-A thread copies the elements of its registers in the pointers' layout; one copy moves as many as are neighbours both
-in global and in shared memory. What the machine has no instruction for (other than 4, 8 or 16 bytes, a value for
-masked-off elements that is not zero) is copied through registers, which the waits then cover too."""
+A thread copies the elements of its registers in the pointers' layout, and of the threads of a block that have the same
+ones one copies for all; one copy moves as many as are neighbours both in global and in shared memory. What the machine
+has no instruction for (other than 4, 8 or 16 bytes, a value for masked-off elements that is not zero) is copied through
+registers, which the waits then cover too."""
 
 from __future__ import annotations
 
@@ -39,18 +40,20 @@ def copy(op: Any, f: FunctionEmitter) -> None:
     other = None if op.other is None else f.get(op.other)
     direct = nbytes in (4, 8, 16) and (other is None or is_zero(other))
     single = plan.access if together else narrowed(plan.access)
+    owner = f.threads.indices(f.layout(op.src.type)).owner_in_block
     for one, address in zip(access.accesses, addresses(f, f.memory[op.result], elem, access), strict=True):
         register = one.registers[0]
         mask = None if masks is None or masks[register] == "true" else masks[register]
-        if direct and f.machine.async_copy(f, address, pointers[register], nbytes, mask, plan.access.cache):
+        if direct and f.machine.async_copy(f, address, pointers[register], nbytes, mask, plan.access.cache, owner):
             continue
         rest = None if other is None or mask is None else part(f, other, one.registers)
-        value = f.machine.memory.load(f, pointers[register], single, mask, rest)
-        type_ = single.type
-        if elem == "i1":
-            type_ = single.type.replace("i1", "i8")
-            value = f.inst(f"zext {single.type} {value} to {type_}")
-        f.line(f"store {type_} {value}, ptr addrspace(3) {address}, align {nbytes}")
+        with f.where(owner):
+            value = f.machine.memory.load(f, pointers[register], single, mask, rest)
+            type_ = single.type
+            if elem == "i1":
+                type_ = single.type.replace("i1", "i8")
+                value = f.inst(f"zext {single.type} {value} to {type_}")
+            f.line(f"store {type_} {value}, ptr addrspace(3) {address}, align {nbytes}")
     token(op, f)
 
 

@@ -110,11 +110,19 @@ class LayoutIndices:
         """An i1 that holds in exactly one of the threads that own copies of an element, or None if there are no
         copies.
         """
+        return self._without_copies((LANE, WARP, BLOCK))
+
+    @cached_property
+    def owner_in_block(self) -> str | None:
+        """The same among the threads of each block."""
+        return self._without_copies((LANE, WARP))
+
+    def _without_copies(self, dims: tuple[str, ...]) -> str | None:
         f = self.f
         masks = self.layout.free_masks()
         result: str | None = None
         with f.in_prologue():
-            for dim in (LANE, WARP, BLOCK):
+            for dim in dims:
                 if mask := masks.get(dim, 0):
                     bits = f.inst(f"and i32 {thread_coordinate(f, dim)}, {mask}")
                     test = f.inst(f"icmp eq i32 {bits}, 0")

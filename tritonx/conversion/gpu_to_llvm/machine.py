@@ -253,10 +253,10 @@ class Machine(ABC):
     # ---- shared memory and matrix instructions
 
     def async_copy(
-        self, f: FunctionEmitter, target: str, source: str, nbytes: int, mask: str | None, cache: int
+        self, f: FunctionEmitter, target: str, source: str, nbytes: int, mask: str | None, cache: int, by: str | None
     ) -> bool:
-        """Start copying 4, 8 or 16 bytes to shared memory, zeros where ``mask`` is false; False where there is no such
-        instruction.
+        """Start copying 4, 8 or 16 bytes to shared memory, zeros where ``mask`` is false, in the threads in which
+        ``by`` (i1) holds, or in all; False where there is no such instruction.
         """
         return False
 

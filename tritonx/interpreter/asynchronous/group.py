@@ -123,12 +123,13 @@ class Group:
 
     def touches(
         self, tensor: Attribute, memory: Attribute, view: View, size: int, mode: Mode, proxy: Proxy = Proxy.GENERIC,
-        parts: dict[int, int] | None = None,
+        parts: dict[int, int] | None = None, idle: int = 0,
     ) -> list[Touch]:  # fmt: skip
-        """What each warp touches of a view to move its elements of a tile. `parts`: asynchronous operations."""
+        """What each warp touches of a view to move its elements of a tile. `parts`: asynchronous operations. Warps
+        whose number has a bit of `idle` leave it to others that have the same elements."""
         assert isinstance(memory, MemDescType)
         found = footprint(tensor, memory, view.start, size, self.machine.stride)
-        each = ((block, warp, shifted(found[block, warp], view.base)) for block, warp in found)
+        each = ((block, warp, shifted(found[block, warp], view.base)) for block, warp in found if not warp & idle)
         return self.joined(each, mode, proxy, parts)
 
     def joined(

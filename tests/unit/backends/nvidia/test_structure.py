@@ -144,6 +144,12 @@ def test_how_many_blocks_are_wanted(threads: int, registers: int, arch: int, blo
     assert assemble.one_more_block(ptx, registers, CAPABILITIES[arch]) == blocks
 
 
+def test_asynchronous_products_keep_their_registers() -> None:
+    ptx = ".visible .entry k()\n.reqntid 128, 1, 1\n{ wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 }\n"
+    assert assemble.one_more_block(ptx.replace("wgmma", "mma"), 140, CAPABILITIES[90]) == 4
+    assert assemble.one_more_block(ptx, 140, CAPABILITIES[90]) == 0
+
+
 @tritonx.jit
 def row_sums(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
     m = tl.arange(0, M)

@@ -156,6 +156,25 @@ def test_copies_in_groups() -> None:
     assert found(without(without(COPIES, "%f ="), "%s =")) == {Kind.UNFINISHED}
 
 
+ROW = """
+    %i = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32, #slice>
+    %p = tt.splat %x : !tt.ptr<f16> -> tensor<16x!tt.ptr<f16>, #slice>
+    %q = tt.addptr %p, %i : tensor<16x!tt.ptr<f16>, #slice>, tensor<16xi32, #slice>
+    %m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !ttg.memdesc<16xf16, #bar, #smem, mutable>
+    %u = ttg.async_copy_global_to_local %q, %m : tensor<16x!tt.ptr<f16>, #slice> -> <16xf16, #bar, #smem, mutable>
+    %v = ttg.async_commit_group tokens %u
+    %e = ttg.async_wait %v {num = 0 : i32}
+    ttg.local_barrier
+    %r = ttg.local_load %m : !ttg.memdesc<16xf16, #bar, #smem, mutable> -> tensor<16xf16, #slice>
+"""
+
+
+def test_one_warp_copies_what_all_have() -> None:
+    """The others' wait is for nothing of their own: they know of the copy behind a barrier only."""
+    assert found(ROW, 32) == set()
+    assert found(without(ROW, "local_barrier"), 32) == {Kind.NOT_VISIBLE}
+
+
 TMA = """
     %m = ttg.local_alloc : () -> TILE
     %b = ttg.local_alloc : () -> BAR

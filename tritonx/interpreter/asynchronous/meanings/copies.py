@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tritonx.analysis.buffers import stored_bytes
+from tritonx.analysis.buffers import stored_bytes, tensor_layout
 from tritonx.dialects import gpu_layout
 from tritonx.dialects import nvidia as ttng
 from tritonx.dialects.gpu_layout import MemDescType
@@ -34,6 +34,7 @@ from tritonx.interpreter.meanings import descriptor as tile_descriptor
 from tritonx.interpreter.meanings.memory import read
 from tritonx.interpreter.values import Descriptor, dtype_of, storage_of
 from tritonx.ir.types import type_of
+from tritonx.layouts import redundancy
 
 # --- copies of the threads, in groups
 
@@ -44,12 +45,13 @@ def _copy(op: Any, bind: Program) -> Function:
     source = loaded_from(pointers)
     dtype, size = dtype_of(source), stored_bytes(source)
     masked = op.mask is not None
+    idle = redundancy(tensor_layout(pointers)).warps
 
     def copy(pointer: Any, view: View, *rest: Any) -> None:
         mask, other = (rest[0] if masked else None), (rest[1] if len(rest) > 1 else dtype.type(0))
         loaded = read(bind, pointer, dtype, mask, other)
         parts = group.operation(op, group.all).parts
-        machine.shared.touch(op, group.touches(source, type_, view, size, Mode.WRITE, Proxy.BOTH, parts))
+        machine.shared.touch(op, group.touches(source, type_, view, size, Mode.WRITE, Proxy.BOTH, parts, idle))
         put(bind, type_, view, loaded)
         for agent, part in parts.items():
             group.copies[agent].open.append((part, op))
