@@ -41,6 +41,7 @@ PASSES: dict[str, str] = {
     "unroll-loads": "tritonx.transforms.gpu.unroll_loads:UnrollLoads",
     "stage-dot-operands": "tritonx.transforms.gpu.stage_dot_operands:StageDotOperands",
     "allocate-warp-groups": "tritonx.transforms.gpu.allocate_warp_groups:AllocateWarpGroups",
+    "branch-selects": "tritonx.transforms.gpu.branch_selects:BranchSelects",
     "widen-float8": "tritonx.transforms.gpu.widen_float8:WidenFloat8",
     "share-barriers": "tritonx.transforms.gpu.share_barriers:ShareBarriers",
     "exchange-by-matrices": "tritonx.transforms.gpu.exchange_by_matrices:ExchangeByMatrices",

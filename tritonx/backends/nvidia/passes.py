@@ -13,6 +13,7 @@ from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.allocate_warp_groups import AllocateWarpGroups
+from tritonx.transforms.gpu.branch_selects import BranchSelects
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.exchange_by_matrices import ExchangeByMatrices
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
@@ -80,6 +81,7 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     gpu, recent = gpu_target(target, options), int(target.arch) >= 90
     return (
         AllocateWarpGroups(capability(target).registers),
+        BranchSelects(),
         WidenFloat8(),
         ShareBarriers(matrix_loads=True, matrix_stores=recent),
         ExchangeByMatrices(loads=True, stores=recent),

@@ -9,6 +9,7 @@ from xdsl.passes import ModulePass
 from tritonx.backends.api import PassStage
 from tritonx.ir.types import encoding_of, is_tensor, type_of
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
+from tritonx.transforms.gpu.branch_selects import BranchSelects
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.insert_fences import InsertFences
 from tritonx.transforms.gpu.widen_float8 import WidenFloat8
@@ -19,13 +20,14 @@ def tile_stage(passes: tuple[ModulePass, ...]) -> PassStage:
     return PassStage("ttir", passes, lambda module: () if has_layouts(module) else passes)
 
 
-AFTER_PLACING = (WidenFloat8, AllocateGlobalScratch, InsertFences, InsertBarriers)
+AFTER_PLACING = (BranchSelects, WidenFloat8, AllocateGlobalScratch, InsertFences, InsertBarriers)
 """What a module still needs of the `memory` passes whose shared memory is placed."""
 
 
 def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -> PassStage:
     """The stage `ttgir`. A file that is `ttg` already needs the `memory` passes only, and where they have placed its
-    memory already, or somebody else has, at most barriers; and 8-bit floats that are computed with.
+    memory already, or somebody else has, at most barriers; and what is done about tiles that are selected and 8-bit
+    floats that are computed with.
     """
 
     def pending(module: ModuleOp) -> tuple[ModulePass, ...]:

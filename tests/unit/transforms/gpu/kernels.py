@@ -150,6 +150,31 @@ def float8(random: Random) -> Draw:
     return Draw(float8_kernel, (x, y, np.full(n, np.nan, np.float32)), {"M": m, "N": n}, random.choice((2, 4)))
 
 
+@tritonx.jit
+def flat_kernel(x, o, n, N: tl.constexpr, EACH: tl.constexpr):
+    """Sums of `EACH` rows in one loop: the tile that is stored is begun anew."""
+    i = tl.arange(0, N)
+    empty = tl.load(x + i)
+    total = empty
+    for row in range(n):
+        total += tl.load(x + (row + 1) * N + i)
+        done = row % EACH == EACH - 1
+        kept = total
+        if done:
+            kept = empty
+        if done:
+            tl.store(o + row // EACH * N + i, total)
+        total = kept
+
+
+def flat(random: Random) -> Draw:
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    n, each, count = random.choice((64, 256, 512)), random.randrange(2, 5), random.randrange(1, 4)
+    x = rng.integers(-9, 10, (1 + each * count, n)).astype(np.float32)
+    out = np.full((count, n), np.nan, np.float32)
+    return Draw(flat_kernel, (x, out, each * count), {"N": n, "EACH": each}, random.choice((1, 2, 4)))
+
+
 ACTS_ON: dict[str, Callable[[Random], Draw]] = {
     "decompose-dots": exotic_product,
     "split-dots": split_product,
@@ -158,6 +183,7 @@ ACTS_ON: dict[str, Callable[[Random], Draw]] = {
     "stage-dot-operands": product,
     "recompute-narrow": narrow,
     "widen-float8": float8,
+    "branch-selects": flat,
     "share-barriers": transposes,
     "exchange-by-matrices": transposed,
     "make-room": transposes,

@@ -1,0 +1,78 @@
+"""Tiles that are selected by the condition of an if become results of the if.
+
+A persistent product whose loops are one goes on with an empty accumulator where it stored a full one: a select of the
+whole tile in every round, in front of an if that stores in some. As a result of the if the tile stays in its registers
+in the other rounds. That is not only 64 selects saved: a select reads the accumulator while asynchronous products are
+still adding to it, and ptxas then makes all of them wait for each other (C7514)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.dialects import arith, scf
+from tritonx.ir.edit import erase, replace, terminator_of
+from tritonx.ir.types import is_tensor, type_of
+
+
+@dataclass(frozen=True)
+class BranchSelects(ModulePass):
+    """Makes an `arith.select` of tiles by one i1 a result of the next `scf.if` of its block with that condition, where
+    nothing uses it in between. In the if's regions the side that is taken there stands for it."""
+
+    name = "branch-selects"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in list(op.walk()):
+            if isinstance(inner, arith.SelectOp) and is_tensor(type_of(inner.results[0])):
+                branch = _branch_of(inner)
+                if branch is not None:
+                    _move_into(inner, branch)
+
+
+def _branch_of(select: arith.SelectOp) -> scf.IfOp | None:
+    """The if behind a select with its condition, in front of everything that uses the select."""
+    block = select.parent
+    assert block is not None
+    condition = select.operands[0]
+    users = {block.find_ancestor_op_in_block(use.operation) for use in select.results[0].uses}
+    following = select.next_op
+    while following is not None:
+        if isinstance(following, scf.IfOp) and following.operands[0] is condition:
+            return following
+        if following in users:
+            return None
+        following = following.next_op
+    return None
+
+
+def _move_into(select: arith.SelectOp, branch: scf.IfOp) -> None:
+    """Replace the if by one that has the select as its last result."""
+    _, taken, otherwise = select.operands
+    regions = list(branch.regions)
+    if not regions[1].blocks:
+        regions[1].add_block(Block())
+        regions[1].block.add_op(scf.YieldOp.create(operands=(), location=branch.location))
+    for region, side in zip(regions, (taken, otherwise), strict=True):
+        select.results[0].replace_uses_with_if(side, lambda use, region=region: region.is_ancestor(use.operation))
+        end = terminator_of(region.block)
+        end.operands = (*end.operands, side)
+    types = [result.type for result in (*branch.results, select.results[0])]
+    made = scf.IfOp.create(
+        operands=branch.operands,
+        result_types=types,
+        attributes=branch.attributes,
+        regions=[branch.detach_region(region) for region in regions],
+        location=branch.location,
+    )
+    block = cast(Block, branch.parent)
+    block.insert_op_before(cast(Operation, made), branch)
+    results: list[SSAValue] = list(made.results)
+    replace(branch, results[:-1])
+    select.results[0].replace_all_uses_with(results[-1])
+    erase(select)
