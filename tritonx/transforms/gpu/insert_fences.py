@@ -30,7 +30,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.buffers import is_shared_memory
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import is_concurrent, is_per_element, regions_of, repeats
-from tritonx.dialects.effects import Completion, Effect, Kind, Proxy, Resource, effects_of
+from tritonx.dialects.effects import Completion, Effect, Kind, Proxy, Resource, effects_of, resources_of
 from tritonx.dialects.nvidia import FenceAsyncSharedOp
 from tritonx.transforms.gpu.forward_flow import ForwardFlow
 from tritonx.transforms.gpu.placed_memory import (
@@ -201,6 +201,8 @@ def _is_fence(effect: Effect) -> bool:
 
 def _is_asynchronous(op: Operation) -> bool:
     """Whether the op itself accesses shared memory by the asynchronous proxy."""
+    if Resource.MEMDESC not in resources_of(op):
+        return False
     own = [effect for effect in _effects(op) if effect.kind in (Kind.READ, Kind.WRITE)]
     return any(effect.proxy is Proxy.ASYNC and effect.resource is Resource.MEMDESC for effect in own)
 
