@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeGuard
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.analysis import scratch
@@ -28,6 +29,9 @@ from tritonx.layouts import (
 )
 from tritonx.layouts.convert import ConversionPlan, owners
 from tritonx.layouts.encodings import NvmmaSharedEncoding, PaddedSharedEncoding, SharedLinearEncoding
+
+OFFSET = "allocation.offset"
+"""Attribute of an op: the byte offset of its buffer, where memory has been placed."""
 
 DEFAULT_ALIGNMENT = 16
 """Of scratch and plain buffers: the widest access."""
@@ -186,6 +190,18 @@ def _storage_bits(type_: MemDescType) -> int:
         return bit_width(type_.element_type)
     except TypeError:
         return 64
+
+
+def offset_of(op: Operation) -> int:
+    """The byte offset that the allocation gave to the buffer, or to the scratch memory, of an op. Raises PassError
+    where it has none."""
+    value = op.attributes.get(OFFSET)
+    if value is None:
+        raise PassError(op, f"{op.name} has no shared memory allocated", "run the pass allocate-shared-memory first")
+    offset = int(value.value.data) if isinstance(value, IntegerAttr) else -1
+    if offset < 0:
+        raise PassError(op, f"'{OFFSET}' must be a number of bytes, got {value}")
+    return offset
 
 
 def allocation_alignment(op: gpu_layout.LocalAllocOp) -> int:

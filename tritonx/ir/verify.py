@@ -13,6 +13,7 @@ from xdsl.ir.core import ErasedSSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
+from tritonx.dialects.tile_elements import check_elements
 from tritonx.dialects.tile_sizes import check_sizes
 from tritonx.ir.errors import VerifyFailure
 
@@ -35,6 +36,7 @@ def _verify_op(op: Operation, visible: set[SSAValue]) -> None:
         raise VerifyFailure(_reason(error), op) from error
     except Exception as error:  # xDSL's own verifiers let ValueError, IndexError and others out of malformed ops
         raise VerifyFailure(f"{error}" or type(error).__name__, op) from error
+    check_elements(op)
     check_sizes(op)
     _check_successors(op)
     inner = set[SSAValue]() if op.has_trait(IsolatedFromAbove, value_if_unregistered=False) else visible

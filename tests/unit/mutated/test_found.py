@@ -17,6 +17,27 @@ TILE = """
   }
 }
 """
+BUFFERS = """
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [LANES], warpsPerCTA = [4], order = [0]}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = LANES : i32, ttg.shared = 1024 : i32} {
+  tt.func SIGNATURE {
+    %o = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32, #b>
+    %m = ttg.local_alloc %o PLACE : (tensor<256xi32, #b>) -> !ttg.memdesc<256xi32, #s, #ttg.shared_memory>
+    %x = ttg.local_load %m : !ttg.memdesc<256xi32, #s, #ttg.shared_memory> -> tensor<256xi32, #b>
+    BODY
+    tt.return
+  }
+}
+""".lstrip()
+
+
+def placed(place: str, lanes: int = 32, signature: str = "public @k()", body: str = "") -> str:
+    """A module that says that its memory has been placed."""
+    text = BUFFERS.replace("PLACE", place).replace("LANES", str(lanes))
+    return text.replace("SIGNATURE", signature).replace("BODY", body)
+
+
 FOUND = {
     "a tile module that says how many warps it is for": (
         'module attributes {"ttg.num-warps" = 4 : i32} {\n  tt.func public @k(%a: !tt.ptr<i32>) {' + TILE, "cuda:90", ""
@@ -64,6 +85,50 @@ FOUND = {
         "tt.func public @k(%a: !ttg.memdesc<4xf32, #s, #ttg.shared_memory, mutable>) {\n  tt.return\n}\n",
         "cpu",
         "<stdin>:2:1: error: pass 'tile-to-loops': tt.func: the CPU backend has no representation of",
+    ),
+    "a buffer that was not placed where others were": (
+        placed("{}"), "cuda:90", "<stdin>:6:5: error: pass 'insert-barriers': ttg.local_alloc has no shared memory"
+    ),
+    "a buffer that was placed nowhere": (
+        placed("{allocation.offset = -16 : i32}", 64),
+        "hip:gfx942",
+        "<stdin>:6:5: error: pass 'insert-barriers': 'allocation.offset' must be a number of bytes, got -16 : i32",
+    ),
+    "a place that is no number": (
+        placed('{allocation.offset = "x"}'),
+        "cuda:90",
+        "<stdin>:6:5: error: pass 'insert-barriers': 'allocation.offset' must be a number of bytes",
+    ),
+    "a place beyond what there is": (
+        placed("{allocation.offset = 1024 : i32}"),
+        "cuda:90",
+        "<stdin>:6:5: error: stage 'llir': its buffer at byte 1024 is not in the 1024 bytes that the module has",
+    ),
+    "a place": (placed("{allocation.offset = 0 : i32}"), "cuda:90", ""),
+    "a parameter in shared memory": (
+        placed(
+            "{allocation.offset = 0 : i32}",
+            signature="@f(%d: !ttg.memdesc<256xi32, #s, #ttg.shared_memory, mutable>)",
+            body="ttg.local_dealloc %d : !ttg.memdesc<256xi32, #s, #ttg.shared_memory, mutable>",
+        ),
+        "cuda:90",
+        "<stdin>:4:3: error: stage 'llir': no function takes or returns shared memory",
+    ),
+    "a result in shared memory": (
+        placed(
+            "{allocation.offset = 0 : i32}",
+            64,
+            "@f() -> !ttg.memdesc<256xi32, #s, #ttg.shared_memory>",
+            "tt.return %m : !ttg.memdesc<256xi32, #s, #ttg.shared_memory>",
+        ).replace("    tt.return\n", ""),
+        "hip:gfx942",
+        "<stdin>:4:3: error: stage 'llir': no function takes or returns shared memory",
+    ),
+    "tiles of what has no width": (
+        "tt.func public @k(%p: !tt.ptr<index>, %v: index, %c: i1) {\n"
+        "  %0 = tt.atomic_rmw max, relaxed, sys, %p, %v, %c : (!tt.ptr<index>, index, i1) -> index\n  tt.return\n}\n",
+        "cuda:90",
+        "<stdin>:1:1: error: 'tt.func': a pointer is to numbers, to pointers or to a tile, got !tt.ptr<index>",
     ),
 }  # fmt: skip
 

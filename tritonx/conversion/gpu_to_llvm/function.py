@@ -9,9 +9,9 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tritonx.analysis.buffers import offset_of
 from tritonx.conversion.gpu_to_llvm import trigonometry
 from tritonx.conversion.gpu_to_llvm.budget import Budget
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
@@ -229,12 +229,11 @@ class FunctionEmitter(Writer):
 
     def scratch_offset(self, op: Operation) -> int:
         """The byte offset that the allocator gave to the scratch memory or buffer of ``op``."""
-        offset = op.attributes.get("allocation.offset")
-        if not isinstance(offset, IntegerAttr):
-            raise PassError(
-                op, f"{op.name} has no shared memory allocated", "run the pass allocate-shared-memory first"
-            )
-        return int(offset.value.data)
+        offset = offset_of(op)
+        if offset >= self.module.shared_bytes:
+            reason = f"its buffer at byte {offset} is not in the {self.module.shared_bytes} bytes that the module has"
+            raise PassError(op, reason, "'ttg.shared' says how many")
+        return offset
 
     def shared_element(self, offset: int, elem: str, index: str, extra: int) -> str:
         """The address of element ``index + extra`` of the area of ``elem`` that starts at byte ``offset``."""

@@ -21,6 +21,7 @@ from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.llvm_writer import Module
 from tritonx.dialects import tile
+from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.failure import PassError
 from tritonx.ir.origin import Origin
@@ -144,6 +145,9 @@ class ModuleEmitter(Module):
         blocks = list(op.body.blocks)
         if not blocks:
             raise PassError(op, f"function {f.symbol} has no body")
+        for type_ in (*op.function_type.inputs, *op.function_type.outputs):
+            if isinstance(type_, MemDescType):
+                raise PassError(op, f"no function takes or returns shared memory: {type_}", "let it be inlined")
         f.is_kernel = is_kernel
         parameters = self._parameters(op, f)
         for number, block in enumerate(blocks):

@@ -19,13 +19,13 @@ from tritonx.dialects.effects import Effects, by_op, copied, effects, reads, wri
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, i1_like, i32_like, mem_desc, pointer_to
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.dialects.layout_constraints import SAME_LAYOUT, LayoutConstraint, SameLayout
-from tritonx.dialects.tile.atomic import atomic_effects
+from tritonx.dialects.tile.atomic import atomic_effects, check_swap, works_on
 from tritonx.dialects.tile.enums import CacheModifier, MemSemantic, MemSyncScope, RMWOp
 from tritonx.dialects.tile.rules import tensor_type
 from tritonx.dialects.tile.types import PointerType
 from tritonx.ir.declaration import TypeRules, enum_prop, same
 from tritonx.ir.define import define
-from tritonx.ir.types import is_float, shape_of
+from tritonx.ir.types import bit_width, element_type, is_float, shape_of
 
 CACHE = "oilist(`cacheModifier` `=` $cache)"
 STRIDE = "(`stride` `=` $stride^)?"
@@ -57,7 +57,7 @@ class BufferLoadOp(IRDLOperation):
     }
 
     def verify_(self) -> None:
-        tensor_type(self.result.type, "result")
+        check_swap(tensor_type(self.result.type, "result"))
         if self.other is not None and self.mask is None:
             raise VerifyException("'other' needs a mask")
 
@@ -154,10 +154,12 @@ class BufferAtomicRMWOp(IRDLOperation):
     }
 
     def verify_(self) -> None:
-        kind = self.atomic_rmw_op.value.data
-        tensor_type(self.result.type, "result")
-        if kind != RMWOp.XCHG and is_float(self.value.type) and kind not in (RMWOp.FADD, RMWOp.MAX, RMWOp.MIN):
-            raise VerifyException(f"{RMWOp(kind).keyword} does not work on {self.value.type}")
+        kind = RMWOp(self.atomic_rmw_op.value.data)
+        element = element_type(tensor_type(self.result.type, "result"))
+        # The hardware orders floats as well (CDNA3 ISA, "Memory Buffer Instructions").
+        orders = kind in (RMWOp.MAX, RMWOp.MIN) and is_float(element) and bit_width(element) in (32, 64)
+        if not orders and not works_on(kind, element):
+            raise VerifyException(f"{kind.keyword} does not work on {self.value.type}")
 
 
 @define
@@ -186,4 +188,4 @@ class BufferAtomicCASOp(IRDLOperation):
     }
 
     def verify_(self) -> None:
-        tensor_type(self.result.type, "result")
+        check_swap(tensor_type(self.result.type, "result"))

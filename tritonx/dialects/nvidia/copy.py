@@ -37,6 +37,7 @@ from tritonx.dialects.effects import (
 from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, mem_desc
 from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, LayoutConstraint
 from tritonx.dialects.nvidia.rules import check_barrier
+from tritonx.dialects.tile.descriptor import check_reduction
 from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.types import PointerType, TensorDescType
@@ -148,6 +149,7 @@ class AsyncTMAReduceOp(IRDLOperation):
 
     def verify_(self) -> None:
         check_block(self.desc.type, self.src.type, len(self.coord))
+        check_reduction(self.kind.value.data, self.desc.type)
 
 
 @define

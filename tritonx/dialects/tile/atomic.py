@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.effects import SCRATCH_EFFECTS, Effect, EffectList, Effects, Kind, Resource, by_op, reads, writes
 from tritonx.dialects.layout_constraints import LayoutConstraint, SameLayout
-from tritonx.dialects.tile.enums import MemSemantic, MemSyncScope, RMWOp
+from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, RMWOp
 from tritonx.dialects.tile.rules import loaded_from, mask_of
 from tritonx.ir.declaration import TypeRules, enum_prop
 from tritonx.ir.define import define
-from tritonx.ir.types import bit_width, is_float
+from tritonx.ir.types import bit_width, element_type, is_float, is_integer
 
 
 def atomic_effects(op: Any) -> EffectList:
@@ -21,6 +22,40 @@ def atomic_effects(op: Any) -> EffectList:
     access = (reads("ptr"), writes("ptr"))
     fence = () if op.sem.value.data == MemSemantic.RELAXED else (Effect(Kind.FENCE, Resource.GLOBAL),)
     return (*access, *fence, *(SCRATCH_EFFECTS if op.result.first_use is not None else ()))
+
+
+def works_on(kind: RMWOp, element: Attribute) -> bool:
+    """Whether an atomic operation of a kind exists for elements of a type, which is what Triton's front end lets
+    through: words of 32 and 64 bits, and additions of 16-bit floats."""
+    if not (is_integer(element) or is_float(element)):
+        return False
+    width = bit_width(element)
+    if kind is RMWOp.FADD:
+        return is_float(element) and width in (16, 32, 64)
+    return width in (32, 64) and (is_integer(element) or kind is RMWOp.XCHG)
+
+
+def check_swap(type_: Attribute) -> None:
+    """A compare-and-swap of values of a type exists."""
+    element = element_type(type_)
+    if not (is_integer(element) or is_float(element)) or bit_width(element) not in (16, 32, 64):
+        raise VerifyException(f"a compare-and-swap is of 16, 32 or 64 bits, got {type_}")
+
+
+def reduces(kind: DescriptorReduceKind, element: Attribute) -> bool:
+    """Whether a descriptor combines elements of a type in a way: as the atomics do, and copies of blocks also order
+    16-bit floats and count up and down (PTX ISA, "cp.reduce.async.bulk.tensor")."""
+    match kind:
+        case DescriptorReduceKind.NONE:
+            return False
+        case DescriptorReduceKind.ADD:
+            return works_on(RMWOp.FADD if is_float(element) else RMWOp.ADD, element)
+        case DescriptorReduceKind.MIN | DescriptorReduceKind.MAX if is_float(element):
+            return bit_width(element) == 16
+        case DescriptorReduceKind.INC | DescriptorReduceKind.DEC:
+            return is_integer(element) and bit_width(element) == 32
+        case _:
+            return works_on(RMWOp[kind.name], element)
 
 
 @define
@@ -44,11 +79,9 @@ class AtomicRMWOp(IRDLOperation):
     TYPES: ClassVar[TypeRules] = {"val": ("ptr", loaded_from), "mask": ("ptr", mask_of), "result": ("ptr", loaded_from)}
 
     def verify_(self) -> None:
-        kind = self.atomic_rmw_op.value.data
-        if kind == RMWOp.XCHG:
-            return
-        if is_float(self.val.type) != (kind == RMWOp.FADD) or (kind == RMWOp.FADD and bit_width(self.val.type) < 16):
-            raise VerifyException(f"{RMWOp(kind).keyword} does not work on {self.val.type}")
+        kind = RMWOp(self.atomic_rmw_op.value.data)
+        if not works_on(kind, element_type(self.val.type)):
+            raise VerifyException(f"{kind.keyword} does not work on {self.val.type}")
 
 
 @define
@@ -72,3 +105,6 @@ class AtomicCASOp(IRDLOperation):
         "val": ("ptr", loaded_from),
         "result": ("ptr", loaded_from),
     }
+
+    def verify_(self) -> None:
+        check_swap(self.val.type)

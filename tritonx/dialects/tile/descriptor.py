@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.effects import PURE, Effects, effects, reads, writes
 from tritonx.dialects.layout_constraints import NO_TENSORS, SAME_LAYOUT, LayoutConstraint, SameLayout
+from tritonx.dialects.tile.atomic import reduces
 from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy, PaddingOption
 from tritonx.dialects.tile.memory import MODIFIERS
 from tritonx.dialects.tile.rules import pointer_to_element, signless
@@ -38,6 +39,13 @@ def _check_block(descriptor: Attribute, block: Attribute, indices: int) -> None:
         raise VerifyException(f"descriptor and block differ in size: {descriptor} and {block}")
     if indices != len(descriptor.shape):
         raise VerifyException(f"{descriptor} needs {len(descriptor.shape)} indices, got {indices}")
+
+
+def check_reduction(kind: int, descriptor: Attribute) -> None:
+    """Elements of the descriptor's type can be combined in this way."""
+    assert isinstance(descriptor, TensorDescType)
+    if not reduces(DescriptorReduceKind(kind), descriptor.element_type):
+        raise VerifyException(f"{DescriptorReduceKind(kind).name.lower()} does not work on {descriptor.element_type}")
 
 
 def _check_rows(descriptor: Attribute, x_offsets: Attribute, block: Attribute) -> None:
@@ -146,6 +154,7 @@ class DescriptorReduceOp(IRDLOperation):
 
     def verify_(self) -> None:
         _check_block(self.desc.type, self.src.type, len(self.indices))
+        check_reduction(self.kind.value.data, self.desc.type)
 
 
 @define

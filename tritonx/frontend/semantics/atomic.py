@@ -67,7 +67,7 @@ class AtomicSemantics(MemorySemantics):
             raise ValueError(f"atomic_{name} does not support bf16")
         if name in ("and", "or", "xor") and element.is_floating():
             raise ValueError(f"atomic_{name} does not support {element}")
-        if element.primitive_bitwidth < 16 or (element.is_int() and element.int_bitwidth == 16):
+        if element.is_ptr() or element.primitive_bitwidth < 16 or (element.is_int() and element.int_bitwidth == 16):
             raise ValueError(f"atomic_{name} does not support {element}")
         if pointer.type.is_block():
             shape = pointer.type.shape
@@ -130,7 +130,7 @@ class AtomicSemantics(MemorySemantics):
         """Store ``value`` where memory equals ``compare``, for elements of 16, 32 or 64 bits."""
         order, among = _ordering(sem, scope)
         element = _pointee(pointer)
-        if element.primitive_bitwidth not in (16, 32, 64):
+        if element.is_ptr() or element.primitive_bitwidth not in (16, 32, 64):
             raise ValueError("atomic_cas only supports elements with width {16, 32, 64}")
         compare, value = self.to_tensor(compare), self.to_tensor(value)
         if pointer.type.is_block():

@@ -8,12 +8,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.buffers import OFFSET
 from tritonx.analysis.frames import Bases, functions_of
 from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.ir.types import i32
-
-OFFSET = "allocation.offset"
-"""Attribute of an op: the byte offset of its buffer."""
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from tritonx.analysis.buffers import aliases_of, allocates_memory, allocation_size, scratch_size
+from tritonx.analysis.buffers import (
+    OFFSET,
+    aliases_of,
+    allocates_memory,
+    allocation_size,
+    offset_of,
+    scratch_size,
+)
 from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.effects import Resource, resources_of
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import type_of
-from tritonx.transforms.gpu.allocate_shared_memory import OFFSET
 
 Interval = tuple[int, int]
 """Bytes [start, end) of shared memory."""
@@ -52,14 +57,6 @@ class PlacedMemory:
             self._places[alias] = (
                 interval if known is None else (min(known[0], interval[0]), max(known[1], interval[1]))
             )
-
-
-def offset_of(op: Operation) -> int:
-    """The byte offset that the allocation gave to an op."""
-    value: Any = op.attributes.get(OFFSET)
-    if value is None:
-        raise ValueError(f"{op.name} has no shared memory allocated: run allocate-shared-memory first")
-    return value.value.data
 
 
 def scratch_of(op: Operation) -> Interval | None:

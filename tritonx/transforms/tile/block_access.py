@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from tritonx.dialects import arith, tile
 from tritonx.ir.builder import Builder
 from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import element_type, i1, i32, i64, is_float, pointer, shape_of, tensor, with_element
+from tritonx.ir.types import element_type, i1, i32, i64, is_float, is_pointer, pointer, shape_of, tensor, with_element
 
 SGE, SLT = 5, 2
 
@@ -144,6 +144,8 @@ def addresses(
 
 def padding(builder: Builder, type: Attribute, with_nan: SSAValue | bool) -> SSAValue:
     """The tile of ``type`` that stands outside a tensor: zeros, or NaNs for floats where ``with_nan``."""
+    if is_pointer(type):
+        return builder.emit(tile.IntToPtrOp, (builder.constant(0, with_element(type, i64)),), (type,))
     zeros = builder.constant(0, type)
     if not is_float(type):
         return zeros

@@ -14,6 +14,42 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 
 #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @f(%p: !tt.ptr<i32>, %o: tensor<128x64xi32, #blocked>, %x: tensor<128x64xi32, #blocked>) {
+    // expected-error@+1 {{fadd does not work on tensor<128x64xi32}}
+    %0 = amdg.buffer_atomic_rmw fadd, relaxed, gpu, %x, %p[%o] : tensor<128x64xi32, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @f(%p: !tt.ptr<f16>, %o: tensor<128x64xi32, #blocked>, %x: tensor<128x64xf16, #blocked>) {
+    // expected-error@+1 {{max does not work on tensor<128x64xf16}}
+    %0 = amdg.buffer_atomic_rmw max, relaxed, gpu, %x, %p[%o] : tensor<128x64xf16, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @f(%p: !tt.ptr<i8>, %o: tensor<128x64xi32, #blocked>, %x: tensor<128x64xi8, #blocked>) {
+    // expected-error@+1 {{a compare-and-swap is of 16, 32 or 64 bits, got tensor<128x64xi8}}
+    %0 = amdg.buffer_atomic_cas relaxed, gpu, %x, %x, %p[%o] : tensor<128x64xi8, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
   tt.func @f(%p: !tt.ptr<f16>, %o: tensor<128x64xi64, #blocked>, %x: tensor<128x64xf16, #blocked>) {
     // expected-error@+1 {{the type of 'offsets' must be tensor<128x64xi32, #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>>, because}}

@@ -11,6 +11,15 @@ module {
 // -----
 
 module {
+  // expected-error@+1 {{the elements of a tile are numbers or pointers, got tensor<8xcomplex<f32>>}}
+  tt.func @f(%a: tensor<8xcomplex<f32>>) {
+    tt.return
+  }
+}
+
+// -----
+
+module {
   tt.func @f(%p: !tt.ptr<f32>, %b: f32) {
     // expected-error@+1 {{'offset' must hold integers, got f32}}
     %0 = tt.addptr %p, %b : !tt.ptr<f32>, f32
@@ -593,6 +602,126 @@ module {
   tt.func @f(%p: !tt.ptr<f8E5M2>, %a: f8E5M2) {
     // expected-error@+1 {{fadd does not work on f8E5M2}}
     %0 = tt.atomic_rmw fadd, relaxed, gpu, %p, %a : (!tt.ptr<f8E5M2>, f8E5M2) -> f8E5M2
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: !tt.ptr<i1>, %a: i1) {
+    // expected-error@+1 {{add does not work on i1}}
+    %0 = tt.atomic_rmw add, relaxed, gpu, %p, %a : (!tt.ptr<i1>, i1) -> i1
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: !tt.ptr<i16>, %a: i16) {
+    // expected-error@+1 {{add does not work on i16}}
+    %0 = tt.atomic_rmw add, relaxed, gpu, %p, %a : (!tt.ptr<i16>, i16) -> i16
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: tensor<64x!tt.ptr<bf16>>, %a: tensor<64xbf16>) {
+    // expected-error@+1 {{exch does not work on tensor<64xbf16>}}
+    %0 = tt.atomic_rmw exch, relaxed, gpu, %p, %a : (tensor<64x!tt.ptr<bf16>>, tensor<64xbf16>) -> tensor<64xbf16>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: !tt.ptr<!tt.ptr<i8>>, %a: !tt.ptr<i8>) {
+    // expected-error@+1 {{exch does not work on !tt.ptr<i8>}}
+    %0 = tt.atomic_rmw exch, relaxed, gpu, %p, %a : (!tt.ptr<!tt.ptr<i8>>, !tt.ptr<i8>) -> !tt.ptr<i8>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%p: !tt.ptr<i8>, %a: i8) {
+    // expected-error@+1 {{a compare-and-swap is of 16, 32 or 64 bits, got i8}}
+    %0 = tt.atomic_cas relaxed, gpu, %p, %a, %a : (!tt.ptr<i8>, i8, i8) -> i8
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%d: !tt.tensordesc<tensor<8x16xf8E5M2>>, %a: tensor<8x16xf8E5M2>, %i: i32) {
+    // expected-error@+1 {{add does not work on f8E5M2}}
+    tt.descriptor_reduce add, %d[%i, %i], %a : !tt.tensordesc<tensor<8x16xf8E5M2>>, tensor<8x16xf8E5M2>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%a: i32, %i: index) {
+    // expected-error@+1 {{ops of 'tt' are on numbers, pointers, descriptors and tiles of them, got index}}
+    %0 = tt.splat %i : index -> tensor<8xindex>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%a: i32) {
+    // expected-error@+1 {{ops of 'tt' are on numbers, pointers, descriptors and tiles of them, got vector<4xf32>}}
+    %0 = tt.elementwise_inline_asm "mov" {constraints = "=r,r", packed_element = 1 : i32, pure = true} %a : i32 -> vector<4xf32>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%a: tensor<8xi32>) {
+    // expected-error@+1 {{the elements of a tile are numbers or pointers, got tensor<8xindex>}}
+    %0 = arith.index_cast %a : tensor<8xi32> to tensor<8xindex>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%c: i1) {
+    // expected-error@+1 {{the elements of a tile are numbers or pointers, got tensor<8x!tt.ptr<index>>}}
+    %0 = ub.poison : tensor<8x!tt.ptr<index>>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%c: i1) {
+    // expected-error@+1 {{a pointer is to numbers, to pointers or to a tile, got !tt.ptr<!tt.tensordesc<tensor<8x8xf32>>>}}
+    %0 = ub.poison : !tt.ptr<!tt.tensordesc<tensor<8x8xf32>>>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%c: i1) {
+    // expected-error@+1 {{a descriptor is of a tensor of numbers, got !tt.tensordesc<tensor<8x8xindex>>}}
+    %0 = ub.poison : !tt.tensordesc<tensor<8x8xindex>>
     tt.return
   }
 }
