@@ -47,7 +47,7 @@ def _fault(type_: Attribute) -> str | None:
         return f"the elements of a buffer are numbers or pointers, got {type_}"
     if isinstance(type_, TensorDescType) and not _is_number(type_.element_type, signed=True):
         return f"a descriptor is of a tensor of numbers, got {type_}"
-    if isinstance(type_, PointerType) and not _can_be_loaded(type_.pointee):
+    if isinstance(type_, PointerType) and not _is_element(element_type(type_.pointee)):  # a block pointer's is a tile
         return f"a pointer is to numbers, to pointers or to a tile, got {type_}"
     return None
 
@@ -60,12 +60,8 @@ def _scalar_fault(type_: Attribute) -> str | None:
 
 
 def _is_element(type_: Attribute) -> bool:
-    return _is_number(type_) or (isinstance(type_, PointerType) and _can_be_loaded(type_.pointee))
-
-
-def _can_be_loaded(type_: Attribute) -> bool:
-    """Whether there may be pointers to it: a block pointer's tile is one of elements."""
-    return _is_element(element_type(type_))
+    """A number, or a pointer to an element: block pointers lie in no memory."""
+    return _is_number(type_) or (isinstance(type_, PointerType) and _is_element(type_.pointee))
 
 
 def _is_number(type_: Attribute, *, signed: bool = False) -> bool:

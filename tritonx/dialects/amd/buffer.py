@@ -57,7 +57,7 @@ class BufferLoadOp(IRDLOperation):
     }
 
     def verify_(self) -> None:
-        check_swap(tensor_type(self.result.type, "result"))
+        tensor_type(self.result.type, "result")
         if self.other is not None and self.mask is None:
             raise VerifyException("'other' needs a mask")
 
