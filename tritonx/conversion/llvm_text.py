@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import struct
 
+from xdsl.dialects.builtin import BFloat16Type, Float16Type
+
 from tritonx.dialects.arith import CmpfPredicate, CmpiPredicate
 from tritonx.dialects.tile.enums import MemSemantic, RMWOp
+from tritonx.ir.fold.constants import FORMATS, round_to
 
 ICMP_PREDICATES: dict[int, str] = {predicate: predicate.name.lower() for predicate in CmpiPredicate}
 """The word after ``icmp`` for each predicate of ``arith.cmpi``: the enum has LLVM's names."""
@@ -50,6 +53,29 @@ def float_constant(value: float, *, double: bool) -> str:
         except OverflowError:  # beyond f32: the infinity of that sign
             value = float("inf") if value > 0 else float("-inf")
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def is_float(llvm: str) -> bool:
+    """Whether an LLVM scalar type is one of floats."""
+    return llvm in ("half", "bfloat", "float", "double")
+
+
+def float_literal(value: float, llvm: str) -> str:
+    """The exact LLVM literal of ``value`` rounded to nearest even in the format ``llvm``."""
+    if llvm in ("half", "bfloat"):
+        rounded = round_to(value, FORMATS[Float16Type if llvm == "half" else BFloat16Type])
+        code = struct.pack("<e", rounded) if llvm == "half" else struct.pack("<f", rounded)[2:]
+        pattern = int.from_bytes(code, "little")
+        return f"0x{'H' if llvm == 'half' else 'R'}{pattern:04X}"
+    return float_constant(value, double=llvm == "double")
+
+
+def int_literal(value: int, width: int) -> str:
+    """The literal of ``value`` wrapped to ``width`` bits, printed signed; an i1 is ``true`` or ``false``."""
+    if width == 1:
+        return "true" if value & 1 else "false"
+    value &= (1 << width) - 1
+    return str(value - (1 << width) if value >> (width - 1) else value)
 
 
 def string_constant(text: str) -> str:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.calls import Signatures, call_each
-from tritonx.conversion.gpu_to_llvm.elementwise import binary, call_intrinsic, combine, convert_tile, intrinsic, of
+from tritonx.conversion.gpu_to_llvm.elementwise import TABLE as SHARED
+from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, convert_tile, emitted, lanewise
 from tritonx.conversion.gpu_to_llvm.function import Emit
-from tritonx.conversion.gpu_to_llvm.types import float_literal
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.scalar import integers
+from tritonx.conversion.scalar.floats import reciprocal_root
 from tritonx.dialects import arith, tile
 
 if TYPE_CHECKING:
@@ -45,9 +47,7 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     if name in ("sqrt", "precise_sqrt"):
         return call_intrinsic(f, "sqrt", operands)
     if name == "rsqrt":
-        one = Tile.splat(elem, operands[0].n, float_literal(1.0, elem))
-        root = call_intrinsic(f, "sqrt", operands)
-        return combine(f, elem, [one, root], lambda s, x: f"fdiv {of(s, elem)} {x[0]}, {x[1]}")
+        return lanewise(f, elem, operands, lambda ops, x: reciprocal_root(ops, elem, x[0]))
     if name in FUNCTIONS:
         return call_each(f, mangled(FUNCTIONS[name], [t.elem for t in operands]), operands, elem)
     return None
@@ -74,7 +74,7 @@ def multiply_high(op: Any, f: FunctionEmitter) -> None:
 
 def on_truth_values(word: str, otherwise: Emit) -> Emit:
     """The instruction ``word`` for i1, on which SPIR-V has logic and no arithmetic."""
-    logic = binary(word)
+    logic = emitted(integers.binary(word))
 
     def emit(op: Any, f: FunctionEmitter) -> None:
         (logic if f.get(op.operands[0]).elem == "i1" else otherwise)(op, f)
@@ -84,8 +84,8 @@ def on_truth_values(word: str, otherwise: Emit) -> Emit:
 
 TABLE: dict[type[Operation], Emit] = {
     tile.MulhiUIOp: multiply_high,
-    arith.MaxUIOp: on_truth_values("or", intrinsic("umax")),
-    arith.MinUIOp: on_truth_values("and", intrinsic("umin")),
-    arith.MaxSIOp: on_truth_values("and", intrinsic("smax")),
-    arith.MinSIOp: on_truth_values("or", intrinsic("smin")),
+    arith.MaxUIOp: on_truth_values("or", SHARED[arith.MaxUIOp]),
+    arith.MinUIOp: on_truth_values("and", SHARED[arith.MinUIOp]),
+    arith.MaxSIOp: on_truth_values("and", SHARED[arith.MaxSIOp]),
+    arith.MinSIOp: on_truth_values("or", SHARED[arith.MinSIOp]),
 }

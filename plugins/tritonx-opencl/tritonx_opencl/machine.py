@@ -7,13 +7,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tritonx.conversion.gpu_to_llvm import fp8
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx_opencl import arithmetic, debug, matrix_unit, memory
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
-    from tritonx.conversion.gpu_to_llvm.values import Tile
 
 LOCAL_FENCE, GLOBAL_FENCE = 1, 2
 """CLK_LOCAL_MEM_FENCE and CLK_GLOBAL_MEM_FENCE."""
@@ -104,9 +102,6 @@ class OpenCLMachine(Machine):
         return self._shuffle(f, "@_Z17sub_group_shuffleij", value, lane)
 
     # ---- arithmetic
-
-    def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
-        return fp8.convert_any(f, tile, source, target, rounding)
 
     def dot(self, f: FunctionEmitter, op: Any) -> bool:
         return matrix_unit.multiply(f, op)

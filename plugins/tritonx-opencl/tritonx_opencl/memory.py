@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.machine import Access
-from tritonx.conversion.gpu_to_llvm.types import bits, float_literal, is_float
-from tritonx.conversion.llvm_text import FAILURE_ORDERS, MEMORY_ORDERS, RMW_OPERATIONS
+from tritonx.conversion.gpu_to_llvm.types import bits
+from tritonx.conversion.llvm_text import FAILURE_ORDERS, MEMORY_ORDERS, RMW_OPERATIONS, float_literal, is_float
 from tritonx.dialects.tile.enums import MemSyncScope
 from tritonx.ir.failure import PassError
 

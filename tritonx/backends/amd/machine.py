@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.amd import debug, dot, math, memory
 from tritonx.backends.amd.targets import Processor
-from tritonx.conversion.gpu_to_llvm import fp8
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
-    from tritonx.conversion.gpu_to_llvm.values import Tile
 
 # DPP controls (CDNA 3 ISA, section 3.10.2.1; RDNA 3 ISA, section 7.7): permutations inside a row of 16 lanes that cost
 # no LDS traffic. The key is what the lane's number is XORed with; quads, a rotation by half a row, and mirrors.
@@ -206,9 +204,6 @@ class AmdMachine(Machine):
         return self._permute(f, value, lane)
 
     # ---- the rest, by subject
-
-    def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
-        return fp8.convert_any(f, tile, source, target, rounding)
 
     def dot(self, f: FunctionEmitter, op: Any) -> bool:
         return dot.matrix(f, self.processor, op)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from tritonx.backends.amd import device_library
 from tritonx.backends.amd.ocml_names import FUNCTIONS, KNOWN
 from tritonx.conversion.gpu_to_llvm.calls import Signatures, call_each, signatures
-from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, convert_tile, of
+from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, convert_tile, lanewise, of
 from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
-from tritonx.conversion.gpu_to_llvm.types import float_literal
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.scalar.floats import reciprocal_root
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -34,9 +34,7 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     if name in ("sqrt", "precise_sqrt"):
         return call_intrinsic(f, "sqrt", operands)
     if name == "rsqrt":
-        one = Tile.splat(elem, operands[0].n, float_literal(1.0, elem))
-        root = call_intrinsic(f, "sqrt", operands)
-        return combine(f, elem, [one, root], lambda s, x: f"fdiv {of(s, elem)} {x[0]}, {x[1]}")
+        return lanewise(f, elem, operands, lambda ops, x: reciprocal_root(ops, elem, x[0]))
     if name == "rem":
         return remainder(f, operands)
     if elem == "double":

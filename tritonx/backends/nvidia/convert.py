@@ -1,57 +1,60 @@
-"""Floating-point conversions that LLVM's fptrunc and fpext do not cover: the fp8 formats and rounding toward zero.
+"""Floating-point conversions that NVIDIA has instructions for and LLVM's fptrunc and fpext do not cover: the fp8
+formats and rounding toward zero.
 
 PTX ISA 9.0, "cvt". fp8 conversions work on pairs and saturate to the largest finite value; they need compute
-capability 8.9. Before that they are done in integer arithmetic."""
+capability 8.9, those of f32 to bf16 8.0. Everything else is `conversion.scalar`'s."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tritonx.conversion.gpu_to_llvm import fp8
-from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, of
+from tritonx.conversion.gpu_to_llvm.calls import call_each
+from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile, lanewise
+from tritonx.conversion.gpu_to_llvm.types import FORMATS
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.scalar.conversions import to_odd
 from tritonx.dialects.tile.enums import RoundingMode
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
 _PAIR = {"f8E4M3FN": "e4m3x2", "f8E5M2": "e5m2x2"}
-_LLVM = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 
 
 def convert(
     f: FunctionEmitter, capability: int, tile: Tile, source: str, target: str, rounding: int | None
 ) -> Tile | None:
-    toward_zero = rounding == RoundingMode.RTZ
-    if source in _LLVM and target in _LLVM:
-        if toward_zero and target in ("f16", "bf16"):
-            return truncate(f, tile, target)
-        opcode = "fpext" if list(_LLVM).index(source) < list(_LLVM).index(target) else "fptrunc"
-        if {source, target} == {"f16", "bf16"}:
-            return convert_tile(f, "fptrunc", convert_tile(f, "fpext", tile, "float"), _LLVM[target])
-        return convert_tile(f, opcode, tile, _LLVM[target]) if rounding is not None else None
-    if source in _LLVM and target in _PAIR and capability >= 89 and not toward_zero:
-        wide = fp8.to_odd(f, tile) if source == "f64" else convert_tile(f, "fpext", tile, "float")
-        return to_pairs(f, wide, _PAIR[target])
-    if source in _PAIR and target in _LLVM and capability >= 89:
+    """By an instruction of the machine; None where there is none better than the shared code."""
+    if rounding == RoundingMode.RTZ:
+        return truncate(f, capability, tile, target) if source in FORMATS else None
+    if source in FORMATS and target in _PAIR and capability >= 89:
+        return to_pairs(f, single(f, tile), _PAIR[target])
+    if source in _PAIR and target in FORMATS and capability >= 89:
         half = from_pairs(f, tile, _PAIR[source])
         if target == "f16":
             return half
         wide = convert_tile(f, "fpext", half, "double" if target == "f64" else "float")
         return convert_tile(f, "fptrunc", wide, "bfloat") if target == "bf16" else wide
-    return fp8.convert(f, tile, source, target, toward_zero=toward_zero)
+    return None
 
 
-def truncate(f: FunctionEmitter, tile: Tile, target: str) -> Tile:
-    """Rounding toward zero: bf16 is the high half of the f32; f16 has an instruction."""
+def single(f: FunctionEmitter, tile: Tile) -> Tile:
+    """A float as f32, which a rounding to fewer digits follows."""
     if tile.elem == "double":
-        tile = fp8.to_odd(f, tile)
-    if target == "bf16":
-        word = convert_tile(f, "bitcast", tile, "i32")
-        amount = Tile.splat("i32", tile.n, "16")
-        high = combine(f, "i32", [word, amount], lambda s, x: f"lshr {of(s, 'i32')} {x[0]}, {x[1]}")
-        return convert_tile(f, "bitcast", convert_tile(f, "trunc", high, "i16"), "bfloat")
-    names = [f.inst(f'call half asm "cvt.rz.f16.f32 $0, $1;", "=h,f"(float {x})') for x in f.scalars(tile)]
+        return lanewise(f, "float", [tile], lambda ops, x: to_odd(ops, x[0]))
+    return convert_tile(f, "fpext", tile, "float")
+
+
+def truncate(f: FunctionEmitter, capability: int, tile: Tile, target: str) -> Tile | None:
+    """Rounding toward zero to f16, bf16 and, from f64, f32."""
+    if target == "f32":
+        return call_each(f, "@llvm.nvvm.d2f.rz", [tile], "float") if tile.elem == "double" else None
+    if target == "bf16" and capability >= 80:
+        return call_each(f, "@llvm.nvvm.f2bf16.rz", [single(f, tile)], "bfloat")
+    if target != "f16":
+        return None
+    narrow = single(f, tile)
+    names = [f.inst(f'call half asm "cvt.rz.f16.f32 $0, $1;", "=h,f"(float {x})') for x in f.scalars(narrow)]
     return Tile.of("half", names) if tile.n == 1 else Tile.wide("half", tile.n, f.pack("half", names))
 
 

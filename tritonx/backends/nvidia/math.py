@@ -24,8 +24,8 @@ from tritonx.conversion.gpu_to_llvm.elementwise import (
     select_tile,
 )
 from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
-from tritonx.conversion.gpu_to_llvm.types import float_literal
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.llvm_text import float_literal
 from tritonx.dialects import math
 
 if TYPE_CHECKING:

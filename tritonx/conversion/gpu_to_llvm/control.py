@@ -10,8 +10,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shared import paddings
 from tritonx.conversion.gpu_to_llvm.transfer import Place
-from tritonx.conversion.gpu_to_llvm.types import is_float, llvm_type
+from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.llvm_text import is_float
 from tritonx.dialects import cf, gpu, gpu_layout, llvm, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.failure import PassError

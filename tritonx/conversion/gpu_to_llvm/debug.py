@@ -8,8 +8,9 @@ from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
-from tritonx.conversion.gpu_to_llvm.types import bits, is_float
+from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.llvm_text import is_float
 from tritonx.dialects import tile
 from tritonx.ir import printed_text
 from tritonx.ir.places import source_of

@@ -270,10 +270,11 @@ class Machine(ABC):
 
     # ---- arithmetic that has no portable spelling
 
-    @abstractmethod
     def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
-        """A floating-point conversion between the IR's formats by name (``f32``, ``bf16``, ``f8E4M3FN``, …), or None
-        for LLVM's own. ``rounding`` is the enum's number, None for the default."""
+        """A floating-point conversion between the IR's formats by name (``f32``, ``bf16``, ``f8E4M3FN``, …) by an
+        instruction of the machine; None where that of `conversion.scalar` is right. ``rounding`` is the enum's number,
+        None for the default."""
+        return None
 
     @abstractmethod
     def dot(self, f: FunctionEmitter, op: Any) -> bool:

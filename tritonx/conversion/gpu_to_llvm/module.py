@@ -15,6 +15,7 @@ from tritonx.conversion.gpu_to_llvm import global_scratch
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Machine
+from tritonx.conversion.gpu_to_llvm.numbers import GpuNumbers
 from tritonx.conversion.gpu_to_llvm.partitions import Partitions
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
@@ -47,6 +48,7 @@ class ModuleEmitter(Module):
         self.op = module
         self.machine = machine
         self.options = options
+        self.numbers = GpuNumbers(machine, fuse=options.enable_fp_fusion)
         self.table = table
         self.attributes: dict[str, str] = {}
         self.functions: dict[str, Any] = {

@@ -16,8 +16,9 @@ from tritonx.conversion.gpu_to_llvm.elementwise import cast_float, convert_tile
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters, VectorLoads
-from tritonx.conversion.gpu_to_llvm.types import bits, is_float
+from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.llvm_text import is_float
 from tritonx.ir.failure import PassError
 
 SLICE_BITS = 128
@@ -188,7 +189,7 @@ class Operand:
         if name not in self._extended:
             f, own = self._f, Tile.of(self._source, [name])
             floating = is_float(self.elem)
-            wide = cast_float(f, own, *self._types) if floating else convert_tile(f, "sext", own, self.elem)
+            wide = cast_float(f, own, *self._types, None) if floating else convert_tile(f, "sext", own, self.elem)
             self._extended[name] = f.scalars(wide)[0]
         return self._extended[name]
 

@@ -7,6 +7,7 @@ the lanes of each, and combined across them once more."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,13 +17,14 @@ from xdsl.ir import Block, Operation
 from tritonx.analysis.combiner import IDEMPOTENT, combiner
 from tritonx.analysis.scratch import bits_along
 from tritonx.conversion.gpu_to_llvm.control import bind, terminator_values
-from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
+from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile, lanewise
 from tritonx.conversion.gpu_to_llvm.exchange import exchange
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.gpu_to_llvm.words import move_both, move_tile
+from tritonx.conversion.scalar.floats import EXTREMA
 from tritonx.dialects import arith, tile
 from tritonx.ir.failure import PassError
 from tritonx.layouts import AxisBits, LayoutError
@@ -58,18 +60,22 @@ def pick(f: FunctionEmitter, values: list[Tile], registers: list[int]) -> list[T
     return [f.permute(v, registers) for v in values]
 
 
+Combine = Callable[[list[Tile], list[Tile]], list[Tile]]
+"""Two lists of tiles, element by element."""
+
+
 def fold_registers(
-    f: FunctionEmitter, region: Block, values: list[Tile], axis: AxisBits
+    f: FunctionEmitter, combine: Combine, values: list[Tile], axis: AxisBits
 ) -> tuple[list[Tile], list[int]]:
     """Fold away the register bits that move along the axis; also the remaining original register numbers."""
     numbers = list(range(values[0].n))
     if len(axis.registers) == numbers[-1].bit_length() and len(numbers) > RUN:
-        values, numbers = fold_runs(f, region, values), numbers[:RUN]
+        values, numbers = fold_runs(f, combine, values), numbers[:RUN]
         axis = replace(axis, registers=tuple((bit, step) for bit, step in axis.registers if 1 << bit < RUN))
     for bit, _ in reversed(axis.registers):
         low = [i for i, r in enumerate(numbers) if not r >> bit & 1]
         high = [i for i, r in enumerate(numbers) if r >> bit & 1]
-        values = combine_region(f, region, pick(f, values, low), pick(f, values, high))
+        values = combine(pick(f, values, low), pick(f, values, high))
         numbers = [numbers[i] for i in low]
     return values, numbers
 
@@ -78,11 +84,11 @@ RUN = 8
 """Registers that are folded at a time: enough independent chains to hide the latency of an addition."""
 
 
-def fold_runs(f: FunctionEmitter, region: Block, values: list[Tile]) -> list[Tile]:
+def fold_runs(f: FunctionEmitter, combine: Combine, values: list[Tile]) -> list[Tile]:
     """Fold runs of registers into the first one, in order. All registers lie along the axis."""
     total = [Tile.wide(v.elem, RUN, f.run(v, 0, RUN)) for v in values]
     for first in range(RUN, values[0].n, RUN):
-        total = combine_region(f, region, total, [Tile.wide(v.elem, RUN, f.run(v, first, RUN)) for v in values])
+        total = combine(total, [Tile.wide(v.elem, RUN, f.run(v, first, RUN)) for v in values])
     return total
 
 
@@ -203,13 +209,14 @@ def reduce(op: Any, f: FunctionEmitter) -> None:
     axis = axis_bits(op, f)
     narrow = narrow_extremum(op, f)
     values = [f.get(v) for v in op.srcs] if narrow is None else [narrow]
+    combine = partial(combine_region, f, region) if narrow is None else partial(combine_narrow, f, op)
     columns = f.layout(op.srcs[0].type).columns(LANE)
     beside = sum(1 << bit for bit, column in enumerate(columns) if column and not axis.lane_mask >> bit & 1)
     done: list[list[Tile]] = []
     numbers: list[int] = []
     for registers in parts_of(values[0].n, axis):
         mine = [select(f, v, registers) for v in values]
-        mine, left = fold_registers(f, region, mine, inside(axis, registers))
+        mine, left = fold_registers(f, combine, mine, inside(axis, registers))
         if narrow is not None:
             mine = [convert_tile(f, "fpext", v, "float") for v in mine]
         done.append(across_lanes(f, op, mine, [1 << bit for bit, _ in axis.lanes], beside))
@@ -287,13 +294,17 @@ def narrow_extremum(op: Any, f: FunctionEmitter) -> Tile | None:
     pairs: a thread looks among those, since extending keeps the order, and extends what it finds.
     """
     made = op.srcs[0].owner
-    if not isinstance(made, arith.ExtFOp) or combiner(op) not in _EXTREMA or llvm_type(op.srcs[0].type) != "float":
+    if not isinstance(made, arith.ExtFOp) or combiner(op) not in EXTREMA or llvm_type(op.srcs[0].type) != "float":
         return None
     narrow = f.get(made.operands[0])
     return narrow if narrow.n > 1 and narrow.elem in f.machine.paired_extrema else None
 
 
-_EXTREMA = (arith.MaximumfOp, arith.MaxnumfOp, arith.MinimumfOp, arith.MinnumfOp)
+def combine_narrow(f: FunctionEmitter, op: Any, left: list[Tile], right: list[Tile]) -> list[Tile]:
+    """What ``op`` takes of two f32, of the narrow numbers that ``narrow_extremum`` found."""
+    how, elem = combiner(op), left[0].elem
+    assert how is not None
+    return [lanewise(f, elem, [*left, *right], lambda ops, x: EXTREMA[how](ops, elem, *x))]
 
 
 def set_results(op: Any, f: FunctionEmitter, values: list[Tile], numbers: list[int]) -> None:

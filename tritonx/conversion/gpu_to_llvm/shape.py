@@ -12,12 +12,12 @@ from typing import Any
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
 
-from tritonx.conversion.gpu_to_llvm.elementwise import combine, of
-from tritonx.conversion.gpu_to_llvm.fp8 import widen_fp4
+from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, lanewise, of
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import register_constants
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.scalar.conversions import nibble_to_float
 from tritonx.dialects import gpu_layout, tile
 from tritonx.ir.failure import PassError
 from tritonx.layouts import LinearLayout
@@ -138,7 +138,8 @@ def fp4_to_fp(op: Any, f: FunctionEmitter) -> None:
     four = Tile.splat("i8", source.n, "4")
     high = combine(f, "i8", [source, four], lambda s, x: f"lshr {of(s, 'i8')} {x[0]}, {x[1]}")
     elem = llvm_type(op.results[0].type)
-    halves = [f.scalars(widen_fp4(f, part, elem)) for part in (source, high)]
+    wide = [lanewise(f, "float", [part], lambda ops, x: nibble_to_float(ops, x[0])) for part in (source, high)]
+    halves = [f.scalars(convert_tile(f, "fptrunc", part, elem)) for part in wide]
     where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.src.type)))))}
     names: list[str] = []
     for p in positions(f.layout(op.results[0].type)):

@@ -14,7 +14,6 @@ from tritonx.conversion.gpu_to_llvm import (
     dot,
     elementwise,
     global_scratch,
-    integers,
     lookup,
     memory,
     reduce,
@@ -26,7 +25,6 @@ from tritonx.conversion.gpu_to_llvm.function import Emit
 
 TABLE: dict[type[Operation], Emit] = {
     **elementwise.TABLE,
-    **integers.TABLE,
     **memory.TABLE,
     **global_scratch.TABLE,
     **shape.TABLE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tritonx.conversion.gpu_to_llvm.types import float_literal
+from tritonx.conversion.llvm_text import float_literal
 from tritonx.conversion.llvm_writer import Module, Writer
 from tritonx.conversion.mathlib import Code
 from tritonx.conversion.mathlib.trigonometric import sin_cos

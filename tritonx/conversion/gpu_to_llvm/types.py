@@ -1,8 +1,7 @@
-"""IR types as LLVM types and constants as LLVM literals."""
+"""IR types as LLVM types."""
 
 from __future__ import annotations
 
-import struct
 from functools import lru_cache
 from typing import cast
 
@@ -16,10 +15,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from tritonx.conversion.llvm_text import float_constant
 from tritonx.dialects.gpu_layout import AsyncTokenType, MemDescType
 from tritonx.dialects.tile import PointerType, TensorDescType
-from tritonx.ir.fold.constants import FORMATS, round_to
 from tritonx.ir.types import bit_width, element_type
 
 _FLOATS: dict[type[Attribute], str] = {
@@ -28,6 +25,9 @@ _FLOATS: dict[type[Attribute], str] = {
     Float32Type: "float",
     Float64Type: "double",
 }
+
+FORMATS = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
+"""The float formats of the IR that LLVM has, by name."""
 
 BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat": 16, "float": 32, "double": 64}
 """Bits of an LLVM scalar; pointers are looked up with ``bits``."""
@@ -72,28 +72,3 @@ def bits(llvm: str) -> int:
     if llvm.startswith("ptr"):
         return 32 if "addrspace(3)" in llvm else 64
     return max(8, BITS[llvm])
-
-
-def is_float(llvm: str) -> bool:
-    return llvm in ("half", "bfloat", "float", "double")
-
-
-def float_literal(value: float, llvm: str) -> str:
-    """The exact LLVM literal of ``value`` rounded to nearest even in the format ``llvm``."""
-    if llvm in ("half", "bfloat"):
-        rounded = round_to(value, FORMATS[Float16Type if llvm == "half" else BFloat16Type])
-        pattern = struct.unpack("<H", struct.pack("<e", rounded))[0] if llvm == "half" else bits_of(rounded, "<f") >> 16
-        return f"0x{'H' if llvm == 'half' else 'R'}{pattern:04X}"
-    return float_constant(value, double=llvm == "double")
-
-
-def bits_of(value: float, form: str) -> int:
-    return int.from_bytes(struct.pack(form, value), "little")
-
-
-def int_literal(value: int, width: int) -> str:
-    """The literal of ``value`` wrapped to ``width`` bits, printed signed; an i1 is ``true`` or ``false``."""
-    if width == 1:
-        return "true" if value & 1 else "false"
-    value &= (1 << width) - 1
-    return str(value - (1 << width) if value >> (width - 1) else value)

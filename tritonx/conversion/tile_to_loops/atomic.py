@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.llvm_text import FAILURE_ORDERS, MEMORY_ORDERS, RMW_OPERATIONS
-from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.constants import literal
 from tritonx.conversion.tile_to_loops.emitter import Position, unsupported
 from tritonx.conversion.tile_to_loops.memory import scalar_address
@@ -20,7 +19,7 @@ from tritonx.conversion.tile_to_loops.types import integer_bits, is_float, is_na
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import RMWOp
-from tritonx.ir.types import element_type
+from tritonx.ir.types import element_type, f32
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
@@ -58,15 +57,15 @@ def _narrow(e: Emitter, address: str, value: str, element: Attribute, order: str
         new = w.inst(f"bitcast {scalar} {value} to {bits}") if scalar != bits else value
         old = w.inst(f"atomicrmw xchg ptr {address}, {bits} {new} {order}, align {align}")
         return w.inst(f"bitcast {bits} {old} to {scalar}") if scalar != bits else old
-    addend = convert.to_f32(w, Lanes(value, 0), element).text
+    addend = e.convert(Lanes(value, 0), element, f32).text
     first = w.inst(f"load atomic {bits}, ptr {address} monotonic, align {align}")
     before, again, after = w.block, w.new_label("again"), w.new_label("added")
     w.enter(again)
     seen = w.inst(f"phi {bits}")
     line = len(w.lines) - 1
     old = w.inst(f"bitcast {bits} {seen} to {scalar}") if scalar != bits else seen
-    total = w.inst(f"fadd float {convert.to_f32(w, Lanes(old, 0), element).text}, {addend}")
-    rounded = convert.from_f32(w, Lanes(total, 0), element).text
+    total = w.inst(f"fadd float {e.convert(Lanes(old, 0), element, f32).text}, {addend}")
+    rounded = e.convert(Lanes(total, 0), f32, element).text
     new = w.inst(f"bitcast {scalar} {rounded} to {bits}") if scalar != bits else rounded
     failure = FAILURE_ORDERS[order]
     pair = w.inst(f"cmpxchg weak ptr {address}, {bits} {seen}, {bits} {new} {order} {failure}, align {align}")

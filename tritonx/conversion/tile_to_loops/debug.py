@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.emitter import Position, row_major
 from tritonx.conversion.tile_to_loops.tables import EffectRule, StatementRule
 from tritonx.conversion.tile_to_loops.types import register_type
@@ -70,7 +69,7 @@ def _widened(e: Emitter, text: str, element: Attribute, *, hexadecimal: bool, si
     if kind == "ptr":
         return "i64", w.inst(f"ptrtoint ptr {text} to i64")
     if printed_text.is_float_text(element, hexadecimal=hexadecimal):
-        return "double", convert.convert_float(w, Lanes(text, 0), element, f64).text
+        return "double", e.convert(Lanes(text, 0), element, f64).text
     if kind[0] != "i":
         bits = {"half": 16, "float": 32, "double": 64}[kind]
         text, kind = w.inst(f"bitcast {kind} {text} to i{bits}"), f"i{bits}"

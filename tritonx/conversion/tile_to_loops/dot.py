@@ -21,7 +21,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.mathlib import Code
-from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.emitter import Position, View
 from tritonx.conversion.tile_to_loops.loops import chunk_width, each_chunk
 from tritonx.conversion.tile_to_loops.types import (
@@ -96,7 +95,7 @@ def copy_as(e: Emitter, value: SSAValue, wanted: Attribute, transform: Callable[
     for position in each_chunk(e, shape, type_bytes(ty)):
         lanes = e.evaluate(value, position)
         if is_float(element):
-            lanes = convert.convert_float(e.writer, lanes, element, wanted)
+            lanes = e.convert(lanes, element, wanted)
         elif element != wanted:
             a, b = (vector(register_type(t), lanes.width) for t in (element, wanted))
             lanes = Lanes(e.writer.inst(f"sext {a} {lanes.text} to {b}"), lanes.width)
@@ -305,12 +304,12 @@ def product_of(e: Emitter, op: Operation, a: View, b: View, k: int | None = None
     def initial(index: tuple[str, ...], width: int) -> str:
         lanes = e.evaluate(c, Position(index, len(index) - 1, width))
         if is_narrow_float(element):
-            lanes = convert.to_f32(e.writer, lanes, element)
+            lanes = e.convert(lanes, element, f32)
         return e.writer.widen(register_type(compute), lanes, width)
 
     def store(index: tuple[str, ...], lanes: Lanes) -> None:
         if is_narrow_float(element):
-            lanes = convert.from_f32(e.writer, lanes, element)
+            lanes = e.convert(lanes, f32, element)
         e.store_view(target, Position(index, len(index) - 1, lanes.width), lanes)
 
     a_shape = shape_of(op.operands[0].type)

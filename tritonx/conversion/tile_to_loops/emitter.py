@@ -20,9 +20,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.llvm_writer import Module
+from tritonx.conversion.scalar.conversions import convert
+from tritonx.conversion.scalar.ops import Ops
 from tritonx.conversion.tile_to_loops.addresses import evaluate_form
 from tritonx.conversion.tile_to_loops.index import IndexAnalysis
 from tritonx.conversion.tile_to_loops.isa import HostIsa
+from tritonx.conversion.tile_to_loops.numbers import HostNumbers, of_operand
 from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.types import (
     element_bytes,
@@ -85,7 +88,7 @@ class Emitter:
         self.writer = LoopWriter(module)
         self.isa = isa
         self.tables = tables
-        self.fuse = fuse
+        self.numbers = HostNumbers(fuse=fuse)
         self.index = index
         self.values: dict[SSAValue, tuple[str, ...]] = {}
         self.views: dict[SSAValue, View] = {}
@@ -105,6 +108,16 @@ class Emitter:
         """Messages of the assertions, in the order of their numbers."""
         self.buffer_sizes: list[int] = []
         self._memo: dict[tuple[SSAValue, Position], Lanes] = {}
+
+    # ---- elements
+
+    def ops(self, args: list[Lanes]) -> Ops:
+        """What writes an op on operands of one width."""
+        return Ops(self.writer, args[0].width, self.numbers, lambda number: of_operand(args[number]))
+
+    def convert(self, lanes: Lanes, source: Attribute, target: Attribute) -> Lanes:
+        """Floats of one type as another."""
+        return Lanes(convert(self.ops([lanes]), lanes.text, source.name, target.name), lanes.width)
 
     # ---- scalars
 
@@ -263,16 +276,12 @@ class Emitter:
 
     def _from_view(self, view: View, lanes: Lanes) -> Lanes:
         if view.widened:
-            from tritonx.conversion.tile_to_loops.convert import from_f32
-
-            return from_f32(self.writer, lanes, view.element)
+            return self.convert(lanes, f32, view.element)
         return self.from_memory(lanes, view.element)
 
     def _to_view(self, view: View, lanes: Lanes) -> Lanes:
         if view.widened:
-            from tritonx.conversion.tile_to_loops.convert import to_f32
-
-            return to_f32(self.writer, lanes, view.element)
+            return self.convert(lanes, view.element, f32)
         return self.to_memory(lanes, view.element)
 
     def from_memory(self, lanes: Lanes, element: Attribute) -> Lanes:

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.mathlib import Code, emit_scalar_calls
-from tritonx.conversion.tile_to_loops import convert
+from tritonx.conversion.scalar.conversions import float_to_integer, integer_to_float
 from tritonx.conversion.tile_to_loops.libm import LIBM, SIGNATURES, VECTOR_FORMS
 from tritonx.conversion.tile_to_loops.types import integer_bits, register_type
 from tritonx.conversion.tile_to_loops.vector_functions import emit_function
@@ -188,15 +188,17 @@ def _low_product(e: Emitter, ty: str, suffix: str, bits: int, args: list[str]) -
 def _to_integer(rounding: str, *, signed: bool) -> Rule:
     def rule(e: Emitter, operands: list[Attribute], result: Attribute, args: list[Lanes]) -> Lanes:
         code = Code(e.writer, args[0].width, double=operands[0] == f64)
-        rounded = Lanes(code.intrinsic(rounding, args[0].text), code.width)
-        return convert.float_to_integer(e.writer, rounded, operands[0], integer_bits(result), signed=signed)
+        rounded = code.intrinsic(rounding, args[0].text)
+        text = float_to_integer(e.ops(args), rounded, operands[0].name, register_type(result), signed=signed)
+        return Lanes(text, code.width)
 
     return rule
 
 
 def _from_integer(*, signed: bool) -> Rule:
     def rule(e: Emitter, operands: list[Attribute], result: Attribute, args: list[Lanes]) -> Lanes:
-        return convert.integer_to_float(e.writer, args[0], integer_bits(operands[0]), result, signed=signed)
+        held = register_type(operands[0])
+        return Lanes(integer_to_float(e.ops(args), args[0].text, held, result.name, signed=signed), args[0].width)
 
     return rule
 

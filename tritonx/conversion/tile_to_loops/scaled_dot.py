@@ -14,7 +14,6 @@ from xdsl.ir import SSAValue
 
 from tritonx.conversion.llvm_text import float_constant
 from tritonx.conversion.mathlib import Code
-from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.dot import product_of, with_columns_together
 from tritonx.conversion.tile_to_loops.emitter import Position, View
 from tritonx.conversion.tile_to_loops.types import is_float
@@ -77,7 +76,7 @@ def _operand(
 
 
 def _rounded(e: Emitter, value: Lanes, compute: Attribute) -> Lanes:
-    return convert.to_f32(e.writer, convert.from_f32(e.writer, value, compute), compute)
+    return e.convert(e.convert(value, f32, compute), compute, f32)
 
 
 def _decoded(e: Emitter, value: SSAValue, kind: int, packed_axis: int, index: list[str]) -> Lanes:
@@ -85,7 +84,7 @@ def _decoded(e: Emitter, value: SSAValue, kind: int, packed_axis: int, index: li
     if kind != ScaleDotElemType.E2M1:
         lanes = e.evaluate(value, Position(tuple(index)))
         held = element_type(value.type)
-        return convert.to_f32(w, lanes, held if is_float(held) else _BYTE_FORMATS[kind])
+        return e.convert(lanes, held if is_float(held) else _BYTE_FORMATS[kind], f32)
     place = list(index)
     place[packed_axis] = w.inst(f"lshr i64 {index[packed_axis]}, 1")
     byte = e.evaluate(value, Position(tuple(place))).text
@@ -109,7 +108,7 @@ def _scale(e: Emitter, scale: SSAValue, index: list[str], k_axis: int, k: int) -
     text = e.evaluate(scale, Position(place)).text
     held = element_type(scale.type)
     if is_float(held):
-        return convert.to_f32(w, Lanes(text, 0), held).text
+        return e.convert(Lanes(text, 0), held, f32).text
     code = Code(w, 0)
     exponent = w.inst(f"zext i8 {text} to i32")
     normal = code.int_op("shl", exponent, 23)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from xdsl.ir import SSAValue
 
 from tritonx.conversion.mathlib import Code
-from tritonx.conversion.tile_to_loops import convert
 from tritonx.conversion.tile_to_loops.dot import each_product, operand_view, product_of, with_columns_together
 from tritonx.conversion.tile_to_loops.emitter import Position, View
 from tritonx.conversion.tile_to_loops.loops import each_chunk
@@ -36,7 +35,7 @@ def _truncate(e: Emitter, lanes: Lanes) -> Lanes:
 
 
 def _to_bf16(e: Emitter, lanes: Lanes) -> Lanes:
-    return convert.to_f32(e.writer, convert.from_f32(e.writer, lanes, bf16), bf16)
+    return e.convert(e.convert(lanes, f32, bf16), bf16, f32)
 
 
 def _parts(e: Emitter, value: SSAValue, count: int, *, tf32: bool) -> list[View]:

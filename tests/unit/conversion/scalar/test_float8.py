@@ -13,10 +13,10 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from tritonx.conversion.float8 import FLOAT8
-from tritonx.conversion.gpu_to_llvm import fp8
-from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.llvm_writer import Module, Writer
+from tritonx.conversion.scalar.conversions import narrowed, widened
+from tritonx.conversion.scalar.ops import Ops
+from tritonx.conversion.tile_to_loops.numbers import HostNumbers, Literal
 from tritonx.interpreter.rounding import Rounding, round_to
 from tritonx.interpreter.values import dtype_of
 from tritonx.ir.types import FLOAT8_TYPES
@@ -25,37 +25,23 @@ SEED = int(os.environ["TRITONX_SEED"])
 FORMATS = {type_.name: dtype_of(type_) for type_ in FLOAT8_TYPES}
 
 
-class Function(Writer):
-    """A function that converts one number."""
-
-    def __init__(self) -> None:
-        super().__init__(Module())
-
-    def scalars(self, tile: Tile) -> list[str]:
-        assert tile.scalars is not None
-        return tile.scalars
-
-
-def compiled(source: str, result: str, write: Callable[[Any, Tile], Tile]) -> tuple[Callable[[int], int], Any]:
+def compiled(source: str, result: str, write: Callable[[Ops, str], str]) -> tuple[Callable[[int], int], Any]:
     """The conversion as a function from bits to bits, and what keeps it alive."""
-    f = Function()
-    (name,) = f.scalars(write(f, Tile.of(source, ["%x"])))
-    body = [*f.lines]
-    into, back = ("i32", "%bits") if source == "float" else (source, "%x")
-    before = "  %x = bitcast i32 %bits to float\n" if source == "float" else ""
-    if result == "float":
-        body.append(f"  %r = bitcast float {name} to i32")
-        name, result = "%r", "i32"
-    lines = [f"define {result} @called({into} {back}) {{", before, *body, f"  ret {result} {name}", "}"]
-    text = f.module.print((), lines)
+    module = Module()
+    ops = Ops(Writer(module), 0, HostNumbers(fuse=False), lambda _: Literal())
+    value = ops.cast("bitcast", "i32", "%x", "float") if source == "float" else "%x"
+    value = write(ops, value)
+    into, back = (t.replace("float", "i32") for t in (source, result))
+    value = ops.cast("bitcast", "float", value, "i32") if result == "float" else value
+    lines = [f"define {back} @called({into} %x) {{", *ops.writer.lines, f"  ret {back} {value}", "}"]
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine: Any = llvm.Target.from_default_triple().create_target_machine()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(module.print((), lines)), machine)
     engine.finalize_object()
     integers = {"i8": ctypes.c_uint8, "i32": ctypes.c_uint32}
     address = engine.get_function_address("called")
-    return ctypes.CFUNCTYPE(integers[result], integers[into])(address), engine
+    return ctypes.CFUNCTYPE(integers[back], integers[into])(address), engine
 
 
 def numbers(dtype: np.dtype) -> np.ndarray:
@@ -75,7 +61,7 @@ def numbers(dtype: np.dtype) -> np.ndarray:
 @pytest.mark.parametrize("toward_zero", [False, True])
 @pytest.mark.parametrize("name", FORMATS)
 def test_narrowing(name: str, toward_zero: bool) -> None:
-    function, _engine = compiled("float", "i8", lambda f, x: fp8.narrow(f, x, FLOAT8[name], toward_zero=toward_zero))
+    function, _engine = compiled("float", "i8", lambda ops, x: narrowed(ops, x, name, toward_zero=toward_zero))
     dtype, values = FORMATS[name], numbers(FORMATS[name])
     got = np.array([function(int(bits)) for bits in values.view(np.uint32)], np.uint8)
     with np.errstate(all="ignore"):
@@ -90,7 +76,7 @@ def test_narrowing(name: str, toward_zero: bool) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_widening(name: str) -> None:
-    function, _engine = compiled("i8", "float", lambda f, x: fp8.widen(f, x, FLOAT8[name]))
+    function, _engine = compiled("i8", "float", lambda ops, x: widened(ops, x, name))
     codes = np.arange(256, dtype=np.uint8)
     got = np.array([function(int(code)) for code in codes], np.uint32).view(np.float32)
     wanted = codes.view(FORMATS[name]).astype(np.float32)

@@ -1,0 +1,30 @@
+"""How a GPU's registers hold numbers, for the scalar rules."""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute
+
+from tritonx.conversion.gpu_to_llvm.machine import Machine
+from tritonx.conversion.gpu_to_llvm.types import FORMATS, llvm_type
+from tritonx.conversion.scalar.ops import Target
+
+
+class GpuNumbers(Target):
+    """LLVM's own float types, with which it computes on every GPU; 8-bit floats, with which nothing does after
+    `widen-float8`, as integers of their bits."""
+
+    orders_zeros = True
+
+    def __init__(self, machine: Machine, *, fuse: bool) -> None:
+        self.fuse = fuse
+        self.shifts_saturate = machine.shifts_saturate
+
+    def held(self, element: Attribute) -> str:
+        return llvm_type(element)
+
+    def in_memory(self, element: Attribute) -> str:
+        held = llvm_type(element)
+        return "i8" if held == "i1" else held
+
+    def format(self, name: str) -> str:
+        return FORMATS.get(name, "i8")
