@@ -7,10 +7,11 @@ The way of a kernel through this package:
   (read its essay first), with the ops' roles in `families.py`, the formulas of addresses in `index.py`, which accesses
   may share a loop in `accesses.py`, and what may be overwritten in `in_place.py`;
 * `emitter.py` holds where every value is, and evaluates a tile at a position; `loops.py`, `reduce.py` and `control.py`
-  write the loops, `branches.py` the rest of the control flow; `elementwise.py`, `convert.py`, `memory.py`, `shape.py`,
-  `scan.py`, `dot.py`, `atomic.py`, `debug.py`, `external.py` write what stands in them, one op family each;
+  write the loops, `branches.py` the rest of the control flow; `elementwise.py`, `memory.py`, `shape.py`, `scan.py`,
+  `dot.py`, `atomic.py`, `debug.py`, `external.py` write what stands in them, one op family each;
   `vector_functions.py` puts those of `conversion/mathlib` into the module;
-* `writer.py` is LLVM's text, `types.py` the representation of element types, `isa.py` what is known of the host.
+* `writer.py` adds loops to `conversion/llvm_writer`, `types.py` is the representation of element types, `numbers.py` what
+  `conversion/scalar` must know of it, `isa.py` what is known of the host.
 
 Importing the package imports none of this: the driver needs `entry.py` alone.
 """
