@@ -10,8 +10,8 @@ The way of a kernel through this package:
   write the loops, `branches.py` the rest of the control flow; `elementwise.py`, `memory.py`, `shape.py`, `scan.py`,
   `dot.py`, `atomic.py`, `debug.py`, `external.py` write what stands in them, one op family each;
   `vector_functions.py` puts those of `conversion/mathlib` into the module;
-* `writer.py` adds loops to `conversion/llvm_writer`, `types.py` is the representation of element types, `numbers.py` what
-  `conversion/scalar` must know of it, `isa.py` what is known of the host.
+* `writer.py` adds loops to `conversion/llvm_writer`, `types.py` is the representation of element types, `numbers.py`
+  what `conversion/scalar` must know of it, `isa.py` what is known of the host.
 
 Importing the package imports none of this: the driver needs `entry.py` alone.
 """

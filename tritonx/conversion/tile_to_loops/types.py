@@ -1,10 +1,10 @@
 """LLVM's spelling of the element types, and how each is held.
 
 bf16 and the 8-bit floats are held as integers of their width: LLVM would lower their conversions to library calls that
-do not exist in a JIT process (which ends the process), so `scalar/conversions.py` rounds them with integer instructions. f16 is
-LLVM's `half`, used for conversions alone; arithmetic on every type narrower than f32 happens in f32 and is rounded
-after each op, which for +, -, *, / and sqrt gives the correctly rounded result (f32 has more than 2p+2 digits of f16
-and bf16). i1 is `i1` in a register and a byte in memory.
+do not exist in a JIT process (which ends the process), so `conversion/scalar` rounds them with integer instructions.
+f16 is LLVM's `half`, used for conversions alone; arithmetic on every type narrower than f32 happens in f32 and is
+rounded after each op, which for +, -, *, / and sqrt gives the correctly rounded result (f32 has more than 2p+2 digits
+of f16 and bf16). i1 is `i1` in a register and a byte in memory.
 """
 
 from __future__ import annotations
