@@ -4,7 +4,8 @@ A buffer is named by a *matrix descriptor* (PTX ISA 9.0, section 9.7.15.5.1.2.2)
 operand's corner, two strides and the swizzle. Which strides they are depends on the dim that is contiguous in memory.
 With K contiguous ("K-major") rows come in eights, one swizzle width apart from each other, and the *stride* is from one
 eight to the next. With M or N contiguous, eight ks lie one swizzle width apart: the *stride* is from one eight of ks to
-the next, and the *leading* stride is from one swizzle width of rows to the next.
+the next, and the *leading* stride is from one swizzle width of rows to the next. Where nothing is swizzled these two
+change places.
 
 Addresses are read off the buffer's linear layout. An instruction's corner is a multiple of eight rows, where no
 swizzle moves anything, so that corners are a constant apart."""
@@ -90,7 +91,8 @@ class InMemory:
         run = max(width, 16) // self.nbytes
         if self.is_k_major:
             return (0 if width else self._distance(0, run)), self._distance(8, 0)  # one swizzle width holds all of K
-        return self._distance(run, 0), self._distance(0, 8)
+        along_rows, along_k = self._distance(run, 0), self._distance(0, 8)
+        return (along_rows, along_k) if width else (along_k, along_rows)
 
     @cached_property
     def base(self) -> str:

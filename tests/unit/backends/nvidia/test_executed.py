@@ -14,12 +14,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tritonx
+import tritonx.language as tl
 from tests.unit.backends.nvidia.products import drawn, product
 from tests.unit.backends.nvidia.ptx import warp_group
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
+from tritonx.backends.nvidia import matrix_units
+from tritonx.conversion.tile_to_gpu.matrix_unit import Product
+from tritonx.layouts.encodings import NvmmaSharedEncoding
 from tritonx.testing.conformance import cases
 from tritonx.testing.conformance.device import check
 from tritonx.testing.conformance.isolated import is_refusal, is_too_long
+from tritonx.testing.conformance.values import DTYPES
 
 SEED = int(os.environ["TRITONX_SEED"])
 FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"
@@ -53,12 +59,72 @@ def test_case(arch: str, case: Any) -> None:
         pytest.skip(f"refused: {error}"[:200])
 
 
-@pytest.mark.parametrize("draw", range(400 if FULL else 16))
-def test_products_of_warp_groups(draw: int) -> None:
-    one = drawn(SEED + draw, most=64 * 64)
+def executed(one: Any, kernel: Any = product, **constants: Any) -> tuple[Any, str]:
+    """The result of a product by a warp group, and the PTX."""
     out = np.full(one.expected.shape, 77, one.expected.dtype)
     device = PtxDevice("90", SEED, warp_group.TABLE)
     options = device.backend.parse_options(device.target, {"num_warps": one.num_warps, "warp_group_dots": True})
-    text = device.launch(product, (one.a, one.b, out, *one.scalars), one.constants, one.grid, options)
+    given = (one.a, one.b, out, *one.scalars)
+    text = device.launch(kernel, given, {**one.constants, **constants}, one.grid, options)
     assert "wgmma.mma_async" in text
-    np.testing.assert_array_equal(out, one.expected, err_msg=one.what)
+    return out, text
+
+
+DRAWS = range(400 if FULL else 12)
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_products_of_warp_groups(draw: int) -> None:
+    one = drawn(SEED + draw, most=64 * 64)
+    np.testing.assert_array_equal(executed(one)[0], one.expected, err_msg=one.what)
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_operands_in_every_form_of_memory(draw: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows swizzled over fewer bytes than they have, either dim contiguous, and rows of 16 bytes as they are."""
+    few = draw % 4 == 0  # eight columns, of 16 bytes each
+    every = (drawn(SEED + draw + 1000 * n, most=64 * 64) for n in range(1000))
+    one = next(o for o in every if not few or (o.a.dtype.itemsize == 2 and o.constants["N"] == 8))
+    random, forms = Random(SEED + draw), dict[int, NvmmaSharedEncoding]()
+
+    def in_memory(product: Product, order: Any, k: int) -> NvmmaSharedEncoding:
+        extents = {k: product.k, 1 - k: product.columns if k == 0 else product.rows}
+        inner = k if product.bits != 16 else 1 if few else random.choice([0, 1])
+        nbytes = extents[inner] * product.bits // 8
+        width = random.choice([w for w in (32, 64, 128) if w <= nbytes] or [0])
+        return forms.setdefault(k, NvmmaSharedEncoding(width, inner == 0, product.bits))
+
+    monkeypatch.setattr(matrix_units, "_in_memory", in_memory)
+    np.testing.assert_array_equal(executed(one)[0], one.expected, err_msg=f"{one.what}, {forms}")
+
+
+@tritonx.jit
+def added(
+    a_ptr, b_ptr, out_ptr, inner, a_row, a_k, b_k, b_column, columns,
+    M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, SUMS: tl.constexpr, FIRST: tl.constexpr, AT_ONCE: tl.constexpr,
+):  # fmt: skip
+    """A product that begins with numbers, in f16 or with at most ``AT_ONCE`` terms of a sum in the matrix unit."""
+    m, n = tl.program_id(0) * M + tl.arange(0, M), tl.program_id(1) * N + tl.arange(0, N)
+    k = tl.arange(0, K)
+    total = tl.full((M, N), FIRST, dtype=SUMS) + (n % N).to(SUMS)[None, :] * FIRST
+    for start in range(0, inner, K):
+        a = tl.load(a_ptr + m[:, None] * a_row + (start + k)[None, :] * a_k)
+        b = tl.load(b_ptr + (start + k)[:, None] * b_k + n[None, :] * b_column)
+        total = tl.dot(a, b, total, out_dtype=SUMS, max_num_imprecise_acc=AT_ONCE)
+    tl.store(out_ptr + m[:, None] * columns + n[None, :], total.to(tl.float32))
+
+
+@pytest.mark.parametrize("first", [0, 3])
+@pytest.mark.parametrize(("dtype", "parts"), [("fp16", 0), ("fp8e5", 1), ("fp8e4nv", 2)])
+def test_accumulators(dtype: str, parts: int, first: int) -> None:
+    """f16 ones, and of 8-bit numbers sums of a part of K, which the threads add up: as many commits as parts."""
+    every = (drawn(SEED + draw, most=64 * 64) for draw in range(1000))
+    one = next(o for o in every if o.a.dtype == DTYPES[dtype] and o.constants["K"] >= 32 * max(parts, 1))
+    k = one.constants["K"]
+    sums = tl.float16 if parts == 0 else tl.float32
+    at_once = None if parts == 0 else k // parts
+    got, text = executed(one, added, SUMS=sums, FIRST=first, AT_ONCE=at_once)
+    columns = np.arange(one.expected.shape[1]) % one.constants["N"]
+    np.testing.assert_array_equal(got, one.expected + first * (1 + columns), err_msg=one.what)
+    if parts:
+        assert text.count("wgmma.commit_group") % parts == 0, one.what

@@ -57,9 +57,9 @@ class Memory:
         space = self.space_of(i)
         nbytes = content.shape[1]
         if space == "param":
-            self.parameter(i, address, address.offset + nbytes)[
-                mask, address.offset : address.offset + nbytes
-            ] = content
+            self.parameter(i, address, address.offset + nbytes)[mask, address.offset : address.offset + nbytes] = (
+                content
+            )
             return
         places = self.t.address(address)[mask]
         if space == "shared":

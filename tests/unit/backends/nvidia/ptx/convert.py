@@ -88,4 +88,8 @@ def pairs(t: Threads, i: Instruction, target: str, source: str) -> None:
         made = saturated(both, _FP8[target]).view(np.uint8)
         return t.write(i.operands[0], "b16", np.ascontiguousarray(made).view(np.uint16).reshape(-1))
     dtype = TYPES[target][0]
-    t.write(i.operands[0], target, truncated(both, dtype) if "rz" in i.modifiers else narrowed(both.astype(np.float64), dtype))
+    t.write(
+        i.operands[0],
+        target,
+        truncated(both, dtype) if "rz" in i.modifiers else narrowed(both.astype(np.float64), dtype),
+    )

@@ -26,10 +26,14 @@ MOST = 400_000
 DEPTH = 8
 """Calls that are under way at most."""
 
-TOGETHER = frozenset({"shfl", "redux", "vote", "elect", "ldmatrix", "stmatrix", "mma", "bar", "barrier", "wgmma", "setmaxnreg"})
+TOGETHER = frozenset(
+    {"shfl", "redux", "vote", "elect", "ldmatrix", "stmatrix", "mma", "bar", "barrier", "wgmma", "setmaxnreg"}
+)
 """What all lanes of a warp do at once."""
 
-NOTHING = frozenset({"membar", "fence", "nanosleep", "prefetch", "applypriority", "discard", "griddepcontrol", "setmaxnreg"})
+NOTHING = frozenset(
+    {"membar", "fence", "nanosleep", "prefetch", "applypriority", "discard", "griddepcontrol", "setmaxnreg"}
+)
 """What changes no value here, where all is done in order."""
 
 
@@ -37,7 +41,11 @@ class Block:
     """One block of a grid: its threads, where they stand, what they wait for."""
 
     def __init__(
-        self, program: Program, threads: Threads, memory: Memory, extra: Mapping[str, Callable[[Block, Instruction], None]]
+        self,
+        program: Program,
+        threads: Threads,
+        memory: Memory,
+        extra: Mapping[str, Callable[[Block, Instruction], None]],
     ) -> None:
         self.program, self.t, self.memory = program, threads, memory
         n = threads.count
@@ -70,7 +78,10 @@ class Block:
 
     def waited_for(self) -> str:
         """Where the threads stand that have not ended."""
-        return ", ".join(self.program.instructions[p - (w >= 0)].text for p, w in set(zip(self.at[~self.over].tolist(), self.waits[~self.over].tolist(), strict=True)))
+        return ", ".join(
+            self.program.instructions[p - (w >= 0)].text
+            for p, w in set(zip(self.at[~self.over].tolist(), self.waits[~self.over].tolist(), strict=True))
+        )
 
     def gathered(self, place: int, mask: Array) -> Array:
         """Of the threads that stand at ``place``, where all lanes of a warp must come, those whose warp is there; the

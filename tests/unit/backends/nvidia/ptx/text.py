@@ -86,7 +86,7 @@ class Function:
 
 @dataclass
 class Variable:
-    """Of a module or a function: where it lies (``global``, ``const``, ``shared``, ``local``) and what it begins with."""
+    """Where it lies (``global``, ``const``, ``shared``, ``local``) and what it begins with."""
 
     space: str
     nbytes: int
@@ -111,14 +111,19 @@ class Program:
 
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_PARAMETER = re.compile(r"\.param(?:\s+\.align\s+\d+)?\s+\.([busf])(\d+)(?:\s+\.ptr[^\w]*(?:\.?\w+\s+)*?)?\s*([\w$]+)(?:\[(\d+)\])?$")
+_PARAMETER = re.compile(
+    r"\.param(?:\s+\.align\s+\d+)?\s+\.([busf])(\d+)(?:\s+\.ptr[^\w]*(?:\.?\w+\s+)*?)?\s*([\w$]+)(?:\[(\d+)\])?$"
+)
 _VARIABLE = re.compile(
     r"(?:\.(?:visible|extern|weak)\s+)?\.(global|const|shared|local)\s+(?:\.align\s+(\d+)\s+)?\.[busf](\d+)\s+([\w$]+)"
     r"(?:\[(\d*)\])?(?:\s*=\s*\{?([^}]*)\}?)?$",
     re.DOTALL,
 )
 _REGISTERS = re.compile(r"\.reg\s+\.(\w+)\s+(.*)$", re.DOTALL)
-_HEADER = re.compile(r"\.(?:visible\s+\.|weak\s+\.|extern\s+\.)?(entry|func)\b(?:\s*\.noreturn)?\s*(?:\((.*?)\))?\s*([\w$]+)\s*(?:\((.*?)\))?", re.DOTALL)
+_HEADER = re.compile(
+    r"\.(?:visible\s+\.|weak\s+\.|extern\s+\.)?(entry|func)\b(?:\s*\.noreturn)?\s*(?:\((.*?)\))?\s*([\w$]+)\s*(?:\((.*?)\))?",
+    re.DOTALL,
+)
 
 
 def parse(text: str) -> Program:

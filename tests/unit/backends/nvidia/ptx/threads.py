@@ -13,7 +13,7 @@ Array = Any
 """An array of NumPy, whose types do not carry far."""
 
 TYPES: dict[str, tuple[Any, int]] = {
-    **{f"{letter}{n}": (np.dtype(f"{kind}{n // 8}"), n) for n in (8, 16, 32, 64) for letter, kind in ("bu", "uu", "si")},
+    **{f"{name}{n}": (np.dtype(f"{kind}{n // 8}"), n) for n in (8, 16, 32, 64) for name, kind in ("bu", "uu", "si")},
     "f16": (np.dtype(np.float16), 16), "bf16": (np.dtype(ml_dtypes.bfloat16), 16),
     "f32": (np.dtype(np.float32), 32), "f64": (np.dtype(np.float64), 64),
     "f16x2": (np.dtype(np.float16), 32), "bf16x2": (np.dtype(ml_dtypes.bfloat16), 32),

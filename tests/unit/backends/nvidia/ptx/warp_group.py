@@ -44,7 +44,9 @@ def addresses(descriptor: int, rows: int, depth: int, nbytes: int, k_major: bool
     return at ^ ((at >> 7 & (width // 16 - 1 if width else 0)) << 4)
 
 
-def in_memory(b: Block, i: Instruction, descriptor: Operand, first: int, shape: tuple[int, int], type_: str, k_major: bool) -> Array:
+def in_memory(
+    b: Block, i: Instruction, descriptor: Operand, first: int, shape: tuple[int, int], type_: str, k_major: bool
+) -> Array:
     """An operand [row, k] of the group whose first thread is ``first``."""
     given = b.t.bits(descriptor, 64)[first : first + WARPS * LANES]
     if (given != given[0]).any():
