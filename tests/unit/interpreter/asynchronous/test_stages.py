@@ -1,0 +1,93 @@
+"""Ops that Triton's pipeliner leaves between its passes, and barriers that copies and clusters arrive at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.unit.interpreter.asynchronous.test_reports import found, module_of, without
+from tritonx.interpreter.asynchronous import Kind, Landing, Order, Setting, execute
+
+STAGE = """
+    %n = arith.constant UB : i32
+    %i = arith.constant IV : i32
+    %s = arith.constant STEP : i32
+    %has = ttg.predicate_stage %i, %n, %s maxStage MOST stage STAGE : i32 -> i1
+    %w, %v = "ttg.mask"(%has) ({
+      %a = arith.constant 2.0 : f16
+      %t = arith.constant dense<3.0> : tensor<16x16xf16, #rows>
+      ttg.mask.return %a, %t : f16, tensor<16x16xf16, #rows>
+    }) : (i1) -> (f16, tensor<16x16xf16, #rows>)
+    %z = arith.constant 7.0 : f16
+    %o = arith.select %has, %w, %z : f16
+    tt.store %x, %o : !tt.ptr<f16>
+"""
+
+
+@pytest.mark.parametrize("most", [1, 2, 4])
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_stage_works_while_the_iteration_that_it_belongs_to_is_in_range(most: int, step: int) -> None:
+    """Stage s of the round of ``iv`` is of the iteration that began last − s rounds ahead."""
+    for stage in range(most + 1):
+        for iv in range(0, 12, step):
+            numbers = {"UB": 10, "IV": iv, "STEP": step, "MOST": most, "STAGE": stage}
+            text = STAGE
+            for name in ("maxStage MOST stage STAGE", "UB", "IV", "STEP : i32"):
+                text = text.replace(name, " ".join(str(numbers.get(w, w)) for w in name.split(" ")))
+            x = np.zeros(1, np.float16)
+            assert not execute(module_of(text), 1, [x, x.copy(), DESCRIPTOR], Setting(order=Order(3, Landing.LATE)))
+            assert x[0] == (2 if iv + (most - stage) * step < 10 else 7), numbers
+
+
+class _Host:
+    base = np.zeros((64, 16), np.float16)
+    shape, strides = (64, 16), (16, 1)
+
+
+DESCRIPTOR: Any = _Host()
+
+ARRIVALS = """
+    %i = arith.constant dense<0> : tensor<16x16xi32, #rows>
+    %p = tt.splat %x : !tt.ptr<f16> -> tensor<16x16x!tt.ptr<f16>, #rows>
+    %q = tt.addptr %p, %i : tensor<16x16x!tt.ptr<f16>, #rows>, tensor<16x16xi32, #rows>
+    %m = ttg.local_alloc : () -> HALVES
+    %b = ttg.local_alloc : () -> BAR
+    ttng.init_barrier %b, COUNT : BAR
+    ttg.local_barrier
+    %k = ttg.async_copy_global_to_local %q, %m : tensor<16x16x!tt.ptr<f16>, #rows> -> <16x16xf16, #plain, #smem, mutable>
+    ttng.async_copy_mbarrier_arrive %b FLAG : BAR
+    ttng.wait_barrier %b, %c0 : BAR
+    %r = ttg.local_load %m : HALVES -> tensor<16x16xf16, #columns>
+""".replace("HALVES", "!ttg.memdesc<16x16xf16, #plain, #smem, mutable>")
+
+
+@pytest.mark.parametrize("landing", list(Landing))
+def test_copies_arrive(landing: Landing) -> None:
+    """All 128 threads; with `noIncrement` they are of the count, without it they come on top of it."""
+    counted = ARRIVALS.replace("COUNT", "128").replace("FLAG", "{noIncrement}")
+    assert found(counted, landing=landing) == set()
+    assert found(counted.replace("128", "129"), landing=landing) == {Kind.HANG}
+    assert found(counted.replace("128", "127"), landing=landing) >= {Kind.TOO_MANY_ARRIVALS}
+    beside = ARRIVALS.replace("COUNT", "1").replace("FLAG", "")
+    assert found(beside, landing=landing) == {Kind.HANG}, "one more has to arrive"
+    arrive = "    ttng.arrive_barrier %b, 1 : !ttg.memdesc<1xi64, #bar, #smem, mutable>\n    ttng.wait_barrier"
+    assert found(beside.replace("    ttng.wait_barrier", arrive), landing=landing) == set()
+    assert found(without(counted, "mbarrier_arrive"), landing=landing) >= {Kind.HANG}
+
+
+CLUSTER = """
+    %t = arith.constant dense<1.0> : tensor<16x16xf32, #rows>
+    %m = ttg.local_alloc : () -> ALLOC
+    ttg.local_store %t, %m : tensor<16x16xf32, #rows> -> ALLOC
+    ttng.cluster_arrive {relaxed = false}
+    ttng.cluster_wait
+    %r = ttg.local_load %m : ALLOC -> tensor<16x16xf32, #columns>
+"""
+
+
+def test_a_clusters_barrier_is_one_of_the_block_too() -> None:
+    assert found(CLUSTER) == set()
+    assert found(without(without(CLUSTER, "cluster_arrive"), "cluster_wait")) == {Kind.NOT_VISIBLE}
+    assert found(without(CLUSTER, "cluster_arrive")) >= {Kind.HANG}
