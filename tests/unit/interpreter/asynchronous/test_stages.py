@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.unit.interpreter.asynchronous.test_reports import found, module_of, without
+from tests.unit.interpreter.asynchronous.test_reports import TRANSPOSE, found, module_of, without
 from tritonx.interpreter.asynchronous import Kind, Landing, Order, Setting, execute
 
 STAGE = """
@@ -56,11 +56,11 @@ ARRIVALS = """
     %b = ttg.local_alloc : () -> BAR
     ttng.init_barrier %b, COUNT : BAR
     ttg.local_barrier
-    %k = ttg.async_copy_global_to_local %q, %m : tensor<16x16x!tt.ptr<f16>, #rows> -> <16x16xf16, #plain, #smem, mutable>
+    %k = ttg.async_copy_global_to_local %q, %m : tensor<16x16x!tt.ptr<f16>, #rows> -> <HALF>
     ttng.async_copy_mbarrier_arrive %b FLAG : BAR
     ttng.wait_barrier %b, %c0 : BAR
     %r = ttg.local_load %m : HALVES -> tensor<16x16xf16, #columns>
-""".replace("HALVES", "!ttg.memdesc<16x16xf16, #plain, #smem, mutable>")
+""".replace("HALVES", "!ttg.memdesc<HALF>").replace("HALF", "16x16xf16, #plain, #smem, mutable")
 
 
 @pytest.mark.parametrize("landing", list(Landing))
@@ -77,17 +77,11 @@ def test_copies_arrive(landing: Landing) -> None:
     assert found(without(counted, "mbarrier_arrive"), landing=landing) >= {Kind.HANG}
 
 
-CLUSTER = """
-    %t = arith.constant dense<1.0> : tensor<16x16xf32, #rows>
-    %m = ttg.local_alloc : () -> ALLOC
-    ttg.local_store %t, %m : tensor<16x16xf32, #rows> -> ALLOC
-    ttng.cluster_arrive {relaxed = false}
-    ttng.cluster_wait
-    %r = ttg.local_load %m : ALLOC -> tensor<16x16xf32, #columns>
-"""
-
-
 def test_a_clusters_barrier_is_one_of_the_block_too() -> None:
-    assert found(CLUSTER) == set()
-    assert found(without(without(CLUSTER, "cluster_arrive"), "cluster_wait")) == {Kind.NOT_VISIBLE}
-    assert found(without(CLUSTER, "cluster_arrive")) >= {Kind.HANG}
+    arrive, wait = "ttng.cluster_arrive {relaxed = false}", "ttng.cluster_wait"
+    text = TRANSPOSE.replace("ttg.local_barrier", f"{arrive}\n    {wait}")
+    assert found(text, 2048) == set()
+    for which in (0, 1):
+        missing = without(without(text, arrive, which), wait, which)
+        assert found(missing, 2048) == found(without(TRANSPOSE, "local_barrier", which), 2048) != set()
+    assert found(without(text, arrive), 2048) >= {Kind.HANG}
