@@ -24,8 +24,19 @@ def operands(t: Threads, i: Instruction, count: int) -> list[Array]:
     """The sources; subnormal ones are zeros where the instruction flushes them."""
     if len(i.operands) != count + 1:
         raise Fault(i.text)
+    if mixed(i):
+        narrow = [t.read(o, i.type).astype(np.float32) for o in i.operands[1:count]]
+        return [*narrow, t.read(i.operands[count], "f32")]
     values = [t.read(o, i.type) for o in i.operands[1 : count + 1]]
     return [flushed(v) for v in values] if "ftz" in i.modifiers and i.type in ("f32", "f32x2") else values
+
+
+def mixed(i: Instruction) -> bool:
+    """Whether the last operand and the result are f32, and the others narrower (add, sub, fma from 10.0 on)."""
+    types = [m for m in i.modifiers if m in TYPES]
+    if len(types) > 1 and (types[:-1] != ["f32"] or i.opcode not in ("add", "sub", "fma")):
+        raise Fault(i.text)
+    return len(types) > 1
 
 
 def result(t: Threads, i: Instruction, value: Array) -> None:
@@ -33,7 +44,7 @@ def result(t: Threads, i: Instruction, value: Array) -> None:
         value = flushed(value.astype(np.float32))
     if "sat" in i.modifiers and is_float(i.type):
         value = np.where(np.isnan(value), 0, np.clip(value, 0, 1)).astype(value.dtype)
-    t.write(i.operands[0], i.type, value)
+    t.write(i.operands[0], "f32" if mixed(i) else i.type, value)
 
 
 def elementwise(count: int, of: Callable[..., Array]) -> Meaning:
