@@ -11,6 +11,9 @@ before one thread arrives for all, all must have come there.
 A conversion in which every warp keeps to bytes of its own synchronises its warps each for itself. Such accesses pend
 apart, with what says which warp owns what: another access with the same owners does not meet them.
 
+A barrier in a loop that only its first round needs stands in front of the loop. Which those are is tried: if with
+nothing pending in front fewer barriers would be in it, one there is for them all.
+
 The regions of `ttg.warp_specialize` are run by different threads at the same time. A barrier in one is for its threads
 only and settles what they have done, so what is pending before the regions and meets any of them is settled before they
 start. Between them the program has its mbarriers. When all are over, what each leaves is pending.
@@ -27,8 +30,9 @@ from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import owned_by_warps
 from tritonx.dialects import gpu_layout, tile
-from tritonx.dialects.control_flow import is_concurrent
+from tritonx.dialects.control_flow import is_concurrent, repeats
 from tritonx.dialects.effects import Kind, Resource, effects_of, resources_of
+from tritonx.ir.edit import erase
 from tritonx.transforms.gpu.forward_flow import ForwardFlow
 from tritonx.transforms.gpu.pending_accesses import Accesses, Pending, accesses_of, waits_of
 from tritonx.transforms.gpu.placed_memory import (
@@ -63,6 +67,8 @@ class _Inserter(ForwardFlow[Pending]):
     def __init__(self, function: tile.FuncOp, users: frozenset[str]) -> None:
         super().__init__(Pending())
         self.users = users
+        self.inserted: list[Operation] = []
+        self.trying = False
         self.memory = PlacedMemory(function)
 
     def after(self, op: Operation, state: Pending) -> Pending:
@@ -76,7 +82,7 @@ class _Inserter(ForwardFlow[Pending]):
         if isinstance(op, gpu_layout.LocalLoadOp):
             accesses.reads.extend(self.memory.of(load.src) for load in _following_loads(op))
         if accesses.need_barrier(state):
-            _barrier_before(op)
+            self._wait_before(op)
             state = state.settled()
         state = accesses.added_to(state)
         for completion, for_all in waits_of(op):
@@ -84,10 +90,41 @@ class _Inserter(ForwardFlow[Pending]):
         return state
 
     def before_regions(self, op: Operation, state: Pending) -> Pending:
-        if is_concurrent(op) and state != state.settled() and self._meets_inside(op, state):
-            _barrier_before(op)
+        if state == state.settled():
+            return state
+        inside = is_concurrent(op) and self._meets_inside(op, state)
+        if inside or (repeats(op) and self._had_better_wait(op, state)):
+            self._wait_before(op)
             return state.settled()
         return state
+
+    def _had_better_wait(self, loop: Operation, state: Pending) -> bool:
+        """Whether fewer barriers would be run in a loop behind one. Loops inside it are then looked at by
+        themselves."""
+        if self.trying:
+            return False
+        many = self._cost(loop, state)
+        return many > 0 and self._cost(loop, state.settled()) < many
+
+    def _cost(self, loop: Operation, state: Pending) -> int:
+        """How often barriers would be run in a loop, each loop going round eight times; none of them stays."""
+        before = len(self.inserted)
+        self.trying = True
+        self.regions(loop, state)
+        self.trying = False
+        made = self.inserted[before:]
+        del self.inserted[before:]
+        cost = sum(8 ** _loops_around(barrier) for barrier in made)
+        for barrier in made:
+            erase(barrier)
+        return cost
+
+    def _wait_before(self, op: Operation) -> None:
+        block = op.parent
+        assert block is not None
+        barrier = gpu_layout.LocalBarrierOp.create(location=op.location)
+        block.insert_op_before(barrier, op)
+        self.inserted.append(barrier)
 
     def _meets_inside(self, op: Operation, pending: Pending) -> bool:
         """Whether an op inside, wherever, would have to wait for what is pending."""
@@ -108,13 +145,13 @@ class _Inserter(ForwardFlow[Pending]):
         if op.callee.string_value() not in self.users:
             return pending
         if pending != pending.settled():
-            _barrier_before(op)
+            self._wait_before(op)
         return Pending(frozenset({ALL}), frozenset({ALL}), pending.late)
 
     def _scratch(self, op: Operation, scratch: Interval, pending: Pending) -> Pending:
         owners = owned_by_warps(op)
         if meets([scratch], pending.of_others(scratch, owners)):
-            _barrier_before(op)
+            self._wait_before(op)
             pending = pending.settled()
         if owners is not None:
             return replace(pending, owned=pending.owned | {(scratch, owners)})
@@ -136,7 +173,9 @@ def _following_loads(op: gpu_layout.LocalLoadOp) -> list[gpu_layout.LocalLoadOp]
     return found
 
 
-def _barrier_before(op: Operation) -> None:
-    block = op.parent
-    assert block is not None
-    block.insert_op_before(gpu_layout.LocalBarrierOp.create(location=op.location), op)
+def _loops_around(op: Operation) -> int:
+    count, parent = 0, op.parent_op()
+    while parent is not None:
+        count += repeats(parent)
+        parent = parent.parent_op()
+    return count

@@ -63,6 +63,56 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %sum : tensor<32x32xf32, #rows>
   }
 
+  // Only the first round reads what others have written just before: one barrier in front of the loops serves all.
+  // CHECK-LABEL: @first_round
+  // CHECK: ttg.local_alloc
+  // CHECK-NEXT: ttg.local_barrier
+  // CHECK-NEXT: scf.for
+  // CHECK-NOT: ttg.local_barrier
+  // CHECK: tt.return
+  tt.func public @first_round(%a: tensor<32x32xf32, #rows>, %z: tensor<32x32xf32, #columns>, %n: i32) -> tensor<32x32xf32, #columns> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %m = ttg.local_alloc %a : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %z) -> (tensor<32x32xf32, #columns>) : i32 {
+      %t = scf.for %j = %c0 to %i step %c1 iter_args(%u = %s) -> (tensor<32x32xf32, #columns>) : i32 {
+        %x = ttg.local_load %m : !ttg.memdesc<32x32xf32, #shared, #smem> -> tensor<32x32xf32, #columns>
+        %y = arith.addf %x, %u : tensor<32x32xf32, #columns>
+        scf.yield %y : tensor<32x32xf32, #columns>
+      }
+      scf.yield %t : tensor<32x32xf32, #columns>
+    }
+    tt.return %sum : tensor<32x32xf32, #columns>
+  }
+
+  // The outer loop writes each round, the inner one only reads: a barrier in front of the inner loop, and one in front
+  // of the store, which the round before has read.
+  // CHECK-LABEL: @inner_loop
+  // CHECK: scf.for
+  // CHECK-NEXT: ttg.local_barrier
+  // CHECK-NEXT: ttg.local_store
+  // CHECK-NEXT: ttg.local_barrier
+  // CHECK-NEXT: scf.for
+  // CHECK-NEXT: ttg.local_load
+  // CHECK-NEXT: arith.addf
+  // CHECK-NEXT: scf.yield
+  // CHECK: tt.return
+  tt.func public @inner_loop(%a: tensor<32x32xf32, #rows>, %z: tensor<32x32xf32, #columns>, %n: i32) -> tensor<32x32xf32, #columns> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %m = ttg.local_alloc : () -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %z) -> (tensor<32x32xf32, #columns>) : i32 {
+      ttg.local_store %a, %m : tensor<32x32xf32, #rows> -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable>
+      %t = scf.for %j = %c0 to %i step %c1 iter_args(%u = %s) -> (tensor<32x32xf32, #columns>) : i32 {
+        %x = ttg.local_load %m : !ttg.memdesc<32x32xf32, #shared, #smem, mutable> -> tensor<32x32xf32, #columns>
+        %y = arith.addf %x, %u : tensor<32x32xf32, #columns>
+        scf.yield %y : tensor<32x32xf32, #columns>
+      }
+      scf.yield %t : tensor<32x32xf32, #columns>
+    }
+    tt.return %sum : tensor<32x32xf32, #columns>
+  }
+
   // A conversion synchronises inside itself; what uses its memory next waits for its reads.
   // CHECK-LABEL: @scratch
   // CHECK: ttg.convert_layout
