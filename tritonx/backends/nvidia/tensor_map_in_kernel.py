@@ -13,6 +13,7 @@ from tritonx.backends.nvidia.mbarrier import assembly
 from tritonx.backends.nvidia.tensor_map import NBYTES
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.nvidia import ReinterpretTensorDescOp, TensormapCreateOp, TensormapFenceproxyAcquireOp
+from tritonx.ir.failure import PassError
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation, SSAValue
@@ -25,7 +26,14 @@ def in_first_warp(f: FunctionEmitter) -> str:
     return "true" if f.threads.group.warps == 1 else f.inst(f"icmp eq i32 {f.threads.warp}, 0")
 
 
+KNOWN = {"elem_type": 12, "swizzle_mode": 3}
+"""The largest numbers that every chip from 9.0 on knows (PTX ISA, tensormap.replace)."""
+
+
 def create(op: TensormapCreateOp, f: FunctionEmitter) -> None:
+    for name, given in (("elem_type", op.elem_type), ("swizzle_mode", op.swizzle_mode)):
+        if given.value.data > KNOWN[name]:
+            raise PassError(op, f"a tensor map with {name} = {given.value.data} cannot be made in a kernel here")
     memory = f"ptr addrspace(3) {f.shared_base(f.scratch_offset(op))}"
     warp = in_first_warp(f)
     _clear(f, memory, warp)

@@ -27,7 +27,7 @@ from tritonx.dialects.gpu_layout.rules import MEMDESC, check_mutable, check_same
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN, MemDescType
 from tritonx.dialects.layout_constraints import ANY_LAYOUTS, NO_TENSORS, AnyLayouts, LayoutConstraint, PairsUnpacked
 from tritonx.dialects.tile.elementwise import CAST
-from tritonx.dialects.tile.rules import check_axis, tensor_type
+from tritonx.dialects.tile.rules import check_axis, check_global, check_power_of_two, tensor_type
 from tritonx.dialects.tile.types import PointerType
 from tritonx.ir.define import define
 from tritonx.ir.types import bit_width, element_type, encoding_of, i8, is_float, is_integer, shape_of
@@ -243,6 +243,12 @@ class GlobalScratchAllocOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(Effect(Kind.ALLOCATE, Resource.GLOBAL, "result"))
     FORMAT: ClassVar[str] = "attr-dict `:` type($result)"
+
+    def verify_(self) -> None:
+        check_power_of_two(self.alignment.value.data, "'alignment'")
+        if self.nbytes.value.data < 1:
+            raise VerifyException(f"'nbytes' must be positive, got {self.nbytes.value.data}")
+        check_global(self.result.type)
 
 
 @define

@@ -40,6 +40,7 @@ from tritonx.dialects.nvidia.rules import check_barrier
 from tritonx.dialects.tile.descriptor import check_reduction
 from tritonx.dialects.tile.enums import CacheModifier, DescriptorReduceKind, EvictionPolicy
 from tritonx.dialects.tile.memory import MODIFIERS
+from tritonx.dialects.tile.rules import check_global
 from tritonx.dialects.tile.types import PointerType, TensorDescType
 from tritonx.ir.declaration import enum_prop
 from tritonx.ir.define import define
@@ -203,6 +204,10 @@ class TMAStoreWaitOp(IRDLOperation):
     FORMAT: ClassVar[str] = "attr-dict"
 
 
+DRIVER_ENUMS = {"elem_type": 15, "interleave_layout": 2, "swizzle_mode": 4, "fill_mode": 1}
+"""The largest number of each enumeration (CUDA driver API 13.0, CUtensorMapDataType and those behind it)."""
+
+
 @define
 class TensormapCreateOp(IRDLOperation):
     """Writes a descriptor to global memory; the enumerations are those of the driver's `cuTensorMapEncodeTiled`."""
@@ -232,7 +237,15 @@ class TensormapCreateOp(IRDLOperation):
         return (1, 1, rank, rank, rank - 1, rank) if rest == 0 and rank > 0 else None
 
     def verify_(self) -> None:
+        check_global(self.desc_ptr.type)
+        check_global(self.global_address.type)
+        numbers = (self.elem_type, self.interleave_layout, self.swizzle_mode, self.fill_mode)
+        for (name, most), number in zip(DRIVER_ENUMS.items(), numbers, strict=True):
+            if not 0 <= (value := number.value.data) <= most:
+                raise VerifyException(f"'{name}' must be one of the driver's numbers, 0 to {most}, got {value}")
         rank = len(self.box_dim)
+        if not 1 <= rank <= 5:
+            raise VerifyException(f"a tensor map has one to five dimensions, got {rank}")
         if len(self.global_dim) != rank or len(self.element_stride) != rank or len(self.global_stride) != rank - 1:
             raise VerifyException(
                 f"a box of rank {rank} needs {rank} extents and element strides and {rank - 1} strides, got"
@@ -254,6 +267,9 @@ class TensormapFenceproxyAcquireOp(IRDLOperation):
     )
     FORMAT: ClassVar[str] = "$desc_ptr attr-dict `:` type($desc_ptr)"
 
+    def verify_(self) -> None:
+        check_global(self.desc_ptr.type)
+
 
 @define
 class ReinterpretTensorDescOp(IRDLOperation):
@@ -265,3 +281,6 @@ class ReinterpretTensorDescOp(IRDLOperation):
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = PURE
     FORMAT: ClassVar[str] = "$rawDesc attr-dict `:` type($rawDesc) `to` type($result)"
+
+    def verify_(self) -> None:
+        check_global(self.rawDesc.type)

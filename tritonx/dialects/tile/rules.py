@@ -61,6 +61,12 @@ def check_power_of_two(value: int, what: str) -> None:
         raise VerifyException(f"{what} must be a power of two, got {value}")
 
 
+def check_global(type_: Attribute) -> None:
+    """A pointer to global memory."""
+    if isinstance(type_, PointerType) and type_.address_space != 1:
+        raise VerifyException(f"a pointer to global memory is needed, got {type_}")
+
+
 def check_same_shape(a: Attribute, b: Attribute, what: str) -> None:
     """Both tensors of one shape (or both scalars)."""
     if shape_of(a) != shape_of(b) or is_tensor(a) != is_tensor(b):

@@ -24,6 +24,10 @@ ALIGNMENT = "ttg.global_scratch_memory_alignment"
 """Attribute of a module: what the address of the first block's bytes is a multiple of. Triton's name."""
 
 
+MOST = (1 << 31) - 1
+"""Bytes that a block may have: what the attributes can say."""
+
+
 @dataclass(frozen=True)
 class AllocateGlobalScratch(ModulePass):
     """Gives every `ttg.global_scratch_alloc` its byte offset in what a block has of a launch's global scratch memory,
@@ -44,19 +48,14 @@ class AllocateGlobalScratch(ModulePass):
             end = bases.of(function)
             for alloc in function.walk():
                 if isinstance(alloc, GlobalScratchAllocOp):
-                    own = _alignment(alloc)
+                    own = alloc.alignment.value.data
                     start = align(end, own)
-                    alloc.attributes[OFFSET] = IntegerAttr(start, i32)
                     end, alignment = start + alloc.nbytes.value.data, max(alignment, own)
+                    if align(end, alignment) > MOST:
+                        raise PassError(alloc, f"a program would have more than {MOST} bytes of global scratch memory")
+                    alloc.attributes[OFFSET] = IntegerAttr(start, i32)
             total = max(total, end)
             bases.end(function, end)
         if total:
             op.attributes[SIZE] = IntegerAttr(align(total, alignment), i32)
             op.attributes[ALIGNMENT] = IntegerAttr(alignment, i32)
-
-
-def _alignment(op: GlobalScratchAllocOp) -> int:
-    found: int = op.alignment.value.data
-    if found < 1 or found & found - 1:
-        raise PassError(op, f"the alignment of global scratch memory must be a power of two, got {found}")
-    return found

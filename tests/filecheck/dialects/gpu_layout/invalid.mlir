@@ -346,3 +346,27 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 }
+
+// -----
+
+tt.func @f() {
+  // expected-error@+1 {{'nbytes' must be positive, got -128}}
+  %0 = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = -128 : i32} : !tt.ptr<i8>
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  // expected-error@+1 {{'alignment' must be a power of two, got 96}}
+  %0 = ttg.global_scratch_alloc {alignment = 96 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  // expected-error@+1 {{a pointer to global memory is needed, got !tt.ptr<i8, 3>}}
+  %0 = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8, 3>
+  tt.return
+}

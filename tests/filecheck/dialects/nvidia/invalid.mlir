@@ -134,3 +134,35 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 }
+
+// -----
+
+tt.func @f(%p: !tt.ptr<i8>, %a: !tt.ptr<f16>, %n: i32, %l: i64) {
+  // expected-error@+1 {{'swizzle_mode' must be one of the driver's numbers, 0 to 4, got 7}}
+  ttng.tensormap_create %p, %a, [%n, %n], [%n, %n], [%l], [%n, %n] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 7 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32) -> ()
+  tt.return
+}
+
+// -----
+
+tt.func @f(%p: !tt.ptr<i8, 3>, %a: !tt.ptr<f16>, %n: i32, %l: i64) {
+  // expected-error@+1 {{a pointer to global memory is needed, got !tt.ptr<i8, 3>}}
+  ttng.tensormap_create %p, %a, [%n, %n], [%n, %n], [%l], [%n, %n] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8, 3>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32) -> ()
+  tt.return
+}
+
+// -----
+
+tt.func @f(%p: !tt.ptr<i8>, %a: !tt.ptr<f16>, %n: i32, %l: i64) {
+  // expected-error@+1 {{a tensor map has one to five dimensions, got 6}}
+  ttng.tensormap_create %p, %a, [%n, %n, %n, %n, %n, %n], [%n, %n, %n, %n, %n, %n], [%l, %l, %l, %l, %l], [%n, %n, %n, %n, %n, %n] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i64, i64, i64, i64, i64, i32, i32, i32, i32, i32, i32) -> ()
+  tt.return
+}
+
+// -----
+
+tt.func @f(%p: !tt.ptr<i8, 3>) {
+  // expected-error@+1 {{a pointer to global memory is needed, got !tt.ptr<i8, 3>}}
+  ttng.tensormap_fenceproxy_acquire %p : !tt.ptr<i8, 3>
+  tt.return
+}
