@@ -15,6 +15,7 @@ from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.control_flow import becomes
 from tritonx.dialects.effects import Kind, Resource, effects_of, resources_of, views_of
 from tritonx.dialects.gpu_layout import MemDescType, encoding_value
+from tritonx.dialects.layout_constraints import LookedUp, constraint_of, values_of
 from tritonx.dialects.nvidia import TensormapCreateOp
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
@@ -67,7 +68,7 @@ def scratch_size(op: Operation) -> int:
     """
     if Resource.SCRATCH not in resources_of(op):
         return 0
-    rule = SCRATCH.get(type(op))
+    rule = _of_tables if tables_of(op) else SCRATCH.get(type(op))
     if rule is None:
         raise PassError(op, f"the scratch memory of {op.name} is not known, but it declares that it uses some")
     try:
@@ -120,8 +121,15 @@ def _of_atomic(op: Any) -> int:
     return scratch.copies_bytes(layout, stored_bytes(type_of(result)))
 
 
-def _of_gather(op: Any) -> int:
-    return scratch.table_bytes(_elements(shape_of(type_of(op.src))), stored_bytes(type_of(op.src)))
+def tables_of(op: Operation) -> tuple[SSAValue, ...]:
+    """The operands from any place of which the op takes elements (`LookedUp`)."""
+    declared = constraint_of(op)
+    return tuple(v for name in declared.besides for v in values_of(op, name)) if isinstance(declared, LookedUp) else ()
+
+
+def _of_tables(op: Operation) -> int:
+    types = [type_of(table) for table in tables_of(op)]
+    return sum(scratch.table_bytes(_elements(shape_of(type_)), stored_bytes(type_)) for type_ in types)
 
 
 def _of_histogram(op: Any) -> int:
@@ -138,11 +146,10 @@ SCRATCH: dict[type[Operation], Callable[[Any], int]] = {
     tile.ScanOp: _of_scan,
     tile.AtomicRMWOp: _of_atomic,
     tile.AtomicCASOp: _of_atomic,
-    tile.GatherOp: _of_gather,
     tile.HistogramOp: _of_histogram,
     TensormapCreateOp: _of_tensor_map,
 }
-"""Bytes of scratch memory, for every op that declares some and has an emitter."""
+"""Bytes of scratch memory, for every op that declares some and has an emitter; that of tables follows from LAYOUTS."""
 
 
 def scratch_alignment(op: Operation) -> int:

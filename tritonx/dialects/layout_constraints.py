@@ -14,6 +14,7 @@ The constraints:
 - `SameLayout`: all tensors have one layout, besides those it names. `Elementwise` says moreover that an element of a
   result is computed from the elements of the operands in its place and from nothing else, `FromScalars` that it is
   computed from none.
+- `LookedUp`: the same, and the operands it names are tables, from any place of which an element of a result is taken.
 - `ThreadLocal`: no data moves between threads, although the shape changes. Its subclasses say where an element comes
   from; both sides are compared in one space of coordinates (see the class).
 - `Reduced`, `Reordered`, `DotOperands`: what their names say.
@@ -98,6 +99,13 @@ class Elementwise(SameLayout):
 @dataclass(frozen=True)
 class FromScalars(SameLayout):
     """Tensors made of scalars and attributes: in any layout, at the same cost."""
+
+
+@dataclass(frozen=True)
+class LookedUp(SameLayout):
+    """One layout for all tensors but the operands called `besides`: those are tables. An element of a result is taken
+    from any place of a table, whatever thread holds it, so each lies in the op's scratch memory meanwhile, row-major
+    and one behind the other (`analysis.buffers`), and is in memory where a host runs the op."""
 
 
 @dataclass(frozen=True)
@@ -360,7 +368,12 @@ FROM_SCALARS = FromScalars()
 
 def constraint_of(op: Operation) -> LayoutConstraint | None:
     """What an op declares; None for one that declares nothing (of a dialect that knows no layouts)."""
-    return getattr(type(op), "LAYOUTS", None)
+    return layouts_of(type(op))
+
+
+def layouts_of(cls: type[Operation]) -> LayoutConstraint | None:
+    """What a class of ops declares."""
+    return getattr(cls, "LAYOUTS", None)
 
 
 def is_elementwise(op: Operation) -> bool:

@@ -267,6 +267,7 @@ class Anything(Relation):
 
 RELATIONS: dict[type[LayoutConstraint], Relation] = {
     constraints.SameLayout: Relation(),
+    constraints.LookedUp: Relation(),
     constraints.Elementwise: Relation(),
     constraints.FromScalars: FreeSource(),
     constraints.Broadcast: Broadcast(),

@@ -41,6 +41,7 @@ from tritonx.conversion.tile_to_gpu.relations import plain, relation_of
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import cf, scf, tile
 from tritonx.dialects.control_flow import is_per_element
+from tritonx.dialects.layout_constraints import LookedUp, constraint_of
 from tritonx.ir.effects import has_effects, is_terminator, may_read, may_write
 from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError
@@ -54,7 +55,7 @@ DEPTH = 40
 
 CONTROL = frozenset((scf.ForOp, scf.WhileOp, scf.IfOp, scf.ExecuteRegionOp, cf.BranchOp, cf.ConditionalBranchOp))
 NOT_REPEATED = frozenset(
-    (tile.ReduceOp, tile.ScanOp, tile.GatherOp, tile.HistogramOp, tile.DotOp, tile.DotScaledOp, tile.CatOp)
+    (tile.ReduceOp, tile.ScanOp, tile.HistogramOp, tile.DotOp, tile.DotScaledOp, tile.CatOp)
 )
 """Ops that are worth a conversion to avoid a second version."""
 
@@ -181,7 +182,9 @@ class _Solver:
 
     def _may_repeat(self, op: Operation) -> bool:
         """Whether an op may be written in another version than its native one."""
-        if op.__class__ in NOT_REPEATED or op.__class__ in CONTROL or op.__class__ is tile.CallOp:
+        if op.__class__ in NOT_REPEATED or isinstance(constraint_of(op), LookedUp):
+            return False
+        if op.__class__ in CONTROL or op.__class__ is tile.CallOp:
             return False
         if op.__class__ is tile.LoadOp:
             return may_read(op) and not may_write(op)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from xdsl.ir import Operation
+from xdsl.irdl import IRDLOperation
 
 from tritonx.dialects import arith, math, tile, ub
+from tritonx.dialects.layout_constraints import LookedUp, layouts_of
 from tritonx.dialects.llvm import AssumeOp
 from tritonx.ir.effects import may_read, may_write
 
@@ -75,13 +77,24 @@ CHEAP: frozenset[type[Operation]] = frozenset(
 )
 """Index arithmetic: a few of these are recomputed at every use, in loops of any shape."""
 
+def _tables() -> dict[type[Operation], tuple[int, ...]]:
+    """The operands from any place of which an op of the tile dialect takes elements, as its class declares."""
+    found: dict[type[Operation], tuple[int, ...]] = {}
+    for op in tile.Tile.operations:
+        declared = layouts_of(op)
+        if isinstance(declared, LookedUp):
+            names = [name for name, _ in cast("type[IRDLOperation]", op).get_irdl_definition().operands]
+            found[op] = tuple(names.index(name) for name in declared.besides)
+    return found
+
+
 VIEW_SOURCES: dict[type[Operation], tuple[int, ...]] = {
     tile.ExpandDimsOp: (0,),
     tile.BroadcastOp: (0,),
     tile.TransOp: (0,),
     tile.ReshapeOp: (0,),
     tile.SplitOp: (0,),
-    tile.GatherOp: (0,),
+    **_tables(),
     tile.DescriptorGatherOp: (1,),
 }
 """Operands that are read in another order than the loop's: they must be in memory (or cheap)."""

@@ -16,6 +16,7 @@ from tritonx.dialects.layout_constraints import (
     ExpandDims,
     Joined,
     LayoutConstraint,
+    LookedUp,
     Reordered,
     Reshaped,
     SameLayout,
@@ -269,7 +270,7 @@ class GatherOp(IRDLOperation):
     axis = prop_def(IntegerAttr.constr(i32))
     efficient_layout = opt_prop_def(UnitAttr)
     result = result_def()
-    LAYOUTS: ClassVar[LayoutConstraint] = SameLayout(besides=("src",))
+    LAYOUTS: ClassVar[LayoutConstraint] = LookedUp(besides=("src",))
     EFFECTS: ClassVar[Effects] = SCRATCH
     FORMAT: ClassVar[str] = "$src `[` $indices `]` attr-dict `:` functional-type(operands, results)"
 

@@ -14,9 +14,10 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Operation
 
-from tritonx.analysis.buffers import conversion_plan, stored_bytes, tensor_layout
-from tritonx.analysis.scratch import align, bits_along, slots_per_register
+from tritonx.analysis.buffers import conversion_plan, stored_bytes, tables_of, tensor_layout
+from tritonx.analysis.scratch import align, bits_along, slots_per_register, table_bytes
 from tritonx.dialects import gpu_layout, tile
+from tritonx.dialects.layout_constraints import LookedUp, layouts_of
 from tritonx.interpreter.asynchronous.footprints import bytes_at, bytes_between, shares
 from tritonx.interpreter.asynchronous.group import Group, shifted
 from tritonx.interpreter.asynchronous.program import Meaning, Program, Table
@@ -119,13 +120,17 @@ def _everything(bind: Program, size: int) -> tuple[int, ...]:
     return (bytes_between(0, size),) * bind.group.warps
 
 
-def _of_gather(op: Any, bind: Program) -> Iterable[Phase]:
-    """Each warp writes its elements of the table, row-major; it may read any of them."""
-    source = type_of(op.src)
-    size = stored_bytes(source)
-    written = tuple(bytes_at(elements * size, size) for _, _, elements in shares(source))
-    table = size * int(np.prod(shape_of(source)))
-    return (Mode.WRITE, written, False), (Mode.READ, _everything(bind, table), True)
+def _of_tables(op: Any, bind: Program) -> Iterable[Phase]:
+    """Each warp writes its elements of the tables, row-major; it may read any of them."""
+    written, everything, base = (0,) * bind.group.warps, 0, 0
+    for table in map(type_of, tables_of(op)):
+        size = stored_bytes(table)
+        own = tuple(bytes_at(elements * size + base, size) for _, _, elements in shares(table))
+        written = tuple(a | b for a, b in zip(written, own, strict=True))
+        count = int(np.prod(shape_of(table)))
+        everything |= bytes_between(base, size * count)
+        base += table_bytes(count, size)
+    return (Mode.WRITE, written, False), (Mode.READ, (everything,) * bind.group.warps, True)
 
 
 def _of_histogram(op: Any, bind: Program) -> Iterable[Phase]:
@@ -212,7 +217,7 @@ TABLE: Table = {
     gpu_layout.ConvertLayoutOp: _through_scratch(_of_convert),
     tile.ReduceOp: _through_scratch(_of_reduction),
     tile.ScanOp: _through_scratch(_of_scan),
-    tile.GatherOp: _through_scratch(_of_gather),
+    **{op: _through_scratch(_of_tables) for op in tile.Tile.operations if isinstance(layouts_of(op), LookedUp)},
     tile.HistogramOp: _through_scratch(_of_histogram),
     tile.AtomicRMWOp: _through_scratch(_of_atomic),
     tile.AtomicCASOp: _through_scratch(_of_atomic),
