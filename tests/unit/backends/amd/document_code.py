@@ -100,6 +100,27 @@ def install(emu: Any, pcode: Any) -> None:
         emu.VOPD_TO_VOP2[getattr(emu.ir4.VOPDOp, f"V_DUAL_{name}_NUM_F32")] = single
     for kind in WORDS:
         pcode._FUNCS.update(functions(pcode, kind))
+    pcode._FUNCS["f32_to_bf16"] = to_bfloat(pcode._FUNCS["f32_to_bf16"])
+
+
+def to_bfloat(known: Any) -> Any:
+    """V_CVT_PK_BF16_F32. The emulator rounds by adding half of the last place that stays, to a NaN too: a zero where
+    that carries into the sign (f16's 0x7fff, which is 0x7fffe000 in f32), infinity where the upper bits are clear. A
+    NaN stays one, made quiet (IEEE 754; the document has the word f32_to_bf16 alone)."""
+    from tinygrad.dtype import dtypes  # pyright: ignore[reportMissingImports]
+    from tinygrad.uop.ops import UOp  # pyright: ignore[reportMissingImports]
+
+    def convert(value: Any) -> Any:
+        bits = value.bitcast(dtypes.uint32)
+
+        def const(number: int) -> Any:
+            return UOp.const(number, dtypes.uint32)
+
+        is_nan = (bits & const(0x7FFFFFFF)) > const(0x7F800000)
+        quiet = (bits >> const(16) | const(0x40)).cast(dtypes.uint16)
+        return is_nan.where(quiet, known(value))
+
+    return convert
 
 
 def functions(pcode: Any, kind: str) -> dict[str, Any]:

@@ -11,13 +11,16 @@ Each gap was found by reading the emulator against the instruction-set documents
   are registers of their own;
 * a 64-bit compare-and-swap takes both operands from one register pair (its code shifts 64 bits by 64);
 * loads and additions in the LDS use the addresses of lanes that are not active, which may be anything;
-* minima and maxima, sums with a constant zero, and quotients are not what the documents say (``document_code``);
+* minima and maxima, sums with a constant zero, quotients, and NaNs that become bfloats are not what the documents say
+  (``document_code``);
 * all waves of a block share one scratch memory, so that kernels that spill run with one wave only;
 * it takes accumulation registers that an access to memory names for vector registers;
 * it lacks RDNA's accesses through buffers, and takes CDNA's for those of whole words;
+* it leaves out the last bits of addresses that are not multiples of what a load or store moves;
 * it lacks V_PERMLANE16_SWAP, V_PERMLANE32_SWAP and DS_SWIZZLE, and reads DPP's ROW_BCAST as the first lane of a row;
 * it lacks RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16,
   cache operations, and loads from the LDS of half a register;
+* it loses the carry of SDWA additions and subtractions: kernels that have one are not run;
 * it permutes lanes in place, lane after lane, so that a later one reads what an earlier one wrote.
 """
 
@@ -28,14 +31,26 @@ import ctypes
 import re
 import struct
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from document_code import install  # pyright: ignore[reportMissingImports]
 from matrix_unit import Product  # pyright: ignore[reportMissingImports]
-
-SCALARS, VECTORS, ACCUMULATORS = 0, 1, 5
-"""Places of the register files among an instruction's buffers."""
+from memory_access import (  # pyright: ignore[reportMissingImports]
+    BufferAccess,
+    CompareAndSwap64,
+    GlobalAccess,
+    GlobalFields,
+    Moved,
+)
+from register_files import (  # pyright: ignore[reportMissingImports]
+    ACCUMULATORS,
+    SCALARS,
+    VECTORS,
+    active,
+    file_of,
+    step,
+)
 
 READS_OF_LDS = ("DS_LOAD", "DS_READ", "DS_ADD")
 """Instructions that read the LDS at every lane's address."""
@@ -94,7 +109,7 @@ def fill_gaps(processor: list[str]) -> None:
         first, second, third = struct.unpack("<III", ctypes.string_at(pc, 12))
         if operation in ("GLOBAL_ATOMIC_CMPSWAP_X2", "GLOBAL_ATOMIC_CMPSWAP_B64"):
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
-            return (program, CompareAndSwap64(arch, (first, second, third), lanes)), inst
+            return (program, CompareAndSwap64(GlobalFields.of(arch, first, second, third), lanes)), inst
         if operation.startswith(("V_PERMLANE16_SWAP", "V_PERMLANE32_SWAP")):
             assert first >> 25 == 0b0111111, "the short form"
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
@@ -102,9 +117,11 @@ def fill_gaps(processor: list[str]) -> None:
         if operation == "DS_SWIZZLE_B32":
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
             return (program, Swizzle(first & 0xFFFF, second & 0xFF, second >> 24, lanes)), inst
-        if (access := BufferAccess.of(operation, arch)) is not None:
+        if (moved := Moved.of(operation, "BUFFER")) is not None:
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, ACCUMULATORS)))
-            return (program, access.with_fields(first, second, third, lanes)), inst
+            return (program, BufferAccess(moved, arch).with_fields(first, second, third, lanes)), inst
+        if "SDWA" in type(inst).__name__ and "_CO_" in operation:
+            raise RuntimeError(f"[emu] Failed to compile {operation} of bytes or words: it loses the carry")
         spare = unused_register(inst, third & 0xFF)
         if first >> 26 in (0b110101, 0b110011) and second & 0x1FF == 250 and arch != "cdna":
             # The second dword's first source is "a DPP dword follows": it becomes a register with the permuted lanes.
@@ -124,10 +141,14 @@ def fill_gaps(processor: list[str]) -> None:
                 return (program, LowRegisters(runtime.fxn, program.arg.globals.index(VECTORS), moved)), inst
         (program, runtime), inst = decode(pc, arch)
         places = list(program.arg.globals)
+        if (moved := Moved.of(operation, "GLOBAL")) is not None:
+            access = GlobalAccess(runtime.fxn, places, moved, GlobalFields.of(arch, first, second, third), lanes)
+            return (SimpleNamespace(arg=SimpleNamespace(globals=access.places)), access), inst
         if arch == "cdna" and not operation.startswith("V_") and attribute(inst, "acc"):
-            address = re.search(r"v\[(\d+)", repr(getattr(inst, "addr", None) or inst.vaddr))
+            address = re.search(r"v\[(\d+)(:\d+)?", repr(getattr(inst, "addr", None) or inst.vaddr))
             assert address is not None
-            data = AccumulatorData(runtime.fxn, places, named_registers(inst) - {int(address[1])})
+            own = {int(address[1]), int(address[1]) + bool(address[2])}
+            data = AccumulatorData(runtime.fxn, places, named_registers(inst) - own)
             return (SimpleNamespace(arg=SimpleNamespace(globals=data.places)), data), inst
         if operation.startswith(("DS_LOAD", "DS_READ")) and "D16" in operation:
             ctypes.memmove(pc + 7, spare.to_bytes(1, "little"), 1)
@@ -194,22 +215,6 @@ def upper_registers(inst: Any, kind: str, word: int) -> list[tuple[int, int, int
     return [(shift, r, low[r]) for shift in fields if (r := word >> shift & 0xFF) >= 128]
 
 
-def file_of(buffer: Any, lanes: int) -> Any:
-    """A register file as an array ``[register][lane]``."""
-    return np.ctypeslib.as_array((ctypes.c_uint32 * (256 * lanes)).from_address(buffer.value)).reshape(256, lanes)
-
-
-def step(buffer: Any, nbytes: int) -> None:
-    """Move the program counter on."""
-    (ctypes.c_uint64).from_address(buffer.value + 4 * 256).value += nbytes
-
-
-def active(scalars: Any, lanes: int) -> Any:
-    """Which lanes the execution mask has on."""
-    mask = (ctypes.c_uint64).from_address(scalars.value + 4 * 126).value  # EXEC_LO, EXEC_HI
-    return np.array([mask >> lane & 1 for lane in range(lanes)], bool)
-
-
 class ActiveLanes:
     """A load or an addition in the LDS for which lanes that are not active have the address 0."""
 
@@ -224,129 +229,6 @@ class ActiveLanes:
         registers[self.address, off] = 0
         self.inner(*buffers)
         registers[self.address, off] = kept
-
-
-class CompareAndSwap64:
-    """GLOBAL_ATOMIC_CMPSWAP of 64 bits: the new value in the first pair of registers, the compared in the second."""
-
-    def __init__(self, arch: str, words: tuple[int, int, int], lanes: int) -> None:
-        first, second, third = words
-        self.lanes, self.size = lanes, 12 if arch == "rdna4" else 8
-        if arch == "rdna4":
-            self.address, self.data, self.base, self.result = (
-                third & 0xFF,
-                second >> 23 & 0xFF,
-                first & 0x7F,
-                second & 0xFF,
-            )
-            self.returns, offset, width = bool(second >> 20 & 1), third >> 8, 24
-        else:
-            self.address, self.data, self.base, self.result = (
-                second >> s & m for s, m in zip((0, 8, 16, 24), (255, 255, 127, 255), strict=True)
-            )
-            self.returns, offset, width = bool(first >> (16 if arch == "cdna" else 14) & 1), first & 0x1FFF, 13
-        self.offset = offset - (offset >> width - 1 << width)
-
-    def fxn(self, scalars: Any, vectors: Any) -> None:
-        registers = file_of(vectors, self.lanes)
-        pair = registers.astype(np.uint64)
-
-        def both(register: int, lane: int) -> int:
-            return int(pair[register, lane] | pair[register + 1, lane] << np.uint64(32))
-
-        based = self.base < 124
-        start = (ctypes.c_uint64).from_address(scalars.value + 4 * self.base).value if based else 0
-        for lane in np.flatnonzero(active(scalars, self.lanes)):
-            address = start + (int(pair[self.address, lane]) if based else both(self.address, lane)) + self.offset
-            place = (ctypes.c_uint64).from_address(address)
-            old = place.value
-            if old == both(self.data + 2, lane):
-                place.value = both(self.data, lane)
-            if self.returns:
-                registers[self.result, lane], registers[self.result + 1, lane] = old & 0xFFFFFFFF, old >> 32
-        step(scalars, self.size)
-
-
-class BufferAccess:
-    """BUFFER_LOAD and BUFFER_STORE with a raw descriptor (CDNA 3 ISA, 9.1; RDNA 3 ISA, 9.1; RDNA 4 ISA, 10.1): a lane
-    whose access does not end inside the buffer reads zeros and writes nothing."""
-
-    NAME = re.compile(
-        r"BUFFER_(LOAD|STORE)_(D16_HI_|D16_)?(U|I|B|S)?(BYTE|SHORT|DWORD|8|16|32|64|96|128)(_D16_HI|_D16|X[234])?"
-    )
-    FLAGS: ClassVar[dict[str, int]] = {"cdna": 0x27000, "rdna3": 0x31027000, "rdna4": 0x31027000}
-    """Word 3 of the descriptor. RDNA's bits 28 and 29 choose the comparison of offsets with the size in bytes."""
-
-    def __init__(self, arch: str, stores: bool, nbytes: int, signed: bool, half: str) -> None:
-        self.arch, self.stores, self.nbytes, self.signed, self.half = arch, stores, nbytes, signed, half
-
-    @staticmethod
-    def of(operation: str, arch: str) -> BufferAccess | None:
-        found = BufferAccess.NAME.fullmatch(operation)
-        if found is None:
-            return None
-        kind, before, sign, size, after = found.groups()
-        nbytes = {"BYTE": 1, "SHORT": 2, "DWORD": 4}.get(size) or int(size) // 8
-        if after and after.startswith("X"):
-            nbytes *= int(after[1])
-        half = (before or after or "").strip("_") if nbytes < 4 else ""
-        return BufferAccess(arch, kind == "STORE", nbytes, sign in ("I", "S"), half)
-
-    def with_fields(self, first: int, second: int, third: int, lanes: int) -> BufferAccess:
-        self.lanes = lanes
-        if self.arch == "rdna4":
-            assert second >> 30 == 1, "an offset in a register, and no index"
-            self.data, self.address, self.resource, self.scalar = (
-                second & 0xFF,
-                third & 0xFF,
-                second >> 9 & 0x1FF,
-                first & 0x7F,
-            )
-            self.offset, self.size, self.accumulators = (third >> 8) - (third >> 31 << 24), 12, 0
-        else:
-            offen = first >> 12 & 3 if self.arch == "cdna" else second >> 22 & 3
-            assert offen == 1, "an offset in a register, and no index"
-            self.data, self.address = second >> 8 & 0xFF, second & 0xFF
-            self.resource, self.scalar = 4 * (second >> 16 & 31), second >> 24
-            self.offset, self.size = first & 0xFFF, 8
-            self.accumulators = self.arch == "cdna" and second >> 23 & 1
-        return self
-
-    def fxn(self, scalars: Any, vectors: Any, accumulators: Any) -> None:
-        words = np.ctypeslib.as_array((ctypes.c_uint32 * 256).from_address(scalars.value))
-        low, high, size, flags = (int(words[self.resource + i]) for i in range(4))
-        assert high >> 16 == 0 and flags == self.FLAGS[self.arch], "a raw buffer"
-        null = self.scalar == 124 and self.arch != "cdna"
-        uniform = 0 if null else int(words[self.scalar]) if self.scalar < 124 else self.scalar - 128
-        assert uniform >= 0
-        registers = file_of(vectors, self.lanes)
-        data = file_of(accumulators, self.lanes) if self.accumulators else registers
-        count = max(1, self.nbytes // 4)
-        for lane in np.flatnonzero(active(scalars, self.lanes)):
-            # In 32 bits, which wrap: after Sea Islands the sum is not checked, and before gfx1250 not wider. On that
-            # ground LLVM splits offsets into register and immediate (its pull request 207821 has the formulas).
-            offset = int(registers[self.address, lane]) + self.offset & 0xFFFFFFFF
-            inside = offset + self.nbytes <= size
-            place = (high << 32 | low) + uniform + offset
-            own = data[self.data : self.data + count, lane]
-            if self.stores:
-                if inside:
-                    moved = own.tobytes()[2 if self.half.endswith("HI") else 0 :][: self.nbytes]
-                    ctypes.memmove(place, moved, self.nbytes)
-                continue
-            came = ctypes.string_at(place, self.nbytes) if inside else bytes(self.nbytes)
-            if self.nbytes >= 4:
-                own[:] = np.frombuffer(came, np.uint32)
-                continue
-            value = int.from_bytes(came, "little", signed=self.signed)
-            kept = int(own[0])
-            if not self.half:
-                own[0] = value & 0xFFFFFFFF
-            elif self.half.endswith("HI"):
-                own[0] = kept & 0xFFFF | (value & 0xFFFF) << 16
-            else:
-                own[0] = kept & 0xFFFF0000 | value & 0xFFFF
-        step(scalars, self.size)
 
 
 class AccumulatorData:

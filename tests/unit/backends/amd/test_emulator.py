@@ -140,6 +140,42 @@ def test_transpose(emulator: Any, dtype: Any) -> None:
     check(emulator, transpose, (2, 2), x, np.zeros((128, 64), dtype), 64, 128, num_warps=4, BLOCK_M=32, BLOCK_N=64)
 
 
+@triton.jit
+def as_bfloats(x_ptr, y_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(y_ptr + i, tl.load(x_ptr + i).to(tl.bfloat16))
+
+
+@pytest.mark.parametrize("emulator", ["gfx950"], indirect=True)
+def test_every_nan_of_f16_is_a_nan_of_bf16(emulator: Any) -> None:
+    x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    x = x[np.isnan(x)]
+    for first in range(0, len(x), 128):
+        y = np.zeros(128, ml_dtypes.bfloat16)
+        part = np.concatenate([x, x[:128]])[first : first + 128]
+        emulator(as_bfloats, (1,), part, y, kwargs={"N": 128}, num_warps=1)
+        assert np.isnan(y).all()
+
+
+@triton.jit
+def backwards(x_ptr, y_ptr, WIDTH: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(y_ptr - i // WIDTH * (WIDTH + 1) - i % WIDTH, tl.load(x_ptr + i))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16])
+@pytest.mark.parametrize("width", [2, 4, 16])
+def test_neighbours_that_are_stored_together_lie_anywhere(emulator: Any, dtype: Any, width: int) -> None:
+    """Two 16-bit stores, one behind the other, are one of 32 bits at an address that is none of its multiples."""
+    n = 256
+    x, y = np.arange(1, n + 1).astype(dtype), np.zeros(2 * n, dtype)
+    at = 2 * n - 1 - np.arange(n) // width * (width + 1) - np.arange(n) % width
+    emulator(backwards, (1,), x, y[-1:], kwargs={"WIDTH": width, "N": n}, num_warps=1)
+    expected = np.zeros_like(y)
+    expected[at] = x
+    np.testing.assert_array_equal(y, expected)
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float16, np.int32])
 @pytest.mark.parametrize("n, num_warps", [(64, 1), (128, 1), (256, 1), (256, 2)])
 def test_flip(emulator: Any, dtype: Any, n: int, num_warps: int) -> None:
