@@ -6,10 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tritonx.analysis.axis_value import scalar
+from tritonx.conversion.llvm_writer import Module, Writer
+from tritonx.conversion.scalar.conversions import bfloat_to_float, float_to_bfloat, to_odd
+from tritonx.conversion.scalar.ops import Ops, Target
+
 Write = Callable[[str], str]
 """Adds an instruction and names its result."""
 
-QUIET = 0x400000
 SIGN = -0x8000
 
 
@@ -23,32 +27,31 @@ def literal(value: str) -> str:
     return str(int(value[3:], 16)) if value.startswith("0xR") else value
 
 
+class _Lines(Writer):
+    """The shared rules write through this."""
+
+    def __init__(self, write: Write) -> None:
+        super().__init__(Module())
+        self._write = write
+
+    def inst(self, text: str) -> str:
+        return self._write(text)
+
+
+def _ops(write: Write) -> Ops:
+    return Ops(_Lines(write), 0, Target(), lambda _: scalar())
+
+
 def widened(write: Write, value: str) -> str:
     """The float that bfloat bits stand for."""
-    word = write(f"zext i16 {literal(value)} to i32")
-    return write(f"bitcast i32 {write(f'shl i32 {word}, 16')} to float")
+    ops = _ops(write)
+    return bfloat_to_float(ops, ops.code(), literal(value))
 
 
 def narrowed(write: Write, value: str) -> str:
     """The bits of ``value``, a float, rounded to nearest even; a NaN stays one."""
-    word = write(f"bitcast float {value} to i32")
-    odd = write(f"and i32 {write(f'lshr i32 {word}, 16')}, 1")
-    rounded = write(f"add i32 {write(f'add i32 {word}, {odd}')}, {0x7FFF}")
-    quiet = write(f"or i32 {word}, {QUIET}")
-    best = write(f"select i1 {write(f'fcmp uno float {value}, {value}')}, i32 {quiet}, i32 {rounded}")
-    return write(f"trunc i32 {write(f'lshr i32 {best}, 16')} to i16")
-
-
-def to_odd(write: Write, value: str) -> str:
-    """A double as a float, toward zero and with the last bit set where that lost something: what is narrowed after it
-    is rounded once (Boldo and Melquiond, 2008)."""
-    nearest = write(f"fptrunc double {value} to float")
-    back = write(f"fpext float {nearest} to double")
-    size_back, size = (write(f"call double @llvm.fabs.f64(double {v})") for v in (back, value))
-    away = write(f"zext i1 {write(f'fcmp ogt double {size_back}, {size}')} to i32")
-    inexact = write(f"zext i1 {write(f'fcmp one double {back}, {value}')} to i32")
-    word = write(f"sub i32 {write(f'bitcast float {nearest} to i32')}, {away}")
-    return write(f"bitcast i32 {write(f'or i32 {word}, {inexact}')} to float")
+    ops = _ops(write)
+    return float_to_bfloat(ops, ops.code(), value, toward_zero=False)
 
 
 def converted(write: Write, opcode: str, source: str, value: str, target: str) -> str:
@@ -60,5 +63,5 @@ def converted(write: Write, opcode: str, source: str, value: str, target: str) -
         wide = widened(write, value)
         return wide if target == "float" else write(f"{opcode} float {wide} to {target}")
     if source == "double":
-        return narrowed(write, to_odd(write, value))
+        return narrowed(write, to_odd(_ops(write), value))
     return narrowed(write, value if source == "float" else write(f"{opcode} {source} {value} to float"))

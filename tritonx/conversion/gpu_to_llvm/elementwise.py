@@ -31,6 +31,11 @@ Write = Callable[[Ops, Sequence[str]], str]
 """(ops, the operands' names) → the name of what it has written."""
 
 
+def scalar_ops(f: FunctionEmitter) -> Ops:
+    """What writes scalars of which nothing is known."""
+    return Ops(f, 0, f.module.numbers, _nothing_known)
+
+
 def _nothing_known(_: int) -> AxisInfo:
     return scalar()
 
@@ -231,4 +236,4 @@ TABLE: dict[type[Operation], Emit] = {
     tile.AddPtrOp: emitted(integers.advance, apart=True),
 }
 
-__all__ = ["TABLE", "combine", "convert_tile", "emitted", "format_name", "lanewise", "of"]
+__all__ = ["TABLE", "combine", "convert_tile", "emitted", "format_name", "lanewise", "of", "scalar_ops"]

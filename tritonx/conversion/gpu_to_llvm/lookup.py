@@ -6,10 +6,12 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from tritonx.conversion.gpu_to_llvm.elementwise import scalar_ops
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.memory import Guard
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.scalar.integers import bin_of
 from tritonx.dialects import tile
 
 
@@ -75,10 +77,7 @@ def histogram(op: Any, f: FunctionEmitter) -> None:
     for i, value in enumerate(f.scalars(values)):
         if i & skip:
             continue
-        wide = values.elem if bits(values.elem) > 32 else "i32"
-        number = value if wide == values.elem else f.inst(f"zext {values.elem} {value} to i32")
-        inside = f.inst(f"icmp ult {wide} {number}, {bins}")
-        number = number if wide == "i32" else f.inst(f"trunc {wide} {number} to i32")
+        number, inside = bin_of(scalar_ops(f), values.elem, value, bins, "i32")
         mask = guard(None if masks is None else masks[i])
         counted = inside if mask is None else f.inst(f"and i1 {inside}, {mask}")
         with f.where(counted):

@@ -141,3 +141,12 @@ def advance(ops: Ops, op: Operation, x: Sequence[str]) -> str:
     assert isinstance(moved, PointerType)
     step = ops.target.in_memory(moved.pointee)
     return ops.inst(f"getelementptr {step}, {ops.of(pointer)} {x[0]}, {ops.of(offset)} {x[1]}")
+
+
+def bin_of(ops: Ops, elem: str, value: str, bins: int, index: str) -> tuple[str, str]:
+    """The bin in which a histogram counts ``value``, as an ``index``, and whether there is one: values are unsigned."""
+    if int(elem[1:]) > int(index[1:]):
+        inside = ops.test("ult", elem, value, bins)
+        return ops.cast("trunc", elem, value, index), inside
+    number = ops.cast("zext", elem, value, index)
+    return number, ops.test("ult", index, number, bins)

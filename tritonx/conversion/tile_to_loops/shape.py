@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.llvm_text import vector
+from tritonx.conversion.scalar.integers import bin_of
 from tritonx.conversion.tile_to_loops.addresses import evaluate_form, lane_numbers
 from tritonx.conversion.tile_to_loops.constants import dense_elements, literal, splat_constant
 from tritonx.conversion.tile_to_loops.emitter import View, row_major
@@ -197,9 +198,8 @@ def _histogram(e: Emitter, op: tile.HistogramOp) -> None:
     with w.loop("histogram", count) as i:
         e.fresh_chunk()
         position = Position((i,))
-        element = e.evaluate(op.src, position).text
-        number = element if kind == "i64" else w.inst(f"zext {kind} {element} to i64")
-        inside = w.inst(f"icmp ult i64 {number}, {bins}")
+        element = e.evaluate(op.src, position)
+        number, inside = bin_of(e.ops([element]), kind, element.text, bins, "i64")
         if op.mask is not None:
             inside = w.inst(f"and i1 {inside}, {e.evaluate(op.mask, position).text}")
         bin_ = w.inst(f"select i1 {inside}, i64 {number}, i64 {bins}")
