@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tritonx.conversion.gpu_to_llvm.types import float_literal, int_literal
+from tritonx.conversion.llvm_text import float_literal, int_literal
 
 SEED = int(os.environ["TRITONX_SEED"])
 
