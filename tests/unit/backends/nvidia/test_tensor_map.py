@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tritonx.backends.api import Compilation, PassStage
-from tritonx.backends.nvidia.tensor_map import TensorMaps
+from tritonx.backends.nvidia.tensor_map import TensorMaps, recipe
 from tritonx.backends.registry import get_backend
 from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
 from tritonx.ir.text import parse_module
@@ -131,3 +131,33 @@ def test_another_block_is_refused() -> None:
         maps.address(TensorDescriptor(array, [64, 128], [128, 1], [64, 64]))
     with pytest.raises(UnsupportedArgument, match="a TensorDescriptor is needed, got int"):
         maps.address(5)
+
+
+# CUtensorMapDataType and CUtensorMapSwizzle of cuda.h; 8-bit floats are bytes
+KINDS = {
+    "i8": (0, 1), "i16": (1, 2), "i32": (3, 4), "i64": (5, 8), "f16": (6, 2), "f32": (7, 4), "f64": (8, 8),
+    "bf16": (9, 2), "f8E4M3FN": (0, 1), "f8E5M2": (0, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("element", KINDS)
+@pytest.mark.parametrize(("width", "code"), [(32, 1), (64, 2), (128, 3)])
+def test_every_type_and_swizzle(element: str, width: int, code: int) -> None:
+    """A box is as wide as the swizzle, and has at most 256 rows."""
+    kind, size = KINDS[element]
+    text = f"""
+#a = #ttg.nvmma_shared<{{swizzlingByteWidth = {width}, transposed = false, elementBitWidth = {8 * size}}}>
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}} {{
+  tt.func public @one(%a: !tt.tensordesc<tensor<512x{256 // size}x{element}, #a>>) {{
+    tt.return
+  }}
+}}"""
+    type_: Any = next(iter(parse_module(text, "one.ttgir").body.block.ops)).body.blocks[0].args[0].type  # type: ignore[attr-defined]
+    assert recipe(type_) == {
+        "swizzle": code,
+        "elem_size": size,
+        "elem_type": kind,
+        "block_size": [256, width // size],
+        "block_shape": [512, 256 // size],
+        "fp4_padded": False,
+    }

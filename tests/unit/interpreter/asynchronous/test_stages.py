@@ -77,6 +77,33 @@ def test_copies_arrive(landing: Landing) -> None:
     assert found(without(counted, "mbarrier_arrive"), landing=landing) >= {Kind.HANG}
 
 
+EARLY_OR_LATE = """
+    %i = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32, #slice>
+    %j = tt.expand_dims %i {axis = 0 : i32} : tensor<16xi32, #slice> -> tensor<1x16xi32, #rows>
+    %k = tt.broadcast %j : tensor<1x16xi32, #rows> -> tensor<64x16xi32, #rows>
+    %s = tt.splat %y : !tt.ptr<f16> -> tensor<64x16x!tt.ptr<f16>, #rows>
+    %t = tt.addptr %s, %k : tensor<64x16x!tt.ptr<f16>, #rows>, tensor<64x16xi32, #rows>
+    %m = ttg.local_alloc : () -> TILE
+    %b = ttg.local_alloc : () -> BAR
+    ttng.init_barrier %b, 1 : BAR
+    ttng.barrier_expect %b, 2048, %true : BAR
+    ttng.async_tma_copy_global_to_local %d[%c0, %c0] %m, %b, %true : DESC, BAR -> TILE
+    %r = ttg.local_load %m : TILE -> tensor<64x16xf16, #rows>
+    tt.store %t, %r : tensor<64x16x!tt.ptr<f16>, #rows>
+    ttng.wait_barrier %b, %c0 : BAR
+"""
+
+
+@pytest.mark.parametrize("landing", [Landing.EARLY, Landing.LATE])
+def test_a_copy_lands_at_once_or_when_it_is_waited_for(landing: Landing) -> None:
+    """What is read in between says which; it is a mistake either way."""
+    y, source = np.zeros(16, np.float16), _Host()
+    source.base = np.full((64, 16), 3, np.float16)
+    reports = execute(module_of(EARLY_OR_LATE), 1, [y.copy(), y, source], Setting(order=Order(3, landing)))
+    assert {report.kind for report in reports} == {Kind.NOT_VISIBLE}
+    assert (y == 3).all() if landing is Landing.EARLY else (y != 3).all()
+
+
 def test_a_clusters_barrier_is_one_of_the_block_too() -> None:
     arrive, wait = "ttng.cluster_arrive {relaxed = false}", "ttng.cluster_wait"
     text = TRANSPOSE.replace("ttg.local_barrier", f"{arrive}\n    {wait}")

@@ -1,0 +1,64 @@
+"""What a wait for products of warp groups comes to, whatever it passes on."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tritonx.backends.api import Compilation, PassStage
+from tritonx.backends.registry import get_backend
+from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
+from tritonx.ir.text import parse_module
+
+HEAD = """
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 16, 16]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @f() {
+    %m = ttg.local_alloc : () -> MEM
+    %z = arith.constant dense<0.0> : tensor<64x16xf32, #mma>
+    %h = arith.constant dense<0.0> : tensor<64x16xf16, #mma>
+    WAIT
+    tt.return
+  }
+}
+"""
+MEM = "!ttg.memdesc<64x16xf16, #s, #smem, mutable>"
+SINGLE, HALF = "tensor<64x16xf32, #mma>", "tensor<64x16xf16, #mma>"
+
+
+def emitted(wait: str) -> str:
+    backend = get_backend("cuda")
+    target = backend.parse_target("90")
+    compilation = Compilation(target, backend.parse_options(target, {}))
+    module: Any = parse_module(HEAD.replace("WAIT", wait).replace("MEM", MEM), "waits.ttgir")
+    for stage in backend.stages(target, compilation.options)[:3]:
+        if isinstance(stage, PassStage):
+            run_pass_stage(module, stage.remaining(module), compilation)
+        else:
+            module = run_emit_stage(stage, module, compilation)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        (f"%m {{pendings = P : i32}} : {MEM}", 0),
+        (f"%z {{pendings = P : i32}} : {SINGLE}", 8),
+        (f"%h {{pendings = P : i32}} : {HALF}", 4),
+        (f"%m, %h, %z {{pendings = P : i32}} : {MEM}, {HALF}, {SINGLE}", 12),
+    ],
+    ids=["memory", "f32", "f16", "all"],
+)
+@pytest.mark.parametrize("pendings", [0, 3])
+def test_a_wait_is_there_and_every_register_goes_through_it(inputs: str, words: int, pendings: int) -> None:
+    count = inputs.partition(" {")[0].count("%")
+    text = emitted(f"%r:{count} = ttng.warp_group_dot_wait {inputs.replace('P', str(pendings))}")
+    (line,) = [line for line in text.splitlines() if "wgmma.wait_group" in line]
+    assert f'"wgmma.wait_group.sync.aligned {pendings};"' in line
+    constraints = re.findall(r'"([^"]*)"', line)[1].split(",")
+    assert [c for c in constraints if c.isdigit()] == [str(n) for n in range(words)]
+    assert sum(c.startswith("=") for c in constraints) == words and "~{memory}" in constraints
