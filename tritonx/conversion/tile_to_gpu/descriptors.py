@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.ir import Operation
-
 from tritonx.conversion.tile_to_gpu.blocked import blocked
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import tile
-from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, shape_of, type_of
 from tritonx.layouts.encodings import DistributedEncoding
 
 DESCRIPTOR_OPS = (
@@ -36,9 +34,6 @@ def descriptor_key(op: Any, target: GpuTarget) -> DistributedEncoding | None:
     return blocked(shape, tuple(per_thread), order, target.num_warps, target.warp_size, target.num_ctas)
 
 
-def _moved(op: Operation) -> Any:
-    """The type of the tile that is moved."""
-    for value in op.results:
-        if is_tensor(type_of(value)):
-            return type_of(value)
-    return type_of(op.operands[-1])
+def _moved(op: Any) -> Any:
+    """The type of the tile that is moved: what is loaded, or stored."""
+    return type_of(op.results[0] if op.results else op.src)
