@@ -288,6 +288,55 @@ def test_a_list_of_passes_that_is_none_is_found(text: str, fault: str) -> None:
         listed_passes(text)
 
 
+GATHER = {
+    "dialects/tile/shape.py",
+    "dialects/tile/__init__.py",
+    "interpreter/meanings/shape.py",
+    "language/shape.py",
+    "frontend/semantics/shape.py",
+    "conversion/gpu_to_llvm/lookup.py",
+    "conversion/tile_to_loops/shape.py",
+    "testing/sweep/programs.py",
+}
+"""The files that an op on tiles needs, as CONTRIBUTING.md walks through them."""
+
+USES_GATHER = {
+    "language/descriptors.py": "a descriptor's method of that name is another op",
+    "interpreter/asynchronous/meanings/copies.py": "so is a copy of rows",
+    "testing/conformance/families/rows.py": "cases of the suite",
+    "testing/conformance/families/sorting.py": "cases of the suite",
+    "testing/conformance/rearrange.py": "moves the lanes of a case by one",
+    "testing/differential/table.py": "compares it on every dtype",
+    "testing/kernel_writer.py": "random kernels call it",
+    "testing/random_kernel.py": "where a backend has it",
+}
+
+
+def mentions(text: str, names: set[str]) -> bool:
+    """Whether a program has one of the names: defines it, imports it, asks an object for it, or calls it in a program
+    that is written as a string."""
+    for node in ast.walk(ast.parse(text)):
+        found = {getattr(node, field, None) for field in ("id", "attr", "name", "arg")}
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
+            found |= {node.value, *re.findall(r"\btl\.(\w+)\(", node.value)}
+        if found & names:
+            return True
+    return False
+
+
+def test_an_op_needs_at_most_eight_files() -> None:
+    knowing = {str(p.relative_to(PACKAGE)) for p in sources() if mentions(p.read_text(), {"GatherOp", "gather"})}
+    assert knowing == GATHER | set(USES_GATHER)
+    assert len(GATHER) <= 8
+    walked = (ROOT / "CONTRIBUTING.md").read_text().partition("## Adding an op")[2].partition("\n## ")[0]
+    assert set(re.findall(r"`([\w/]+\.py)`", walked.partition("| step")[2])) == GATHER
+
+
+def test_a_file_that_knows_an_op_is_found() -> None:
+    assert mentions("TABLE = {tile.GatherOp: f}", {"GatherOp"}) and mentions("x = 'tl.gather(a, b, 0)'", {"gather"})
+    assert not mentions("x = 1  # tile.GatherOp, tl.gather", {"GatherOp", "gather"})
+
+
 def test_generated_docs_are_current() -> None:
     from tritonx.tools.irdoc import DIALECT_PAGES, render
 

@@ -21,7 +21,6 @@ ROOT = Path(__file__).resolve().parents[1]
 LAZY: dict[str, str] = {
     "tritonx.backends": "a backend is listed, and a launch answered from the cache, without its compiler",
     "tritonx.compat.compile_workers": "only the process that PyTorch forks from loads the compiler",
-    "tritonx.conversion.tile_to_loops.emitter": "conversions of narrow floats, for kernels that have them",
     "tritonx.dialects.layout_constraints": "the front end and the CPU never look at a layout",
     "tritonx.frontend.codegen.mistakes": "the language's names, for a mistake's hint",
     "tritonx.ir.define": "a format is compiled when its op is first parsed or printed",

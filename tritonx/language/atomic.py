@@ -7,15 +7,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonx.language.builtin import builtin
+from tritonx.language.builtin import builtin, tensor_method
+
+__all__ = [
+    "atomic_add",
+    "atomic_and",
+    "atomic_cas",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_xchg",
+    "atomic_xor",
+]
 
 
+@tensor_method
 @builtin
 def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None, _semantic: Any = None) -> Any:
     """Compare and swap: store ``val`` where memory equals ``cmp``; elements of 16, 32 or 64 bits."""
     return _semantic.atomic_cas(pointer, cmp, val, sem, scope)
 
 
+@tensor_method
 @builtin
 def atomic_add(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
@@ -24,6 +37,7 @@ def atomic_add(
     return _semantic.atomic("add", pointer, val, mask, sem, scope)
 
 
+@tensor_method
 @builtin
 def atomic_max(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
@@ -32,6 +46,7 @@ def atomic_max(
     return _semantic.atomic("max", pointer, val, mask, sem, scope)
 
 
+@tensor_method
 @builtin
 def atomic_min(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
@@ -40,6 +55,7 @@ def atomic_min(
     return _semantic.atomic("min", pointer, val, mask, sem, scope)
 
 
+@tensor_method
 @builtin
 def atomic_and(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
@@ -48,6 +64,7 @@ def atomic_and(
     return _semantic.atomic("and", pointer, val, mask, sem, scope)
 
 
+@tensor_method
 @builtin
 def atomic_or(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
@@ -56,6 +73,7 @@ def atomic_or(
     return _semantic.atomic("or", pointer, val, mask, sem, scope)
 
 
+@tensor_method
 @builtin
 def atomic_xor(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
@@ -64,6 +82,7 @@ def atomic_xor(
     return _semantic.atomic("xor", pointer, val, mask, sem, scope)
 
 
+@tensor_method
 @builtin
 def atomic_xchg(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None

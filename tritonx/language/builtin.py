@@ -11,6 +11,7 @@ from tritonx.kernel import active
 TRITON_BUILTIN = "__triton_builtin__"
 """The attribute that marks a builtin; code generators of libraries look for it."""
 
+T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -25,6 +26,15 @@ def builtin(function: F) -> F:
 
     setattr(wrapper, TRITON_BUILTIN, True)
     return cast(F, wrapper)
+
+
+TENSOR_METHOD = "__tensor_method__"
+
+
+def tensor_method(function: T) -> T:
+    """Let a function of the language be a method of its first argument, a tensor, too: ``x.sum()``."""
+    setattr(function, TENSOR_METHOD, True)
+    return function
 
 
 def extern(function: F) -> F:

@@ -11,6 +11,19 @@ from tritonx.language.base import base_type, base_value
 from tritonx.language.builtin import builtin
 from tritonx.language.constexpr import constexpr, unwrap
 
+__all__ = [
+    "assume",
+    "condition",
+    "debug_barrier",
+    "max_constancy",
+    "max_contiguous",
+    "multiple_of",
+    "num_programs",
+    "program_id",
+    "range",
+    "static_range",
+]
+
 
 @builtin
 def program_id(axis: Any, _semantic: Any = None) -> Any:

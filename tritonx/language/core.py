@@ -1,41 +1,30 @@
 """``tl.core``: types, values and builtins under the names they have in Triton."""
 
+# ruff: noqa: F403
+# The families of builtins say what they export.
 # pyright: reportPrivateUsage=false
 # Some of those names begin with an underscore, and code generators use them all the same.
 
 from __future__ import annotations
 
 from tritonx.language.aggregate import _aggregate
-from tritonx.language.atomic import (
-    atomic_add,
-    atomic_and,
-    atomic_cas,
-    atomic_max,
-    atomic_min,
-    atomic_or,
-    atomic_xchg,
-    atomic_xor,
-)
+from tritonx.language.atomic import *
+from tritonx.language.atomic import __all__ as _atomic
 from tritonx.language.base import base_type, base_value
 from tritonx.language.builtin import TRITON_BUILTIN, builtin, extern, is_builtin
 from tritonx.language.constexpr import constexpr, constexpr_type
 from tritonx.language.constexpr import unwrap as _unwrap_if_constexpr
-from tritonx.language.control import (
-    assume,
-    condition,
-    debug_barrier,
-    max_constancy,
-    max_contiguous,
-    multiple_of,
-    num_programs,
-    program_id,
-    range,
-    static_range,
-)
-from tritonx.language.creation import arange, cast, full, to_tensor, zeros, zeros_like
-from tritonx.language.debug import device_assert, device_print, static_assert, static_print
-from tritonx.language.descriptor import load_tensor_descriptor, make_tensor_descriptor, store_tensor_descriptor
-from tritonx.language.dot import dot, dot_scaled
+from tritonx.language.control import *
+from tritonx.language.control import __all__ as _control
+from tritonx.language.creation import *
+from tritonx.language.creation import __all__ as _creation
+from tritonx.language.creation import to_tensor
+from tritonx.language.debug import *
+from tritonx.language.debug import __all__ as _debug
+from tritonx.language.descriptor import *
+from tritonx.language.descriptor import __all__ as _descriptor
+from tritonx.language.dot import *
+from tritonx.language.dot import __all__ as _dot
 from tritonx.language.dtypes import (
     KIND,
     SIGNEDNESS,
@@ -66,35 +55,17 @@ from tritonx.language.dtypes import (
     uint64,
     void,
 )
-from tritonx.language.elementwise import (
-    PropagateNan,
-    add,
-    clamp,
-    extern_elementwise,
-    inline_asm_elementwise,
-    map_elementwise,
-    maximum,
-    minimum,
-    mul,
-    sub,
-    where,
-)
-from tritonx.language.memory import advance, load, make_block_ptr, store
-from tritonx.language.reduce import _reduce_with_indices, associative_scan, histogram, reduce
-from tritonx.language.shape import (
-    broadcast,
-    broadcast_to,
-    cat,
-    expand_dims,
-    gather,
-    item,
-    join,
-    permute,
-    reshape,
-    split,
-    trans,
-    view,
-)
+from tritonx.language.elementwise import *
+from tritonx.language.elementwise import __all__ as _elementwise
+from tritonx.language.elementwise import extern_elementwise
+from tritonx.language.memory import *
+from tritonx.language.memory import __all__ as _memory
+from tritonx.language.reduce import *
+from tritonx.language.reduce import __all__ as _reduce
+from tritonx.language.reduce import _reduce_with_indices
+from tritonx.language.shape import *
+from tritonx.language.shape import __all__ as _shape
+from tritonx.language.shape import item
 from tritonx.language.signatures import str_to_ty
 from tritonx.language.values import (
     slice,
@@ -110,50 +81,24 @@ from tritonx.language.values import (
 
 CONSTEXPR_0 = constexpr(0)
 
-__all__ = [
+__all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family exports it says itself
     "CONSTEXPR_0",
     "KIND",
     "SIGNEDNESS",
     "TRITON_BUILTIN",
     "TRITON_MAX_TENSOR_NUMEL",
-    "PropagateNan",
     "_aggregate",
     "_reduce_with_indices",
     "_unwrap_if_constexpr",
-    "add",
-    "advance",
-    "arange",
-    "associative_scan",
-    "assume",
-    "atomic_add",
-    "atomic_and",
-    "atomic_cas",
-    "atomic_max",
-    "atomic_min",
-    "atomic_or",
-    "atomic_xchg",
-    "atomic_xor",
     "base_type",
     "base_value",
     "bfloat16",
     "block_type",
-    "broadcast",
-    "broadcast_to",
     "builtin",
-    "cast",
-    "cat",
-    "clamp",
-    "condition",
     "const",
     "constexpr",
     "constexpr_type",
-    "debug_barrier",
-    "device_assert",
-    "device_print",
-    "dot",
-    "dot_scaled",
     "dtype",
-    "expand_dims",
     "extern",
     "extern_elementwise",
     "float8e4b8",
@@ -164,11 +109,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
-    "full",
-    "gather",
     "get_int_dtype",
-    "histogram",
-    "inline_asm_elementwise",
     "int1",
     "int8",
     "int16",
@@ -176,52 +117,32 @@ __all__ = [
     "int64",
     "is_builtin",
     "item",
-    "join",
-    "load",
-    "load_tensor_descriptor",
-    "make_block_ptr",
-    "make_tensor_descriptor",
-    "map_elementwise",
-    "max_constancy",
-    "max_contiguous",
-    "maximum",
-    "minimum",
-    "mul",
-    "multiple_of",
-    "num_programs",
-    "permute",
     "pi32_t",
     "pointer_type",
-    "program_id",
-    "range",
-    "reduce",
-    "reshape",
     "slice",
     "slice_type",
-    "split",
-    "static_assert",
-    "static_print",
-    "static_range",
-    "store",
-    "store_tensor_descriptor",
     "str_to_ty",
-    "sub",
     "tensor",
     "tensor_descriptor",
     "tensor_descriptor_base",
     "tensor_descriptor_base_type",
     "tensor_descriptor_type",
     "to_tensor",
-    "trans",
     "tuple",
     "tuple_type",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
-    "view",
     "void",
-    "where",
-    "zeros",
-    "zeros_like",
+    *_atomic,
+    *_control,
+    *_creation,
+    *_debug,
+    *_descriptor,
+    *_dot,
+    *_elementwise,
+    *_memory,
+    *_reduce,
+    *_shape,
 ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonx.language.builtin import builtin
+from tritonx.language.builtin import builtin, tensor_method
 from tritonx.language.constexpr import unwrap
+
+__all__ = ["arange", "cast", "full", "zeros", "zeros_like"]
 
 
 @builtin
@@ -38,6 +40,7 @@ def to_tensor(x: Any, _semantic: Any = None) -> Any:
     return _semantic.to_tensor(x)
 
 
+@tensor_method
 @builtin
 def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None) -> Any:
     """``input`` converted to ``dtype``.

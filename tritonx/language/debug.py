@@ -7,6 +7,8 @@ from typing import Any
 from tritonx.language.builtin import builtin
 from tritonx.language.constexpr import unwrap
 
+__all__ = ["device_assert", "device_print", "static_assert", "static_print"]
+
 
 @builtin
 def static_print(

@@ -6,6 +6,8 @@ from typing import Any
 
 from tritonx.language.builtin import builtin
 
+__all__ = ["load_tensor_descriptor", "make_tensor_descriptor", "store_tensor_descriptor"]
+
 
 @builtin
 def make_tensor_descriptor(

@@ -7,6 +7,8 @@ from typing import Any
 from tritonx.language.builtin import builtin
 from tritonx.language.dtypes import float32
 
+__all__ = ["dot", "dot_scaled"]
+
 
 @builtin
 def dot(

@@ -8,6 +8,19 @@ from typing import Any
 from tritonx.language.builtin import builtin
 from tritonx.language.constexpr import unwrap
 
+__all__ = [
+    "PropagateNan",
+    "add",
+    "clamp",
+    "inline_asm_elementwise",
+    "map_elementwise",
+    "maximum",
+    "minimum",
+    "mul",
+    "sub",
+    "where",
+]
+
 
 class PropagateNan(Enum):
     """What minimum, maximum and clamp give for a NaN: NONE the other operand, ALL a NaN."""

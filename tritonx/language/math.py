@@ -4,82 +4,95 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonx.language.builtin import builtin
+from tritonx.language.builtin import builtin, tensor_method
 from tritonx.language.constexpr import unwrap
 
 
+@tensor_method
 @builtin
 def exp(x: Any, _semantic: Any = None) -> Any:
     """e^x."""
     return _semantic.unary("exp", x)
 
 
+@tensor_method
 @builtin
 def exp2(x: Any, _semantic: Any = None) -> Any:
     """2^x."""
     return _semantic.unary("exp2", x)
 
 
+@tensor_method
 @builtin
 def log(x: Any, _semantic: Any = None) -> Any:
     """The natural logarithm."""
     return _semantic.unary("log", x)
 
 
+@tensor_method
 @builtin
 def log2(x: Any, _semantic: Any = None) -> Any:
     """The logarithm to base 2."""
     return _semantic.unary("log2", x)
 
 
+@tensor_method
 @builtin
 def sin(x: Any, _semantic: Any = None) -> Any:
     """The sine."""
     return _semantic.unary("sin", x)
 
 
+@tensor_method
 @builtin
 def cos(x: Any, _semantic: Any = None) -> Any:
     """The cosine."""
     return _semantic.unary("cos", x)
 
 
+@tensor_method
 @builtin
 def sqrt(x: Any, _semantic: Any = None) -> Any:
     """The square root, approximate in fp32 on GPUs."""
     return _semantic.unary("sqrt", x)
 
 
+@tensor_method
 @builtin
 def rsqrt(x: Any, _semantic: Any = None) -> Any:
     """1 / sqrt(x)."""
     return _semantic.unary("rsqrt", x)
 
 
+@tensor_method
 @builtin
 def erf(x: Any, _semantic: Any = None) -> Any:
     """The error function."""
     return _semantic.unary("erf", x)
 
 
+@tensor_method
 @builtin
 def floor(x: Any, _semantic: Any = None) -> Any:
     """Rounded down."""
     return _semantic.unary("floor", x)
 
 
+@tensor_method
 @builtin
 def ceil(x: Any, _semantic: Any = None) -> Any:
     """Rounded up."""
     return _semantic.unary("ceil", x)
 
 
+@tensor_method
 @builtin
 def sqrt_rn(x: Any, _semantic: Any = None) -> Any:
     """The correctly rounded square root of fp32."""
     return _semantic.unary("sqrt_rn", x)
 
 
+@tensor_method
 @builtin
 def abs(x: Any, _semantic: Any = None) -> Any:
     """Absolute value of integers and floats."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonx.language.builtin import builtin, must_use_result
+from tritonx.language.builtin import builtin, must_use_result, tensor_method
+
+__all__ = ["advance", "load", "make_block_ptr", "store"]
 
 
 @builtin
@@ -30,6 +32,7 @@ def load(
     )
 
 
+@tensor_method
 @builtin
 def store(
     pointer: Any,
@@ -52,6 +55,7 @@ def make_block_ptr(
     return _semantic.make_block_ptr(base, shape, strides, offsets, block_shape, order)
 
 
+@tensor_method
 @must_use_result(
     "Note that tl.advance does not have any side effects. To move the block pointer, you need to assign the result of "
     "tl.advance to a variable."

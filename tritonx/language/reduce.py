@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonx.language.builtin import builtin
+from tritonx.language.builtin import builtin, tensor_method
 from tritonx.language.constexpr import unwrap
 
+__all__ = ["associative_scan", "histogram", "reduce"]
 
+
+@tensor_method
 @builtin
 def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Any = None) -> Any:
     """Reduce a block, or a tuple of blocks together, along ``axis`` (None: all) with an associative jit function.
@@ -23,12 +26,14 @@ def _reduce_with_indices(input: Any, axis: Any, combine_fn: Any, keep_dims: Any 
     return _semantic.reduce_with_indices(input, axis, unwrap(combine_fn), keep_dims)
 
 
+@tensor_method
 @builtin
 def associative_scan(input: Any, axis: Any, combine_fn: Any, reverse: Any = False, _semantic: Any = None) -> Any:
     """Inclusive scan of a block, or of a tuple of blocks together, along ``axis``; see ``reduce``."""
     return _semantic.associative_scan(input, axis, unwrap(combine_fn), reverse)
 
 
+@tensor_method
 @builtin
 def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Any = None) -> Any:
     """int32 counts of the values 0 .. ``num_bins`` - 1 in a 1-D integer block."""

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonx.language.builtin import builtin
+from tritonx.language.builtin import builtin, tensor_method
 from tritonx.language.constexpr import unwrap
 from tritonx.language.tuples import tuple as language_tuple
+
+__all__ = [
+    "broadcast",
+    "broadcast_to",
+    "cat",
+    "expand_dims",
+    "gather",
+    "join",
+    "permute",
+    "reshape",
+    "split",
+    "trans",
+    "view",
+]
 
 
 def _listed(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -25,36 +39,42 @@ def broadcast(input: Any, other: Any, _semantic: Any = None) -> Any:
     return language_tuple([left, right])
 
 
+@tensor_method
 @builtin
 def broadcast_to(input: Any, *shape: Any, _semantic: Any = None) -> Any:
     """Extents of 1 grown to ``shape``; a scalar is spread over it."""
     return _semantic.broadcast_to(_semantic.to_tensor(input), _listed(shape))
 
 
+@tensor_method
 @builtin
 def expand_dims(input: Any, axis: Any, _semantic: Any = None) -> Any:
     """Axes of extent 1 inserted at ``axis`` (an int or several, numbered in the result)."""
     return _semantic.expand_axes(_semantic.to_tensor(input), axis)
 
 
+@tensor_method
 @builtin
 def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Any = None) -> Any:
     """The same elements in row-major order; in any order with ``can_reorder``."""
     return _semantic.reshape(input, _listed(shape), can_reorder)
 
 
+@tensor_method
 @builtin
 def view(input: Any, *shape: Any, _semantic: Any = None) -> Any:
     """``reshape`` that may reorder elements."""
     return _semantic.reshape(input, _listed(shape), True)
 
 
+@tensor_method
 @builtin
 def trans(input: Any, *dims: Any, _semantic: Any = None) -> Any:
     """Axes permuted by ``dims``; without them the last two swapped."""
     return _semantic.trans(input, _listed(dims))
 
 
+@tensor_method
 @builtin
 def permute(input: Any, *dims: Any, _semantic: Any = None) -> Any:
     """Axis ``i`` of the result is axis ``dims[i]`` of the input."""
@@ -73,18 +93,21 @@ def join(a: Any, b: Any, _semantic: Any = None) -> Any:
     return _semantic.join(a, b)
 
 
+@tensor_method
 @builtin
 def split(a: Any, _semantic: Any = None) -> Any:
     """The two halves along a last axis of extent 2, as a tuple."""
     return language_tuple(_semantic.split(a))
 
 
+@tensor_method
 @builtin
 def gather(src: Any, index: Any, axis: Any, _semantic: Any = None) -> Any:
     """Elements of ``src`` picked along ``axis`` by an index block of the same rank."""
     return _semantic.gather(src, index, axis)
 
 
+@tensor_method
 @builtin
 def item(x: Any, _semantic: Any = None) -> Any:
     """The scalar in a block of one element."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, standard
+from tritonx.language.builtin import tensor_method
 from tritonx.language.constexpr_function import constexpr_function
 
 ASCENDING = core.constexpr(0)
@@ -121,6 +122,7 @@ def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descendin
         return core.reshape(cube, x.shape[:-1] + (k,))  # noqa: RUF005  # a kernel has no starred tuples
 
 
+@tensor_method
 @jit
 def sort(x, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
     """The last axis sorted; NaNs end up anywhere."""
@@ -144,6 +146,7 @@ def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = AS
     return core.reshape(cube, x.shape)
 
 
+@tensor_method
 @jit
 def flip(x, dim=None):
     """The elements along ``dim`` (the last axis for None) in reverse."""

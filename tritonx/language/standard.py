@@ -11,6 +11,7 @@ from typing import Any
 
 from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, math
+from tritonx.language.builtin import tensor_method
 from tritonx.language.constexpr_function import constexpr_function
 
 # Compile-time helpers. Kernels call some of them by these names.
@@ -57,18 +58,21 @@ def _pick_product_dtype(in_dtype: Any) -> Any:
 # Elementwise.
 
 
+@tensor_method
 @jit
 def cdiv(x, div):
     """``ceil(x / div)`` of integers, for ``x >= 0`` and ``div > 0``."""
     return (x + (div - 1)) // div
 
 
+@tensor_method
 @jit
 def sigmoid(x):
     """``1 / (1 + exp(-x))``."""
     return 1 / (1 + math.exp(-x))
 
 
+@tensor_method
 @jit
 def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
     """The softmax of ``x`` along ``dim`` (0 by default); the shape is that of ``x``."""
@@ -93,6 +97,7 @@ def swizzle2d(i, j, size_i, size_j, size_g):
     return first_row + within % rows, within // rows
 
 
+@tensor_method
 @jit
 def ravel(x, can_reorder=False):
     """The 1-D view of a block."""
@@ -135,6 +140,7 @@ def _elementwise_max(a, b):
     return core.maximum(a, b)
 
 
+@tensor_method
 @jit
 def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
     """The maximum along ``axis`` (None: of all elements); with ``return_indices`` also its int32 index, the first one
@@ -149,6 +155,7 @@ def max(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
         return core.reduce(input.to(_pick_extremum_dtype(input.dtype)), axis, _elementwise_max, keep_dims=keep_dims)
 
 
+@tensor_method
 @jit
 def argmax(input, axis, tie_break_left=True, keep_dims=False):
     """The int32 index of the maximum along ``axis``."""
@@ -179,6 +186,7 @@ def _elementwise_min(a, b):
     return core.minimum(a, b)
 
 
+@tensor_method
 @jit
 def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
     """The minimum along ``axis``; see ``max``."""
@@ -192,6 +200,7 @@ def min(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
         return core.reduce(input.to(_pick_extremum_dtype(input.dtype)), axis, _elementwise_min, keep_dims=keep_dims)
 
 
+@tensor_method
 @jit
 def argmin(input, axis, tie_break_left=True, keep_dims=False):
     """The int32 index of the minimum along ``axis``."""
@@ -207,6 +216,7 @@ def _sum_combine(a, b):
     return a + b
 
 
+@tensor_method
 @jit
 def sum(input, axis=None, keep_dims=False, dtype: core.constexpr = None):
     """The sum along ``axis`` (None: of all elements). Integers under 32 bits accumulate in 32; ``dtype`` says
@@ -224,6 +234,7 @@ def _xor_combine(a, b):
     return a ^ b
 
 
+@tensor_method
 @jit
 def xor_sum(input, axis=None, keep_dims=False):
     """The exclusive or of integers along ``axis``."""
@@ -236,6 +247,7 @@ def _or_combine(a, b):
     return a | b
 
 
+@tensor_method
 @jit
 def reduce_or(input, axis, keep_dims=False):
     """The bitwise or of integers along ``axis``."""
@@ -246,6 +258,7 @@ def reduce_or(input, axis, keep_dims=False):
 # Scans.
 
 
+@tensor_method
 @jit
 def cumsum(input, axis=0, reverse=False, dtype: core.constexpr = None):
     """The inclusive sum along ``axis``; bf16 gives fp32, integers under 32 bits 32."""
@@ -261,6 +274,7 @@ def _prod_combine(a, b):
     return a * b
 
 
+@tensor_method
 @jit
 def cumprod(input, axis=0, reverse=False):
     """The inclusive product along ``axis``; bf16 gives fp32."""

@@ -7,12 +7,14 @@ otherwise from the running interpreter (``tritonx.kernel.active``).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel import active
 from tritonx.language.base import base_value
+from tritonx.language.builtin import TENSOR_METHOD
 from tritonx.language.constexpr import constexpr
 from tritonx.language.creation import cast
 from tritonx.language.tuples import tuple
@@ -20,30 +22,15 @@ from tritonx.language.tuples import tuple
 if TYPE_CHECKING:
     from tritonx.language.dtypes import dtype
 
-_ELEMENTWISE = "tritonx.language.elementwise"
-_STANDARD = "tritonx.language.standard"
-_MEMORY = "tritonx.language.memory"
-_ATOMIC = "tritonx.language.atomic"
-_SHAPE = "tritonx.language.shape"
-_REDUCE = "tritonx.language.reduce"
-_MATH = "tritonx.language.math"
-_SORT = "tritonx.language.sort"
+FAMILIES = ("creation", "memory", "atomic", "shape", "reduce", "math", "standard", "sort")
+"""The modules whose functions may be methods of a tensor too: those that are marked (`builtin.tensor_method`)."""
 
-MEMBERS: dict[str, str] = {
-    "cast": "tritonx.language.creation",
-    "advance": _MEMORY, "store": _MEMORY,
-    "broadcast_to": _SHAPE, "expand_dims": _SHAPE, "permute": _SHAPE, "reshape": _SHAPE, "split": _SHAPE,
-    "trans": _SHAPE, "view": _SHAPE, "gather": _SHAPE, "item": _SHAPE, "ravel": _STANDARD,
-    "associative_scan": _REDUCE, "reduce": _REDUCE, "histogram": _REDUCE,
-    "argmax": _STANDARD, "argmin": _STANDARD, "max": _STANDARD, "min": _STANDARD, "sum": _STANDARD,
-    "xor_sum": _STANDARD, "reduce_or": _STANDARD, "cumsum": _STANDARD, "cumprod": _STANDARD, "cdiv": _STANDARD,
-    "sigmoid": _STANDARD, "softmax": _STANDARD, "sort": _SORT, "flip": _SORT,
-    "atomic_add": _ATOMIC, "atomic_and": _ATOMIC, "atomic_cas": _ATOMIC, "atomic_max": _ATOMIC, "atomic_min": _ATOMIC,
-    "atomic_or": _ATOMIC, "atomic_xchg": _ATOMIC, "atomic_xor": _ATOMIC,
-    "abs": _MATH, "ceil": _MATH, "cos": _MATH, "erf": _MATH, "exp": _MATH, "exp2": _MATH, "floor": _MATH, "log": _MATH,
-    "log2": _MATH, "rsqrt": _MATH, "sin": _MATH, "sqrt": _MATH, "sqrt_rn": _MATH,
-}  # fmt: skip
-"""The functions that are methods of a tensor too, and where each is defined."""
+
+@cache
+def tensor_methods() -> dict[str, Any]:
+    """Name → function."""
+    modules = [import_module(f"tritonx.language.{name}") for name in FAMILIES]
+    return {n: f for m in modules for n, f in vars(m).items() if getattr(f, TENSOR_METHOD, False)}
 
 
 class BoundMember:
@@ -145,10 +132,10 @@ class tensor(base_value):
         return (_semantic or active.current("indexing")).index(self, index)
 
     def __getattr__(self, name: str) -> BoundMember:
-        module = MEMBERS.get(name)
-        if module is None:
+        function = None if name.startswith("__") else tensor_methods().get(name)
+        if function is None:
             raise AttributeError(f"'tensor' object has no attribute {name!r}")
-        return BoundMember(getattr(import_module(module), name), self)
+        return BoundMember(function, self)
 
     __iter__ = None  # indexing does not make a tensor a sequence
 

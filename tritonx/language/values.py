@@ -12,11 +12,10 @@ from tritonx.language.descriptors import (
     tensor_descriptor_base_type,
     tensor_descriptor_type,
 )
-from tritonx.language.tensor import MEMBERS, BoundMember, tensor
+from tritonx.language.tensor import BoundMember, tensor
 from tritonx.language.tuples import slice, slice_type, tuple, tuple_type
 
 __all__ = [
-    "MEMBERS",
     "BoundMember",
     "base_type",
     "base_value",

@@ -16,6 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.analysis.pointer_sources import sources
 from tritonx.dialects import arith, cf, scf, tile
+from tritonx.dialects.layout_constraints import LookedUp, layouts_of
 from tritonx.ir.fold import constant_of
 from tritonx.ir.types import bit_width, element_type, pointee_of
 
@@ -175,9 +176,11 @@ def _points(value: SSAValue) -> bool:
     return isinstance(element_type(cast(Any, value).type), tile.PointerType | tile.TensorDescType)
 
 
+TABLES = tuple(op for op in tile.Tile.operations if isinstance(layouts_of(op), LookedUp))
 CARRY = (
+    *TABLES,
     tile.AddPtrOp, tile.SplatOp, tile.UnsplatOp, tile.ExpandDimsOp, tile.BroadcastOp, tile.ReshapeOp, tile.TransOp,
-    tile.SplitOp, tile.GatherOp, tile.BitcastOp, tile.MakeTensorPtrOp, tile.AdvanceOp, tile.MakeTensorDescOp,
+    tile.SplitOp, tile.BitcastOp, tile.MakeTensorPtrOp, tile.AdvanceOp, tile.MakeTensorDescOp,
     tile.CatOp, tile.JoinOp, arith.SelectOp,
     cf.BranchOp, cf.ConditionalBranchOp, scf.ForOp, scf.WhileOp, scf.IfOp, scf.YieldOp, scf.ConditionOp,
     scf.ExecuteRegionOp,
