@@ -11,7 +11,7 @@ import pytest
 
 from tritonx.runtime.errors import NoDevice
 from tritonx_opencl import BACKEND, icd
-from tritonx_opencl.spirv import CannotTranslate, binary
+from tritonx_opencl.spirv import CannotTranslate, legal
 
 
 def test_targets_have_the_same_threads() -> None:
@@ -51,7 +51,7 @@ def test_vectors_over_calls_are_refused() -> None:
     text += "declare void @g(<32 x float>)\ndefine spir_kernel void @k() {\n"
     text += "  call void @g(<32 x float> zeroinitializer)\n  ret void\n}\n"
     with pytest.raises(CannotTranslate, match="<32 x float> crosses a call"):
-        binary(text)
+        legal(text)
 
 
 @pytest.mark.usefixtures("device")

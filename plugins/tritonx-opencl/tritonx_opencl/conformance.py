@@ -24,8 +24,8 @@ CACHE = "TRITONX_CACHE_DIR"
 
 
 def _afresh(name: str, seed: int) -> Iterator[isolated.Result]:
-    """A case with no code from a cache: LLVM writes other SPIR-V for the same text in a process that has written some
-    before, and the compiler crashes on one and not on the other."""
+    """A case with no code from a cache, in a process of its own: what crashes there as well, does so by the code,
+    which is the same."""
     before = os.environ.get(CACHE)
     with tempfile.TemporaryDirectory() as folder:
         os.environ[CACHE] = folder

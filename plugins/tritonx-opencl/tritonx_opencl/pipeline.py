@@ -68,6 +68,9 @@ def emit_spirv(text: str, compilation: Compilation) -> bytes:
     assert isinstance(compilation.options, OpenCLOptions)
     compilation.metadata["name"] = spirv.kernel_name(text)
     compilation.metadata["build_options"] = compilation.options.build_options
-    made = translate("spv", "tritonx_opencl.spirv:module_of", text, compilation)["spv"]
-    assert isinstance(made, bytes)
-    return made
+    made = translate("spv", "tritonx_opencl.spirv:module_of", text, compilation, apart=True)
+    if cannot := made.get("cannot"):
+        raise spirv.CannotTranslate(cannot)
+    binary = made["spv"]
+    assert isinstance(binary, bytes)
+    return binary

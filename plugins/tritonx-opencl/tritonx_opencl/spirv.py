@@ -1,4 +1,11 @@
-"""LLVM text to SPIR-V by LLVM's own target for it, in process."""
+"""LLVM text to SPIR-V by LLVM's own target for it.
+
+LLVM 22's target is good for one module a process: the numbers of blocks stand in a table by function and block that
+belongs to no module (``SPIRVModuleAnalysis::MAI``; LLVM's issue 160613). A function that is allocated where one of an
+earlier module was takes that one's numbers for its blocks, which types or other blocks have as well: a module that
+defines an id twice is none, and its code is what the reader makes of that, if it does not crash. So each module is
+written in a process that has written none, a fork of a helper; and it is the same for the same text, byte for byte.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +16,7 @@ from typing import Any
 import llvmlite.binding as _llvmlite
 
 from tritonx.runtime.errors import TritonError
+from tritonx_opencl.forked import Failed, forked
 from tritonx_opencl.operands import VECTOR
 from tritonx_opencl.scalarize import scalarized
 from tritonx_opencl.shared_bounds import guarded
@@ -57,27 +65,29 @@ def kernel_name(text: str) -> str:
     return found.group(1)
 
 
-def binary(text: str) -> bytes:
-    """A SPIR-V module. Raises CannotTranslate for what would end the process in LLVM."""
-    return bytes(target_machine().emit_object(_legal(text)))
-
-
 def module_of(text: str, *, verify: bool = False) -> dict[str, str | bytes]:
-    """The SPIR-V module as ``spv``: what the stage calls, in a helper process for code that is not ours. With
+    """The SPIR-V module as ``spv``, or what it cannot say as ``cannot``: what the stage calls, in a helper. With
     ``verify`` what LLVM's verifier finds is a ``RuntimeError``."""
     if verify:
         llvm.parse_assembly(text).verify()
-    return {"spv": binary(text)}
+    _initialise()
+    try:
+        return {"spv": forked(_written, legal(text))}
+    except CannotTranslate as error:
+        return {"cannot": str(error)}
+    except Failed as error:
+        raise RuntimeError(str(error)) from None
 
 
-def assembly(text: str) -> str:
-    """The same in words."""
-    return str(target_machine().emit_assembly(_legal(text)))
+def _written(text: str) -> bytes:
+    """A SPIR-V module, the first of this process."""
+    return bytes(target_machine().emit_object(llvm.parse_assembly(text)))
 
 
-def _legal(text: str) -> Any:
+def legal(text: str) -> str:
+    """The text with what SPIR-V can say. Raises CannotTranslate for what would end the process in LLVM."""
     written = scalarized(guarded(str(llvm.parse_assembly(text))))
     for match in VECTOR.finditer(written):
         if int(match[1]) > WIDEST_VECTOR:
             raise CannotTranslate(f"a value of type {match[0]} crosses a call of a function that was not inlined")
-    return llvm.parse_assembly(written)
+    return written

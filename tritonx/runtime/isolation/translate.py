@@ -30,19 +30,28 @@ _TEXT_LINE = re.compile(r"<string>:(\d+):\d+: ")
 
 
 def translate(
-    stage: str, function: str, text: str, compilation: Compilation, *, trusted: bool = True, **arguments: Any
+    stage: str,
+    function: str,
+    text: str,
+    compilation: Compilation,
+    *,
+    trusted: bool = True,
+    apart: bool = False,
+    **arguments: Any,
 ) -> Parts:
     """What ``function`` (``module:name``) makes of LLVM text, as named texts and bytes.
 
     It is called as ``function(text, **arguments)``; the arguments are what JSON can hold. With ``trusted`` false it
     gets bitcode that the user supplies. It runs in a helper where the text is not wholly ours (``isolated``), and then
-    with ``verify=True``, to check what it has read before LLVM works on it. Raises ``PassFailure`` for whatever goes
-    wrong in it, with the kernel's line.
+    with ``verify=True``, to check what it has read before LLVM works on it. With ``apart`` it runs in a helper whatever
+    the text is: it does what no process of a user's should see. Raises ``PassFailure`` for whatever goes wrong in it,
+    with the kernel's line.
     """
     try:
-        if isolated(compilation.origin) or not trusted:
+        foreign = isolated(compilation.origin) or not trusted
+        if apart or foreign:
             seconds = knobs.compilation.isolate_timeout
-            return pool().run(function, text, {**arguments, "verify": True}, seconds)
+            return pool().run(function, text, {**arguments, **({"verify": True} if foreign else {})}, seconds)
         return _resolve(function)(text, **arguments)
     except HelperFailure as error:
         raise _failure(stage, error.what, error.said, text, compilation) from None
