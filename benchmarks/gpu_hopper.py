@@ -37,6 +37,10 @@ COMPILE_SECONDS, MEASURE_SECONDS = 150, 60
 """After which a program's process is killed."""
 
 
+NO_PROBLEM = {"rows_of_described_blocks", "groups_of_rows"}
+"""Kernels whose cases are about being right: nothing that fills a GPU is made of them."""
+
+
 def cases() -> dict[str, Any]:
     peer = str(ROOT / "tests" / "peer")
     sys.path.insert(0, peer)
@@ -44,7 +48,7 @@ def cases() -> dict[str, Any]:
         import kernels_hopper
     finally:
         sys.path.remove(peer)
-    return {case.name: case for case in kernels_hopper.CASES}
+    return {case.name: case for case in kernels_hopper.CASES if case.fn.__name__ not in NO_PROBLEM}
 
 
 # One program, in its own process ------------------------------------------------------------------------------------

@@ -119,8 +119,8 @@ class Maker:
             rows = rows[given["rows"].long()]
         expected = rows @ (exact(b).T if turned else exact(b))
         grid = (m // tile["M"], n // tile["N"], 1)
-        if kernel == "persistent_product":
-            grid = (self.case.constants["BLOCKS"], 1, 1)
+        if (blocks := self.case.constants.get("BLOCKS")) is not None:
+            grid = (blocks, 1, 1)
         return Problem(grid, given, {"c": expected}, TOLERANCES[element(self.case.signature["a"])])
 
     def two_products(self) -> Problem:

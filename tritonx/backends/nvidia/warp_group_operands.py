@@ -102,13 +102,22 @@ class InMemory:
             raise PassError(self.op, "a warp group reads no padded memory")
         leading, stride = (n >> 4 for n in self.strides)
         fields = _SWIZZLE[self.encoding.swizzling_byte_width] << 62 | stride << 32 | leading << 16
-        address = f.inst(f"ptrtoint ptr addrspace(3) {f.memory[self.value].pointer} to i32")
+        pointer = f.memory[self.value].pointer
         moved = apply_columns(f, {WARP: [0, 0, *(self._distance(row, 0) for row in self.groups)]})
-        if moved != "0":
-            address = f.inst(f"add i32 {address}, {moved}")
-        field = f.inst(f"and i32 {f.inst(f'lshr i32 {address}, 4')}, 16383")
-        signed = fields - (1 << 64) if fields >> 63 else fields
-        return f.inst(f"or disjoint i64 {f.inst(f'zext i32 {field} to i64')}, {signed}")
+
+        def make() -> str:
+            address = f.inst(f"ptrtoint ptr addrspace(3) {pointer} to i32")
+            if moved != "0":
+                address = f.inst(f"add i32 {address}, {moved}")
+            # Assembly, of which LLVM knows no bit: it would write the additions of `descriptor` as ors of the low half,
+            # and ptxas then needs two uniform instructions a product where one adds 64 bits.
+            field = f.inst(f'call i32 asm "bfe.u32 $0, $1, 4, 14;", "=r,r"(i32 {address})')
+            signed = fields - (1 << 64) if fields >> 63 else fields
+            return f.inst(f"or disjoint i64 {f.inst(f'zext i32 {field} to i64')}, {signed}")
+
+        # LLVM takes no assembly out of loops.
+        fixed = not pointer.startswith("%")
+        return f.threads.once(f"descriptor {pointer} {moved} {fields}", make) if fixed else make()
 
     @cached_property
     def _made(self) -> dict[int, str]:

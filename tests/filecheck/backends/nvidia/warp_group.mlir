@@ -2,7 +2,11 @@
 
 // A with K contiguous, B with N contiguous: four instructions of 16 ks. A's corners are 32 bytes apart, B's 16 rows of
 // 128 bytes. B's leading stride is from 64 columns to the next 64, its stride from 8 ks to the next 8.
+// The corners are found by additions of 64 bits, which are one uniform instruction each.
 // CHECK-LABEL: .visible .entry product(
+// CHECK-COUNT-2: bfe.u32 {{%r[0-9]+}}, {{%r[0-9]+}}, 4, 14;
+// CHECK-COUNT-6: add.s64
+// CHECK-NOT: or.b32
 // CHECK: wgmma.fence.sync.aligned;
 // CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {{.*}}, 1, 1, 0, 1;
 // CHECK: wgmma.commit_group.sync.aligned;
