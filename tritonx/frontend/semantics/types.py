@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute
 
 from tritonx.dialects.tile import TensorDescType
@@ -58,8 +59,13 @@ def memory_type(element: dtype) -> Attribute:
 
 
 def descriptor_type(block: block_type) -> Attribute:
-    """The IR type of a descriptor's handle."""
-    return TensorDescType(ir.tensor(ir_type(block.element_ty), block.shape))
+    """The IR type of a descriptor's handle. It says whether its integers have a sign: by that a block is combined with
+    memory."""
+    element = ir_type(block.element_ty)
+    if block.element_ty.is_int() and not block.element_ty.is_bool():
+        sign = Signedness.SIGNED if block.element_ty.is_int_signed() else Signedness.UNSIGNED
+        element = IntegerType(block.element_ty.int_bitwidth, sign)
+    return TensorDescType(ir.tensor(element, block.shape))
 
 
 def ir_types(type_: Any) -> list[Attribute]:

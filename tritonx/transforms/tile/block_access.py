@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 
 from tritonx.dialects import arith, tile
+from tritonx.dialects.tile.rules import signless
 from tritonx.ir.builder import Builder
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import element_type, i1, i32, i64, is_float, is_pointer, pointer, shape_of, tensor, with_element
@@ -64,7 +65,7 @@ def is_view(type: Attribute) -> bool:
 def part_types(type: Attribute) -> tuple[Attribute, ...]:
     """The types of ``View.parts`` for a view of ``type``."""
     if isinstance(type, tile.TensorDescType):
-        return (pointer(type.element_type), *[i64] * (2 * len(type.shape)), i1)
+        return (pointer(signless(type.element_type)), *[i64] * (2 * len(type.shape)), i1)
     assert isinstance(type, tile.PointerType), "asked for views only"
     return (pointer(element_type(type.pointee), type.address_space), *[i64] * (3 * len(shape_of(type.pointee))))
 

@@ -10,10 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    Signedness,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -290,11 +298,20 @@ _REDUCTIONS: dict[int, RMWOp] = {
 }
 
 
+_UNSIGNED = {DescriptorReduceKind.MIN: RMWOp.UMIN, DescriptorReduceKind.MAX: RMWOp.UMAX}
+
+
+def _is_unsigned(element: Attribute) -> bool:
+    return isinstance(element, IntegerType) and cast(Any, element).signedness.data is Signedness.UNSIGNED
+
+
 def _descriptor_reduce(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
     kind = DescriptorReduceKind(op.kind.value.data)
     function = _REDUCTIONS.get(kind)
     if is_float(op.src.type):
         function = RMWOp.FADD if kind is DescriptorReduceKind.ADD else None
+    elif _is_unsigned(op.desc.type.element_type):
+        function = _UNSIGNED.get(kind, function)
     if function is None:
         raise PassError(op, f"no atomic operation does {kind.name.lower()} on {op.src.type}")
     _, pointers, mask = _descriptor_block(rewriter, op, builder)

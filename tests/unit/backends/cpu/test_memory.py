@@ -10,6 +10,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+from tritonx.tools.tensor_descriptor import TensorDescriptor
 
 
 @tritonx.jit
@@ -275,3 +276,34 @@ def test_pointers_in_memory(rng: np.random.Generator) -> None:
     out = np.zeros((3, 32), np.float32)
     pointers_to_pointers[(3,)](table, out, N=32)
     assert np.array_equal(out, np.stack(rows))
+
+
+@tritonx.jit
+def reductions_of_blocks(d, p, x, N: tl.constexpr):
+    o = tl.make_tensor_descriptor(p, [6 * N], [1], [N])
+    v = tl.load(x + tl.arange(0, N))
+    for each in tl.static_range(2):
+        into = d if each == 0 else o
+        into.atomic_min([0], v)
+        into.atomic_max([N], v)
+        into.atomic_and([2 * N], v)
+        into.atomic_or([3 * N], v)
+        into.atomic_xor([4 * N], v)
+    if p.dtype.element_ty != tl.int64:
+        d.atomic_add([5 * N], v)
+        o.atomic_add([5 * N], v)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
+def test_blocks_are_combined_by_the_sign_of_their_type(dtype: Any, rng: np.random.Generator) -> None:
+    """Through descriptors of the launch and of the kernel."""
+    n, limits = 16, np.iinfo(dtype)
+    x = rng.integers(limits.min, limits.max, n, dtype, endpoint=True)
+    old = rng.integers(limits.min, limits.max, 6 * n, dtype, endpoint=True)
+    parts = old.reshape(6, n)
+    total = parts[5] if dtype is np.int64 else parts[5] + x
+    expected = [np.minimum(parts[0], x), np.maximum(parts[1], x), parts[2] & x, parts[3] | x, parts[4] ^ x, total]
+    mine, launched = old.copy(), old.copy()
+    reductions_of_blocks[(1,)](TensorDescriptor(launched, [6 * n], [1], [n]), mine, x, N=n)
+    for found in (mine, launched):
+        np.testing.assert_array_equal(found.reshape(6, n), np.stack(expected))
