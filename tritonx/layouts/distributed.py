@@ -146,6 +146,8 @@ def _linear(e: LinearEncoding, shape: Ints) -> LinearLayout:
     layout = LinearLayout.from_bases(
         {"register": e.register, "lane": e.lane, "warp": e.warp, "block": e.block}, dict(zip(dims, extent, strict=True))
     )
+    if not layout.is_surjective:
+        raise LayoutError(f"no thread has some elements of the tile of {list(extent)} that the bases of linear span")
     sizes = dict(zip(dims, shape, strict=True))
     order = layout_order(layout)
     grown = layout.order_outs([dims[d] for d in order]).grow_outs(sizes, REGISTER)

@@ -149,6 +149,9 @@ def _bases(offset: tuple[Ints, ...], block: tuple[Ints, ...], shape: Ints) -> Li
     extent = bases_extent(len(shape), offset, block)
     if extent != shape:
         raise LayoutError(f"shared bases of extent {list(extent)} do not lay out the shape {list(shape)}")
-    return LinearLayout.from_bases(
+    layout = LinearLayout.from_bases(
         {OFFSET: offset, BLOCK: block}, dict(zip(tensor_dims(len(shape)), shape, strict=True))
     )
+    if not layout.is_surjective:
+        raise LayoutError(f"shared bases have no place for some elements of the shape {list(shape)}")
+    return layout
