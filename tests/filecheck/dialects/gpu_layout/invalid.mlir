@@ -370,3 +370,37 @@ tt.func @f() {
   %0 = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8, 3>
   tt.return
 }
+
+// -----
+
+#twice = #ttg.shared_linear<{offset = [[0, 3], [1, 0], [1, 3]]}, alignment = 16>
+
+module attributes {"ttg.num-warps" = 4 : i32} {
+  tt.func @f() {
+    // expected-error@+1 {{shared bases have no place for some elements of the shape [2, 4]}}
+    %0 = ttg.local_alloc : () -> !ttg.memdesc<2x4xf32, #twice, #ttg.shared_memory, mutable>
+    tt.return
+  }
+}
+
+// -----
+
+#holes = #ttg.linear<{register = [[0, 2]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [4, 2]], block = []}>
+
+module attributes {"ttg.num-warps" = 4 : i32} {
+  // expected-error@+1 {{no thread has some elements of the tile of [8, 16] that the bases of linear span}}
+  tt.func @f(%x: tensor<8x16xf32, #holes>) {
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+
+module attributes {"ttg.num-warps" = 4 : i32} {
+  // expected-error@+1 {{a layout over threads lays out no memory}}
+  tt.func @f(%x: !ttg.memdesc<8x16xf32, #blocked, #ttg.shared_memory>) {
+    tt.return
+  }
+}
