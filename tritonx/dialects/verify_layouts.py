@@ -1,7 +1,7 @@
 """Verification of layouts: every tile of a `ttg` module has one, it spreads the tile over the threads that the module
 has, and the layouts of each op's operands and results hang together as the op declares (`LAYOUTS`).
 
-A module without layouts is `tt`, and nothing is checked.
+In a module whose tiles have no layouts, which is `tt`, only buffers are checked.
 """
 
 from __future__ import annotations
@@ -34,12 +34,26 @@ MOST_REGISTERS = 1 << 16
 def verify_layouts(module: Operation) -> None:
     """Raises `VerifyFailure` at the first op whose layouts are wrong."""
     _check_launch_shape(module)
-    if any(encoding_of(t) is not None for op in module.walk() for t in _types(op)):
+    if any(encoding_of(t) is not None for op in module.walk() for t in (*_types(op), *_argument_types(op))):
         _Check(module).op(module)
+    else:
+        _check_buffers(module)
+
+
+def _check_buffers(module: Operation) -> None:
+    for op in module.walk():
+        for type_ in (*_types(op), *_argument_types(op)):
+            if isinstance(type_, MemDescType) and (reason := _memory_fault(type_)) is not None:
+                raise VerifyFailure(reason, op)
 
 
 def _types(op: Operation) -> list[Attribute]:
     return [type_of(value) for value in (*op.operands, *op.results)]
+
+
+def _argument_types(op: Operation) -> list[Attribute]:
+    """The types of what its blocks take."""
+    return [type_of(argument) for region in op.regions for block in region.blocks for argument in block.args]
 
 
 def _check_launch_shape(module: Operation) -> None:
@@ -121,11 +135,14 @@ class _Check:
 
     def _block(self, op: Operation, block: Block) -> None:
         for argument in block.args:
-            if is_tensor(type_ := type_of(argument)):
-                try:
+            type_ = type_of(argument)
+            try:
+                if is_tensor(type_):
                     self._tensor(type_)
-                except VerifyException as error:
-                    raise VerifyFailure(str(error), op) from error
+                elif isinstance(type_, MemDescType):
+                    _check_memory(type_)
+            except VerifyException as error:
+                raise VerifyFailure(str(error), op) from error
         for inner in block.ops:
             self.op(inner)
 

@@ -124,6 +124,13 @@ FOUND = {
         "hip:gfx942",
         "<stdin>:4:3: error: stage 'llir': no function takes or returns shared memory",
     ),
+    "a buffer where no tile has a layout, laid out over threads": (
+        "#b = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>\n"
+        "tt.func public @k() {\n"
+        "  %m = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #b, #ttg.shared_memory, mutable>\n  tt.return\n}\n",
+        "cuda:90",
+        "<stdin>:3:3: error: 'ttg.local_alloc': !ttg.memdesc<1xi64,",
+    ),
     "tiles of what has no width": (
         "tt.func public @k(%p: !tt.ptr<index>, %v: index, %c: i1) {\n"
         "  %0 = tt.atomic_rmw max, relaxed, sys, %p, %v, %c : (!tt.ptr<index>, index, i1) -> index\n  tt.return\n}\n",

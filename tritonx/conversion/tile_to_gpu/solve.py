@@ -54,9 +54,7 @@ DEPTH = 40
 """How far back recomputation is considered."""
 
 CONTROL = frozenset((scf.ForOp, scf.WhileOp, scf.IfOp, scf.ExecuteRegionOp, cf.BranchOp, cf.ConditionalBranchOp))
-NOT_REPEATED = frozenset(
-    (tile.ReduceOp, tile.ScanOp, tile.HistogramOp, tile.DotOp, tile.DotScaledOp, tile.CatOp)
-)
+NOT_REPEATED = frozenset((tile.ReduceOp, tile.ScanOp, tile.HistogramOp, tile.DotOp, tile.DotScaledOp, tile.CatOp))
 """Ops that are worth a conversion to avoid a second version."""
 
 NOT_ANY_LAYOUT = frozenset((tile.JoinOp, tile.SplitOp))

@@ -77,6 +77,7 @@ CHEAP: frozenset[type[Operation]] = frozenset(
 )
 """Index arithmetic: a few of these are recomputed at every use, in loops of any shape."""
 
+
 def _tables() -> dict[type[Operation], tuple[int, ...]]:
     """The operands from any place of which an op of the tile dialect takes elements, as its class declares."""
     found: dict[type[Operation], tuple[int, ...]] = {}
