@@ -1,5 +1,6 @@
-"""Conversions of 8-bit floats in integer arithmetic, compiled for the host and run on every code and on numbers about
-each of them, against the interpreter's rounding (tests/unit/interpreter/test_rounding.py compares that with a search).
+"""Conversions of 8-bit floats and bf16 in integer arithmetic, compiled for the host and run on every code and what lies
+about each, against the interpreter's rounding, which tests/unit/interpreter/test_rounding.py compares with a
+search.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ import numpy as np
 import pytest
 
 from tritonx.conversion.llvm_writer import Module, Writer
-from tritonx.conversion.scalar.conversions import narrowed, widened
+from tritonx.conversion.scalar.conversions import convert, narrowed, widened
 from tritonx.conversion.scalar.ops import Ops
 from tritonx.conversion.tile_to_loops.numbers import HostNumbers, Literal
 from tritonx.interpreter.rounding import Rounding, round_to
 from tritonx.interpreter.values import dtype_of
-from tritonx.ir.types import FLOAT8_TYPES
+from tritonx.ir.types import FLOAT8_TYPES, bf16
 
 SEED = int(os.environ["TRITONX_SEED"])
+INTEGERS = {"float": "i32", "double": "i64"}
 FORMATS = {type_.name: dtype_of(type_) for type_ in FLOAT8_TYPES}
 
 
@@ -29,9 +31,9 @@ def compiled(source: str, result: str, write: Callable[[Ops, str], str]) -> tupl
     """The conversion as a function from bits to bits, and what keeps it alive."""
     module = Module()
     ops = Ops(Writer(module), 0, HostNumbers(fuse=False), lambda _: Literal())
-    value = ops.cast("bitcast", "i32", "%x", "float") if source == "float" else "%x"
+    value = ops.cast("bitcast", INTEGERS[source], "%x", source) if source in INTEGERS else "%x"
     value = write(ops, value)
-    into, back = (t.replace("float", "i32") for t in (source, result))
+    into, back = (INTEGERS.get(t, t) for t in (source, result))
     value = ops.cast("bitcast", "float", value, "i32") if result == "float" else value
     lines = [f"define {back} @called({into} %x) {{", *ops.writer.lines, f"  ret {back} {value}", "}"]
     llvm.initialize_native_target()
@@ -39,7 +41,7 @@ def compiled(source: str, result: str, write: Callable[[Ops, str], str]) -> tupl
     machine: Any = llvm.Target.from_default_triple().create_target_machine()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(module.print((), lines)), machine)
     engine.finalize_object()
-    integers = {"i8": ctypes.c_uint8, "i32": ctypes.c_uint32}
+    integers = {"i8": ctypes.c_uint8, "i16": ctypes.c_uint16, "i32": ctypes.c_uint32, "i64": ctypes.c_uint64}
     address = engine.get_function_address("called")
     return ctypes.CFUNCTYPE(integers[back], integers[into])(address), engine
 
@@ -83,3 +85,41 @@ def test_widening(name: str) -> None:
     np.testing.assert_array_equal(got, wanted)
     zero = wanted == 0
     np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(wanted[zero]))
+
+
+def halves(source: type[np.floating[Any]], dtype: np.dtype) -> np.ndarray:
+    """Numbers of every size, the middles between neighbours of ``dtype`` and what lies next to these, and what is not
+    finite, among it a NaN of which only the lowest bit is set."""
+    random = np.random.default_rng(SEED)
+    size = np.exp2(random.uniform(-140, 130, 500)) * random.choice([-1.0, 1.0], 500)
+    exact = np.concatenate((size, np.exp2(random.uniform(-20, 18, 500))))
+    with np.errstate(all="ignore"):
+        low = round_to(exact.astype(source), dtype, Rounding.TOWARDS_ZERO)
+        above = (low.view(f"u{dtype.itemsize}") + 1).astype(f"u{dtype.itemsize}").view(dtype)
+        middle = (low.astype(np.float64) + above.astype(np.float64)) / 2
+        found = np.concatenate((exact, middle)).astype(source)
+        near = [found, np.nextafter(found, source(np.inf)), np.nextafter(found, source(0))]
+    bits = np.array([np.inf], source).view(f"u{exact.astype(source).itemsize}") + 1
+    return np.concatenate((*near, np.array([0.0, -0.0, np.inf, -np.inf, np.nan], source), bits.view(source)))
+
+
+@pytest.mark.parametrize("toward_zero", [False, True])
+@pytest.mark.parametrize("target", ["bf16", *FORMATS])
+@pytest.mark.parametrize("source", ["f32", "f64"])
+def test_one_rounding(source: str, target: str, toward_zero: bool) -> None:
+    """From f64 as well, which goes by way of f32."""
+    given = np.float32 if source == "f32" else np.float64
+    dtype = FORMATS[target] if target in FORMATS else dtype_of(bf16)
+    values, width = halves(given, dtype), dtype.itemsize
+    elem = "float" if source == "f32" else "double"
+    function, _engine = compiled(
+        elem, f"i{8 * width}", lambda ops, x: convert(ops, x, source, target, toward_zero=toward_zero)
+    )
+    got = np.array([function(int(bits)) for bits in values.view(f"u{values.itemsize}")], f"u{width}")
+    with np.errstate(all="ignore"):
+        mode = Rounding.TOWARDS_ZERO if toward_zero else Rounding.NEAREST_EVEN
+        wanted = round_to(values, dtype, mode).view(f"u{width}")
+    nan = np.isnan(values)
+    assert np.isnan(got[nan].view(dtype).astype(np.float32)).all()
+    wrong = np.flatnonzero((got != wanted) & ~nan)
+    assert not wrong.size, f"{values[wrong[0]]!r}: {got[wrong[0]]:#x}, not {wanted[wrong[0]]:#x} (seed {SEED})"
