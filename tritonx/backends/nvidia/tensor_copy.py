@@ -21,9 +21,8 @@ from tritonx.dialects.nvidia import (
     TMAStoreWaitOp,
 )
 from tritonx.dialects.tile.enums import DescriptorReduceKind
-from tritonx.dialects.tile.types import TensorDescType
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import bit_width, is_integer
+from tritonx.ir.types import bit_width
 from tritonx.layouts.dims import BLOCK, OFFSET, WARP
 from tritonx.layouts.encodings import NvmmaSharedEncoding
 from tritonx.layouts.shared import tma_box
@@ -148,23 +147,8 @@ def store(op: AsyncTMACopyLocalToGlobalOp, f: FunctionEmitter) -> None:
     leave_memory(op, f, "cp.async.bulk.tensor", "")
 
 
-_REDUCED: dict[str, frozenset[str]] = {
-    "add": frozenset({"i32", "i64", "f16", "bf16", "f32"}),
-    **dict.fromkeys(("min", "max"), frozenset({"i32", "i64", "f16", "bf16"})),
-    **dict.fromkeys(("inc", "dec"), frozenset({"i32"})),
-    **dict.fromkeys(("and", "or", "xor"), frozenset({"i32", "i64"})),
-}
-"""The elements that the accelerator combines (PTX ISA, cp.reduce.async.bulk.tensor)."""
-
-
 def reduce(op: AsyncTMAReduceOp, f: FunctionEmitter) -> None:
     kind = _REDUCE[DescriptorReduceKind(op.kind.value.data)]
-    descriptor = op.desc.type
-    assert isinstance(descriptor, TensorDescType)
-    element = descriptor.element_type
-    name = f"i{bit_width(element)}" if is_integer(element) else element.name
-    if name not in _REDUCED[kind]:
-        raise PassError(op, f"the tensor memory accelerator does not reduce {element} by '{kind}'")
     leave_memory(op, f, "cp.reduce.async.bulk.tensor", f".{kind}")
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from xdsl.utils.exceptions import VerifyException
 
 from tritonx.backends.api import Compilation, PassStage
 from tritonx.backends.nvidia import BACKEND, mbarrier, tensor_copy, tensor_map_in_kernel, warp_group
@@ -15,6 +16,7 @@ from tritonx.dialects.nvidia import Nvidia
 from tritonx.ir.failure import PassFailure
 from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
 from tritonx.ir.text import parse_module
+from tritonx.ir.verify import verify
 
 HEAD = """
 #wide = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16}>
@@ -69,6 +71,7 @@ def llvm(arch: str, body: str, element: str = "f16") -> str:
     target = BACKEND.parse_target(arch)
     compilation = Compilation(target, BACKEND.parse_options(target, {}))
     module: Any = parse_module(HEAD.replace("BODY", body).replace("ELEMENT", element))
+    verify(module)
     for stage in BACKEND.stages(target, compilation.options)[:3]:
         if isinstance(stage, PassStage):
             run_pass_stage(module, stage.remaining(module), compilation)
@@ -120,5 +123,5 @@ def test_reductions_of_every_type(kind: str, element: str) -> None:
         text = llvm("90", body, element)
         assert f"cp.reduce.async.bulk.tensor.2d.global.shared::cta.{kind}.bulk_group" in text
         return
-    with pytest.raises(PassFailure, match=rf"does not reduce {element} by '{kind}'"):
+    with pytest.raises(VerifyException, match=rf"{kind} does not work on {element}"):
         llvm("90", body, element)
