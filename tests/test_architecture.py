@@ -5,9 +5,11 @@ test.
 from __future__ import annotations
 
 import ast
+import io
 import re
 import subprocess
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -349,6 +351,32 @@ def test_files_are_about_one_thing() -> None:
     for path in [*sources(), *plugin_sources()]:
         lines = path.read_text().count("\n")
         assert lines <= 600, f"{path} has {lines} lines: split it by subject"
+
+
+IGNORE = re.compile(r"#\s*(?:type|pyright):\s*ignore(?:\[[^\]]*\])?\s*(?:#|--)?(.*)")
+
+
+def ignored_without_a_reason(text: str) -> list[int]:
+    """The lines whose comment silences the type checker and does not say why."""
+    if "ignore" not in text:
+        return []
+    comments = [t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type == tokenize.COMMENT]
+    found = [(comment.start[0], IGNORE.match(comment.string)) for comment in comments]
+    return [line for line, match in found if match is not None and len(match[1].split()) < 2]
+
+
+@pytest.mark.parametrize("path", [PACKAGE, *PLUGINS.iterdir()], ids=lambda p: p.name)
+def test_what_silences_the_type_checker_says_why(path: Path) -> None:
+    files = [p for p in path.rglob("*.py") if "tests" not in p.parts[len(ROOT.parts) :]]
+    faults = {str(p): lines for p in files if (lines := ignored_without_a_reason(p.read_text()))}
+    assert faults == {}
+
+
+def test_an_ignore_without_a_reason_is_found() -> None:
+    for comment in ("# type: ignore", "# pyright: ignore[reportFoo]", "# pyright: ignore[reportFoo]  # why"):
+        assert ignored_without_a_reason(f"x = 1\ny = 2  {comment}\n") == [2]
+    for comment in ("# type: ignore[a]  # as it is", "# pyright: ignore -- as it is", "# ignore"):
+        assert ignored_without_a_reason(f"x = 1  {comment}\ny = '# type: ignore'\n") == []
 
 
 DRAWN_BY_NUMPY = {"rand", "randn", "randint", "random", "seed", "permutation", "shuffle", "choice", "uniform", "normal"}

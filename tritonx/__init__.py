@@ -87,7 +87,7 @@ _MODULES = {
     "tools": "tools",
 }
 
-__all__ = [*sorted({*_NAMES, *_MODULES} - {"_C"}), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*sorted({*_NAMES, *_MODULES} - {"_C"}), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]  # the names are the keys of the tables above
 
 
 def __getattr__(name: str) -> Any:

@@ -27,7 +27,7 @@ def find_paths_if(iterable: Sequence[Any], pred: Callable[[Path, Any], bool]) ->
 
     def visit(value: Any, path: Path) -> None:
         if isinstance(value, list | tuple):
-            for index, element in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            for index, element in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # a tuple of anything, of tuples, and so on
                 visit(element, (*path, index))
         elif pred(path, value):
             found.append(path)

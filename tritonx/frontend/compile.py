@@ -75,8 +75,8 @@ def _argument_type(text: Any, path: Path, constants: Mapping[Path, Any]) -> Any:
     if path in constants:
         return constexpr_type(constants[path])
     if isinstance(text, tuple):
-        parts: list[Any] = [_argument_type(part, (*path, i), constants) for i, part in enumerate(text)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        return tuple_type(parts, getattr(text, "_fields", None))  # pyright: ignore[reportUnknownArgumentType]
+        parts: list[Any] = [_argument_type(part, (*path, i), constants) for i, part in enumerate(text)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # a tuple of types, of tuples, and so on
+        return tuple_type(parts, getattr(text, "_fields", None))  # pyright: ignore[reportUnknownArgumentType]  # a tuple of types, of tuples, and so on
     return str_to_ty(text)
 
 

@@ -246,9 +246,9 @@ def rewritten(
     ast.increment_lineno(inner, first_line - 1)
     for node in ast.walk(inner):
         if hasattr(node, "col_offset"):
-            node.col_offset += indentation  # type: ignore[attr-defined]
+            node.col_offset += indentation  # type: ignore[attr-defined]  # statements and expressions have a column, which ast.AST does not say
         if getattr(node, "end_col_offset", None) is not None:
-            node.end_col_offset += indentation  # type: ignore[attr-defined]
+            node.end_col_offset += indentation  # type: ignore[attr-defined]  # statements and expressions have a column, which ast.AST does not say
     ast.fix_missing_locations(module)
     outer = compile(module, file, "exec").co_consts[0]
     code = next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == FUNCTION)

@@ -15,11 +15,11 @@ class KernelInterface(Generic[T]):
 
     def warmup(self, /, *args: Any, grid: Any, **kwargs: Any) -> Any:
         """Compile for these arguments without launching; dtypes may stand in for arrays."""
-        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)  # pyright: ignore
+        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)  # pyright: ignore  # what `run` takes is the subclass's to say
 
     def __getitem__(self, grid: Any) -> Any:
         """The launch of this kernel over ``grid``: one to three extents, or a function of the bound arguments."""
-        return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)  # pyright: ignore
+        return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)  # pyright: ignore  # what `run` takes is the subclass's to say
 
 
 class MockTensor:

@@ -158,9 +158,9 @@ class constexpr(base_value):
     __ge__ = _binary(_operators.ge)
     __rge__ = _reflected(_operators.ge)
     # Comparisons give a constexpr, not a bool, which is what the checker ignores here.
-    __eq__ = _binary(_operators.eq)  # pyright: ignore[reportAssignmentType]
+    __eq__ = _binary(_operators.eq)  # pyright: ignore[reportAssignmentType]  # comparing makes a constexpr, not a bool
     __req__ = _reflected(_operators.eq)
-    __ne__ = _binary(_operators.ne)  # pyright: ignore[reportAssignmentType]
+    __ne__ = _binary(_operators.ne)  # pyright: ignore[reportAssignmentType]  # comparing makes a constexpr, not a bool
     __rne__ = _reflected(_operators.ne)
     __neg__ = _unary(_operators.neg)
     __pos__ = _unary(_operators.pos)

@@ -64,7 +64,7 @@ class Binder:
 
 def _check(params: Sequence[KernelParam], name: str) -> None:
     for param in params:
-        kind = param._param.kind  # pyright: ignore[reportPrivateUsage]
+        kind = param._param.kind  # pyright: ignore[reportPrivateUsage]  # the signature of this parameter is read here only
         if kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             raise UnsupportedArgument(f"{name} cannot be launched: a kernel has no *{param.name} parameter")
 
@@ -81,7 +81,7 @@ def _signature(params: Sequence[KernelParam]) -> str:
     parts = ["$grid", "/"]
     keyword_only = False
     for param in params:
-        kind = param._param.kind  # pyright: ignore[reportPrivateUsage]
+        kind = param._param.kind  # pyright: ignore[reportPrivateUsage]  # the signature of this parameter is read here only
         if kind is inspect.Parameter.KEYWORD_ONLY and not keyword_only:
             parts.append("*$extra")
             keyword_only = True

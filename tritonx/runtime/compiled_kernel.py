@@ -67,10 +67,10 @@ class AsmDict(dict[str, Any]):
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if key in self else default  # dict.get would not read the file
 
-    def values(self) -> Iterable[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def values(self) -> Iterable[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]  # computed when asked for, so no view of a dictionary
         return [self[key] for key in self]
 
-    def items(self) -> Iterable[tuple[str, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def items(self) -> Iterable[tuple[str, Any]]:  # pyright: ignore[reportIncompatibleMethodOverride]  # computed when asked for, so no view of a dictionary
         return [(key, self[key]) for key in self]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -307,7 +307,7 @@ def _run_time_positions(kernel: CompiledKernel) -> tuple[int, list[tuple[int, ..
 
     def visit(type: Any, path: tuple[int, ...]) -> None:
         if isinstance(type, tuple):
-            for i, element in enumerate(type):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            for i, element in enumerate(type):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # a tuple of types, of tuples, and so on
                 visit(element, (*path, i))
         elif type != "constexpr":
             paths.append(path)

@@ -135,9 +135,9 @@ def _grow_old() -> None:
 def _tuples(value: Any) -> Any:
     """What JSON made lists, as tuples again."""
     if isinstance(value, list):
-        return tuple(_tuples(v) for v in value)  # pyright: ignore[reportUnknownVariableType]
+        return tuple(_tuples(v) for v in value)  # pyright: ignore[reportUnknownVariableType]  # what JSON holds
     if isinstance(value, dict):
-        return {k: _tuples(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return {k: _tuples(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType]  # what JSON holds
     return value
 
 

@@ -122,7 +122,7 @@ class DeviceArray:
     def reshape(self, *shape: int | Sequence[int]) -> DeviceArray:
         """The same memory in another shape; one extent may be -1."""
         given = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        extents = [int(e) for e in given]  # pyright: ignore[reportArgumentType, reportGeneralTypeIssues, reportUnknownVariableType]
+        extents = [int(e) for e in given]  # pyright: ignore[reportArgumentType, reportGeneralTypeIssues, reportUnknownVariableType]  # a shape as NumPy takes it: a number or any sequence
         if -1 in extents:
             known = 1
             for extent in extents:
@@ -146,7 +146,7 @@ def _bytes_of(array: NDArray[Any]) -> memoryview:
 
 
 def _extents(shape: int | Sequence[int]) -> tuple[int, ...]:
-    return (int(shape),) if isinstance(shape, int) or not hasattr(shape, "__len__") else tuple(int(e) for e in shape)  # pyright: ignore
+    return (int(shape),) if isinstance(shape, int) or not hasattr(shape, "__len__") else tuple(int(e) for e in shape)  # pyright: ignore  # a shape as NumPy takes it: a number or any sequence
 
 
 def allocate(shape: int | Sequence[int], dtype: DTypeLike, backend: str, device: int | None = None) -> DeviceArray:

@@ -81,7 +81,7 @@ class ActiveDriver:
         import torch  # pyright: ignore[reportMissingImports]  # only where the user has it
 
         kind = self.torch_device_type
-        return torch.device(kind) if kind == "cpu" else torch.device(kind, self.get_current_device())  # pyright: ignore
+        return torch.device(kind) if kind == "cpu" else torch.device(kind, self.get_current_device())  # pyright: ignore  # torch has no stubs here
 
     def get_device_interface(self) -> Any:
         """What has ``synchronize``, ``Event``, ``current_device``: torch's module for these devices where torch is

@@ -33,7 +33,7 @@ class JitFunctionInfo:
 def _encode(value: Any) -> Any:
     """A compile-time value for JSON; values that only exist in a process are encoded as their text."""
     if isinstance(value, tuple):
-        return {"tuple": [_encode(v) for v in value]}  # pyright: ignore[reportUnknownVariableType]
+        return {"tuple": [_encode(v) for v in value]}  # pyright: ignore[reportUnknownVariableType]  # a tuple of anything, of tuples, and so on
     if value is None or isinstance(value, bool | int | float | str):
         return {"value": value}
     if type(value).__name__ == "dtype":
@@ -56,7 +56,7 @@ def _decode(stored: dict[str, Any]) -> Any:
 
 
 def _type(stored: Any) -> Any:
-    return tuple(_type(s) for s in stored) if isinstance(stored, list) else stored  # pyright: ignore[reportUnknownVariableType]
+    return tuple(_type(s) for s in stored) if isinstance(stored, list) else stored  # pyright: ignore[reportUnknownVariableType]  # a tuple of anything, of tuples, and so on
 
 
 def specialization_data(key: str, source: ASTSource, target: Target, options: Options) -> str:

@@ -135,7 +135,7 @@ class Launcher:
         """The launch over ``grid``."""
         if type(grid) is tuple:
             try:
-                found = self._grids.get(grid)  # pyright: ignore[reportUnknownArgumentType]
+                found = self._grids.get(grid)  # pyright: ignore[reportUnknownArgumentType]  # a grid may hold anything until it is looked at
             except TypeError:  # what cannot be hashed is no extent
                 found = None
             if found is not None:
@@ -183,7 +183,7 @@ class Launcher:
                 return found
             kernel, placement, run_time = self._find_kernel(key, specs, bound, options, warmup=False)
             if kernel is None:  # a cache hook took over: nothing to launch, and nothing to remember
-                return None, _no_launch, _no_stream, 0, ()  # pyright: ignore[reportReturnType]
+                return None, _no_launch, _no_stream, 0, ()  # pyright: ignore[reportReturnType]  # a kernel that a hook took over is no kernel
             loaded, raw = kernel.load(placement.device)
             self._watch(getattr(loaded, "written", ()), run_time, bound)
             launch = _adapter(self.kernel, run_time, raw)
@@ -332,7 +332,7 @@ class Launcher:
         current = stream(device)
 
         def describe() -> LazyDict | None:
-            return kernel.launch_metadata(grid, current, *bound.values()) if kernel is not None else None  # pyright: ignore
+            return kernel.launch_metadata(grid, current, *bound.values()) if kernel is not None else None  # pyright: ignore  # None where a hook took the compile over
 
         with around_launch(describe):
             if grid[0] and grid[1] and grid[2]:
@@ -352,8 +352,8 @@ class Launcher:
 def _frozen(value: Any) -> Any:
     """Lists and dictionaries as tuples, which can be part of a key; anything else as it is."""
     if isinstance(value, dict):
-        return tuple(value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return tuple(value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what a user hands in holds anything
+    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what a user hands in holds anything
 
 
 def _constant(value: Any) -> Any:
@@ -379,11 +379,11 @@ def _three(grid: Any) -> tuple[int, int, int]:
                 f"a grid is a tuple of one to three integers or a function that returns one, got {type(grid).__name__}"
             )
         grid = (grid,)
-    count: int = len(grid)  # pyright: ignore[reportUnknownArgumentType]
+    count: int = len(grid)  # pyright: ignore[reportUnknownArgumentType]  # what a user hands in holds anything
     if not 1 <= count <= GRID_LIMIT:
         raise UnsupportedArgument(f"a grid has one to three extents, got {count}")
     extents: list[int] = []
-    for extent in grid:  # pyright: ignore[reportUnknownVariableType]
+    for extent in grid:  # pyright: ignore[reportUnknownVariableType]  # what a user hands in holds anything
         try:
             extents.append(index(plain_value(extent)))
         except TypeError:

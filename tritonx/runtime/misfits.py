@@ -77,7 +77,7 @@ def unfit_part(handler: Callable[[Any], Any], value: Any, path: str = "") -> tup
     try:
         handler(value)
     except UNFIT as error:
-        elements: tuple[Any, ...] = value if isinstance(value, tuple) else ()  # pyright: ignore[reportUnknownVariableType]
+        elements: tuple[Any, ...] = value if isinstance(value, tuple) else ()  # pyright: ignore[reportUnknownVariableType]  # an argument holds anything
         inside = (unfit_part(handler, element, f"{path}[{i}]") for i, element in enumerate(elements))
         return next((found for found in inside if found is not None), (path, error))
     return None

@@ -33,7 +33,7 @@ def _value_key(value: Any) -> str:
     if inner is not value:
         return _value_key(inner)
     if isinstance(value, tuple):
-        return "(" + ",".join(_value_key(v) for v in value) + ")"  # pyright: ignore[reportUnknownVariableType]
+        return "(" + ",".join(_value_key(v) for v in value) + ")"  # pyright: ignore[reportUnknownVariableType]  # a tuple of anything, of tuples, and so on
     return f"{type(value).__name__}:{value!r}"
 
 
@@ -108,7 +108,7 @@ class ASTSource:
 
         def visit(name: str, type: Any, path: Path_) -> None:
             if isinstance(type, tuple):
-                for i, element in enumerate(type):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                for i, element in enumerate(type):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # a tuple of anything, of tuples, and so on
                     visit(f"{name}.{i}", element, (*path, i))
             elif type != "constexpr":
                 found.append(Parameter(name, type))

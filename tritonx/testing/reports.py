@@ -47,9 +47,9 @@ class Benchmark:
         xs: list[tuple[Any, ...]] = []
         for x in self.x_vals:
             if isinstance(x, list | tuple):
-                if len(x) != len(self.x_names):  # pyright: ignore[reportUnknownArgumentType]
+                if len(x) != len(self.x_names):  # pyright: ignore[reportUnknownArgumentType]  # a user's values, of any type
                     raise ValueError(f"Expected {len(self.x_names)} values, got {x}")
-                xs.append(tuple(x))  # pyright: ignore[reportUnknownArgumentType]
+                xs.append(tuple(x))  # pyright: ignore[reportUnknownArgumentType]  # a user's values, of any type
             else:
                 xs.append((x,) * len(self.x_names))
         return xs
@@ -61,7 +61,7 @@ class Benchmark:
             values: list[tuple[float, float | None, float | None]] = []
             for line in self.line_vals:
                 result = fn(**dict(zip(self.x_names, x, strict=True)), **{self.line_arg: line}, **self.args, **kwargs)
-                values.append(tuple(result) if isinstance(result, tuple | list) else (result, None, None))  # pyright: ignore
+                values.append(tuple(result) if isinstance(result, tuple | list) else (result, None, None))  # pyright: ignore  # a user's values, of any type
             rows.append((x, values))
         return rows
 

@@ -25,7 +25,7 @@ class OpenCLMachine(Machine):
 
     warp_size: int  # pyright: ignore[reportIncompatibleVariableOverride]  # a field here, an attribute there
     threads: int
-    data_layout: str  # pyright: ignore[reportIncompatibleVariableOverride]  # likewise
+    data_layout: str  # pyright: ignore[reportIncompatibleVariableOverride]  # a field here, an attribute there
     memory = memory
     functions = arithmetic
     messages = debug

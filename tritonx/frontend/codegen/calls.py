@@ -123,7 +123,7 @@ def call(gen: FunctionGenerator, node: ast.AST, function: Any, args: Sequence[An
         raise mistakes.refused(gen, node, function, args, kwargs, error) from error
     finally:
         gen.module.current = outer
-    return tl_tuple(result) if isinstance(result, tuple | list) else result  # pyright: ignore[reportUnknownArgumentType]
+    return tl_tuple(result) if isinstance(result, tuple | list) else result  # pyright: ignore[reportUnknownArgumentType]  # a tuple of a user holds anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,7 @@ def bind_arguments(function: KernelDeclaration, args: Sequence[Any], kwargs: Map
         if len(named) == len(params.names) and named.keys() == params.by_name:
             return {name: _argument(named[name]) for name in params.names}
     # Deprecated in favour of Signature.bind, whose messages do not name the function or the missing arguments.
-    bound = inspect.getcallargs(function.fn, *args, **kwargs)  # pyright: ignore[reportDeprecated]
+    bound = inspect.getcallargs(function.fn, *args, **kwargs)  # pyright: ignore[reportDeprecated]  # what replaces it is slower and words its errors otherwise
     return {name: _argument(bound[name]) for name in params.names}
 
 
@@ -327,7 +327,7 @@ def _argument(value: Any) -> Any:
     if isinstance(value, base_value):
         return value
     if type(value) is tuple or type(value) is list:
-        return tl_tuple([_argument(v) for v in value])  # pyright: ignore[reportUnknownVariableType]
+        return tl_tuple([_argument(v) for v in value])  # pyright: ignore[reportUnknownVariableType]  # a tuple of a user holds anything
     return constexpr(value)
 
 

@@ -163,11 +163,11 @@ class FunctionGenerator:
 
     def locate(self, node: ast.AST) -> None:
         """Give the ops that come next the location of ``node``."""
-        self.builder.location = self.locations.at(node.lineno, node.col_offset, self.assigned_name)  # type: ignore[attr-defined]
+        self.builder.location = self.locations.at(node.lineno, node.col_offset, self.assigned_name)  # type: ignore[attr-defined]  # statements and expressions have a line, which ast.AST does not say
 
     def location_of(self, node: ast.AST) -> Any:
         """The location of a call, for the ops of the callee."""
-        return self.locations.at(node.lineno, node.col_offset, None)  # type: ignore[attr-defined]
+        return self.locations.at(node.lineno, node.col_offset, None)  # type: ignore[attr-defined]  # statements and expressions have a line, which ast.AST does not say
 
     def place(self, node: ast.AST) -> SourcePosition:
         """``node``'s position in its file."""

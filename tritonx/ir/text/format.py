@@ -50,7 +50,7 @@ class Format:
         self._results = [(name, arity_of(d), fixed_type(d)) for name, d in definition.results]
         self._rules = cast(TypeRules, getattr(op, "TYPES", {}))
         self._successors = [name for name, _ in definition.successors]
-        self._has_segments = cast(bool, cast(Any, op)._has_segments)  # pyright: ignore[reportPrivateUsage]
+        self._has_segments = cast(bool, cast(Any, op)._has_segments)  # pyright: ignore[reportPrivateUsage]  # xDSL's private fields are touched in tritonx/ir
 
     def print(self, printer: Printer, op: IRDLOperation) -> None:
         for step in self._print_steps:
