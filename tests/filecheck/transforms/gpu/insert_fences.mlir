@@ -27,10 +27,11 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return
   }
 
-  // What was stored in front of a loop is fenced there.
+  // What was stored in front of a loop is fenced there, and all wait for it there.
   // CHECK-LABEL: @before_loop
   // CHECK: ttg.local_alloc %t
   // CHECK: ttng.fence_async_shared
+  // CHECK-NEXT: ttg.local_barrier
   // CHECK-NEXT: scf.for
   // CHECK-NOT: fence
   // CHECK: ttng.async_tma_copy_local_to_global
