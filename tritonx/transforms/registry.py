@@ -46,6 +46,7 @@ PASSES: dict[str, str] = {
     "share-barriers": "tritonx.transforms.gpu.share_barriers:ShareBarriers",
     "exchange-by-matrices": "tritonx.transforms.gpu.exchange_by_matrices:ExchangeByMatrices",
     "make-room": "tritonx.transforms.gpu.make_room:MakeRoom",
+    "fuse-operand-loads": "tritonx.transforms.gpu.fuse_operand_loads:FuseOperandLoads",
     "allocate-shared-memory": "tritonx.transforms.gpu.allocate_shared_memory:AllocateSharedMemory",
     "allocate-global-scratch": "tritonx.transforms.gpu.allocate_global_scratch:AllocateGlobalScratch",
     "insert-fences": "tritonx.transforms.gpu.insert_fences:InsertFences",

@@ -12,6 +12,7 @@ from tritonx_opencl import arithmetic, debug, matrix_unit, memory
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.product import DotProduct
 
 LOCAL_FENCE, GLOBAL_FENCE = 1, 2
 """CLK_LOCAL_MEM_FENCE and CLK_GLOBAL_MEM_FENCE."""
@@ -103,5 +104,5 @@ class OpenCLMachine(Machine):
 
     # ---- arithmetic
 
-    def dot(self, f: FunctionEmitter, op: Any) -> bool:
-        return matrix_unit.multiply(f, op)
+    def dot(self, f: FunctionEmitter, product: DotProduct) -> bool:
+        return matrix_unit.multiply(f, product)

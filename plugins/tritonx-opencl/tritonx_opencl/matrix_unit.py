@@ -6,10 +6,11 @@ tritonx has no encodings by the name of such a unit, so its layouts are written 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.dot import Rows
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.product import DotProduct
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.tile_to_gpu.matrix_unit import (
@@ -86,22 +87,22 @@ def _nowhere(bases: Bases) -> Bases:
     return ((0, 0),) * len(bases)
 
 
-def multiply(f: FunctionEmitter, op: Any) -> bool:
-    """Emit ``op`` if its result has the unit's layout: the instruction as its definition, one k after the other."""
-    if not isinstance(encoding_of(op.d.type), LinearEncoding):
+def multiply(f: FunctionEmitter, product: DotProduct) -> bool:
+    """Emit a product if its result has the unit's layout: the instruction as its definition, one k after the other."""
+    if not isinstance(encoding_of(product.d.type), LinearEncoding):
         return False
-    left, right = Rows(f, op.a, along=-1), Rows(f, op.b, along=-2)
-    totals = list(f.scalars(f.get(op.c)))
+    left, right = Rows(f, product.a, along=-1), Rows(f, product.b, along=-2)
+    totals = list(f.scalars(f.get(product.c)))
     fma = f.module.declare("float", "@llvm.fma.f32", ["float"] * 3)
-    for k in range(left.depth(op)):
+    for k in range(left.depth(product.op)):
         a = {row: _single(f, left, registers[k]) for row, registers in left.registers.items()}
         b = {column: _single(f, right, registers[k]) for column, registers in right.registers.items()}
-        for r, (row, column) in enumerate(positions(f.layout(op.d.type))):
+        for r, (row, column) in enumerate(positions(f.layout(product.d.type))):
             if (row,) not in a or (column,) not in b:
-                raise PassError(op, "the operands of the product are not laid out for its result")
+                raise PassError(product.op, "the operands of the product are not laid out for its result")
             x, y = a[row,], b[column,]
             totals[r] = f.inst(f"call float {fma}(float {x}, float {y}, float {totals[r]})")
-    f.result(op, Tile.wide("float", len(totals), f.pack("float", totals)))
+    f.result(product.op, Tile.wide("float", len(totals), f.pack("float", totals)))
     return True
 
 

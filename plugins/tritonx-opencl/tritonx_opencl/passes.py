@@ -10,6 +10,7 @@ from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
+from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
@@ -70,6 +71,7 @@ def memory_passes(gpu: GpuTarget) -> tuple[ModulePass, ...]:
         WidenFloat8(),
         ShareBarriers(),
         MakeRoom(gpu.shared_memory),
+        FuseOperandLoads(),
         AllocateSharedMemory(gpu.shared_memory),
         AllocateGlobalScratch(),
         InsertBarriers(),

@@ -24,22 +24,23 @@ from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.product import DotProduct, Factor
 
 
-def matrix(f: FunctionEmitter, processor: Processor, op: Any) -> bool:
-    """Emit ``op`` if its result has a matrix-core layout; False leaves it to multiply-adds."""
-    encoding = encoding_of(op.c.type)
+def matrix(f: FunctionEmitter, processor: Processor, product: DotProduct) -> bool:
+    """Emit a product if its result has a matrix-core layout; False leaves it to multiply-adds."""
+    encoding = encoding_of(product.c.type)
     if not isinstance(encoding, AmdMfmaEncoding | AmdWmmaEncoding):
         return False
-    first, second = (op.b, op.a) if encoding.is_transposed else (op.a, op.b)
+    first, second = (product.b, product.a) if encoding.is_transposed else (product.a, product.b)
     names = tuple(type_name(v.type) for v in (first, second))
-    result = f.get(op.c)
+    result = f.get(product.c)
     # The units sum f16 products in f32.
     wide = convert_tile(f, "fpext", result, "float") if result.elem == "half" else result
-    left, right = (Operand(f, v, along=-1 if v is op.a else -2) for v in (first, second))
-    instruction = choose(processor, encoding, names, left.depth(op), op)
-    made = multiply(f, op, encoding.is_transposed, instruction, left, right, wide)
-    f.result(op, convert_tile(f, "fptrunc", made, "half") if result.elem == "half" else made)
+    left, right = (Operand(f, v, along=-1 if v is product.a else -2) for v in (first, second))
+    instruction = choose(processor, encoding, names, left.depth(product.op), product.op)
+    made = multiply(f, product.op, encoding.is_transposed, instruction, left, right, wide)
+    f.result(product.op, convert_tile(f, "fptrunc", made, "half") if result.elem == "half" else made)
     return True
 
 
@@ -68,7 +69,7 @@ def choose(
 class Operand(Rows):
     """An operand whose elements are handed out in the form that an instruction takes, each form made once."""
 
-    def __init__(self, f: FunctionEmitter, operand: Any, along: int) -> None:
+    def __init__(self, f: FunctionEmitter, operand: Factor, along: int) -> None:
         super().__init__(f, operand, along)
         self._made: dict[tuple[Position, int], str] = {}
 

@@ -16,6 +16,7 @@ from tritonx.conversion.gpu_to_llvm.machine import Machine
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.product import DotProduct
 
 # DPP controls (CDNA 3 ISA, section 3.10.2.1; RDNA 3 ISA, section 7.7): permutations inside a row of 16 lanes that cost
 # no LDS traffic. The key is what the lane's number is XORed with; quads, a rotation by half a row, and mirrors.
@@ -205,5 +206,5 @@ class AmdMachine(Machine):
 
     # ---- the rest, by subject
 
-    def dot(self, f: FunctionEmitter, op: Any) -> bool:
-        return dot.matrix(f, self.processor, op)
+    def dot(self, f: FunctionEmitter, product: DotProduct) -> bool:
+        return dot.matrix(f, self.processor, product)

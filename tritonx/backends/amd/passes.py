@@ -14,6 +14,7 @@ from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
+from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
@@ -83,6 +84,7 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         WidenFloat8(),
         ShareBarriers(),
         MakeRoom(gpu.shared_memory),
+        FuseOperandLoads(),
         AllocateSharedMemory(gpu.shared_memory),
         AllocateGlobalScratch(),
         InsertBarriers(),

@@ -11,7 +11,7 @@ lower half of the tile are two instructions; the layouts are the same."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.dot import Position, Rows
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
@@ -23,7 +23,10 @@ from tritonx.ir.failure import PassError
 from tritonx.layouts.encodings import NvidiaMmaEncoding
 
 if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.product import DotProduct, Factor
 
 _CONVERGENT = "#1"
 
@@ -73,30 +76,32 @@ def select(capability: int, a: str, b: str, c: str, words: int) -> Instruction |
     return None
 
 
-def mma(f: FunctionEmitter, capability: int, op: Any) -> bool:
-    """Emit ``op`` if its result has the version-2 layout; False leaves it to multiply-adds."""
-    encoding = encoding_of(op.c.type)
+def mma(f: FunctionEmitter, capability: int, product: DotProduct) -> bool:
+    """Emit a product if its result has the version-2 layout; False leaves it to multiply-adds."""
+    encoding = encoding_of(product.c.type)
     if not isinstance(encoding, NvidiaMmaEncoding):
         return False
     if encoding.version_major != 2:
-        raise PassError(op, "only the version-2 matrix layout can be multiplied by tt.dot")
-    types = [type_name(v.type) for v in (op.a, op.b, op.c)]
-    left, right = Words(f, op.a, along=-1), Words(f, op.b, along=-2)
-    instruction = select(capability, *types, words=left.words(op))
+        raise PassError(product.op, "only the version-2 matrix layout can be multiplied by tt.dot")
+    types = [type_name(v.type) for v in (product.a, product.b, product.c)]
+    left, right = Words(f, product.a, along=-1), Words(f, product.b, along=-2)
+    instruction = select(capability, *types, words=left.words(product.op))
     if instruction is None:
         raise PassError(
-            op, f"compute capability {capability / 10} multiplies no {types[0]} by {types[1]} into {types[2]}"
+            product.op, f"compute capability {capability / 10} multiplies no {types[0]} by {types[1]} into {types[2]}"
         )
-    f.result(op, multiply(f, op, instruction, left, right, f.get(op.c)))
+    f.result(product.op, multiply(f, product, instruction, left, right, f.get(product.c)))
     return True
 
 
-def multiply(f: FunctionEmitter, op: Any, instruction: Instruction, left: Words, right: Words, c: Tile) -> Tile:
+def multiply(
+    f: FunctionEmitter, product: DotProduct, instruction: Instruction, left: Words, right: Words, c: Tile
+) -> Tile:
     """``c`` plus the product. All tiles of the result take a step of K before the next one: of operands in shared
     memory only a step's are in registers. A step is as much of K as fits (``STEP_WORDS``), but one instruction at
     least, or as many as a load brings elements for. Where it is not all of K, the operand with fewer rows stays during
     a step, and the other one's rows pass by."""
-    places = positions(f.layout(op.c.type))
+    places = positions(f.layout(product.c.type))
     where = {p: r for r, p in reversed(list(enumerate(places)))}
     out = list(f.scalars(c))
     tiles: list[tuple[Position, Position, list[int]]] = []
@@ -106,9 +111,9 @@ def multiply(f: FunctionEmitter, op: Any, instruction: Instruction, left: Words,
             continue
         above, beside = (*batch, row), (*batch, column)
         if above not in left.registers or (*batch, row | 8) not in left.registers or beside not in right.registers:
-            raise PassError(op, "the operands of the product are not laid out for its result")
+            raise PassError(product.op, "the operands of the product are not laid out for its result")
         tiles.append((above, beside, [where[*batch, row | dr, column | dc] for dr in (0, 8) for dc in (0, 1)]))
-    taken, depth = instruction.words, left.words(op)
+    taken, depth = instruction.words, left.words(product.op)
     size = instruction.width // 32
     own = len(out) * max(32, bits(c.elem)) // 32
     least = max(taken, *(rows.together() // rows.per for rows in (left, right)))
@@ -151,13 +156,13 @@ reads its operands whole, 160 registers in all (178 TFLOP/s on an H200; 150 in s
 class Words(Rows):
     """An operand's rows as words: 32 bits, or one f64."""
 
-    def __init__(self, f: FunctionEmitter, operand: Any, along: int) -> None:
+    def __init__(self, f: FunctionEmitter, operand: Factor, along: int) -> None:
         super().__init__(f, operand, along)
         self.per = max(1, 32 // bits(self.elem))
         self._cast = ""
         self._made: dict[tuple[Position, int], str] = {}
 
-    def words(self, op: Any) -> int:
+    def words(self, op: Operation) -> int:
         """How many words of every row the thread holds."""
         depth = self.depth(op)
         if depth % self.per:

@@ -11,9 +11,10 @@ from tritonx.backends.nvidia import convert, debug, dot, math, mbarrier, memory,
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 
 if TYPE_CHECKING:
-    from xdsl.ir import Operation
+    from xdsl.ir import Operation, SSAValue
 
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.product import DotProduct
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
     from tritonx.conversion.gpu_to_llvm.values import Tile
 
@@ -167,11 +168,11 @@ class NvidiaMachine(Machine):
     def convert(self, f: FunctionEmitter, tile: Tile, source: str, target: str, rounding: int | None) -> Tile | None:
         return convert.convert(f, self.capability, tile, source, target, rounding)
 
-    def dot(self, f: FunctionEmitter, op: Any) -> bool:
-        return dot.mma(f, self.capability, op)
+    def dot(self, f: FunctionEmitter, product: DotProduct) -> bool:
+        return dot.mma(f, self.capability, product)
 
-    def local_load(self, f: FunctionEmitter, op: Any) -> SharedRegisters | None:
-        return shared.matrix_loads(f, op)
+    def local_load(self, f: FunctionEmitter, type_: Any, memory: SSAValue) -> SharedRegisters | None:
+        return shared.matrix_loads(f, type_, memory)
 
     def local_store(self, f: FunctionEmitter, op: Any) -> bool:
         return shared.matrix_store(f, self.capability, op)

@@ -16,6 +16,7 @@ from tritonx.transforms.gpu.allocate_warp_groups import AllocateWarpGroups
 from tritonx.transforms.gpu.branch_selects import BranchSelects
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.exchange_by_matrices import ExchangeByMatrices
+from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.insert_fences import InsertFences
 from tritonx.transforms.gpu.make_room import MakeRoom
@@ -86,6 +87,7 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         ShareBarriers(matrix_loads=True, matrix_stores=recent),
         ExchangeByMatrices(loads=True, stores=recent),
         MakeRoom(gpu.shared_memory),
+        FuseOperandLoads(),
         AllocateSharedMemory(gpu.shared_memory),
         AllocateGlobalScratch(),
         *([InsertFences()] if recent else []),

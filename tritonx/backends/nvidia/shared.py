@@ -88,11 +88,10 @@ class MatrixLoads(SharedRegisters):
             self.keep(word if type_ == "i32" else f.inst(f"bitcast i32 {word} to {type_}"), registers)
 
 
-def matrix_loads(f: FunctionEmitter, op: Any) -> MatrixLoads | None:
-    """A ``ttg.local_load`` by ldmatrix; None where it does not fit."""
-    result = op.results[0]
-    elem, place = llvm_type(result.type), f.memory[op.src]
-    access = access_for(f, result.type, op.src.type, elem, place)
+def matrix_loads(f: FunctionEmitter, type_: Any, memory: SSAValue) -> MatrixLoads | None:
+    """A tile of ``type_`` from a buffer by ldmatrix; None where it does not fit."""
+    elem, place = llvm_type(type_), f.memory[memory]
+    access = access_for(f, type_, memory.type, elem, place)
     return None if access is None else MatrixLoads(f, place, elem, access)
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from tritonx.conversion.gpu_to_llvm.dot import Rows
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
+from tritonx.conversion.gpu_to_llvm.product import Factor
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.shared import memory_layout
 from tritonx.conversion.gpu_to_llvm.types import bits
@@ -137,7 +138,7 @@ class InRegisters:
     def __init__(self, f: FunctionEmitter, op: WarpGroupDotOp, depth: int) -> None:
         self.f = f
         self.depth = depth
-        self.rows = Rows(f, op.a, along=-1)
+        self.rows = Rows(f, Factor.of(f, op.a), along=-1)
         self.per = 32 // bits(self.rows.elem)
         ks = sorted({p[-1] for p in positions(f.layout(op.a.type))})
         word = range(self.per)

@@ -1,5 +1,5 @@
-"""``tt.dot``: the machine's matrix instructions where the result has one of their layouts, otherwise fused
-multiply-adds."""
+"""``tt.dot`` and ``ttg.local_dot``: the machine's matrix instructions where the result has one of their layouts,
+otherwise fused multiply-adds."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.multiply_add import multiply_add
+from tritonx.conversion.gpu_to_llvm.product import DotProduct, Factor
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
+from tritonx.dialects.gpu_layout import LocalDotOp
 from tritonx.ir.failure import PassError
 
 
 def dot(op: Any, f: FunctionEmitter) -> None:
-    if not f.machine.dot(f, op):
-        multiply_add(op, f)
+    product = DotProduct.of(op, f)
+    if not f.machine.dot(f, product):
+        multiply_add(product, f)
 
 
 Position = tuple[int, ...]
@@ -27,14 +31,14 @@ Position = tuple[int, ...]
 class Rows:
     """An operand of matrix instructions: the thread's registers by the row (column, for B) they belong to, each row in
     the order of k. Which k a thread's elements are does not matter as long as A and B agree, so those of a row are
-    numbered. ``along`` is the dim of k: -1 for A, -2 for B. What ``stage-dot-operands`` left in shared memory is loaded
-    when it is asked for."""
+    numbered. ``along`` is the dim of k: -1 for A, -2 for B. What lies in shared memory is loaded when it is asked for.
+    """
 
-    def __init__(self, f: FunctionEmitter, operand: Any, along: int) -> None:
+    def __init__(self, f: FunctionEmitter, operand: Factor, along: int) -> None:
         self.f = f
-        place = f.memory.get(operand)
-        self.staged = place if isinstance(place, SharedRegisters) else None
-        self.value = f.get(operand) if self.staged is None else None
+        held = operand.held
+        self.staged = held if isinstance(held, SharedRegisters) else None
+        self.value = held if isinstance(held, Tile) else None
         self.elem = llvm_type(operand.type)
         by_row: dict[Position, dict[int, int]] = {}
         for r, p in enumerate(positions(f.layout(operand.type))):
@@ -42,7 +46,7 @@ class Rows:
             by_row.setdefault(row, {}).setdefault(p[along], r)
         self.registers = {row: [by_k[k] for k in sorted(by_k)] for row, by_k in by_row.items()}
 
-    def depth(self, op: Any) -> int:
+    def depth(self, op: Operation) -> int:
         """How many elements of every row the thread holds."""
         counts = {len(registers) for registers in self.registers.values()}
         if len(counts) != 1:
@@ -82,4 +86,4 @@ class Rows:
         return f.pack(self.elem, [names[r] for r in registers])
 
 
-TABLE: dict[type[Operation], Emit] = {tile.DotOp: dot}
+TABLE: dict[type[Operation], Emit] = {tile.DotOp: dot, LocalDotOp: dot}

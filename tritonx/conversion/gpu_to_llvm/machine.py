@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from xdsl.ir import Operation
+    from xdsl.ir import Operation, SSAValue
 
     from tritonx.conversion.gpu_to_llvm.calls import Signatures
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.product import DotProduct
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
 from tritonx.conversion.gpu_to_llvm.values import Tile
 
@@ -277,14 +278,14 @@ class Machine(ABC):
         return None
 
     @abstractmethod
-    def dot(self, f: FunctionEmitter, op: Any) -> bool:
-        """Emit the matrix instructions for ``op`` (tt.dot) if the layout of its result is one of the vendor's; False
-        if it is not.
+    def dot(self, f: FunctionEmitter, product: DotProduct) -> bool:
+        """Emit the matrix instructions for a product if the layout of its result is one of the vendor's; False if it is
+        not.
         """
 
-    def local_load(self, f: FunctionEmitter, op: Any) -> SharedRegisters | None:
-        """How a special instruction loads the result of a ``ttg.local_load`` (ldmatrix, ds_read_tr); None where there
-        is none for its layouts.
+    def local_load(self, f: FunctionEmitter, type_: Any, memory: SSAValue) -> SharedRegisters | None:
+        """How a special instruction loads a tile of ``type_`` from a buffer (ldmatrix, ds_read_tr); None where there is
+        none for their layouts.
         """
         return None
 

@@ -1,8 +1,8 @@
 """``tt.dot`` by fused multiply-adds.
 
 The operands have the layout ``dot_op`` of the result's blocked layout: every thread takes, for each of its rows and
-columns of the result, the whole of K. Operands that ``stage-dot-operands`` left in shared memory are read from there in
-slices of K; others have been loaded whole.
+columns of the result, the whole of K. Operands in shared memory are read from there in slices of K; others are in
+registers whole.
 
 A thread's share of a product of 128x64x64 are 4096 multiply-adds. Half as many are a loop over parts of K, of which
 each element of an operand is at an address that the loop moves, plus a constant."""
@@ -14,6 +14,7 @@ from typing import Any
 
 from tritonx.conversion.gpu_to_llvm.elementwise import cast_float, convert_tile
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.product import DotProduct, Factor
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters, VectorLoads
 from tritonx.conversion.gpu_to_llvm.types import bits
@@ -42,37 +43,36 @@ SMALLEST_PART = 4
 Place = tuple[int, ...]
 
 
-def multiply_add(op: Any, f: FunctionEmitter) -> None:
+def multiply_add(product: DotProduct, f: FunctionEmitter) -> None:
     """For every element of the thread, one fused multiply-add for each k, in the order of k."""
-    c = f.get(op.c)
-    places = positions(f.layout(op.c.type))
+    c = f.get(product.c)
+    places = positions(f.layout(product.c.type))
     start = f.scalars(c)
     totals: dict[Place, str] = {}
     for r, p in enumerate(places):
         totals.setdefault(p, start[r])
-    depth = op.a.type.get_shape()[-1]
+    depth = product.a.type.get_shape()[-1]
     words = len(totals) * max(1, bits(c.elem) // 32)
-    window = window_of(f, op, len(totals), depth) if words <= LOOP_WORDS else None
+    window = window_of(f, product, len(totals), depth) if words <= LOOP_WORDS else None
     if window is not None:
-        totals = loop(op, f, window, c.elem, totals)
+        totals = loop(product, f, window, c.elem, totals)
     else:
-        sides = (f.memory[v] if v in f.memory else f.get(v) for v in (op.a, op.b))
-        left, right = (Operand(f, side, op, i) for i, side in enumerate(sides))
-        totals = straight(op, f, left, right, totals, depth)
+        left, right = (Operand(f, factor.held, product, factor) for factor in (product.a, product.b))
+        totals = straight(product, f, left, right, totals, depth)
     out = [totals[p] for p in places]
-    f.result(op, Tile.of(c.elem, out) if len(out) == 1 else Tile.wide(c.elem, len(out), f.pack(c.elem, out)))
+    f.result(product.op, Tile.of(c.elem, out) if len(out) == 1 else Tile.wide(c.elem, len(out), f.pack(c.elem, out)))
 
 
 def straight(
-    op: Any, f: FunctionEmitter, left: Operand, right: Operand, totals: dict[Place, str], depth: int
+    product: DotProduct, f: FunctionEmitter, left: Operand, right: Operand, totals: dict[Place, str], depth: int
 ) -> dict[Place, str]:
     """``totals``, by the elements' indices, plus the products of the first ``depth`` k.
 
     All elements take a step of k before the next one, so that of operands in shared memory only a slice of K is in
     registers at a time."""
     totals = dict(totals)
-    a_at = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.a.type)))))}
-    b_at = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.b.type)))))}
+    a_at = {p: r for r, p in reversed(list(enumerate(positions(f.layout(product.a.type)))))}
+    b_at = {p: r for r, p in reversed(list(enumerate(positions(f.layout(product.b.type)))))}
     staged = left.staged or right.staged
     slice_ = max(1, SLICE_BITS // bits(left.elem))
     for step in range(depth):
@@ -80,7 +80,7 @@ def straight(
         for *batch, row, column in totals:
             x, y = a_at.get((*batch, row, step)), b_at.get((*batch, step, column))
             if x is None or y is None:
-                raise PassError(op, "the operands of the product are not laid out for its result")
+                raise PassError(product.op, "the operands of the product are not laid out for its result")
             pairs.append((x, y))
         if staged and step % slice_ == 0:
             f.machine.keep_order(f)
@@ -123,7 +123,7 @@ class Window:
     part: int
 
 
-def window_of(f: FunctionEmitter, op: Any, elements: int, depth: int) -> Window | None:
+def window_of(f: FunctionEmitter, product: DotProduct, elements: int, depth: int) -> Window | None:
     """What a loop over K takes at a time of a product of so many elements a thread; None where straight code is better,
     or where an operand does not lie in memory so that an addition moves all its loads."""
     part = depth
@@ -131,22 +131,24 @@ def window_of(f: FunctionEmitter, op: Any, elements: int, depth: int) -> Window 
         part //= 2
     if elements * depth < LOOP_FROM or part < SMALLEST_PART:
         return None
-    left, right = side_of(f, op.a, -1, part), side_of(f, op.b, -2, part)
+    left, right = side_of(f, product.a, -1, part), side_of(f, product.b, -2, part)
     return None if left is None or right is None else Window(left, right, depth, part)
 
 
-def side_of(f: FunctionEmitter, value: Any, along: int, part: int) -> Side | None:
-    memory = f.memory.get(value)
+def side_of(f: FunctionEmitter, factor: Factor, along: int, part: int) -> Side | None:
+    memory = factor.held
     if not isinstance(memory, VectorLoads):
         return None
-    numbers = [p[along] for p in positions(f.layout(value.type))]
+    numbers = [p[along] for p in positions(f.layout(factor.type))]
     registers = tuple(r for r, k in enumerate(numbers) if k < part)
     bits_of_k = range(part.bit_length() - 1, max(numbers).bit_length())
     steps = tuple(memory.offset(numbers.index(1 << bit)) for bit in bits_of_k)
     return Side(memory, registers, steps) if memory.moves_by(steps, registers) else None
 
 
-def loop(op: Any, f: FunctionEmitter, window: Window, elem: str, totals: dict[Place, str]) -> dict[Place, str]:
+def loop(
+    product: DotProduct, f: FunctionEmitter, window: Window, elem: str, totals: dict[Place, str]
+) -> dict[Place, str]:
     """``totals`` plus all products, a window of K at a time."""
     head, done, before = f.new_label("product"), f.new_label("multiplied"), f.block
     f.branch(head)
@@ -155,8 +157,9 @@ def loop(op: Any, f: FunctionEmitter, window: Window, elem: str, totals: dict[Pl
     sums = {p: f.name() for p in totals}
     phis_at = len(f.lines)
     first = window.part.bit_length() - 1
-    left, right = (Operand(f, side.at(f, counter, first), op, i) for i, side in enumerate((window.left, window.right)))
-    ends = straight(op, f, left, right, sums, window.part)
+    sides = (window.left, product.a), (window.right, product.b)
+    left, right = (Operand(f, side.at(f, counter, first), product, factor) for side, factor in sides)
+    ends = straight(product, f, left, right, sums, window.part)
     following = f.inst(f"add nuw nsw i32 {counter}, {window.part}")
     again = f.inst(f"icmp ult i32 {following}, {window.depth}")
     f.line(f"br i1 {again}, label %{head}, label %{done}")
@@ -169,14 +172,12 @@ def loop(op: Any, f: FunctionEmitter, window: Window, elem: str, totals: dict[Pl
 
 
 class Operand:
-    """The registers of the product's operand `number` in the accumulator's type, from registers or from shared
-    memory.
-    """
+    """The registers of an operand of the product in the accumulator's type, from registers or from shared memory."""
 
-    def __init__(self, f: FunctionEmitter, source: SharedRegisters | Tile, op: Any, number: int) -> None:
+    def __init__(self, f: FunctionEmitter, source: SharedRegisters | Tile, product: DotProduct, factor: Factor) -> None:
         self._f = f
-        self.elem = f.elem(op.c)
-        self._types = op.operands[number].type, op.c.type
+        self.elem = f.elem(product.c)
+        self._types = factor.type, product.c.type
         self.staged = isinstance(source, SharedRegisters)
         self._registers: Any = source if isinstance(source, SharedRegisters) else f.scalars(source)
         self._source = source.elem

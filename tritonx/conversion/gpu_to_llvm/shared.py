@@ -8,14 +8,14 @@ from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
-from tritonx.conversion.gpu_to_llvm.transfer import Place, VectorLoads, store_registers
+from tritonx.conversion.gpu_to_llvm.transfer import Place, SharedRegisters, VectorLoads, store_registers
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
-from tritonx.dialects import gpu_layout, tile
+from tritonx.dialects import gpu_layout
 from tritonx.layouts import LinearLayout
 from tritonx.layouts import access as layout_access
 from tritonx.layouts.access import shared_access
 from tritonx.layouts.dims import OFFSET
-from tritonx.layouts.encodings import DotOperandEncoding, PaddedSharedEncoding
+from tritonx.layouts.encodings import PaddedSharedEncoding
 from tritonx.layouts.lookup import linear_layout
 
 
@@ -60,30 +60,18 @@ def local_store(op: Any, f: FunctionEmitter) -> None:
         write(f, op.src, place_of(f, op.dst), op.dst.type)
 
 
-def local_load(op: Any, f: FunctionEmitter) -> None:
-    result = op.results[0]
-    registers = f.machine.local_load(f, op)
+def registers_of(f: FunctionEmitter, type_: Any, memory: SSAValue) -> SharedRegisters:
+    """A thread's part of the tile of ``type_`` that lies in a buffer, loaded where it is asked for."""
+    registers = f.machine.local_load(f, type_, memory)
     if registers is None:
-        elem = llvm_type(result.type)
-        access = shared_access(placement(f, result.type, op.src.type), bits(elem))
-        registers = VectorLoads(f, place_of(f, op.src), elem, access)
-    if read_in_steps(op):
-        f.memory[result] = registers
-    else:
-        f.set(result, registers.whole())
+        elem = llvm_type(type_)
+        access = shared_access(placement(f, type_, memory.type), bits(elem))
+        registers = VectorLoads(f, place_of(f, memory), elem, access)
+    return registers
 
 
-def read_in_steps(op: Any) -> bool:
-    """Whether the one user is a product that stands behind this load and loads only: it reads the memory itself, a step
-    of K at a time.
-    """
-    uses = list(op.results[0].uses)
-    if len(uses) != 1 or not isinstance(encoding_of(op.results[0].type), DotOperandEncoding):
-        return False
-    following = op.next_op
-    while isinstance(following, gpu_layout.LocalLoadOp):
-        following = following.next_op
-    return following is uses[0].operation and isinstance(following, tile.DotOp) and uses[0].index < 2
+def local_load(op: Any, f: FunctionEmitter) -> None:
+    f.set(op.results[0], registers_of(f, op.results[0].type, op.src).whole())
 
 
 def memdesc_index(op: Any, f: FunctionEmitter) -> None:

@@ -10,6 +10,7 @@ from tritonx.backends.api import PassStage
 from tritonx.ir.types import encoding_of, is_tensor, type_of
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.branch_selects import BranchSelects
+from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.insert_fences import InsertFences
 from tritonx.transforms.gpu.widen_float8 import WidenFloat8
@@ -20,7 +21,7 @@ def tile_stage(passes: tuple[ModulePass, ...]) -> PassStage:
     return PassStage("ttir", passes, lambda module: () if has_layouts(module) else passes)
 
 
-AFTER_PLACING = (BranchSelects, WidenFloat8, AllocateGlobalScratch, InsertFences, InsertBarriers)
+AFTER_PLACING = (BranchSelects, WidenFloat8, FuseOperandLoads, AllocateGlobalScratch, InsertFences, InsertBarriers)
 """What a module still needs of the `memory` passes whose shared memory is placed."""
 
 

@@ -10,6 +10,7 @@ from tritonx.dialects.gpu_layout.asynchronous import (
     AsyncWaitOp,
     LocalBarrierOp,
 )
+from tritonx.dialects.gpu_layout.dot import LocalDotOp
 from tritonx.dialects.gpu_layout.encodings import (
     ENCODING_ATTRIBUTES,
     AmdMfmaEncodingAttr,
@@ -79,6 +80,7 @@ GPULayout = Dialect(
         AsyncCommitGroupOp,
         AsyncWaitOp,
         LocalBarrierOp,
+        LocalDotOp,
         WarpSpecializeOp,
         WarpSpecializePartitionsOp,
         WarpYieldOp,
@@ -111,6 +113,7 @@ __all__ = [
     "LocalAllocOp",
     "LocalBarrierOp",
     "LocalDeallocOp",
+    "LocalDotOp",
     "LocalLoadOp",
     "LocalStoreOp",
     "MaskOp",

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Operation
 
 from tritonx.backends.api import Compilation
 from tritonx.dialects import math, tile
-from tritonx.dialects.gpu_layout import BlockedEncodingAttr
+from tritonx.dialects.gpu_layout import BlockedEncodingAttr, LocalDotOp
 from tritonx.ir.types import bit_width, encoding_of, is_tensor, shape_of, type_of
 
 REGISTERS = 256
@@ -51,7 +51,7 @@ def _excuses(op: Operation, compilation: Compilation) -> Iterator[str]:
     if isinstance(op, tile.PrintOp):
         yield "the values to print are handed over in memory"
     threads = compilation.options.num_warps * compilation.target.warp_size
-    if isinstance(op, tile.DotOp) and isinstance(encoding_of(type_of(op.d)), BlockedEncodingAttr):
+    if isinstance(op, tile.DotOp | LocalDotOp) and isinstance(encoding_of(type_of(op.d)), BlockedEncodingAttr):
         loaded = (each for each in op.parent.ops if isinstance(each, tile.LoadOp)) if op.parent is not None else ()
         if words(type_of(op.d)) + sum(words(type_of(load.result)) for load in loaded) > REGISTERS * threads:
             yield "the result of multiply-adds and what was loaded for it do not fit the registers together"

@@ -73,7 +73,8 @@ def user_in(block: Block, user: Operation) -> Operation:
 
 def first_load_before(op: Operation) -> Operation:
     """The first of the loads from shared memory that stand directly in front of `op`; `op` where there are none. What
-    is stored there does not come between a product and the loads that it reads step by step."""
+    is stored there is waited for with what they load, and comes between none of them and the product that they are for
+    (`fuse-operand-loads`)."""
     while isinstance(op.prev_op, LocalLoadOp):
         op = op.prev_op
     return op

@@ -79,8 +79,6 @@ class _Inserter(ForwardFlow[Pending]):
         if Resource.THREADS in resources_of(op) and _is_barrier(op):
             return state.settled()
         accesses = accesses_of(op, self.memory.of)
-        if isinstance(op, gpu_layout.LocalLoadOp):
-            accesses.reads.extend(self.memory.of(load.src) for load in _following_loads(op))
         if accesses.need_barrier(state):
             self._wait_before(op)
             state = state.settled()
@@ -162,15 +160,6 @@ class _Inserter(ForwardFlow[Pending]):
 def _is_barrier(op: Operation) -> bool:
     """Whether all threads that run the op meet there."""
     return any(effect.kind is Kind.BARRIER for effect in effects_of(op) or ())
-
-
-def _following_loads(op: gpu_layout.LocalLoadOp) -> list[gpu_layout.LocalLoadOp]:
-    """The loads that follow one at once: it waits for all, so that a product can read its operands behind the
-    barrier."""
-    found: list[gpu_layout.LocalLoadOp] = []
-    while isinstance(following := (found[-1] if found else op).next_op, gpu_layout.LocalLoadOp):
-        found.append(following)
-    return found
 
 
 def _loops_around(op: Operation) -> int:

@@ -57,8 +57,8 @@ for the product's result: three quarters of all. If they take more, it is read a
 @dataclass(frozen=True)
 class StageDotOperands(ModulePass):
     """Replaces a `convert_layout` to a `dot_op` layout that would exchange data between warps by a store to shared
-    memory and a load from it. Conversions inside a warp stay. Where the load stands directly in front of the product,
-    this reads a step of K at a time instead of keeping all of K in registers.
+    memory and a load from it. Conversions inside a warp stay. `fuse-operand-loads` has products read the memory
+    themselves, a step of K at a time, instead of keeping all of K in registers.
 
     For products that load whole matrices the memory is swizzled for that. The load stands in front of the first user;
     one that was converted outside the loop of its products stays there, if the registers suffice (`HELD_WORDS`).

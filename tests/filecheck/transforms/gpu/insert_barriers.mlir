@@ -22,14 +22,13 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %x, %y : tensor<32x32xf32, #rows>, tensor<32x32xf32, #columns>
   }
 
-  // Loads after each other wait in front of the first, also if only the second must.
+  // Of loads after each other only the one waits that must; what the other has read by then can be written.
   // CHECK-LABEL: @neighbours
   // CHECK: ttg.local_barrier
   // CHECK: ttg.local_alloc
-  // CHECK-NEXT: ttg.local_barrier
-  // CHECK-NEXT: ttg.local_load
   // CHECK-NEXT: ttg.local_load
   // CHECK-NEXT: ttg.local_barrier
+  // CHECK-NEXT: ttg.local_load
   // CHECK-NEXT: ttg.local_store
   tt.func public @neighbours(%a: tensor<32x32xf32, #rows>, %b: tensor<32x32xf32, #rows>) -> (tensor<32x32xf32, #rows>, tensor<32x32xf32, #rows>, tensor<32x32xf32, #columns>) {
     %m = ttg.local_alloc %a : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable>

@@ -187,6 +187,7 @@ ACTS_ON: dict[str, Callable[[Random], Draw]] = {
     "share-barriers": transposes,
     "exchange-by-matrices": transposed,
     "make-room": transposes,
+    "fuse-operand-loads": product,
     "allocate-shared-memory": transposes,
     "insert-barriers": transposes,
 }

@@ -1,4 +1,4 @@
-"""Products of a warp group: issued, under way, waited for.
+"""Products that read shared memory; those of a warp group: issued, under way, waited for.
 
 While a product is under way it may read its operands in shared memory, through the asynchronous proxy, and its result
 is nobody's but the next product's that adds to it. Each warp multiplies the rows and columns that it has of the result.
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute
 
-from tritonx.dialects import arith
+from tritonx.analysis.buffers import stored_bytes
+from tritonx.dialects import arith, gpu_layout
 from tritonx.dialects import nvidia as ttng
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.interpreter.asynchronous.footprints import View, addresses_in, bytes_at, shares
@@ -125,4 +126,25 @@ def _select(op: Any, bind: Program) -> Function:
     return select
 
 
-TABLE: Table = {ttng.WarpGroupDotOp: _dot, ttng.WarpGroupDotWaitOp: _wait, arith.SelectOp: _select}
+def _local_dot(op: Any, bind: Program) -> Function:
+    """Threads read what lies in memory as a load in the operand's layout does."""
+    tiles, result = op.operand_types, type_of(op.d)
+    multiply = product(dtype_of(tiles[0]), dtype_of(result), op.inputPrecision.value.data)
+
+    def operand(number: int, given: Any) -> Any:
+        type_ = type_of(op.operands[number])
+        if not isinstance(type_, MemDescType):
+            return given
+        touches = bind.group.touches(tiles[number], type_, given, stored_bytes(tiles[number]), Mode.READ)
+        bind.machine.shared.touch(op, touches)
+        return contents(bind, op, type_, given)
+
+    return lambda a, b, c: multiply(operand(0, a), operand(1, b), c)
+
+
+TABLE: Table = {
+    gpu_layout.LocalDotOp: _local_dot,
+    ttng.WarpGroupDotOp: _dot,
+    ttng.WarpGroupDotWaitOp: _wait,
+    arith.SelectOp: _select,
+}

@@ -1,0 +1,84 @@
+"""Products read their operands from shared memory themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.dialects import tile
+from tritonx.dialects.effects import Kind, Resource, effects_of
+from tritonx.dialects.gpu_layout import DotOperandEncodingAttr, LocalDotOp, LocalLoadOp
+from tritonx.ir.edit import erase, replace
+from tritonx.ir.types import encoding_of, is_tensor, type_of
+
+
+@dataclass(frozen=True)
+class FuseOperandLoads(ModulePass):
+    """A `tt.dot` becomes a `ttg.local_dot` that is given the memory of those operands that a `ttg.local_load` in its
+    block loads for it alone, so that it need not have all of K in registers.
+
+    Between the load and the product nothing may write memory, take any or wait for threads: then what is read later is
+    the same, and no buffer lives with one that it did not live with before. Other loads stay."""
+
+    name = "fuse-operand-loads"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in list(op.walk()):
+            if isinstance(inner, tile.DotOp):
+                _fuse(inner)
+
+
+def _fuse(op: tile.DotOp) -> None:
+    loads = [_load_of(op, value) for value in (op.a, op.b)]
+    if loads == [None, None]:
+        return
+    names = ("aLayout", "bLayout")
+    layouts = {name: _layout(load) for name, load in zip(names, loads, strict=True) if load is not None}
+    operands = [value if load is None else load.src for value, load in zip((op.a, op.b), loads, strict=True)]
+    made = LocalDotOp.create(
+        operands=(*operands, op.c),
+        result_types=(type_of(op.d),),
+        properties={**op.properties, **layouts},
+        attributes=op.attributes,
+        location=op.location,
+    )
+    block = op.parent
+    assert block is not None
+    block.insert_op_before(made, op)
+    replace(op, made.results)
+    for load in loads:
+        if load is not None:
+            erase(load)
+
+
+def _load_of(op: tile.DotOp, value: SSAValue) -> LocalLoadOp | None:
+    """The load of an operand that the product can do itself."""
+    load = value.owner
+    if not isinstance(load, LocalLoadOp) or load.parent is not op.parent or not value.has_one_use():
+        return None
+    type_ = type_of(value)
+    if not is_tensor(type_) or not isinstance(encoding_of(type_), DotOperandEncodingAttr):
+        return None
+    between = load.next_op
+    while between is not None and between is not op:
+        if not _leaves_memory_alone(between):
+            return None
+        between = between.next_op
+    return load
+
+
+def _layout(load: LocalLoadOp) -> Attribute:
+    encoding = encoding_of(type_of(load.result))
+    assert encoding is not None
+    return encoding
+
+
+def _leaves_memory_alone(op: Operation) -> bool:
+    """Whether an op at most reads memory, and neither takes shared memory nor waits."""
+    effects = effects_of(op)
+    reading = (Kind.READ, Kind.TRAP, Kind.HINT)
+    return effects is not None and all(e.kind in reading and e.resource is not Resource.SCRATCH for e in effects)
