@@ -29,6 +29,7 @@ from tritonx.layouts.lookup import linear_layout
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
     from tritonx.conversion.gpu_to_llvm.partitions import Partitions
+    from tritonx.conversion.gpu_to_llvm.transfer import Place
 
 Emit = Callable[[Any, "FunctionEmitter"], None]
 
@@ -47,7 +48,7 @@ class FunctionEmitter(Writer):
         self.is_kernel = False
         self.allocas = 0
         self.env: dict[SSAValue, Tile] = {}
-        self.memory: dict[SSAValue, Any] = {}
+        self.memory: dict[SSAValue, Place] = {}
         self.labels: dict[Block, str] = {}
         self.edges: dict[Block, list[tuple[str, list[list[str]]]]] = {}
         self.returns: list[tuple[str, list[Tile]]] | None = None

@@ -83,5 +83,5 @@ def test_a_product_that_multiply_adds_would_unroll_is_refused_at_once(extent, tm
     text = (HEAD + OPS["tt.dot"] + TAIL).replace("128", str(extent))
     start = time.process_time()
     said = compiled(text, tmp_path, "--target", "cuda:90")
-    assert re.search(rf"instructions, \d+ of them for tt\.dot of {extent}x{extent} elements", said), said
+    assert re.search(rf"instructions, \d+ of them for ttg\.local_dot of {extent}x{extent} elements", said), said
     assert time.process_time() - start < 10
