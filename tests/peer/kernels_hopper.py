@@ -416,6 +416,7 @@ CASES = [
     _copy("copy_add", 2, "fp32", "add"),
     _copy("copy_max", 3, "i32", "max"),
     _copy("copy_xor", 1, "i32", "xor"),
+    _copy("copy_max_u32", 3, "u32", "max"),
     *(_made(rank, dtype) for rank in MADE for dtype in ("fp16", "fp32")),
     *(_made(rank, dtype) for rank, dtype in ((1, "bf16"), (2, "fp8e4nv"), (3, "fp8e5"), (4, "i32"), (5, "i8"))),
     _made(2, "fp16", "add"),

@@ -143,15 +143,15 @@ def test_what_triton_writes_compiles_on_from_there(dumps, target, stage):
     """
     backend = get_backend(target.split(":")[0])
     chip = backend.parse_target(target.split(":")[1])
-    options = backend.parse_options(chip, {})
-    stages = backend.stages(chip, options)
     last = 4 if stage == "ttgir" and target in ("cuda:80", "hip:gfx1100") else 3
 
     def check(path: Path) -> None:
         module: Any = parse_module(path.read_text(), path.name)
+        blocks = module.attributes.get("ttg.num-ctas")
+        options = backend.parse_options(chip, {} if blocks is None else {"num_ctas": blocks.value.data})
         compilation = Compilation(chip, options)
         try:
-            for each in stages[:last]:
+            for each in backend.stages(chip, options)[:last]:
                 if isinstance(each, PassStage):
                     run_pass_stage(module, each.remaining(module), compilation)
                 else:

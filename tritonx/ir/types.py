@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerType,
     NoneAttr,
+    Signedness,
     TensorType,
 )
 from xdsl.ir import Attribute, Data, SSAValue, TypeAttribute
@@ -175,6 +176,12 @@ def is_float(type_: Attribute) -> bool:
 def is_integer(type_: Attribute) -> bool:
     """Whether the type, or a tensor's element type, is an integer (i1 included)."""
     return isinstance(element_type(type_), IntegerType)
+
+
+def is_unsigned(type_: Attribute) -> bool:
+    """Whether the type, or a tensor's element type, says that it is an integer without a sign bit."""
+    element = element_type(type_)
+    return isinstance(element, IntegerType) and cast(Any, element).signedness.data is Signedness.UNSIGNED
 
 
 def is_pointer(type_: Attribute) -> bool:

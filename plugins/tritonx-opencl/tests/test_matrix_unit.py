@@ -54,7 +54,7 @@ def test_its_products_have_its_layouts(element: str) -> None:
 @pytest.mark.parametrize(("element", "shape", "sums"), [("f16", (16, 16, 8), "f16"), ("f32", (16, 2, 8), "f32")])
 def test_the_threads_multiply_what_it_does_not_take(element: str, shape: tuple[int, int, int], sums: str) -> None:
     text = compiled(element, shape, sums)
-    (dot,) = [line for line in text.splitlines() if "tt.dot" in line]
+    (dot,) = [line for line in text.splitlines() if "tt.dot" in line or "ttg.local_dot" in line]
     assert "#linear" not in dot and "#blocked" in dot
 
 

@@ -23,7 +23,7 @@ DATA_TYPES = {
     "u8": 0, "i8": 0, "u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5,
     "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "f8E4M3FN": 0, "f8E5M2": 0,
 }  # fmt: skip
-"""Element type → CUtensorMapDataType; 8-bit floats are moved as bytes."""
+"""Element type → CUtensorMapDataType; 8-bit floats are moved as bytes. Smaller and larger go by its sign."""
 
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 """Swizzle width in bytes → CUtensorMapSwizzle."""
@@ -38,7 +38,7 @@ _KEPT = 256
 def recipe(type_: Any) -> dict[str, Any]:
     """What the launch must know of a parameter of type ``!tt.tensordesc``, under Triton's names."""
     from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
-    from tritonx.ir.types import bit_width, is_integer
+    from tritonx.ir.types import bit_width, is_integer, is_unsigned
     from tritonx.layouts.encodings import NvmmaSharedEncoding
     from tritonx.layouts.shared import tma_box
     from tritonx.layouts.tiling import shape_per_cta
@@ -48,10 +48,11 @@ def recipe(type_: Any) -> dict[str, Any]:
         raise ValueError(f"a tensor map needs a block laid out by #ttg.nvmma_shared without padding, got {type_}")
     element = type_.element_type
     bits = bit_width(element)
+    name = f"{'u' if is_unsigned(element) else 'i'}{bits}" if is_integer(element) else element.name
     return {
         "swizzle": SWIZZLES[encoding.swizzling_byte_width],
         "elem_size": bits // 8,
-        "elem_type": DATA_TYPES[f"i{bits}" if is_integer(element) else element.name],
+        "elem_type": DATA_TYPES[name],
         "block_size": list(tma_box(encoding, shape_per_cta(encoding.cga, type_.shape))),
         "block_shape": list(type_.shape),
         "fp4_padded": False,

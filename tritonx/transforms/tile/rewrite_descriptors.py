@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -18,9 +18,7 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
-    IntegerType,
     ModuleOp,
-    Signedness,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -31,7 +29,7 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.edit import erase, replace
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import i1, i32, is_float, pointee_of, shape_of
+from tritonx.ir.types import i1, i32, is_float, is_unsigned, pointee_of, shape_of
 from tritonx.transforms.tile.block_access import (
     View,
     addresses,
@@ -301,16 +299,12 @@ _REDUCTIONS: dict[int, RMWOp] = {
 _UNSIGNED = {DescriptorReduceKind.MIN: RMWOp.UMIN, DescriptorReduceKind.MAX: RMWOp.UMAX}
 
 
-def _is_unsigned(element: Attribute) -> bool:
-    return isinstance(element, IntegerType) and cast(Any, element).signedness.data is Signedness.UNSIGNED
-
-
 def _descriptor_reduce(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
     kind = DescriptorReduceKind(op.kind.value.data)
     function = _REDUCTIONS.get(kind)
     if is_float(op.src.type):
         function = RMWOp.FADD if kind is DescriptorReduceKind.ADD else None
-    elif _is_unsigned(op.desc.type.element_type):
+    elif is_unsigned(op.desc.type.element_type):
         function = _UNSIGNED.get(kind, function)
     if function is None:
         raise PassError(op, f"no atomic operation does {kind.name.lower()} on {op.src.type}")

@@ -20,8 +20,9 @@ from shared_kernels import matmul  # pyright: ignore[reportMissingImports]
 from tritonx.backends.amd.dot import choose, type_name
 from tritonx.backends.amd.targets import PROCESSORS
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.dialects.gpu_layout import LocalDotOp
 from tritonx.dialects.tile import DotOp
-from tritonx.ir.types import shape_of
+from tritonx.ir.types import shape_of, type_of
 from tritonx.layouts.lookup import linear_layout
 
 Compile = Callable[..., Any]
@@ -77,16 +78,17 @@ def test_elements_lie_where_the_instruction_has_them(
     shapes = (((m, depth), dtype), ((depth, n), dtype), ((m, n), RESULTS.get(dtype, np.float32)))
     arrays = [np.zeros(*each) for each in shapes]
     made = compiled(target, matmul, arrays, {"M": m, "N": n, "K": depth}, num_warps=num_warps, until="ttgir")
-    dot = next(op for op in made.stages["ttgir"].walk() if isinstance(op, DotOp))
+    dot = next(op for op in made.stages["ttgir"].walk() if isinstance(op, DotOp | LocalDotOp))
+    types = dot.operand_types if isinstance(dot, LocalDotOp) else (type_of(dot.a), type_of(dot.b))
     encoding: Any = encoding_of(dot.c.type)
     turned = encoding.is_transposed
-    first, second = (dot.b, dot.a) if turned else (dot.a, dot.b)
+    first, second = reversed(types) if turned else types
     for wave in range(num_warps):
         result = Held(dot.c.type, wave, *((1, 0) if turned else (0, 1)))
-        left = Held(first.type, wave, *((1, 0) if turned else (0, 1)))
-        right = Held(second.type, wave, *((0, 1) if turned else (1, 0)))
+        left = Held(first, wave, *((1, 0) if turned else (0, 1)))
+        right = Held(second, wave, *((0, 1) if turned else (1, 0)))
         held = len(left.row(0))
-        names = (type_name(first.type), type_name(second.type))
+        names = (type_name(first), type_name(second))
         instruction = choose(PROCESSORS[target], encoding, names, held, dot)
         unit = unit_of(target, instruction.symbol, dtype)
         assert (instruction.per_lane, len(instruction.offsets)) == (unit.per_lane, unit.results)

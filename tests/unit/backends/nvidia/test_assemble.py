@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tritonx.backends.nvidia.assemble import assemble
+from tritonx.backends.nvidia import assemble as assembler
 from tritonx.backends.nvidia.targets import CAPABILITIES
 
 PTX = ".entry kernel()\n.reqntid 512, 1, 1\n{\n}\n"
@@ -29,6 +29,6 @@ def test_code_stands_where_it_cannot_be_denser(tmp_path: Path, monkeypatch: pyte
     stand_in = tmp_path / "ptxas"
     stand_in.write_text(STAND_IN.format(python=sys.executable))
     os.chmod(stand_in, 0o755)
-    monkeypatch.setenv("TRITONX_PTXAS_PATH", str(stand_in))
-    made = assemble(PTX, CAPABILITIES[90])
+    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    made = assembler.assemble(PTX, CAPABILITIES[90])
     assert (made.cubin, made.registers) == (b"code", 44)

@@ -136,7 +136,8 @@ def test_another_block_is_refused() -> None:
 # CUtensorMapDataType and CUtensorMapSwizzle of cuda.h; 8-bit floats are bytes
 KINDS = {
     "i8": (0, 1), "i16": (1, 2), "i32": (3, 4), "i64": (5, 8), "f16": (6, 2), "f32": (7, 4), "f64": (8, 8),
-    "bf16": (9, 2), "f8E4M3FN": (0, 1), "f8E5M2": (0, 1),
+    "bf16": (9, 2), "f8E4M3FN": (0, 1), "f8E5M2": (0, 1), "si8": (0, 1), "ui8": (0, 1), "si16": (1, 2), "ui16": (1, 2),
+    "si32": (3, 4), "ui32": (2, 4), "si64": (5, 8), "ui64": (4, 8),
 }  # fmt: skip
 
 

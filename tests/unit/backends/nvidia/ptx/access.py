@@ -117,23 +117,41 @@ class Memory:
         self.store_bytes(i, address, content, self.t.mask)
 
     def atomic(self, i: Instruction) -> None:
-        """Threads come one after the other, in any order. What is said of order and scope is said truly by that."""
+        """Threads come one after the other, in any order. What is said of order and scope is said truly by that. Each
+        element of a vector or a pair is atomic by itself."""
         returns = i.opcode == "atom"
         address = i.operands[1 if returns else 0]
         assert isinstance(address, Address)
         operation = next(m for m in i.modifiers if m in OPERATIONS)
-        dtype, width = TYPES[i.type]
-        given = [self.t.read(o, i.type) for o in i.operands[2 if returns else 1 :]]
-        old = np.zeros(self.t.count, dtype)
+        dtype, width = TYPES[i.type.removesuffix("x2")]
+        given = [self.elements(o, i.type) for o in i.operands[2 if returns else 1 :]]
+        count = given[0].shape[1]
+        old = np.zeros((self.t.count, count), dtype)
         for thread in self.t.random.permutation(np.flatnonzero(self.t.mask)):
             alone = np.zeros(self.t.count, bool)
             alone[thread] = True
-            before = self.load_bytes(i, address, width // 8, alone).view(dtype).reshape(-1)[0]
-            after = OPERATIONS[operation](before, *(g[thread] for g in given))
-            self.store_bytes(i, address, np.asarray(after, dtype).reshape(1).view(np.uint8).reshape(1, -1), alone)
+            before = self.load_bytes(i, address, width // 8 * count, alone).view(dtype).reshape(-1)
+            after = [OPERATIONS[operation](x, *(g[thread, n] for g in given)) for n, x in enumerate(before)]
+            self.store_bytes(i, address, np.asarray(after, dtype).view(np.uint8).reshape(1, -1), alone)
             old[thread] = before
         if returns:
-            self.t.write(i.operands[0], i.type, old)
+            target = i.operands[0]
+            parts = target.parts if isinstance(target, Vector) else (target,)
+            for number, part in enumerate(parts):
+                if i.type.endswith("x2"):
+                    pair = np.ascontiguousarray(old[:, 2 * number : 2 * number + 2]).view(np.uint32)[:, 0]
+                    self.t.write(part, "b32", pair)
+                else:
+                    self.t.write(part, i.type, old[:, number])
+
+    def elements(self, operand: Any, kind: str) -> Array:
+        """threads × elements of a register or of a vector of them, each with one element or with a pair."""
+        parts = operand.parts if isinstance(operand, Vector) else (operand,)
+        if kind.endswith("x2"):
+            dtype = TYPES[kind.removesuffix("x2")][0]
+            words = np.stack([self.t.bits(p, 32) for p in parts], 1)
+            return np.ascontiguousarray(words.astype(np.uint32)).view(dtype)
+        return np.stack([self.t.read(p, kind) for p in parts], 1)
 
     # ---- cp.async
 
