@@ -50,6 +50,8 @@ class NvidiaBackend(Backend):
 
     def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
         options = super().parse_options(target, given)
+        if target.warp_size != 32:
+            raise ValueError(f"a warp of {target} has 32 threads, the target says {target.warp_size}")
         if options.num_warps > 32:
             raise ValueError(f"num_warps is at most 32 (1024 threads), got {options.num_warps}")
         if options.num_ctas > 16 or options.num_ctas & (options.num_ctas - 1):

@@ -8,6 +8,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+from tritonx.backends.api import Target
 from tritonx.backends.nvidia import BACKEND
 from tritonx.backends.nvidia.assemble import find_ptxas
 from tritonx.runtime.errors import PTXASError
@@ -86,3 +87,9 @@ def test_fp64_functions_come_from_the_device_library(compiler: Any) -> None:
     made = compiler(exponential, "90", {"x_ptr": "*fp64"}, {"N": 128})
     assert made.metadata["spills"] == 0
     assert ".extern .func" not in made.ptx
+
+
+def test_a_target_of_other_warps_is_refused() -> None:
+    """Code for it would leave most of the threads without elements, or two with the same."""
+    with pytest.raises(ValueError, match="a warp of cuda:90 has 32 threads, the target says 1"):
+        BACKEND.parse_options(Target("cuda", 90), {})
