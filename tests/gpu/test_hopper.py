@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import tritonx
-from tests.peer.described_blocks import LAUNCHES, Launch, launches, same
+from tests.peer.described_blocks import DTYPES, LAUNCHES, Launch, combined, launches, same
 from tritonx.runtime.arrays import to_device
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 
@@ -33,8 +33,6 @@ SEED = int(os.environ["TRITONX_SEED"])
 
 TRITON_FAILS = {"persistent_specialized"}
 """Its warp specialisation does not manage a block that is stored through a descriptor."""
-
-DTYPES = {"fp16": "float16", "fp32": "float32", "i8": "int8", "i32": "int32"}
 
 
 def cases() -> dict[str, Any]:
@@ -63,19 +61,12 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def dtype_of(name: str) -> Any:
-    import ml_dtypes
-
-    extra = {"bf16": ml_dtypes.bfloat16, "fp8e4nv": ml_dtypes.float8_e4m3fn, "fp8e5": ml_dtypes.float8_e5m2}
-    return np.dtype(extra.get(name) or DTYPES[name])
-
-
 def drawn(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
     """Values whose products the tensor cores take as they are: of f32 they read the bits of tf32, and sums of f8 are
     exact there to 13 bits below the largest term only, so whole numbers.
     """
-    kind = dtype_of(dtype)
-    if kind.kind == "i" or dtype.startswith("fp8"):
+    kind = np.dtype(DTYPES[dtype])
+    if kind.kind in "iu" or dtype.startswith("fp8"):
         return rng.integers(-8, 8, shape).astype(kind)
     values = rng.standard_normal(shape, dtype=np.float32)
     if dtype == "fp32":
@@ -119,7 +110,7 @@ def close(got: Any, expected: Any, dtype: str, depth: int) -> None:
 
 
 def poisoned(shape: tuple[int, ...], dtype: str) -> Any:
-    return np.full(shape, 77 if dtype == "i32" else np.nan, dtype_of(dtype))
+    return np.full(shape, 77 if dtype == "i32" else np.nan, np.dtype(DTYPES[dtype]))
 
 
 def element(type_: str) -> str:
@@ -250,18 +241,6 @@ def corner(rank: int, x: int, y: int) -> tuple[int, ...]:
             return x, 2, y * 4, 0
         case _:
             return x, 0, y * 2, 4, 0
-
-
-def combined(kind: str, old: Any, new: Any) -> Any:
-    match kind:
-        case "add":
-            return old + new
-        case "max":
-            return np.maximum(old, new)
-        case "xor":
-            return old ^ new
-        case _:
-            return new
 
 
 def run_copy(case: Any, kernel: Any, rng: np.random.Generator) -> None:

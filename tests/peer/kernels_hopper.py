@@ -188,15 +188,7 @@ def copy_blocks(source, target, RANK: tl.constexpr, KIND: tl.constexpr):
         at = [tl.program_id(0), 2, tl.program_id(1) * 4, 0]
     else:
         at = [tl.program_id(0), 0, tl.program_id(1) * 2, 4, 0]
-    block = source.load(at)
-    if KIND == "store":
-        target.store(at, block)
-    elif KIND == "add":
-        target.atomic_add(at, block)
-    elif KIND == "max":
-        target.atomic_max(at, block)
-    else:
-        target.atomic_xor(at, block)
+    combine(target, at, source.load(at), KIND)
 
 
 @triton.jit

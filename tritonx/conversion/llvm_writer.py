@@ -77,8 +77,7 @@ class Writer:
 
     def inst(self, text: str) -> str:
         """Write ``%new = text`` and return the name."""
-        self._counter += 1
-        name = f"%v{self._counter}"
+        name = self.name()
         self.lines.append(f"  {name} = {text}")
         return name
 

@@ -84,7 +84,7 @@ def assemble(
     if dense is not None:
         try:
             again = _assemble(dense, capability, options, line_info, foreign)
-        except PTXASError:  # C7602: a wgmma needs more registers at once than a thread would have
+        except PTXASError:  # C7602: an instruction needs more registers at once than a thread would have
             return made
         return made if again.spills or again.local > made.local else again
     return made

@@ -57,6 +57,19 @@ def _to_words(f: FunctionEmitter, access: Access, value: str, word: int, count: 
     return words
 
 
+def _registers(first: int, count: int) -> str:
+    """The operands of an assembly text from number ``first`` on, as PTX writes ``count`` registers."""
+    names = ", ".join(f"${i}" for i in range(first, first + count))
+    return names if count == 1 else f"{{{names}}}"
+
+
+def _asm(f: FunctionEmitter, text: str, constraints: str, operands: list[str], register: int, count: int) -> list[str]:
+    """Assembly that gives ``count`` integers of ``register`` bits."""
+    result = f"i{register}" if count == 1 else "{ " + ", ".join([f"i{register}"] * count) + " }"
+    called = f.inst(f'call {result} asm sideeffect "{text}", "{constraints}"({", ".join(operands)})')
+    return [called] if count == 1 else [f.inst(f"extractvalue {result} {called}, {i}") for i in range(count)]
+
+
 def _from_words(f: FunctionEmitter, access: Access, words: list[str], word: int) -> str:
     if word == 8:
         words = [f.inst(f"trunc i16 {w} to i8") for w in words]
@@ -192,9 +205,7 @@ class NvidiaMemory:
         if not access.volatile:
             modifiers += hints(access, _LOAD_CACHE, CacheModifier.CA)
         vector = f".v{count}" if count > 1 else ""
-        names = ", ".join(f"${i}" for i in range(count))
-        names = f"{{{names}}}" if count > 1 else names
-        instruction = f"ld{modifiers}{vector}.b{word} {names}, [${{{count}}}+0];".replace(f"${{{count}}}", f"${count}")
+        instruction = f"ld{modifiers}{vector}.b{word} {_registers(0, count)}, [${count}+0];"
         constraints = ",".join([f"={letter}"] * count + ["l"])
         operands = [f"ptr addrspace(1) {pointer}"]
         if mask is not None:
@@ -211,10 +222,7 @@ class NvidiaMemory:
                 operands += [f"i{register} {r}" for r in rest]
             # An output that is written before the address is read must not share its register.
             constraints = constraints.replace(f"={letter}", f"=&{letter}")
-        result = f"i{register}" if count == 1 else "{ " + ", ".join([f"i{register}"] * count) + " }"
-        called = f.inst(f'call {result} asm sideeffect "{instruction}", "{constraints}"({", ".join(operands)})')
-        words = [called] if count == 1 else [f.inst(f"extractvalue {result} {called}, {i}") for i in range(count)]
-        return _from_words(f, access, words, word)
+        return _from_words(f, access, _asm(f, instruction, constraints, operands, register, count), word)
 
     def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None:
         if mask is None and _plain(access):
@@ -225,14 +233,12 @@ class NvidiaMemory:
         words = _to_words(f, access, value, word, count)
         modifiers = ".global" + hints(access, _STORE_CACHE, CacheModifier.WB)
         vector = f".v{count}" if count > 1 else ""
-        names = ", ".join(f"${i + 1}" for i in range(count))
-        names = f"{{{names}}}" if count > 1 else names
         guard = f"@${count + 1} " if mask is not None else ""
         constraints = ",".join(["l"] + [_letter(word)] * count + (["b"] if mask is not None else []))
         operands = [f"ptr addrspace(1) {pointer}", *(f"i{register} {w}" for w in words)]
         if mask is not None:
             operands.append(f"i1 {mask}")
-        text = f"{guard}st{modifiers}{vector}.b{word} [$0+0], {names};"
+        text = f"{guard}st{modifiers}{vector}.b{word} [$0+0], {_registers(1, count)};"
         f.line(f'call void asm sideeffect "{text}", "{constraints},~{{memory}}"({", ".join(operands)})')
 
     def atomic_width(self, kind: int, elem: str) -> int:
@@ -270,21 +276,16 @@ class NvidiaMemory:
         if access.width > 1 and bits(elem) < 32:
             suffix += "x2"
         words = _to_words(f, access, value, word, count)
-        old, new = (", ".join(f"${i}" for i in range(first, first + count)) for first in (0, count + 1))
-        if count > 1:
-            old, new = f"{{{old}}}", f"{{{new}}}"
         guard, operands = ("", []) if mask is None else (f"@${2 * count + 1} ", [f"i1 {mask}"])
         order = f"{_SEM[MemSemantic(sem)]}.{_SCOPE[MemSyncScope(scope)]}"
+        old, new = _registers(0, count), _registers(count + 1, count)
         text = f"{guard}atom.global.{order}.{suffix} {old}, [${count}+0], {new};"
         letter = _letter(word)
         constraints = ",".join(
             [f"={letter}"] * count + ["l"] + [letter] * count + ["b"] * len(operands) + ["~{memory}"]
         )
-        arguments = ", ".join([f"ptr addrspace(1) {pointer}", *(f"i{word} {w}" for w in words), *operands])
-        result = f"i{word}" if count == 1 else "{ " + ", ".join([f"i{word}"] * count) + " }"
-        called = f.inst(f'call {result} asm sideeffect "{text}", "{constraints}"({arguments})')
-        parts = [called] if count == 1 else [f.inst(f"extractvalue {result} {called}, {i}") for i in range(count)]
-        return _from_words(f, access, parts, word)
+        arguments = [f"ptr addrspace(1) {pointer}", *(f"i{word} {w}" for w in words), *operands]
+        return _from_words(f, access, _asm(f, text, constraints, arguments, word, count), word)
 
     def compare_and_swap(
         self,

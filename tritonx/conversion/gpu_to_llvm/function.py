@@ -59,9 +59,7 @@ class FunctionEmitter(Writer):
     # ---- text
 
     def inst(self, text: str) -> str:
-        self._counter += 1
-        name = f"%v{self._counter}"
-        self.lines.append(f"  {name} = {text}")
+        name = super().inst(text)
         if len(self.lines) > self.budget.limit:
             raise self.budget.exceeded(len(self.lines))
         return name

@@ -20,6 +20,7 @@ from tritonx.conversion.gpu_to_llvm.partitions import Partitions
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.launch_shape import check_launch_shape
 from tritonx.conversion.llvm_writer import Module
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import MemDescType
@@ -54,13 +55,7 @@ class ModuleEmitter(Module):
         self.functions: dict[str, Any] = {
             op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tile.FuncOp)
         }
-        blocks = self._attribute("ttg.num-ctas") or options.num_ctas
-        if blocks != options.num_ctas:
-            raise PassError(
-                module,
-                f"the module says ttg.num-ctas = {blocks}, the compile options num_ctas = {options.num_ctas}",
-                f"compile with num_ctas={blocks}",
-            )
+        check_launch_shape(module, num_ctas=options.num_ctas)
         own = self._attribute("ttg.num-warps") or options.num_warps
         self.num_warps = self._attribute("ttg.total-num-warps") or own
         # Warps of other groups (partitions) run beside the kernel's own, which then have a barrier of their own.

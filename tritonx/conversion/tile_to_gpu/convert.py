@@ -10,11 +10,11 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
 from tritonx.analysis.axis_info import analyze_axes
+from tritonx.conversion.launch_shape import check_launch_shape
 from tritonx.conversion.tile_to_gpu.solve import solve
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.conversion.tile_to_gpu.write import write
 from tritonx.dialects import tile
-from tritonx.ir.failure import PassError
 from tritonx.ir.types import i32
 
 
@@ -45,21 +45,9 @@ class AssignLayouts(ModulePass):
         shape = {"num_warps": own.num_warps, "num_ctas": own.num_ctas}
         return ArgSpec(self.name, {"target": (own.name,), **{k: (v,) for k, v in (shape | dict(own.options)).items()}})
 
-    def _check_launch_shape(self, module: ModuleOp) -> None:
-        """What a module says already about the launch is what it is compiled for."""
-        for name, wanted in (("ttg.num-warps", self.target.num_warps), ("ttg.num-ctas", self.target.num_ctas)):
-            found = module.attributes.get(name)
-            if isinstance(found, IntegerAttr) and found.value.data != wanted:
-                option = name.removeprefix("ttg.").replace("-", "_")
-                raise PassError(
-                    module,
-                    f"the module says {name} = {found.value.data}, the compile options {option} = {wanted}",
-                    f"compile with {option}={found.value.data}",
-                )
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = self.target
-        self._check_launch_shape(op)
+        check_launch_shape(op, num_warps=target.num_warps, num_ctas=target.num_ctas)
         facts = analyze_axes(op)
         functions = [
             function for function in op.ops if isinstance(function, tile.FuncOp) and function.body.blocks.first

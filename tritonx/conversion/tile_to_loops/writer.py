@@ -34,11 +34,8 @@ class LoopWriter(Writer):
     # ---- instructions
 
     def inst(self, text: str) -> str:
-        self._counter += 1
         self.cost += self.trips
-        name = f"%v{self._counter}"
-        self.lines.append(f"  {name} = {text}")
-        return name
+        return super().inst(text)
 
     def alloca(self, expression: str) -> str:
         """A stack slot made once, at the function's entry."""
