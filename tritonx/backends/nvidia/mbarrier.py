@@ -37,7 +37,7 @@ def assembly(f: FunctionEmitter, text: str, constraints: str = "", operands: str
 
 def shared_address(f: FunctionEmitter, value: SSAValue) -> str:
     """The operand that is the address of a buffer which nothing swizzles."""
-    return f"ptr addrspace(3) {f.memory[value].pointer}"
+    return f"ptr addrspace(3) {f.view(value).pointer}"
 
 
 def in_first_thread(f: FunctionEmitter, predicate: SSAValue | None = None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tritonx.conversion.gpu_to_llvm.indices import apply_layout
-from tritonx.conversion.gpu_to_llvm.transfer import Place, SharedRegisters
+from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.dialects import gpu_layout
 from tritonx.layouts import MatrixAccess, matrix_transfers
@@ -19,18 +19,19 @@ if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.values import SharedView
 
 
-def access_for(f: FunctionEmitter, registers: Any, memory: Any, elem: str, place: Place) -> MatrixAccess | None:
+def access_for(f: FunctionEmitter, registers: Any, memory: Any, elem: str, view: SharedView) -> MatrixAccess | None:
     """The matrix transfers between a tile and a buffer, transposed or not; None where neither fits."""
     from tritonx.conversion.gpu_to_llvm.shared import placement
 
-    if place.padding or elem == "i1":
+    if view.padding or elem == "i1":
         return None
     return matrix_transfers(placement(f, registers, memory), bits(elem))
 
 
-def row_addresses(f: FunctionEmitter, place: Place, elem: str, access: MatrixAccess) -> list[str]:
+def row_addresses(f: FunctionEmitter, view: SharedView, elem: str, access: MatrixAccess) -> list[str]:
     """For each transfer the address of the row that this lane passes."""
     memory = elem
     f.threads.touch()
@@ -38,32 +39,32 @@ def row_addresses(f: FunctionEmitter, place: Place, elem: str, access: MatrixAcc
         thread, reach = apply_layout(f, access.rows, OFFSET)
     out: list[str] = []
     for transfer in access.transfers:
-        constant = transfer.offset ^ place.start
+        constant = transfer.offset ^ view.start
         if thread == "0":
             index = str(constant)
         elif reach & constant:
             with f.in_prologue():
                 index = f.inst(f"xor i32 {thread}, {constant}")
         else:
-            base = f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {place.pointer}, i32 {thread}")
+            base = f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {view.pointer}, i32 {thread}")
             out.append(
                 f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {base}, i32 {constant}")
                 if constant
                 else base
             )
             continue
-        out.append(f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {place.pointer}, i32 {index}"))
+        out.append(f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {view.pointer}, i32 {index}"))
     return out
 
 
 class MatrixLoads(SharedRegisters):
     """A tile that ldmatrix loads."""
 
-    def __init__(self, f: FunctionEmitter, place: Place, elem: str, access: MatrixAccess) -> None:
+    def __init__(self, f: FunctionEmitter, view: SharedView, elem: str, access: MatrixAccess) -> None:
         super().__init__(f, elem, access.repeats)
         self._source = {
             r: (transfer, address)
-            for transfer, address in zip(access.transfers, row_addresses(f, place, elem, access), strict=True)
+            for transfer, address in zip(access.transfers, row_addresses(f, view, elem, access), strict=True)
             for matrix in transfer.matrices
             for r in matrix
         }
@@ -90,9 +91,9 @@ class MatrixLoads(SharedRegisters):
 
 def matrix_loads(f: FunctionEmitter, type_: Any, memory: SSAValue) -> MatrixLoads | None:
     """A tile of ``type_`` from a buffer by ldmatrix; None where it does not fit."""
-    elem, place = llvm_type(type_), f.memory[memory]
-    access = access_for(f, type_, memory.type, elem, place)
-    return None if access is None else MatrixLoads(f, place, elem, access)
+    elem, view = llvm_type(type_), f.view(memory)
+    access = access_for(f, type_, memory.type, elem, view)
+    return None if access is None else MatrixLoads(f, view, elem, access)
 
 
 def matrix_store(f: FunctionEmitter, capability: int, op: Any) -> bool:
@@ -102,7 +103,7 @@ def matrix_store(f: FunctionEmitter, capability: int, op: Any) -> bool:
     source: SSAValue = op.operands[0]
     memory: SSAValue = op.results[0] if isinstance(op, gpu_layout.LocalAllocOp) else op.dst
     value = f.get(source)
-    access = access_for(f, source.type, memory.type, value.elem, f.memory[memory])
+    access = access_for(f, source.type, memory.type, value.elem, f.view(memory))
     if access is None or bits(value.elem) > 16:
         return False
     per = 32 // bits(value.elem)
@@ -114,7 +115,7 @@ def matrix_store(f: FunctionEmitter, capability: int, op: Any) -> bool:
         ["ptr addrspace(3)", *["i32"] * count],
     )
     names = f.scalars(value)
-    for transfer, address in zip(access.transfers, row_addresses(f, f.memory[memory], value.elem, access), strict=True):
+    for transfer, address in zip(access.transfers, row_addresses(f, f.view(memory), value.elem, access), strict=True):
         words: list[str] = []
         for registers in transfer.matrices:
             vector = f.pack(value.elem, [names[r] for r in registers])

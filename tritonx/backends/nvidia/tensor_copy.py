@@ -66,8 +66,8 @@ def boxes(f: FunctionEmitter, op: Any, memory: SSAValue) -> list[tuple[str, str,
     """For each box that a warp issues: the i1 that holds in the lane that does, its address, its coordinates from the
     innermost dim on."""
     steps = steps_of(op, memory.type)
-    place = f.memory[memory]
-    if place.start or place.padding:
+    view = f.view(memory)
+    if view.start or view.padding:
         raise PassError(op, "a window of a buffer cannot be copied by boxes")
     coordinates = [f.scalar(v) for v in op.coord]
     # A descriptor may have leading dims of one element that the memory has not.
@@ -89,7 +89,7 @@ def boxes(f: FunctionEmitter, op: Any, memory: SSAValue) -> list[tuple[str, str,
     out: list[tuple[str, str, list[str]]] = []
     for rest in range(1 << len(steps) - shared):
         more = [step for bit, step in enumerate(steps[shared:]) if rest >> bit & 1]
-        at = place.pointer
+        at = view.pointer
         if offset != "0":
             at = f.inst(f"getelementptr i8, ptr addrspace(3) {at}, i32 {offset}")
         if nbytes := sum(step.nbytes for step in more):

@@ -249,7 +249,7 @@ def wait(op: WarpGroupDotWaitOp, f: FunctionEmitter) -> None:
     made = iter(waited(f, op.pendings.value.data, [f.get(v) for v in values]))
     for given, result in zip(op.inputs, op.outputs, strict=True):
         if isinstance(given.type, MemDescType):
-            f.memory[result] = f.memory[given]
+            f.set(result, f.view(given))
         else:
             f.set(result, next(made))
 

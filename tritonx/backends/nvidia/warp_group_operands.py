@@ -75,7 +75,7 @@ class InMemory:
         """The byte at which the element of ``row`` (of A, or column of B) and ``k`` lies in the buffer."""
         inverse = memory_layout(self.type).pseudo_inverse()
         where = dict(zip(inverse.in_dims, (row, k) if self.k == 1 else (k, row), strict=True))
-        start = self.f.memory[self.value].start
+        start = self.f.view(self.value).start
         return (inverse.coordinate(inverse.apply_packed(where), OFFSET) ^ start) * self.nbytes
 
     def _distance(self, row: int, k: int) -> int:
@@ -99,11 +99,12 @@ class InMemory:
     def base(self) -> str:
         """The descriptor of the operand's first element, for this warp group (i64)."""
         f = self.f
-        if f.memory[self.value].padding:
+        view = f.view(self.value)
+        if view.padding:
             raise PassError(self.op, "a warp group reads no padded memory")
         leading, stride = (n >> 4 for n in self.strides)
         fields = _SWIZZLE[self.encoding.swizzling_byte_width] << 62 | stride << 32 | leading << 16
-        pointer = f.memory[self.value].pointer
+        pointer = view.pointer
         moved = apply_columns(f, {WARP: [0, 0, *(self._distance(row, 0) for row in self.groups)]})
 
         def make() -> str:

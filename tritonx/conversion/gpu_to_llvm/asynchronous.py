@@ -41,7 +41,7 @@ def copy(op: Any, f: FunctionEmitter) -> None:
     direct = nbytes in (4, 8, 16) and (other is None or is_zero(other))
     single = plan.access if together else narrowed(plan.access)
     owner = f.threads.indices(f.layout(op.src.type)).owner_in_block
-    for one, address in zip(access.accesses, addresses(f, f.memory[op.result], elem, access), strict=True):
+    for one, address in zip(access.accesses, addresses(f, f.view(op.result), elem, access), strict=True):
         register = one.registers[0]
         mask = None if masks is None or masks[register] == "true" else masks[register]
         if direct and f.machine.async_copy(f, address, pointers[register], nbytes, mask, plan.access.cache, owner):

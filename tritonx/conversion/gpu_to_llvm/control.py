@@ -9,9 +9,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shared import paddings
-from tritonx.conversion.gpu_to_llvm.transfer import Place
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
-from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.conversion.llvm_text import is_float
 from tritonx.dialects import cf, gpu, gpu_layout, llvm, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType
@@ -68,7 +67,7 @@ def types_of(values: Any) -> list[Attribute]:
 def bind(f: FunctionEmitter, values: Any, tiles: list[Tile]) -> None:
     for value, tile_ in zip(values, tiles, strict=True):
         if isinstance(value.type, MemDescType):
-            f.memory[value] = Place(f.scalars(tile_)[0], 0, paddings(value.type))
+            f.set(value, SharedView(f.scalars(tile_)[0], 0, paddings(value.type)))
         else:
             f.set(value, tile_)
 
@@ -80,12 +79,12 @@ def passed_on(f: FunctionEmitter, op: Operation, values: Iterable[SSAValue]) -> 
         if not isinstance(value.type, MemDescType):
             out.append(f.get(value))
             continue
-        place = f.memory[value]
-        if place.start:
+        view = f.view(value)
+        if view.start:
             raise PassError(
                 op, "a window of a buffer is passed to another block", "pass the buffer, take the window there"
             )
-        out.append(Tile.of(llvm_type(value.type), [place.pointer]))
+        out.append(Tile.of(llvm_type(value.type), [view.pointer]))
     return out
 
 

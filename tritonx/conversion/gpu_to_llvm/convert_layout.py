@@ -9,9 +9,9 @@ from xdsl.ir import Operation
 from tritonx.analysis.buffers import conversion_plan
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_layout, thread_coordinate
-from tritonx.conversion.gpu_to_llvm.transfer import Place, load_registers, memory_type, store_registers
+from tritonx.conversion.gpu_to_llvm.transfer import load_registers, memory_type, store_registers
 from tritonx.conversion.gpu_to_llvm.types import bits
-from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.conversion.gpu_to_llvm.words import from_words, through_words, to_words
 from tritonx.dialects import gpu_layout
 from tritonx.layouts.convert import ExchangePlan, NoMove, RegisterMove
@@ -156,7 +156,7 @@ def mapped_lane(f: FunctionEmitter, plan: ShufflePlan, lane_xor: int) -> str:
 
 
 def exchange(op: Any, f: FunctionEmitter, plan: ExchangePlan, value: Tile, count: int) -> Tile:
-    base = Place(f.shared_base(f.scratch_offset(op)))
+    base = SharedView(f.shared_base(f.scratch_offset(op)))
     names = f.scalars(value)
     out: list[str] = ["poison"] * count
     for number, step in enumerate(plan.parts):

@@ -18,7 +18,7 @@ from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.runs import first_registers
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
-from tritonx.conversion.gpu_to_llvm.values import Tile, is_constant
+from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile, Value, is_constant
 from tritonx.conversion.llvm_writer import Writer
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import element_type, is_tensor, shape_of, type_of
@@ -29,7 +29,6 @@ from tritonx.layouts.lookup import linear_layout
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
     from tritonx.conversion.gpu_to_llvm.partitions import Partitions
-    from tritonx.conversion.gpu_to_llvm.transfer import Place
 
 Emit = Callable[[Any, "FunctionEmitter"], None]
 
@@ -47,8 +46,7 @@ class FunctionEmitter(Writer):
         self.symbol = ""
         self.is_kernel = False
         self.allocas = 0
-        self.env: dict[SSAValue, Tile] = {}
-        self.memory: dict[SSAValue, Place] = {}
+        self._values: dict[SSAValue, Value] = {}
         self.labels: dict[Block, str] = {}
         self.edges: dict[Block, list[tuple[str, list[list[str]]]]] = {}
         self.returns: list[tuple[str, list[Tile]]] | None = None
@@ -97,18 +95,30 @@ class FunctionEmitter(Writer):
         """The tile of an operand; where the result of the op that asks has runs of equal elements, a list of scalars
         is that of each run's first.
         """
-        tile = self.env[value]
+        tile = self._tile(value)
         if self.runs is None or tile.prefers_vector or tile.n != len(self.runs):
             return tile
         names = self.scalars(tile)
         return Tile.of(tile.elem, [names[r] for r in self.runs])
 
-    def set(self, value: SSAValue, tile: Tile) -> None:
-        self.env[value] = tile
+    def _tile(self, value: SSAValue) -> Tile:
+        """What registers hold of a value, whatever runs it has."""
+        held = self._values[value]
+        assert isinstance(held, Tile), f"{value.type} is no value of registers"
+        return held
+
+    def view(self, value: SSAValue) -> SharedView:
+        """Where the shared memory is that a memdesc names."""
+        held = self._values[value]
+        assert isinstance(held, SharedView), f"{value.type} is no memory"
+        return held
+
+    def set(self, value: SSAValue, held: Value) -> None:
+        self._values[value] = held
 
     def scalar(self, value: SSAValue) -> str:
         """The one name of a scalar IR value."""
-        return self.scalars(self.env[value])[0]
+        return self.scalars(self._tile(value))[0]
 
     def scalars(self, tile: Tile) -> list[str]:
         """The elements of ``tile`` as names."""
@@ -291,7 +301,7 @@ class FunctionEmitter(Writer):
         self.line(f"ret {struct} {packed}")
 
     def result(self, op: Operation, tile: Tile) -> None:
-        self.env[op.results[0]] = tile
+        self.set(op.results[0], tile)
 
     def elem(self, value: SSAValue) -> str:
         return llvm_type(value.type)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
-from tritonx.conversion.gpu_to_llvm.transfer import Place, SharedRegisters, VectorLoads, store_registers
+from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters, VectorLoads, store_registers
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.conversion.gpu_to_llvm.values import SharedView
 from tritonx.dialects import gpu_layout
 from tritonx.layouts import LinearLayout
 from tritonx.layouts import access as layout_access
@@ -37,27 +39,24 @@ def placement(f: FunctionEmitter, registers: Any, memory: Any) -> LinearLayout:
     return layout_access.placement(f.layout(registers), memory_layout(memory))
 
 
-def place_of(f: FunctionEmitter, value: SSAValue) -> Place:
-    return f.memory[value]
-
-
-def write(f: FunctionEmitter, source: SSAValue, place: Place, memory: Any) -> None:
+def write(f: FunctionEmitter, source: SSAValue, view: SharedView, memory: Any) -> None:
     """Store a tile into a buffer."""
     value = f.get(source)
     access = shared_access(placement(f, source.type, memory), bits(value.elem))
-    store_registers(f, place, value.elem, access, f.scalars(value))
+    store_registers(f, view, value.elem, access, f.scalars(value))
 
 
 def local_alloc(op: Any, f: FunctionEmitter) -> None:
     type_ = op.results[0].type
-    f.memory[op.results[0]] = Place(f.shared_base(f.scratch_offset(op)), 0, paddings(type_))
+    view = SharedView(f.shared_base(f.scratch_offset(op)), 0, paddings(type_))
+    f.set(op.results[0], view)
     if op.src is not None and not f.machine.local_store(f, op):
-        write(f, op.src, f.memory[op.results[0]], type_)
+        write(f, op.src, view, type_)
 
 
 def local_store(op: Any, f: FunctionEmitter) -> None:
     if not f.machine.local_store(f, op):
-        write(f, op.src, place_of(f, op.dst), op.dst.type)
+        write(f, op.src, f.view(op.dst), op.dst.type)
 
 
 def registers_of(f: FunctionEmitter, type_: Any, memory: SSAValue) -> SharedRegisters:
@@ -66,7 +65,7 @@ def registers_of(f: FunctionEmitter, type_: Any, memory: SSAValue) -> SharedRegi
     if registers is None:
         elem = llvm_type(type_)
         access = shared_access(placement(f, type_, memory.type), bits(elem))
-        registers = VectorLoads(f, place_of(f, memory), elem, access)
+        registers = VectorLoads(f, f.view(memory), elem, access)
     return registers
 
 
@@ -76,7 +75,7 @@ def local_load(op: Any, f: FunctionEmitter) -> None:
 
 def memdesc_index(op: Any, f: FunctionEmitter) -> None:
     """One of several buffers that lie one after another; in a cluster each block holds its part of every one."""
-    source, result = place_of(f, op.src), op.results[0]
+    source, result = f.view(op.src), op.results[0]
     elements = memory_layout(result.type).in_size(OFFSET)
     elem = llvm_type(result.type.element_type)
     index = f.scalar(op.index)
@@ -84,7 +83,7 @@ def memdesc_index(op: Any, f: FunctionEmitter) -> None:
     if source.padding:
         step = f.inst(f"mul i32 {index}, {padded_extent(elements, source.padding)}")
     pointer = f.inst(f"getelementptr inbounds {elem}, ptr addrspace(3) {source.pointer}, i32 {step}")
-    f.memory[result] = Place(pointer, source.start, source.padding)
+    f.set(result, replace(source, pointer=pointer))
 
 
 def padded_extent(elements: int, padding: tuple[tuple[int, int], ...]) -> int:
@@ -95,16 +94,16 @@ def memdesc_subslice(op: Any, f: FunctionEmitter) -> None:
     """A window at static offsets; the parent's layout stays, so the corner's element offset is XORed to every
     address.
     """
-    source = place_of(f, op.src)
+    source = f.view(op.src)
     inverse = memory_layout(op.src.type).pseudo_inverse()
     corner = dict(zip(inverse.in_dims, op.offsets.get_values(), strict=True))
     start = inverse.coordinate(inverse.apply_packed(corner), OFFSET)
-    f.memory[op.results[0]] = Place(source.pointer, source.start ^ start, source.padding)
+    f.set(op.results[0], replace(source, start=source.start ^ start))
 
 
-def same_place(op: Any, f: FunctionEmitter) -> None:
+def same_memory(op: Any, f: FunctionEmitter) -> None:
     """A view that only renames dims: the type's encoding says how."""
-    f.memory[op.results[0]] = place_of(f, op.operands[0])
+    f.set(op.results[0], f.view(op.operands[0]))
 
 
 def nothing(op: Operation, f: FunctionEmitter) -> None:
@@ -118,7 +117,7 @@ TABLE: dict[type[Operation], Emit] = {
     gpu_layout.LocalDeallocOp: nothing,
     gpu_layout.MemDescIndexOp: memdesc_index,
     gpu_layout.MemDescSubsliceOp: memdesc_subslice,
-    gpu_layout.MemDescTransOp: same_place,
-    gpu_layout.MemDescReshapeOp: same_place,
-    gpu_layout.MemDescReinterpretOp: same_place,
+    gpu_layout.MemDescTransOp: same_memory,
+    gpu_layout.MemDescReshapeOp: same_memory,
+    gpu_layout.MemDescReinterpretOp: same_memory,
 }

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import add_constant, apply_layout
 from tritonx.conversion.gpu_to_llvm.types import bits
-from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.layouts.access import SharedAccess
 from tritonx.layouts.dims import LANE, OFFSET, WARP
 
@@ -19,19 +19,6 @@ from tritonx.layouts.dims import LANE, OFFSET, WARP
 def memory_type(elem: str) -> str:
     """The type of an element in shared memory: an i1 takes a byte."""
     return "i8" if elem == "i1" else elem
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a buffer, or a view into one, begins.
-
-    ``start`` is XORed to every element offset: the corner of a sub-slice in its parent's (possibly swizzled) layout.
-    ``padding`` holds (interval, amount) pairs of a padded layout, in elements.
-    """
-
-    pointer: str
-    start: int = 0
-    padding: tuple[tuple[int, int], ...] = ()
 
 
 def padded(f: FunctionEmitter, index: str, padding: tuple[tuple[int, int], ...]) -> str:
@@ -43,16 +30,16 @@ def padded(f: FunctionEmitter, index: str, padding: tuple[tuple[int, int], ...])
     return total
 
 
-def addresses(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess) -> list[str]:
+def addresses(f: FunctionEmitter, view: SharedView, elem: str, access: SharedAccess) -> list[str]:
     """The address of every access, in order; the thread's part is computed in the entry block.
 
     Of an access's offset the bits that the thread's part can have are XORed to it, and the others added: those become
     part of the instruction, so that there are only as many addresses in registers as there are different first parts.
     """
     memory = memory_type(elem)
-    base = place.pointer
-    if place.padding or place.start:
-        return general_addresses(f, place, memory, access)
+    base = view.pointer
+    if view.padding or view.start:
+        return general_addresses(f, view, memory, access)
     f.threads.touch()
     with f.in_prologue():
         thread, reach = apply_layout(f, access.threads, OFFSET)
@@ -75,25 +62,25 @@ def element_at(f: FunctionEmitter, memory: str, base: str, index: str) -> str:
     return base if index == "0" else f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {base}, i32 {index}")
 
 
-def general_addresses(f: FunctionEmitter, place: Place, memory: str, access: SharedAccess) -> list[str]:
+def general_addresses(f: FunctionEmitter, view: SharedView, memory: str, access: SharedAccess) -> list[str]:
     """As ``addresses`` for a sub-slice or a padded buffer: every index on its own."""
     f.threads.touch()
     indices: list[str] = []
     with f.in_prologue():
         thread, reach = apply_layout(f, access.threads, OFFSET)
         for one in access.accesses:
-            index = add_constant(f, thread, reach, one.offset ^ place.start)
-            indices.append(padded(f, index, place.padding))
+            index = add_constant(f, thread, reach, one.offset ^ view.start)
+            indices.append(padded(f, index, view.padding))
     return [
-        f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {place.pointer}, i32 {index}") for index in indices
+        f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {view.pointer}, i32 {index}") for index in indices
     ]
 
 
-def store_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess, names: list[str]) -> None:
+def store_registers(f: FunctionEmitter, view: SharedView, elem: str, access: SharedAccess, names: list[str]) -> None:
     memory = memory_type(elem)
     align = access.vec * bits(elem) // 8
     type_ = memory if access.vec == 1 else f"<{access.vec} x {memory}>"
-    for one, address in zip(access.accesses, addresses(f, place, elem, access), strict=True):
+    for one, address in zip(access.accesses, addresses(f, view, elem, access), strict=True):
         own = [names[r] for r in one.registers]
         if elem == "i1":
             own = [f.inst(f"zext i1 {x} to i8") for x in own]
@@ -166,29 +153,29 @@ class SharedRegisters(ABC):
 class VectorLoads(SharedRegisters):
     """By the vector accesses of a plan."""
 
-    def __init__(self, f: FunctionEmitter, place: Place, elem: str, access: SharedAccess) -> None:
+    def __init__(self, f: FunctionEmitter, view: SharedView, elem: str, access: SharedAccess) -> None:
         super().__init__(f, elem, access.repeats)
-        self._place, self._access = place, access
+        self._view, self._access = view, access
         memory, vec = memory_type(elem), access.vec
         self._type = memory if vec == 1 else f"<{vec} x {memory}>"
         self._align = vec * bits(elem) // 8
         self._source = {
             r: (one, address)
-            for one, address in zip(access.accesses, addresses(f, place, elem, access), strict=True)
+            for one, address in zip(access.accesses, addresses(f, view, elem, access), strict=True)
             for r in one.registers
         }
 
     def halved(self) -> VectorLoads:
         """The same by accesses of half as many elements."""
-        return VectorLoads(self.f, self._place, self.elem, self._access.halved())
+        return VectorLoads(self.f, self._view, self.elem, self._access.halved())
 
     def moved(self, registers: Sequence[int], elements: str) -> VectorLoads:
         """The loads of ``registers`` alone, so many elements (i32) further on."""
-        pointer = element_at(self.f, memory_type(self.elem), self._place.pointer, elements)
+        pointer = element_at(self.f, memory_type(self.elem), self._view.pointer, elements)
         kept = {self._repeats[r] for r in registers}
         accesses = tuple(one for one in self._access.accesses if kept.issuperset(one.registers))
-        place, access = replace(self._place, pointer=pointer), replace(self._access, accesses=accesses)
-        return VectorLoads(self.f, place, self.elem, access)
+        view, access = replace(self._view, pointer=pointer), replace(self._access, accesses=accesses)
+        return VectorLoads(self.f, view, self.elem, access)
 
     def offset(self, register: int) -> int:
         """Where a register's element is in memory, if the thread's own is 0."""
@@ -198,10 +185,10 @@ class VectorLoads(SharedRegisters):
     def moves_by(self, steps: Sequence[int], registers: Sequence[int]) -> bool:
         """Whether ``registers`` are loaded without others, and adding any of ``steps``, single bits of an offset,
         leads to other registers: none of their places has these bits, nor a thread's part of them."""
-        place, moving = self._place, sum(set(steps))
+        view, moving = self._view, sum(set(steps))
         kept = {self._repeats[r] for r in registers}
         return (
-            not (place.padding or place.start)
+            not (view.padding or view.start)
             and all(step.bit_count() == 1 for step in steps)
             and moving.bit_count() == len(steps)
             and not any(basis & moving for basis in thread_offsets(self._access))
@@ -225,9 +212,9 @@ def thread_offsets(access: SharedAccess) -> list[int]:
     return [layout.coordinate(column, OFFSET) for dim in (LANE, WARP) for column in layout.columns(dim)]
 
 
-def load_registers(f: FunctionEmitter, place: Place, elem: str, access: SharedAccess, out: list[str]) -> None:
+def load_registers(f: FunctionEmitter, view: SharedView, elem: str, access: SharedAccess, out: list[str]) -> None:
     """Fill the registers of ``out`` that the access names, and those that repeat them."""
-    tile = VectorLoads(f, place, elem, access)
+    tile = VectorLoads(f, view, elem, access)
     for one in access.accesses:
         for r in one.registers:
             out[r] = tile[r]

@@ -1,4 +1,6 @@
-"""A thread's share of a tile as LLVM values.
+"""What an SSA value of `ttg` is in the LLVM function: a thread's share of a tile in registers, or memory of the block.
+
+A memdesc is memory (`SharedView`), whatever lies there; everything else is held in registers (`Tile`).
 
 A thread holds ``n`` elements of a tile, numbered by the layout's register index. They are written in one of two forms:
 
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 
 @dataclass(slots=True, eq=False)
@@ -61,6 +64,23 @@ class Tile:
     def prefers_vector(self) -> bool:
         """Whether the original form is the vector."""
         return self.n > 1 and (self.lazy is not None or (self.vector is not None and self.vector_block is None))
+
+
+@dataclass(frozen=True)
+class SharedView:
+    """Where a buffer in shared memory, or a view into one, begins.
+
+    ``start`` is XORed to every element offset: the corner of a sub-slice in its parent's (possibly swizzled) layout.
+    ``padding`` holds (interval, amount) pairs of a padded layout, in elements.
+    """
+
+    pointer: str
+    start: int = 0
+    padding: tuple[tuple[int, int], ...] = ()
+
+
+Value: TypeAlias = Tile | SharedView
+"""What the emitters keep for an SSA value."""
 
 
 def is_constant(name: str) -> bool:
