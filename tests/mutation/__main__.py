@@ -34,6 +34,8 @@ ROOT = Path(__file__).resolve().parents[2]
 UNNOTICED = "survived"
 BATCHES = ((5, 4), (30, 12), (1e9, 1000))
 """At most so many seconds from at most so many files in each pytest for a mutant: most mutants need the first only."""
+FEW = 20
+"""Where fewer tests reach a block, those that reach its file are tried as well."""
 
 
 def main() -> int:
@@ -123,12 +125,15 @@ def attempt(scratch: Path, reach: Reach, folder: str, mutant: Mutant, most: floa
 
 
 def tests_for(reach: Reach, folder: str, path: str, block: str | None) -> list[str]:
-    """The tests that reach the block; for what an import runs, those that reach its file, else its folder."""
-    if block is not None:
-        return reach.ordered([f"{path}:{block}"])
-    of_file = [name for name in reach.names if name.startswith(f"{path}:")]
+    """The tests that reach the block; behind them, or for what an import runs, those that reach its file, else its
+    folder. Of a block that few reach others of its file may know: a memo, or an import, spared them the way."""
+    own = [] if block is None else reach.ordered([f"{path}:{block}"])
+    if len(own) >= FEW and f"{path}:{block}" not in reach.imported:
+        return own
+    of_file = reach.ordered([name for name in reach.names if name.startswith(f"{path}:")])
     near = str(Path(path).parent) if Path(path).parent != Path(folder) else folder
-    return reach.ordered(of_file) or reach.ordered([name for name in reach.names if name.startswith(f"{near}/")])
+    around = of_file or reach.ordered([name for name in reach.names if name.startswith(f"{near}/")])
+    return list(dict.fromkeys([*own, *around]))
 
 
 def batches(reach: Reach, tests: Sequence[str], most: float) -> Iterator[list[str]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 Insert = Callable[[str], int]
 """The number under which a block of this name says that it was reached."""
-PROBE = "_reached"
+PROBE = "_mutation_probes"
 _INNER = (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)
 
 

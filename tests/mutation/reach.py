@@ -36,6 +36,12 @@ if name := os.environ.get("MUTATION_PROBES"):
     with open(name, "r+b") as file:
         hit = mmap.mmap(file.fileno(), {BYTES})
 """
+IMPORT = """
+import contextlib, importlib, sys
+for name in sys.argv[1:]:
+    with contextlib.suppress(Exception):
+        importlib.import_module(name)
+"""
 CASES = """
 
 _outcome = outcome
@@ -60,6 +66,8 @@ class Reach:
     """What ``TRITONX_SEED`` was: other draws of the sampled tests may reach other things."""
     names: dict[str, int] = field(default_factory=dict)
     tests: dict[str, dict[str, Any]] = field(default_factory=dict)
+    imported: set[str] = field(default_factory=set)
+    """The blocks that run when their modules are imported: no test's own, whoever imports them first."""
     complete: dict[str, str] = field(default_factory=dict)
     """Digests by test file."""
 
@@ -71,6 +79,8 @@ class Reach:
             if "names" in record:
                 reach.seed = record["seed"]
                 reach.names = {name: number for number, name in enumerate(record["names"])}
+            elif "imported" in record:
+                reach.imported.update(record["imported"])
             elif "complete" in record:
                 reach.complete[record["complete"]] = record["digest"]
             else:
@@ -129,6 +139,7 @@ def measure(scratch: Path, folders: Sequence[str], files: Sequence[str], reach_p
     put_probes(scratch, folders, reach.names)
     seed = reach.seed or seed
     reach.append({"names": list(reach.names), "seed": seed})
+    reach.append({"imported": imported(scratch, folders, list(reach.names))})
     while missing:
         _one_pytest(scratch, {file: digests[file] for file in missing}, reach_path, seed)
         complete = Reach.read(reach_path).complete
@@ -149,6 +160,19 @@ def put_probes(scratch: Path, folders: Sequence[str], names: dict[str, int]) -> 
     cases = scratch / "tritonx/testing/conformance/isolated.py"
     if cases.exists():
         cases.write_text(cases.read_text() + CASES)
+
+
+def imported(scratch: Path, folders: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Those of ``names`` that importing every module of ``folders`` reaches; ``scratch`` has probes."""
+    paths = [path.relative_to(scratch).with_suffix("") for name in folders for path in (scratch / name).rglob("*.py")]
+    modules = [".".join(path.parts).removesuffix(".__init__") for path in sorted(paths) if path.name != "__main__"]
+    with tempfile.NamedTemporaryFile() as probes:
+        probes.write(bytes(BYTES))
+        probes.flush()
+        environment = {**os.environ, "PYTHONPATH": python_path(scratch), "MUTATION_PROBES": probes.name}
+        subprocess.run([sys.executable, "-c", IMPORT, *modules], cwd=scratch, env=environment, check=True)
+        hit = Path(probes.name).read_bytes()
+    return [name for number, name in enumerate(names) if hit[number]]
 
 
 def _one_pytest(scratch: Path, digests: dict[str, str], reach_path: Path, seed: int) -> None:

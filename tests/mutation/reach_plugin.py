@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import json
 import os
 import shutil
+import sys
 import time
 import zlib
 from collections.abc import Generator, Iterator
@@ -25,7 +27,7 @@ _state: dict[str, Any] = {"file": None, "passed": True}
 @contextlib.contextmanager
 def recorded(test: str) -> Iterator[None]:
     """Write down what is reached within."""
-    from tritonx._reached import hit  # type: ignore[import-not-found]  (only in the copy that has probes)
+    from tritonx._mutation_probes import hit  # type: ignore[import-not-found]  (only in the copy that has probes)
 
     hit[:] = bytes(len(hit))
     start = time.monotonic()
@@ -45,6 +47,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield)
     finish(str(item.location[0]))
     empty_cache()
+    forget()
     _state["passed"] = True
     if item.nodeid.startswith(CASE):
         os.environ["MUTATION_CASES"] = str(Path(__file__).parent)
@@ -81,6 +84,14 @@ def empty_cache() -> None:
     """What one test compiled must not spare the next the way through the compiler."""
     for path in Path(os.environ["TRITONX_CACHE_DIR"]).iterdir():
         shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def forget() -> None:
+    """Nor must what it left in the memos of functions."""
+    for module in [module for name, module in sys.modules.items() if name.startswith("tritonx.")]:
+        for value in list(vars(module).values()):
+            if isinstance(value, functools._lru_cache_wrapper):
+                value.cache_clear()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -147,8 +147,36 @@ def test_a_run_measures_counts_restores_and_goes_on(
     assert {(r["line"], r["verdict"], r["reaching"]) for r in lines} == {
         (2, "killed", 1),
         (6, "survived", 1),
-        (10, "survived", 0),
+        (10, "survived", 1),
     }
     assert {r["test"] for r in lines} == {"test_code.py::test_it", ""}
     assert (plain / "tritonx/code.py").read_text() == source
     assert "tritonx: 2 of 6 noticed (seed 8)" in capsys.readouterr().out
+
+
+def test_what_runs_once_in_a_process_is_every_tests(mutants: Any, tmp_path: Path) -> None:
+    """What an import computes is noticed by tests of its file, what a memo keeps by whoever asks for it."""
+    program = runpy.run_path(str(HERE / "__main__.py"), run_name="mutation")
+    source = "import functools\ndef made(x):\n    return x + 2\nTABLE = made(3)\n"
+    source += "def look():\n    return TABLE\n@functools.cache\ndef kept(x):\n    return x + 4\n"
+    tests = "from tritonx.code import *\ndef test_others():\n    kept(1)\ndef test_table():\n    assert look() == 5\n"
+    tests += "def test_memo():\n    assert kept(1) == 5\n"
+    for folder in ("plain", "probed"):
+        (tmp_path / folder / "tritonx").mkdir(parents=True)
+        (tmp_path / folder / "tritonx/code.py").write_text(source)
+        (tmp_path / folder / "tritonx/__init__.py").write_text("")
+        (tmp_path / folder / "test_code.py").write_text(tests)
+    reach = program["measure"](tmp_path / "probed", ["tritonx"], ["test_code.py"], tmp_path / "reach.jsonl", 5)
+    assert reach.imported == {"tritonx/code.py:.made()#1"}
+    assert {test.rpartition("::")[2] for test in reach.ordered(["tritonx/code.py:.kept()#1"])} == {
+        "test_others",
+        "test_memo",
+    }
+    results = tmp_path / "results.jsonl"
+    program["run"](tmp_path / "plain", reach, "tritonx", 9, 8, 60.0, results)
+    lines = [json.loads(line) for line in results.read_text().splitlines()]
+    assert {(r["line"], r["verdict"], r["test"].rpartition("::")[2]) for r in lines} == {
+        (3, "killed", "test_table"),
+        (4, "killed", "test_table"),
+        (9, "killed", "test_memo"),
+    }
