@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import re
 from typing import Any
@@ -101,6 +102,31 @@ def test_same_meaning(name: str) -> None:
     rng = np.random.default_rng(SEED)
     a, b = (rng.standard_normal(32).astype(np.float32) if "float" in text else rng.bytes(128) for _ in range(2))
     assert run(written, bytes(a), bytes(b)) == run(text, bytes(a), bytes(b)), f"seed {SEED}"
+
+
+SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-45)
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "maximumnum", "minimumnum"])
+@pytest.mark.parametrize(("elem", "dtype"), [("float", np.float32), ("double", np.float64)])
+def test_extrema_of_zeros_and_nans(name: str, elem: str, dtype: Any) -> None:
+    """OpenCL's fmax and fmin, which SPIR-V has for ``maxnum`` and ``minnum``, may return either zero."""
+    a, b = (np.array(column, dtype) for column in zip(*itertools.product(SPECIAL, SPECIAL), strict=True))
+    lines = [
+        f"  %z = call <64 x {elem}> @llvm.{name}.v64f{dtype().itemsize * 8}(<64 x {elem}> %x, <64 x {elem}> %y)",
+        f"declare <64 x {elem}> @llvm.{name}.v64f{dtype().itemsize * 8}(<64 x {elem}>, <64 x {elem}>)",
+    ]
+    written = scalarized(str(llvm.parse_assembly(program(64, elem, lines[0], declarations=lines[1]))))
+    assert "llvm.m" in written and f"@llvm.{name}." not in written
+    got = np.frombuffer(run(written, a.tobytes(), b.tobytes()), dtype)[:64]
+    with np.errstate(invalid="ignore"):
+        number = {"max": np.fmax, "min": np.fmin}[name[:3]](a, b) if name.endswith("num") else None
+        expected = {"max": np.maximum, "min": np.minimum}[name[:3]](a, b) if number is None else number
+    zeros = (a == 0) & (b == 0)
+    negative = (np.signbit(a) & np.signbit(b)) if name.startswith("max") else (np.signbit(a) | np.signbit(b))
+    expected = np.where(zeros, np.where(negative, dtype(-0.0), dtype(0.0)), expected)
+    same = (got == expected) & (np.signbit(got) == np.signbit(expected)) | (np.isnan(got) & np.isnan(expected))
+    assert same.all(), [(x, y, z) for x, y, z, ok in zip(a, b, got, same, strict=True) if not ok]
 
 
 @pytest.mark.parametrize("opcode", ["fadd", "fsub", "fmul", "fdiv"])

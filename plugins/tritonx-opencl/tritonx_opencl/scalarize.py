@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tritonx_opencl import bfloat
+from tritonx_opencl import bfloat, builtin
 from tritonx_opencl.operands import VECTOR, bytes_of, constant_elements, element_of, split, take, typed, vector_of
 
 BINARY = frozenset(
@@ -25,11 +25,11 @@ HEAD = re.compile(rf"(\w+(?: (?:{FLAGS}))*) ?")
 RESULT = re.compile(r"(%\S+) = (.*)")
 METADATA = re.compile(r"(, !\S+ !\S+)+$")
 NAME = re.compile(r'%[\w.$-]+|%"[^"]+"')
-NARROW_INTRINSIC = re.compile(r"@llvm\.\w+(\.\w+)*?(\.v\d+\w+|\.bf16)|@llvm\.(maximum|minimum)\.")
+OWN_INTRINSIC = "|".join(re.escape(name) for name in builtin.WRITTEN)
+NARROW_INTRINSIC = re.compile(rf"@llvm\.\w+(\.\w+)*?(\.v\d+\w+|\.bf16)|@({OWN_INTRINSIC})\.")
 INTRINSIC = re.compile(r"(?:range\(.*?\) )?(<[^>]+>|\w+) @(llvm\.[\w.]+)\((.*)\)(?: #\d+)?")
 INTRINSIC_NAME = re.compile(r"@(llvm\.[\w.]+)")
 SUFFIXES = re.compile(r"(\.(v\d+)?(p\d+|[if]\d+|bf16))+$")
-EXTREMA = {"llvm.maximum": "llvm.maxnum", "llvm.minimum": "llvm.minnum"}
 LEGAL = (2, 4, 8, 16)
 """Extents of SPIR-V's vectors that are powers of two."""
 
@@ -318,16 +318,15 @@ class Function:
         self.each(result, [typed(argument) for argument in split(match[3])], write)
 
     def _call(self, base: str, elem: str, types: Sequence[str], values: Sequence[str]) -> str:
-        """An intrinsic of scalars. The target would take maximum and minimum for OpenCL's, which drop NaNs."""
-        if base in EXTREMA:
-            number = self._call(EXTREMA[base], elem, types, values)
-            unordered = self.new(f"fcmp uno {elem} {values[0]}, {values[1]}")
-            total = self.new(f"fadd {elem} {values[0]}, {values[1]}")
-            return self.new(f"select i1 {unordered}, {elem} {total}, {elem} {number}")
-        short = {"half": "f16", "float": "f32", "double": "f64"}
-        overloads = [short.get(elem, elem)]
-        if base in ("llvm.fptosi.sat", "llvm.fptoui.sat"):
-            overloads.append(short[types[0]])
+        """An intrinsic of scalars."""
+        if (write := builtin.WRITTEN.get(base)) is not None:
+            return write(builtin.Caller(self.new, self._declared_call), elem, types, values)
+        return self._declared_call(base, elem, types, values)
+
+    def _declared_call(self, base: str, elem: str, types: Sequence[str], values: Sequence[str]) -> str:
+        overloads = [builtin.SHORT.get(elem, elem)]
+        if base in builtin.OF_TWO_TYPES:
+            overloads.append(builtin.SHORT[types[0]])
         symbol = ".".join([base, *overloads])
         self.declared.setdefault(symbol, f"declare {elem} @{symbol}({', '.join(types)})")
         return self.new(f"call {elem} @{symbol}({', '.join(f'{t} {v}' for t, v in zip(types, values, strict=True))})")

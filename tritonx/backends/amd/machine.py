@@ -40,6 +40,8 @@ class AmdMachine(Machine):
     messages = debug
     triple = "amdgcn-amd-amdhsa"
     kernel_convention = "amdgpu_kernel"
+    orders_zeros = True
+    """CDNA3 and RDNA3 ISA, V_MIN_F32 and V_MAX_F32: -0.0 is less than +0.0."""
 
     @property
     def warp_size(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]  # derived here

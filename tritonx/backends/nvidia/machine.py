@@ -41,6 +41,8 @@ class NvidiaMachine(Machine):
     shifts_saturate = 32
     """PTX ISA, shl and shr: amounts greater than the width are clamped to it. They have 32 bits: of an amount of 64
     only the lower half is seen."""
+    orders_zeros = True
+    """PTX ISA, min and max: +0.0 > -0.0."""
 
     @property
     def memory(self) -> memory.NvidiaMemory:  # pyright: ignore[reportIncompatibleVariableOverride]  # derived here

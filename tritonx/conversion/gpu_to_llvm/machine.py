@@ -131,6 +131,9 @@ class Machine(ABC):
     """Whether a launch provides `ttg.global_scratch_alloc`'s memory; the kernel's last parameter says where it is."""
     shifts_saturate: int = 0
     """Up to which width of values a shift by the width or more leaves 0, or the sign, as the language says."""
+    orders_zeros: bool = False
+    """Whether the instructions of LLVM's `maxnum` and `minnum` take -0 for less than 0; `maximumnum` is emitted if
+    not."""
 
     @property
     def paired_extrema(self) -> frozenset[str]:

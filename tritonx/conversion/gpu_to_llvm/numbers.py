@@ -13,11 +13,10 @@ class GpuNumbers(Target):
     """LLVM's own float types, with which it computes on every GPU; 8-bit floats, with which nothing does after
     `widen-float8`, as integers of their bits."""
 
-    orders_zeros = True
-
     def __init__(self, machine: Machine, *, fuse: bool) -> None:
         self.fuse = fuse
         self.shifts_saturate = machine.shifts_saturate
+        self.orders_zeros = machine.orders_zeros
 
     def held(self, element: Attribute) -> str:
         return llvm_type(element)

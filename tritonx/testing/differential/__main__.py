@@ -1,7 +1,7 @@
 """``python -m tritonx.testing.differential [device] [-k TEXT] [--seed N]``: every op on every dtype and edge value.
 
 On a backend's device, or as the kernel's Python lines (``python``), against the interpreter. The exit code is 1 where
-any differs."""
+any differs; what a device refuses is listed and counted by itself."""
 
 from __future__ import annotations
 
@@ -31,21 +31,22 @@ def main() -> int:
 
 
 def report(device: str, chosen: Sequence[Group], seed: int) -> int:
-    """Run the groups on a device, print what differs, and count it."""
-    start, wrong, skipped = time.perf_counter(), 0, 0
+    """Run the groups on a device, print what differs or is refused, and count what differs."""
+    start, wrong, refused, skipped = time.perf_counter(), 0, 0, 0
     launch = launcher(device)
     for group in chosen:
         if not supports(device, group.needs):
             skipped += 1
             continue
         for failure in compare_group(group, device, launch, seed):
-            wrong += 1
+            refused += failure.refused
+            wrong += not failure.refused
             print(failure, flush=True)
     count = sum(len(group.operations) for group in chosen)
     seconds = time.perf_counter() - start
     print(
-        f"{device}: {count} ops in {len(chosen)} kernels, {wrong} differ, {skipped} kernels skipped for types that the "
-        f"target lacks, in {seconds:.1f} s (seed {seed})"
+        f"{device}: {count} ops in {len(chosen)} kernels, {wrong} differ, {refused} refused, {skipped} kernels skipped "
+        f"for types that the target lacks, in {seconds:.1f} s (seed {seed})"
     )
     return wrong
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tritonx.interpreter.launch import launch
 from tritonx.testing.conformance.case import Array, Mismatch, Part, compare, is_float
+from tritonx.testing.conformance.isolated import is_refusal
 from tritonx.testing.differential.differences import ignored
 from tritonx.testing.differential.kernels import NAMES, Arguments, arguments, function
 from tritonx.testing.differential.table import Group, Operation
@@ -23,12 +24,13 @@ Launch = Callable[[Any, list[Array]], list[Array]]
 
 @dataclass(frozen=True)
 class Failure:
-    """An op that a device refuses, or whose result is not the interpreter's."""
+    """An op whose result is not the interpreter's, or that a device refuses: by a typed error where ``refused``."""
 
     group: str
     operation: str
     device: str
     what: str
+    refused: bool = False
 
     def __str__(self) -> str:
         return f"{self.operation} of {self.group} on {self.device}: {self.what}"
@@ -53,7 +55,8 @@ def compare_group(group: Group, device: str, launch: Launch, seed: int) -> list[
     except Exception as problem:
         if len(group.operations) == 1:
             words = str(problem).strip().splitlines() or [""]
-            return [Failure(group.name, group.operations[0].name, device, f"{type(problem).__name__}: {words[0]}")]
+            what = f"{type(problem).__name__}: {words[0]}"
+            return [Failure(group.name, group.operations[0].name, device, what, is_refusal(problem))]
         return [f for op in group.operations for f in compare_group(group.only([op]), device, launch, seed)]
     found = [
         difference(operation, device, given.operands, want, have)
