@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.llvm_text import vector
 from tritonx.conversion.scalar.integers import bin_of
+from tritonx.conversion.scalar.literals import literal as scalar_literal
 from tritonx.conversion.tile_to_loops.addresses import evaluate_form, lane_numbers
 from tritonx.conversion.tile_to_loops.constants import dense_elements, literal, splat_constant
 from tritonx.conversion.tile_to_loops.emitter import View, row_major
@@ -33,10 +34,10 @@ def _constant(e: Emitter, op: arith.ConstantOp, value: SSAValue, position: Posit
     assert elements is not None
     element = element_type(value.type)
     ty = memory_type(element)
-    name = f"@tx.tile.{len(elements)}.{abs(hash(tuple(elements)))}.{ty}"
-    body = ", ".join(f"{ty} {literal(x, value.type)}" for x in elements)
-    e.module.global_(name, f"private unnamed_addr constant [{len(elements)} x {ty}] [{body}], align 64")
-    return e.load_view(View(name, element, row_major(shape_of(value.type))), position)
+    body = ", ".join(f"{ty} {scalar_literal(x, element, ty)}" for x in elements)
+    text = f"private unnamed_addr constant [{len(elements)} x {ty}] [{body}], align 64"
+    symbol = e.module.global_(f"@tx.tile{len(e.module.globals)}", text)
+    return e.load_view(View(symbol, element, row_major(shape_of(value.type))), position)
 
 
 def _poison(e: Emitter, op: Operation, value: SSAValue, position: Position) -> Lanes:

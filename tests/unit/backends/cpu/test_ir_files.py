@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import random
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -62,8 +65,7 @@ def same_as_interpreted(text: str, tmp_path: Path, array: Any, *scalars: int) ->
     ours, theirs = array.copy(), array.copy()
     compiled[(1,)](ours, *scalars)
     interpret(parse_module(text), (1,), [theirs, *scalars])
-    assert not np.array_equal(theirs, array)
-    assert np.array_equal(ours, theirs)
+    assert ours.tobytes() == theirs.tobytes() != array.tobytes()
 
 
 @pytest.fixture(autouse=True)
@@ -79,3 +81,50 @@ def test_a_cycle_with_two_entries(tmp_path: Path, n: int, way: int) -> None:
 
 def test_index_is_64_bits_wide(tmp_path: Path) -> None:
     same_as_interpreted(INDEX, tmp_path, np.array([5 << 33], np.int64), 100)
+
+
+LISTS: dict[str, tuple[np.dtype[Any], list[str]]] = {
+    "i1": (np.dtype(np.bool_), ["true", "false"]),
+    "i8": (np.dtype(np.int8), ["-1", "-2", "127", "-128", "0"]),
+    "i16": (np.dtype(np.int16), ["-1", "-2", "32767", "-32768"]),
+    "i32": (np.dtype(np.int32), ["-1", "-2", "2147483647", "7"]),
+    "i64": (np.dtype(np.int64), ["-1", "-2", "9223372036854775807", "2305843009213693951"]),
+    "f16": (np.dtype(np.float16), ["-1.0", "-2.0", "0.5", "-0.0", "6.5504e4"]),
+    "bf16": (np.dtype(ml_dtypes.bfloat16), ["-1.0", "-2.0", "0.5", "-0.0", "0x7F80"]),
+    "f8E5M2": (np.dtype(ml_dtypes.float8_e5m2), ["-1.0", "-2.0", "0.5", "-0.0"]),
+    "f32": (np.dtype(np.float32), ["-1.0", "-2.0", "0x7F800000", "0x7FC00000", "1.0e-40"]),
+    "f64": (np.dtype(np.float64), ["-1.0", "-2.0", "1.0e300", "0x7FF8000000000000"]),
+}
+"""The numbers that lists of each type are drawn from; -1 and -2 have the same hash in Python."""
+
+
+@pytest.mark.parametrize("element", LISTS)
+def test_tiles_that_list_their_elements(element: str, tmp_path: Path) -> None:
+    """Two that differ in -1 and -2 alone, others drawn, one twice, and one that is read along its columns."""
+    dtype, numbers = LISTS[element]
+    rng = random.Random(int(os.environ["TRITONX_SEED"]))
+    first = [rng.choice(numbers) for _ in range(32)]
+    lists = [[numbers[0], *first[1:]], [numbers[1], *first[1:]], [rng.choice(numbers) for _ in range(32)]]
+    tile, pointers = "tensor<4x8x{}>".format, f"tensor<32x!tt.ptr<{element}>>"
+    body = ""
+    for k, values in enumerate([*lists, lists[0]]):
+        rows = ", ".join(f"[{', '.join(values[i : i + 8])}]" for i in range(0, 32, 8))
+        source = f"%t{k} : tensor<8x4x{element}>" if k == 2 else f"%c{k} : {tile(element)}"
+        body += f"""
+  %c{k} = arith.constant dense<[{rows}]> : {tile(element)}
+  %t{k} = tt.trans %c{k} {{order = array<i32: 1, 0>}} : {tile(element)} -> tensor<8x4x{element}>
+  %f{k} = tt.reshape {source} -> tensor<32x{element}>
+  %o{k} = arith.constant dense<{32 * k}> : tensor<32xi32>
+  %j{k} = arith.addi %i, %o{k} : tensor<32xi32>
+  %q{k} = tt.addptr %p, %j{k} : {pointers}, tensor<32xi32>
+  tt.store %q{k}, %f{k} : {pointers}
+"""
+    text = f"""
+tt.func public @f(%x: !tt.ptr<{element}>) {{
+  %i = tt.make_range {{start = 0 : i32, end = 32 : i32}} : tensor<32xi32>
+  %p = tt.splat %x : !tt.ptr<{element}> -> {pointers}
+{body}
+  tt.return
+}}
+"""
+    same_as_interpreted(text, tmp_path, np.full(128, 0, dtype))
