@@ -1,8 +1,8 @@
 """The shared memory that a block has, and who takes how much of it: what every pass asks that would take some.
 
-A pass that may put a tile into shared memory, or must find room for one, has the same three questions: what a block may
-have, what its function takes as it stands, and whether something fits. They are answered here once, by the lifetimes
-and the plan that the allocation goes by.
+A pass that may put a tile into shared memory, or must find room for one, has the same questions: what a block may have,
+what its function takes as it stands, whether something fits, and whether it costs anything: blocks that take more are
+fewer on a processor. They are answered here once, by the lifetimes and the plan that the allocation goes by.
 
 Some of a block's memory is not the allocation's to give: where a kernel has partitions (`ttg.warp_specialize`), what
 its warps hand over to them lies behind everything else.
@@ -10,17 +10,21 @@ its warps hand over to them lies behind everything else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
-from tritonx.analysis.frames import functions_of
+from tritonx.analysis.frames import Bases, functions_of
 from tritonx.analysis.lifetimes import Buffer, buffers_of
-from tritonx.analysis.memory_plan import OverBudget, Plan, align, plan
+from tritonx.analysis.memory_plan import OverBudget, Plan, align, most_alive, plan
+from tritonx.analysis.program_points import ProgramPoints
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import WarpSpecializeOp
 from tritonx.ir.places import source_of
+from tritonx.layouts.convert import SCRATCH_LIMIT
 
 SMALL = 512
 """Bytes up to which a buffer is worth less than a barrier: what the warps of a reduction tell each other."""
@@ -58,6 +62,33 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Room:
+    """What a function, its buffers from `base` on, leaves of a budget; as it stood when that was first asked."""
+
+    function: tile.FuncOp
+    budget: SharedBudget
+    base: int
+
+    @cached_property
+    def frame(self) -> Frame:
+        return self.budget.frame(self.function, self.base)
+
+    @cached_property
+    def _number(self) -> dict[Operation, int]:
+        return ProgramPoints(self.function).number
+
+    def for_exchanges(self, ops: Sequence[Operation]) -> int:
+        """The bytes that `ops` may have, all at the same time, to move tiles between threads: what the block has left
+        beside the others that live between the first of them and the last. Of that no more than a single exchange may
+        have anyway (`SCRATCH_LIMIT`), or than lies idle there because the function takes it elsewhere."""
+        points = [self._number[op] for op in ops]
+        first, last = min(points), max(points)
+        others = [b for b in self.frame.buffers if b.first <= last and first <= b.last and b.op not in ops]
+        taken = self.base + most_alive([replace(b, first=max(b.first, first)) for b in others])
+        return min(max(SCRATCH_LIMIT, self.frame.top - taken), self.budget.limit - taken)
+
+
+@dataclass(frozen=True)
 class SharedBudget:
     """`limit`: the bytes that a block may have, with what a launch must ask for specially, and without what the
     hardware or its driver keeps for itself."""
@@ -78,6 +109,16 @@ class SharedBudget:
             except OverBudget as over:
                 best = over.plan
         return Frame(function, tuple(buffers), best, base, fits=False)
+
+    def rooms(self, module: ModuleOp) -> Iterator[Room]:
+        """What each function of a module leaves, one after another."""
+        functions = functions_of(module)
+        budget, bases = self.within(module), Bases(functions)
+        for function in functions:
+            room = Room(function, budget, bases.of(function))
+            if len(functions) > 1:
+                bases.end(function, room.frame.end)
+            yield room
 
     def fits(self, function: tile.FuncOp) -> bool:
         """Whether a function fits as it stands, by itself."""

@@ -69,7 +69,7 @@ def memory_passes(gpu: GpuTarget) -> tuple[ModulePass, ...]:
     """What any `ttg`, ours or a file's, needs before emission: offsets in local memory and barriers."""
     return (
         WidenFloat8(),
-        ShareBarriers(),
+        ShareBarriers(gpu.shared_memory),
         MakeRoom(gpu.shared_memory),
         FuseOperandLoads(),
         AllocateSharedMemory(gpu.shared_memory),

@@ -82,7 +82,7 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         UseBufferAccesses(),
         DeadCodeElimination(),
         WidenFloat8(),
-        ShareBarriers(),
+        ShareBarriers(gpu.shared_memory),
         MakeRoom(gpu.shared_memory),
         FuseOperandLoads(),
         AllocateSharedMemory(gpu.shared_memory),

@@ -84,7 +84,7 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         AllocateWarpGroups(capability(target).registers),
         BranchSelects(),
         WidenFloat8(),
-        ShareBarriers(matrix_loads=True, matrix_stores=recent),
+        ShareBarriers(gpu.shared_memory, matrix_loads=True, matrix_stores=recent),
         ExchangeByMatrices(loads=True, stores=recent),
         MakeRoom(gpu.shared_memory),
         FuseOperandLoads(),

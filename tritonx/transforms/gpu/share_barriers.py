@@ -16,6 +16,7 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import scratch_size
+from tritonx.analysis.shared_budget import Room, SharedBudget
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import is_per_element
 from tritonx.dialects.effects import EffectList, Kind, Resource, effects_of
@@ -23,7 +24,6 @@ from tritonx.dialects.gpu_layout import ConvertLayoutOp
 from tritonx.ir.edit import move_before
 from tritonx.ir.effects import is_speculatable
 from tritonx.layouts import LinearLayout
-from tritonx.layouts.convert import SCRATCH_LIMIT
 from tritonx.transforms.gpu.exchanges import (
     exchanged_bytes,
     matrix_arrangement,
@@ -38,42 +38,46 @@ class ShareBarriers(ModulePass):
     """Writes groups of conversions through shared memory, in one block and independent of each other, as
     `ttg.local_alloc` and `ttg.local_load`, all stores before the first load, so that one barrier serves them all.
 
-    What a store needs may be computed earlier than it was, where that cannot be told. A group takes at most `limit`
-    bytes. Conversions that are alone, or stay in their warps, are left. For the flags see
-    `exchange-by-matrices`."""
+    What a store needs may be computed earlier than it was, where that cannot be told. A group takes what a block with
+    `shared_memory` bytes has for exchanges (`Room.for_exchanges`). Conversions that are alone, or stay in their warps,
+    are left. For the flags see `exchange-by-matrices`."""
 
     name = "share-barriers"
 
-    limit: int = SCRATCH_LIMIT
+    shared_memory: int = 48 * 1024
     matrix_loads: bool = False
     matrix_stores: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for block in [b for inner in op.walk() for region in inner.regions for b in region.blocks]:
-            for group in _groups(block, self.limit):
-                write_through_buffers([(each, self._arrangement(each)) for each in group])
+        for room in SharedBudget(self.shared_memory).rooms(op):
+            for block in [b for each in room.function.walk() for region in each.regions for b in region.blocks]:
+                for group in _groups(block, room):
+                    write_through_buffers([(each, self._arrangement(each)) for each in group])
 
     def _arrangement(self, op: ConvertLayoutOp) -> LinearLayout:
         return matrix_arrangement(op, self.matrix_loads, self.matrix_stores) or plain_arrangement(op)
 
 
-def _groups(block: Block, limit: int) -> list[list[ConvertLayoutOp]]:
+def _groups(block: Block, room: Room) -> list[list[ConvertLayoutOp]]:
     """Neighbouring conversions whose stores can all stand before the first use of a result."""
     found: list[list[ConvertLayoutOp]] = []
     group: list[ConvertLayoutOp] = []
-    taken = 0
     for op in list(block.ops):
-        if isinstance(op, ConvertLayoutOp) and (size := exchanged_bytes(op)):
-            if group and taken + size <= limit and _gather(group, op):
+        if isinstance(op, ConvertLayoutOp) and exchanged_bytes(op):
+            if group and _fit(room, [*group, op]) and _gather(group, op):
                 group.append(op)
-                taken += size
             else:
                 found.append(group)
-                group, taken = [op], size
+                group = [op]
         elif _synchronises(op):
             found.append(group)
-            group, taken = [], 0
+            group = []
     return [g for g in (*found, group) if len(g) > 1]
+
+
+def _fit(room: Room, group: list[ConvertLayoutOp]) -> bool:
+    """Whether the tiles of all may be in memory at the same time."""
+    return sum(map(exchanged_bytes, group)) <= room.for_exchanges(group)
 
 
 def _synchronises(op: Operation) -> bool:
