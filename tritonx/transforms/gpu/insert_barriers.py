@@ -14,6 +14,10 @@ apart, with what says which warp owns what: another access with the same owners 
 A barrier in a loop that only its first round needs stands in front of the loop. Which those are is tried: if with
 nothing pending in front fewer barriers would be in it, one there is for them all.
 
+A barrier for an op behind products that are under way stands in front of these, if there it is as good: who has issued
+a product, which takes a warp long when its operands are registers, starts the next copy without waiting for the
+others (attention forward of 128 in 8 warps, H200: 1.03 times as fast).
+
 The regions of `ttg.warp_specialize` are run by different threads at the same time. A barrier in one is for its threads
 only and settles what they have done, so what is pending before the regions and meets any of them is settled before they
 start. Between them the program has its mbarriers. When all are over, what each leaves is pending.
@@ -31,7 +35,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.buffers import owned_by_warps
 from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.control_flow import is_concurrent, repeats
-from tritonx.dialects.effects import Kind, Resource, effects_of, resources_of
+from tritonx.dialects.effects import Completion, Kind, Resource, effects_of, resources_of
 from tritonx.ir.edit import erase
 from tritonx.transforms.gpu.forward_flow import ForwardFlow
 from tritonx.transforms.gpu.pending_accesses import Accesses, Pending, accesses_of, waits_of
@@ -70,22 +74,51 @@ class _Inserter(ForwardFlow[Pending]):
         self.inserted: list[Operation] = []
         self.trying = False
         self.memory = PlacedMemory(function)
+        self.straight: list[tuple[Operation, Pending]] = []
+        """The ops that were just walked, with nothing between them that settles, and what was pending before each."""
 
     def after(self, op: Operation, state: Pending) -> Pending:
+        if op.prev_op is None or op.regions:
+            self.straight = []
         if isinstance(op, tile.CallOp):
+            self.straight = []
             return self._call(op, state)
         if (scratch := scratch_of(op)) is not None:
+            self.straight = []
             return self._scratch(op, scratch, state)
         if Resource.THREADS in resources_of(op) and _is_barrier(op):
+            self.straight = []
             return state.settled()
-        accesses = accesses_of(op, self.memory.of)
-        if accesses.need_barrier(state):
-            self._wait_before(op)
-            state = state.settled()
-        state = accesses.added_to(state)
+        if accesses_of(op, self.memory.of).need_barrier(state):
+            at, state = self._earliest(op) or (op, state.settled())
+            self._wait_before(at)
+            self.straight = []
+        if not op.regions:
+            self.straight.append((op, state))
+        return self._behind(op, state)
+
+    def _behind(self, op: Operation, state: Pending) -> Pending:
+        state = accesses_of(op, self.memory.of).added_to(state)
         for completion, for_all in waits_of(op):
             state = state.waited(completion, for_all=for_all)
         return state
+
+    def _earliest(self, op: Operation) -> tuple[Operation, Pending] | None:
+        """The first product under way in front of which a barrier is as good as in front of an op, and what is pending
+        in front of the op then."""
+        for start, (product, state) in enumerate(self.straight):
+            if not _is_under_way(product):
+                continue
+            state = state.settled()
+            for inner, _ in self.straight[start:]:
+                # Behind a wait more is over, which a barrier behind it tells all.
+                if waits_of(inner) or accesses_of(inner, self.memory.of).need_barrier(state):
+                    break
+                state = self._behind(inner, state)
+            else:
+                if not accesses_of(op, self.memory.of).need_barrier(state):
+                    return product, state
+        return None
 
     def before_regions(self, op: Operation, state: Pending) -> Pending:
         if state == state.settled():
@@ -155,6 +188,13 @@ class _Inserter(ForwardFlow[Pending]):
             return replace(pending, owned=pending.owned | {(scratch, owners)})
         # Its own barrier, between writing and reading the scratch, settles what came before.
         return Pending(frozenset({scratch}), frozenset(), pending.late)
+
+
+def _is_under_way(op: Operation) -> bool:
+    """Whether the op starts a product that something else waits for."""
+    return any(
+        effect.kind is Kind.COMMIT and effect.completion is Completion.PRODUCT_GROUP for effect in effects_of(op) or ()
+    )
 
 
 def _is_barrier(op: Operation) -> bool:

@@ -145,12 +145,10 @@ def _places(effect: Effect, op: Operation, where: Where) -> list[Interval]:
 
 def _add(found: Accesses, effect: Effect, interval: Interval) -> None:
     match effect.kind:
+        case Kind.READ | Kind.WRITE if effect.completion in COUNTED:
+            found.late.append((effect.completion, effect.kind, interval))
         case Kind.READ | Kind.ARRIVE | Kind.EXPECT | Kind.WAIT:
             found.reads.append(interval)
-            if effect.kind is Kind.READ and effect.completion in COUNTED:
-                found.late.append((effect.completion, Kind.READ, interval))
-        case Kind.WRITE if effect.completion in COUNTED:
-            found.late.append((effect.completion, Kind.WRITE, interval))
         case Kind.WRITE if effect.completion is Completion.MBARRIER:
             found.told.append(interval)
         case Kind.WRITE:

@@ -7,10 +7,13 @@
 #one = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
 #nv = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
 #smem = #ttg.shared_memory
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 32, 16]}>
 !slots = !ttg.memdesc<2x32x32xf32, #shared, #smem, mutable>
 !slot = !ttg.memdesc<32x32xf32, #shared, #smem, mutable>
 !tile = tensor<32x32xf32, #rows>
 !bar = !ttg.memdesc<1xi64, #one, #smem, mutable>
+!operand = tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>
+!product = tensor<64x32xf32, #mma>
 
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
   // What one partition has pending is nobody's business in the next: each waits for its own threads.
@@ -173,6 +176,64 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %w1 = ttg.async_wait %g1 {num = 0 : i32}
     %y = ttg.local_load %m1 : !slot -> !tile
     tt.return %x, %y : !tile, !tile
+  }
+
+  // Who has issued a product starts the next copy without waiting for the others to issue theirs: the barrier stands
+  // in front of the product. Behind a wait for a product it cannot, since that tells more.
+  // CHECK-LABEL: @under_way
+  // CHECK: scf.for
+  // CHECK-NEXT: ttng.wait_barrier
+  // CHECK-NEXT: ttg.local_barrier
+  // CHECK-NEXT: ttng.warp_group_dot
+  // CHECK-NEXT: ttng.barrier_expect
+  // CHECK-NEXT: ttng.async_tma_copy_global_to_local
+  // CHECK-NEXT: scf.yield
+  // CHECK-LABEL: @waited_for
+  // CHECK: scf.for
+  // CHECK-NEXT: ttng.wait_barrier
+  // CHECK-NEXT: ttng.warp_group_dot
+  // CHECK-NEXT: ttng.warp_group_dot_wait
+  // CHECK-NEXT: ttg.local_barrier
+  // CHECK-NEXT: ttng.barrier_expect
+  // CHECK-NEXT: ttng.async_tma_copy_global_to_local
+  // CHECK-NEXT: scf.yield
+  tt.func public @under_way(%d: !tt.tensordesc<tensor<64x32xf16, #nv>>, %n: i32, %x: !operand, %zero: !product) {
+    %true = arith.constant true
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %m = ttg.local_alloc : () -> !ttg.memdesc<64x32xf16, #nv, #smem, mutable>
+    %k = ttg.local_alloc : () -> !ttg.memdesc<64x32xf16, #nv, #smem, mutable>
+    %b = ttg.local_alloc : () -> !bar
+    ttng.init_barrier %b, 1 : !bar
+    gpu.barrier
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!product) : i32 {
+      ttng.wait_barrier %b, %i : !bar
+      %y = ttng.warp_group_dot %x, %m, %acc {isAsync = true} : !operand * !ttg.memdesc<64x32xf16, #nv, #smem, mutable> -> !product
+      ttng.barrier_expect %b, 4096, %true : !bar
+      ttng.async_tma_copy_global_to_local %d[%i, %c0] %k, %b, %true : !tt.tensordesc<tensor<64x32xf16, #nv>>, !bar -> !ttg.memdesc<64x32xf16, #nv, #smem, mutable>
+      scf.yield %y : !product
+    }
+    tt.return
+  }
+
+  tt.func public @waited_for(%d: !tt.tensordesc<tensor<64x32xf16, #nv>>, %n: i32, %x: !operand, %zero: !product) {
+    %true = arith.constant true
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %m = ttg.local_alloc : () -> !ttg.memdesc<64x32xf16, #nv, #smem, mutable>
+    %k = ttg.local_alloc : () -> !ttg.memdesc<64x32xf16, #nv, #smem, mutable>
+    %b = ttg.local_alloc : () -> !bar
+    ttng.init_barrier %b, 1 : !bar
+    gpu.barrier
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!product) : i32 {
+      ttng.wait_barrier %b, %i : !bar
+      %y = ttng.warp_group_dot %x, %m, %acc {isAsync = true} : !operand * !ttg.memdesc<64x32xf16, #nv, #smem, mutable> -> !product
+      %z = ttng.warp_group_dot_wait %y {pendings = 0 : i32} : !product
+      ttng.barrier_expect %b, 4096, %true : !bar
+      ttng.async_tma_copy_global_to_local %d[%i, %c0] %k, %b, %true : !tt.tensordesc<tensor<64x32xf16, #nv>>, !bar -> !ttg.memdesc<64x32xf16, #nv, #smem, mutable>
+      scf.yield %z : !product
+    }
+    tt.return
   }
 
   // One thread says what the next phase waits for, and issues the copy, for all: none may wait for an earlier phase still.
