@@ -21,7 +21,7 @@ NAMES = {
 }  # fmt: skip
 """The language's names of the types that signatures name shortly."""
 
-DTYPES: dict[str, np.dtype[Any]] = {
+DTYPES: dict[str, np.dtype] = {
     "i1": np.dtype(np.bool_),
     **{t: np.dtype(NAMES[t]) for t in (*INTEGERS, "fp16", "fp32", "fp64")},
     "bf16": np.dtype(ml_dtypes.bfloat16),

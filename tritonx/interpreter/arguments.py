@@ -12,7 +12,7 @@ from tritonx.dialects.tile import FuncOp, TensorDescType
 from tritonx.interpreter.errors import InvalidLaunch
 from tritonx.interpreter.memory import Memory
 from tritonx.interpreter.rounding import round_to
-from tritonx.interpreter.values import UNSIGNED, Descriptor, dtype_of, is_float
+from tritonx.interpreter.values import UNSIGNED, Descriptor, Value, dtype_of, is_float
 from tritonx.ir.types import PointerType
 
 
@@ -26,8 +26,8 @@ def normalise_grid(grid: int | Sequence[int]) -> tuple[int, int, int]:
 
 
 def bind_arguments(
-    kernel: FuncOp, args: Sequence[Any], memory: Memory, names: Sequence[str] | None = None
-) -> list[Any]:
+    kernel: FuncOp, args: Sequence[object], memory: Memory, names: Sequence[str] | None = None
+) -> list[Value]:
     """The values of the kernel's arguments; registers arrays in `memory` under `names`, or the names in the
     locations."""
     types = kernel.function_type.inputs.data
@@ -46,7 +46,7 @@ def _argument_names(kernel: FuncOp) -> list[str]:
     return names
 
 
-def argument_value(arg: Any, type_: Attribute, name: str, memory: Memory) -> Any:
+def argument_value(arg: object, type_: Attribute, name: str, memory: Memory) -> Value:
     """One argument as the kernel sees it."""
     if isinstance(type_, PointerType):
         return _address(arg, name, memory)
@@ -66,13 +66,13 @@ def argument_value(arg: Any, type_: Attribute, name: str, memory: Memory) -> Any
     return np.array(number & ((1 << bits) - 1), dtype=UNSIGNED[dtype]).view(dtype)[()]
 
 
-def _address(arg: Any, name: str, memory: Memory) -> Any:
+def _address(arg: object, name: str, memory: Memory) -> Value:
     if arg is None:
         return np.int64(0)
     if isinstance(arg, int):
         return np.array(arg & ((1 << 64) - 1), dtype=np.uint64).view(np.int64)[()]
     if isinstance(arg, np.ndarray):
-        return np.int64(memory.register(cast(Any, arg), name))
+        return np.int64(memory.register(cast(np.ndarray, arg), name))
     raise InvalidLaunch(f"{name} is a pointer: pass a NumPy array, or an address as an int, got {type(arg).__name__}")
 
 
@@ -83,7 +83,7 @@ def _descriptor(arg: Any, type_: TensorDescType, name: str, memory: Memory) -> D
     if not isinstance(base, np.ndarray):
         raise InvalidLaunch(f"{name} is a tensor descriptor over a NumPy array, got {type(arg).__name__}")
     return Descriptor(
-        base=memory.register(cast(Any, base), name),
+        base=memory.register(cast(np.ndarray, base), name),
         shape=tuple(int(n) for n in arg.shape),
         strides=tuple(int(n) for n in arg.strides),
         block=type_.shape,

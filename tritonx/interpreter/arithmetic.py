@@ -18,14 +18,11 @@ import ctypes
 import ctypes.util
 import math
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from tritonx.interpreter.rounding import round_to
-from tritonx.interpreter.values import signless, unsigned
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from tritonx.interpreter.values import Array, signless, unsigned
 
 
 def divisor(dividend: Array, by: Array) -> tuple[Array, Array]:

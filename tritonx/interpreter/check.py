@@ -24,7 +24,7 @@ from tritonx.runtime.sources import entry_symbol
 
 DEBUGGERS = frozenset({"pdb", "ipdb", "pudb", "debugpy"})
 
-_CHECKED: WeakKeyDictionary[Any, dict[Any, str]] = WeakKeyDictionary()
+_CHECKED: WeakKeyDictionary[object, dict[object, str]] = WeakKeyDictionary()
 """The symbols of what was found good, by the Python function: under digests of the source with keys of launches. A
 cache, nothing else."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from functools import lru_cache
-from typing import Any
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Block, Region, SSAValue
@@ -22,19 +21,20 @@ from tritonx.interpreter.execution import Execution, LaneFunction
 from tritonx.interpreter.machine import Machine, is_straight_line, single_ufunc
 from tritonx.interpreter.memory import Memory
 from tritonx.kernel.declaration import KernelDeclaration
+from tritonx.language.base import base_type
 
 TARGET = Target("interpreter")
 _LIBRARY = "tritonx.language"
 
 
-def library_combine(fn: Any, types: tuple[Any, ...]) -> LaneFunction | None:
+def library_combine(fn: object, types: tuple[base_type, ...]) -> LaneFunction | None:
     """`fn` on scalars of `types`, if it belongs to the library and does the same on every lane; else None. It is this
     thread's: a machine's functions have one frame each."""
     return _bound(fn, types, threading.get_ident())
 
 
 @lru_cache(maxsize=256)
-def _bound(fn: Any, types: tuple[Any, ...], thread: int) -> LaneFunction | None:
+def _bound(fn: object, types: tuple[base_type, ...], thread: int) -> LaneFunction | None:
     if not isinstance(fn, KernelDeclaration) or not fn.module.startswith(_LIBRARY):
         return None
     module = ModuleGenerator(Options(), TARGET)

@@ -44,7 +44,7 @@ class Inputs:
     integers: tuple[int, int] = (0, 100)
 
 
-def random_array(rng: np.random.Generator, pointee: Attribute, count: int) -> np.ndarray[Any, np.dtype[Any]]:
+def random_array(rng: np.random.Generator, pointee: Attribute, count: int) -> np.ndarray:
     """`count` random elements as they lie in memory: normal floats, small integers of either sign, bits 0 and 1 for
     i1."""
     dtype = storage_of(pointee)
@@ -55,11 +55,11 @@ def random_array(rng: np.random.Generator, pointee: Attribute, count: int) -> np
     return rng.integers(-100, 100, count).astype(dtype)
 
 
-def random_arguments(kernel: FuncOp, seed: int, inputs: Inputs | None = None) -> list[Any]:
+def random_arguments(kernel: FuncOp, seed: int, inputs: Inputs | None = None) -> list[object]:
     """Random arguments for the parameters of a kernel, the same for the same seed."""
     inputs = inputs or Inputs()
     rng = np.random.default_rng(seed)
-    arguments: list[Any] = []
+    arguments: list[object] = []
     for type_ in kernel.function_type.inputs.data:
         if isinstance(type_, PointerType):
             if isinstance(type_.pointee, PointerType | TensorDescType):
@@ -81,7 +81,7 @@ def same_behaviour(
     grid: int | Sequence[int] = 1,
     seed: int = 0,
     *,
-    args: Sequence[Any] | None = None,
+    args: Sequence[object] | None = None,
     function: str | None = None,
     inputs: Inputs | None = None,
     rtol: float = 0.0,
@@ -111,11 +111,11 @@ def same_behaviour(
 class Outcome:
     """What a run left behind."""
 
-    arrays: list[np.ndarray[Any, np.dtype[Any]]]
+    arrays: list[np.ndarray]
     printed: str
 
 
-def first_difference(a: Any, b: Any, rtol: float = 0.0) -> str | None:
+def first_difference(a: np.ndarray, b: np.ndarray, rtol: float = 0.0) -> str | None:
     """Where two arrays of one dtype differ first, as text; None where they do not."""
     wide_a, wide_b = (x.astype(np.float64) if is_float(x.dtype) else x for x in (a, b))
     if rtol and is_float(a.dtype):
@@ -130,7 +130,7 @@ def first_difference(a: Any, b: Any, rtol: float = 0.0) -> str | None:
     return f"element {index} is {a[index]} and {b[index]}, {np.count_nonzero(~equal)} of {a.size} elements differ"
 
 
-def run_file(path: str | Path, grid: int | Sequence[int] = 1, seed: int = 0, **options: Any) -> list[Any]:
+def run_file(path: str | Path, grid: int | Sequence[int] = 1, seed: int = 0, **options: Any) -> list[object]:
     """Interpret the kernel of an IR file on random arguments (or `args`); returns the arguments as the run left
     them."""
     module = parse_module(Path(path).read_text(), str(path))
@@ -147,7 +147,7 @@ def kernel_of(module: ModuleOp, function: str | None = None) -> FuncOp:
 
 
 def _run(
-    module: ModuleOp, grid: int | Sequence[int], given: Sequence[Any], function: str | None
+    module: ModuleOp, grid: int | Sequence[int], given: Sequence[object], function: str | None
 ) -> tuple[Outcome, KernelFault | None]:
     originals = [a for a in given if isinstance(a, np.ndarray)]
     copies = {id(a): a.copy() for a in originals}

@@ -25,6 +25,7 @@ from tritonx.dialects.arith import ConstantOp
 from tritonx.interpreter.errors import UnsupportedInInterpreter
 from tritonx.interpreter.execution import Execution, Function, LaneFunction
 from tritonx.interpreter.meanings import MEANINGS
+from tritonx.interpreter.values import Value
 from tritonx.ir.builder import Builder
 from tritonx.ir.fold import attribute_for
 
@@ -36,7 +37,7 @@ class EagerValue(SSAValue[Attribute]):
 
     __slots__ = ("data",)
 
-    def __init__(self, type_: Attribute, data: Any) -> None:
+    def __init__(self, type_: Attribute, data: Value) -> None:
         self._type = type_
         self.data = data
         self.first_use = None
@@ -57,6 +58,11 @@ class EagerValue(SSAValue[Attribute]):
 _NOWHERE = Block()
 
 
+def _values(returned: Value) -> tuple[Value, ...]:
+    """What a meaning's function returned, as a tuple of all results."""
+    return cast(tuple[Value, ...], returned) if type(returned) is tuple else (returned,)
+
+
 KINDS_KEPT = 1024
 """A builder keeps so many bound ops and constants."""
 
@@ -67,7 +73,7 @@ class _Known:
     that their addresses stay theirs."""
 
     function: Function
-    objects: tuple[Any, ...]
+    objects: tuple[object, ...]
 
 
 class EagerBuilder(Builder):
@@ -78,8 +84,8 @@ class EagerBuilder(Builder):
         super().__init__(_NOWHERE)
         self.execution = execution
         self._python_regions: dict[Block, LaneFunction] = {}
-        self._known: dict[tuple[Any, ...], _Known] = {}
-        self._constants: dict[tuple[Any, ...], EagerValue] = {}
+        self._known: dict[tuple[object, ...], _Known] = {}
+        self._constants: dict[tuple[object, ...], EagerValue] = {}
 
     # As a builder.
 
@@ -102,8 +108,8 @@ class EagerBuilder(Builder):
         op = cls.create(
             operands=operands,
             result_types=result_types,
-            properties=cast(Any, properties),
-            attributes=cast(Any, attributes),
+            properties=properties or {},
+            attributes=attributes or {},
             regions=regions,
             successors=successors,
         )
@@ -141,14 +147,14 @@ class EagerBuilder(Builder):
         known = self._known.get(key)
         if known is None:
             known = self._remember(key, cls, types, result_types, properties)
-        made = known.function(*[operand.data for operand in cast(Any, operands)])
+        made: Value = known.function(*[operand.data for operand in cast(Sequence[EagerValue], operands)])
         if len(result_types) == 1:
-            return (EagerValue(result_types[0], made[0] if type(made) is tuple else made),)
-        return tuple([EagerValue(type_, value) for type_, value in zip(result_types, made, strict=True)])
+            return (EagerValue(result_types[0], _values(made)[0]),)
+        return tuple([EagerValue(type_, value) for type_, value in zip(result_types, _values(made), strict=True)])
 
     def _remember(
         self,
-        key: tuple[Any, ...],
+        key: tuple[object, ...],
         cls: type[Operation],
         types: Sequence[Attribute],
         result_types: Sequence[Attribute],
@@ -156,7 +162,7 @@ class EagerBuilder(Builder):
     ) -> _Known:
         """Bind an op of this kind; its operands are stand-ins without data."""
         operands = [EagerValue(type_, None) for type_ in types]
-        op = cls.create(operands=operands, result_types=result_types, properties=cast(Any, properties))
+        op = cls.create(operands=operands, result_types=result_types, properties=properties or {})
         if len(self._known) >= KINDS_KEPT:
             self._known.clear()
         known = self._known[key] = _Known(self._bind(op), (types, result_types, properties))
@@ -166,7 +172,7 @@ class EagerBuilder(Builder):
         key = (value.__class__, repr(value), id(type))
         known = self._constants.get(key)
         if known is None:
-            made: Any = self.emit(ConstantOp, (), (type,), {"value": attribute_for(value, type)})
+            made = cast(EagerValue, self.emit(ConstantOp, (), (type,), {"value": attribute_for(value, type)}))
             if len(self._constants) >= KINDS_KEPT:
                 self._constants.clear()
             known = self._constants[key] = made
@@ -195,11 +201,11 @@ class EagerBuilder(Builder):
             raise UnsupportedInInterpreter(f"the interpreter has no meaning for '{op.name}'")
         return meaning(op, self)
 
-    def _run(self, op: Operation) -> tuple[Any, ...]:
-        operands: Any = cast(Any, op)._operands
+    def _run(self, op: Operation) -> tuple[object, ...]:
+        operands = cast(Sequence[EagerValue], op.operands)
         value = self._bind(op)(*[operand.data for operand in operands])
         for operand in operands:  # the op is done: its uses would keep it, and all before it, alive
             operand.first_use = None
         if len(op.results) == 0:
             return ()
-        return cast(Any, value) if type(value) is tuple else (value,)
+        return _values(value)

@@ -20,9 +20,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, TextIO
 
+import numpy as np
 from xdsl.ir import Operation, Region
 
 from tritonx.interpreter.memory import Memory
+from tritonx.interpreter.values import Array
 
 Function = Callable[..., Any]
 
@@ -35,9 +37,9 @@ class LaneFunction:
     """
 
     call: Function
-    ufunc: Any = None
+    ufunc: np.ufunc | None = None
 
-    def __call__(self, *lanes: Any) -> tuple[Any, ...]:
+    def __call__(self, *lanes: Array) -> tuple[Array, ...]:
         return self.call(*lanes)
 
 
@@ -81,11 +83,8 @@ class Binder(Protocol):
         ...
 
 
-class Meaning(Protocol):
-    """An entry of the tables in `meanings/`."""
-
-    def __call__(self, op: Any, bind: Binder, /) -> Function: ...
-
+Meaning = Callable[[Operation, Binder], Function]
+"""An entry of the tables in `meanings/`; there, of the op's own class (`ir.dispatch`)."""
 
 Table = dict[type[Operation], Meaning]
 

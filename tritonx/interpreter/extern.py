@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 
 from tritonx.interpreter import arithmetic
-from tritonx.interpreter.values import signless, unsigned
+from tritonx.interpreter.values import Array, signless, unsigned
 
 Function = Callable[..., Any]
 
 
-def _each(function: Callable[..., Any], arguments: int = 1) -> Function:
+def _each(function: Function, arguments: int = 1) -> Function:
     """A scalar function on every element; where Python raises, the C library would give NaN or an infinity."""
 
-    def guarded(*xs: Any) -> Any:
+    def guarded(*xs: float) -> float:
         try:
             return function(*xs)
         except OverflowError:
@@ -50,7 +50,7 @@ def _c(name: str, arguments: int = 1) -> Function:
 def _ordered(name: str) -> Function:
     """A Bessel function of integer order: jn(n, x)."""
 
-    def function(n: Any, x: Any) -> Any:
+    def function(n: Array, x: Array) -> Array:
         library = getattr(arithmetic.c_library(), name)
 
         library.restype, library.argtypes = ctypes.c_double, [ctypes.c_int, ctypes.c_double]
@@ -59,12 +59,12 @@ def _ordered(name: str) -> Function:
     return function
 
 
-def _sin_pi(x: Any) -> Any:
+def _sin_pi(x: Array) -> Array:
     reduced = np.fmod(x, 2.0)
     return np.where(np.trunc(reduced) == reduced, np.copysign(0.0, x), np.sin(math.pi * reduced))
 
 
-def _cos_pi(x: Any) -> Any:
+def _cos_pi(x: Array) -> Array:
     reduced = np.fmod(np.abs(x), 2.0)
     return np.where((reduced == 0.5) | (reduced == 1.5), 0.0, np.cos(math.pi * reduced))
 
@@ -139,42 +139,42 @@ def _bessel_i0(x: float) -> float:
     return total
 
 
-def _log_b(x: Any) -> Any:
+def _log_b(x: Array) -> Array:
     mantissa, exponent = np.frexp(x)
     result = np.where(x == 0, -np.inf, np.where(np.isinf(x), np.inf, exponent - 1.0))
     return np.where(np.isnan(mantissa), np.nan, result)
 
 
-def _per_element(function: Callable[[Any], int], x: Any) -> Any:
+def _per_element(function: Callable[[int], int], x: Array) -> Array:
     """A function of Python integers on the unsigned elements of `x`; an array of objects."""
     return np.asarray(np.frompyfunc(function, 1, 1)(unsigned(x)))
 
 
-def _count_leading_zeros(x: Any) -> Any:
+def _count_leading_zeros(x: Array) -> Array:
     bits = x.dtype.itemsize * 8
     return bits - _per_element(lambda v: int(v).bit_length(), x).astype(np.int64)
 
 
-def _first_set(x: Any) -> Any:
+def _first_set(x: Array) -> Array:
     return _per_element(lambda v: (int(v) & -int(v)).bit_length(), x).astype(np.int64)
 
 
-def _reverse_bits(x: Any) -> Any:
+def _reverse_bits(x: Array) -> Array:
     bits = x.dtype.itemsize * 8
     reverse = _per_element(lambda v: int(f"{int(v):0{bits}b}"[::-1], 2), x)
     return signless(reverse.astype(unsigned(x).dtype))
 
 
-def _multiply_high_signed(x: Any, y: Any) -> Any:
+def _multiply_high_signed(x: Array, y: Array) -> Array:
     zero = x.dtype.type(0)
     return arithmetic.multiply_high_unsigned(x, y) - np.where(x < 0, y, zero) - np.where(y < 0, x, zero)
 
 
-def _average_down(x: Any, y: Any) -> Any:
+def _average_down(x: Array, y: Array) -> Array:
     return (x & y) + ((x ^ y) >> x.dtype.type(1))
 
 
-def _average_up(x: Any, y: Any) -> Any:
+def _average_up(x: Array, y: Array) -> Array:
     return (x | y) - ((x ^ y) >> x.dtype.type(1))
 
 

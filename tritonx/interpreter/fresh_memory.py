@@ -34,8 +34,6 @@ import numpy as np
 
 from tritonx.interpreter.memory import byte_bounds
 
-Array = np.ndarray[Any, np.dtype[Any]]
-
 _numpy: Any = import_module("numpy._core._multiarray_umath")  # there is no other way to its table of C functions
 
 NAME = b"tritonx_interpreter"
@@ -134,12 +132,12 @@ def unwatched() -> Generator[None]:
         allocator.use(before)
 
 
-def written(array: Array) -> Array | None:
+def written(array: np.ndarray) -> np.ndarray | None:
     """A flag for each byte from the first to the last of `array`: whether it holds something. None: all do, as far as
     is known."""
     owner = array
     while isinstance(owner.base, np.ndarray):
-        owner = cast(Array, owner.base)
+        owner = owner.base
     if owner.base is not None or _numpy.get_handler_name(owner) != NAME.decode() or owner.nbytes > LARGEST:
         return None
     start: int = owner.__array_interface__["data"][0]
@@ -156,6 +154,6 @@ def written(array: Array) -> Array | None:
     return flags[low - start : high - start]
 
 
-def _bytes(address: int, size: int) -> Array:
+def _bytes(address: int, size: int) -> np.ndarray:
     raw: Any = (ctypes.c_uint8 * size).from_address(address)
     return np.frombuffer(raw, dtype=np.uint8)

@@ -13,11 +13,13 @@ from bdb import BdbQuit
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from xdsl.ir import SSAValue
 
+from tritonx.dialects.tile import TensorDescType
 from tritonx.frontend.codegen.call_stack import room_for_calls
 from tritonx.frontend.codegen.calls import bind_arguments
 from tritonx.frontend.semantics import ir_type
@@ -37,6 +39,7 @@ from tritonx.kernel import active
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.params import KernelParam
 from tritonx.kernel.source import JITCallable
+from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr
 from tritonx.language.dtypes import int32, int64
 from tritonx.language.signatures import str_to_ty
@@ -148,7 +151,7 @@ def python_of(fn: JITCallable) -> Callable[..., Any]:
     return made
 
 
-def _run_programs(execution: Execution, python: Callable[..., Any], values: Mapping[str, Any]) -> None:
+def _run_programs(execution: Execution, python: Callable[..., Any], values: Mapping[str, base_value]) -> None:
     x_extent, y_extent, z_extent = execution.grid
     for z in range(z_extent):
         for y in range(y_extent):
@@ -176,15 +179,15 @@ def function_of(code: CodeType) -> JITCallable | None:
 # Arguments.
 
 
-def _argument(param: KernelParam, spec: ArgSpec | None, request: Request, host: HostMemory) -> Any:
+def _argument(param: KernelParam, spec: ArgSpec | None, request: Request, host: HostMemory) -> base_value:
     if spec is None:
         return constexpr(request.wanted.constants[(param.num,)])
     return _language_value(spec, request.bound[param.name], param.name, host)
 
 
-def _language_value(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> Any:
+def _language_value(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> base_value:
     if spec.elements is not None:
-        parts: list[Any] = [
+        parts: list[base_value] = [
             _language_value(s, v, f"{name}[{i}]", host)
             for i, (s, v) in enumerate(zip(spec.elements, value, strict=True))
         ]
@@ -200,7 +203,7 @@ def _language_value(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> A
     return tensor(EagerValue(ir_type(type_), argument_value(number, ir_type(type_), name, host.memory)), type_)
 
 
-def _descriptor(type_: Any, value: Any, name: str, host: HostMemory) -> Any:
+def _descriptor(type_: base_type, value: Any, name: str, host: HostMemory) -> base_value:
     """A host tensor descriptor: the device-side descriptor with its shape (i32) and strides (i64)."""
     shape, strides = [int(n) for n in value.shape], [int(n) for n in value.strides]
     block = tuple(int(n) for n in value.block_shape)
@@ -208,10 +211,10 @@ def _descriptor(type_: Any, value: Any, name: str, host: HostMemory) -> Any:
         raise InvalidLaunch(
             f"{name}: a descriptor's shape, strides and block shape have one rank, got {shape}, {strides}, {block}"
         )
-    descriptor: Any = ir_type(type_.leaves()[0])
+    descriptor = cast(TensorDescType, ir_type(type_.leaves()[0]))
     nan = str(getattr(value, "padding", "zero")) == "nan"
     data = Descriptor(host.address(value.base, name), tuple(shape), tuple(strides), block, descriptor.element_type, nan)
-    handles: list[Any] = [EagerValue(descriptor, data)]
+    handles: list[SSAValue] = [EagerValue(descriptor, data)]
     handles += [EagerValue(ir_type(int32), np.int32(n)) for n in shape]
     handles += [EagerValue(ir_type(int64), np.int64(n)) for n in strides]
     return type_.rebuild(iter(handles))

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from tritonx.interpreter import fresh_memory
 from tritonx.interpreter.errors import InvalidLaunch
-from tritonx.interpreter.memory import Array, Memory
+from tritonx.interpreter.memory import Memory
 
 
 class UninitialisedArray:
@@ -22,7 +23,7 @@ class UninitialisedArray:
     A kernel takes it like any array. `numpy()` is the array itself.
     """
 
-    def __init__(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> None:
+    def __init__(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float32) -> None:
         self._array = np.zeros(shape, dtype)
         self.written = np.zeros(self._array.nbytes, dtype=np.bool_)
         self.dtype = self._array.dtype
@@ -32,7 +33,7 @@ class UninitialisedArray:
     def __array_interface__(self) -> dict[str, Any]:
         return self._array.__array_interface__
 
-    def numpy(self) -> Any:
+    def numpy(self) -> np.ndarray:
         return self._array
 
 
@@ -42,16 +43,16 @@ class HostMemory:
     def __init__(self) -> None:
         self.memory = Memory()
         self._storages: dict[int, Any] = {}
-        self._back: list[Callable[[], None]] = []
+        self._back: list[Callable[[], object]] = []
 
     def address(self, array: Any, name: str) -> int:
         """Register `array`; the address of its element 0 as the kernel sees it. `InvalidLaunch` for what is no
         array."""
         if isinstance(array, np.ndarray):
-            own_array = cast(Array, array)
+            own_array = cast(np.ndarray, array)
             return self.memory.register(own_array, name, written=fresh_memory.written(own_array))
         if isinstance(array, UninitialisedArray):
-            own: Any = array.numpy()
+            own = array.numpy()
             base = own.__array_interface__["data"][0]
             self.memory.register_range(base, own.nbytes, name, keeper=own, written=array.written)
             return base
@@ -85,11 +86,11 @@ class HostMemory:
 
     def _exchanged(self, array: Any, name: str) -> int:
         try:
-            host: Any = np.from_dlpack(array)
+            host = np.from_dlpack(array)
         except (BufferError, RuntimeError, TypeError, ValueError) as error:
             raise InvalidLaunch(f"the interpreter cannot reach the memory of {name}: {error}") from error
         return self.memory.register(host, name)
 
-    def _copied(self, array: Any, host: Any, name: str, back: Callable[[Any], Any]) -> int:
-        self._back.append(lambda: back(host) and None)
+    def _copied(self, array: object, host: np.ndarray, name: str, back: Callable[[np.ndarray], object]) -> int:
+        self._back.append(lambda: back(host))
         return self.memory.register(host, name)

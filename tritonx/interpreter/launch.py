@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tritonx.backends.api import Options, Target
+from tritonx.dialects.tile import TensorDescType
 from tritonx.frontend.compile import make_module
 from tritonx.frontend.semantics import ir_type
 from tritonx.interpreter.arguments import normalise_grid
@@ -20,6 +21,7 @@ from tritonx.interpreter.combine import TARGET
 from tritonx.interpreter.host import HostMemory
 from tritonx.interpreter.machine import interpret
 from tritonx.interpreter.values import Descriptor
+from tritonx.language.base import base_type
 from tritonx.language.constexpr import unwrap
 from tritonx.language.signatures import str_to_ty
 from tritonx.runtime.jit_function import JITFunction
@@ -34,7 +36,7 @@ class Bound:
     """A kernel specialised on its arguments: the `tt` module, and what its function takes."""
 
     module: ModuleOp
-    arguments: list[Any]
+    arguments: list[object]
     names: list[str]
     host: HostMemory
 
@@ -62,7 +64,7 @@ def bind(
     wanted = specialize(kernel, specs, values)
     module = make_module(kernel, wanted.signature, wanted.constants, wanted.attrs, options, target)
     host = HostMemory()
-    arguments: list[Any] = []
+    arguments: list[object] = []
     names: list[str] = []
     for param, spec in zip(kernel.params, specs, strict=True):
         if spec is not None:
@@ -80,7 +82,7 @@ def launch(
     target: Target = TARGET,
     transform: Callable[[ModuleOp], ModuleOp | None] | None = None,
     poison: bool = False,
-    output: Any = None,
+    output: TextIO | None = None,
     **kwargs: Any,
 ) -> ModuleOp:
     """Compile `kernel` for these arguments, run its module over `grid`; returns the module that ran.
@@ -105,7 +107,7 @@ def launch(
     return module
 
 
-def _flat(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> list[tuple[str, Any]]:
+def _flat(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> list[tuple[str, object]]:
     """The arguments of the IR function for one parameter, with names for messages."""
     if spec.elements is not None:
         parts = [_flat(s, v, f"{name}[{i}]", host) for i, (s, v) in enumerate(zip(spec.elements, value, strict=True))]
@@ -119,9 +121,9 @@ def _flat(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> list[tuple[
     return [(name, unwrap(value))]
 
 
-def _descriptor(type_: Any, value: Any, name: str, host: HostMemory) -> list[tuple[str, Any]]:
+def _descriptor(type_: base_type, value: Any, name: str, host: HostMemory) -> list[tuple[str, object]]:
     shape, strides = tuple(int(n) for n in value.shape), tuple(int(n) for n in value.strides)
-    handle: Any = ir_type(type_.leaves()[0])
+    handle = cast(TensorDescType, ir_type(type_.leaves()[0]))
     nan = str(getattr(value, "padding", "zero")) == "nan"
     descriptor = Descriptor(host.address(value.base, name), shape, strides, handle.shape, handle.element_type, nan)
     return [(name, descriptor), *((f"{name}.shape", n) for n in shape), *((f"{name}.strides", n) for n in strides)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TextIO
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -23,7 +23,7 @@ from tritonx.interpreter.errors import InvalidLaunch, KernelFault, RecursiveCall
 from tritonx.interpreter.execution import Execution, Function, LaneFunction
 from tritonx.interpreter.meanings import MEANINGS
 from tritonx.interpreter.memory import Memory
-from tritonx.interpreter.values import dtype_of
+from tritonx.interpreter.values import Array, Value, dtype_of
 from tritonx.ir.places import source_of
 
 Slots = tuple[int, ...]
@@ -65,13 +65,13 @@ class FunctionBinder:
     def __init__(self, machine: Machine, function: tile.FuncOp) -> None:
         self.execution = machine.execution
         self._machine = machine
-        self._frame: list[Any] = []
+        self._frame: list[Value] = []
         self._slots: dict[SSAValue, int] = {}
         self._running = False
         self._name: str = function.sym_name.data
         self._body = self.region(function.body)
 
-    def __call__(self, *arguments: Any) -> tuple[Any, ...]:
+    def __call__(self, *arguments: Value) -> tuple[Value, ...]:
         """Run the function."""
         if self._running:
             raise RecursiveCall(f"@{self._name} calls itself")
@@ -101,7 +101,7 @@ class FunctionBinder:
         if is_straight_line(region, self._machine.callee):
             return LaneFunction(run, single_ufunc(region))
 
-        def lane_by_lane(*lanes: Any) -> tuple[Any, ...]:
+        def lane_by_lane(*lanes: Array) -> tuple[Array, ...]:
             arrays = np.broadcast_arrays(*lanes)
             outputs = [run(*(array[index] for array in arrays)) for index in np.ndindex(arrays[0].shape)]
             return tuple(np.array(column).reshape(arrays[0].shape) for column in zip(*outputs, strict=True))
@@ -148,7 +148,7 @@ class FunctionBinder:
         ends = last is not None and is_terminator(last)
         return Code(arguments, steps, slots(last.operands) if ends and last is not None else (), None)
 
-    def _run(self, code: Code, arguments: Sequence[Any]) -> tuple[Any, ...]:
+    def _run(self, code: Code, arguments: Sequence[Value]) -> tuple[Value, ...]:
         frame = self._frame
         for slot, value in zip(code.arguments, arguments, strict=True):
             frame[slot] = value
@@ -167,7 +167,7 @@ class FunctionBinder:
             raise fault.at(place_of(step.op), self.execution.program) from fault.__cause__
         return tuple([frame[slot] for slot in code.returned])
 
-    def _walk(self, code: list[Code], arguments: Sequence[Any]) -> tuple[Any, ...]:
+    def _walk(self, code: list[Code], arguments: Sequence[Value]) -> tuple[Value, ...]:
         current, frame = code[0], self._frame
         while True:
             returned = self._run(current, arguments)
@@ -223,13 +223,13 @@ class Machine:
 def interpret(
     module: ModuleOp,
     grid: int | Sequence[int],
-    args: Sequence[Any],
+    args: Sequence[object],
     *,
     function: str | None = None,
     memory: Memory | None = None,
     poison: bool = False,
     check_assertions: bool = True,
-    output: Any = None,
+    output: TextIO | None = None,
     arg_names: Sequence[str] | None = None,
 ) -> None:
     """Run a kernel of `module` over `grid`, the programs in order, x fastest.
@@ -315,8 +315,6 @@ def is_straight_line(region: Region, callee: Callable[[str], tile.FuncOp]) -> bo
     for op in blocks[0].ops:
         if op.regions:
             return False
-        if isinstance(op, tile.CallOp) and not is_straight_line(
-            callee(cast(Any, op.callee).root_reference.data).body, callee
-        ):
+        if isinstance(op, tile.CallOp) and not is_straight_line(callee(op.callee.root_reference.data).body, callee):
             return False
     return True

@@ -24,10 +24,8 @@ import numpy as np
 
 from tritonx.interpreter.errors import MisalignedAccess, OutOfBoundsAccess, ReadOnlyWrite, UninitialisedRead
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
-
-def byte_bounds(array: Array) -> tuple[int, int]:
+def byte_bounds(array: np.ndarray) -> tuple[int, int]:
     """Addresses of the first byte of `array` and of the one after its last; strides may be negative or zero."""
     low = high = array.__array_interface__["data"][0]
     if array.size == 0:
@@ -48,16 +46,16 @@ class Range:
     size: int
     name: str
     writeable: bool
-    keeper: Any
-    written: Array | None = None
+    keeper: object
+    written: np.ndarray | None = None
     """One flag a byte, for a range registered as uninitialised."""
-    views: dict[np.dtype[Any], tuple[int, Array]] = field(default_factory=dict[np.dtype[Any], tuple[int, Array]])
+    views: dict[np.dtype, tuple[int, np.ndarray]] = field(default_factory=dict[np.dtype, tuple[int, np.ndarray]])
 
     @property
     def end(self) -> int:
         return self.base + self.size
 
-    def elements(self, dtype: np.dtype[Any]) -> tuple[int, Array]:
+    def elements(self, dtype: np.dtype) -> tuple[int, np.ndarray]:
         """The memory as elements of `dtype`, and the address of the first: the first multiple of the size in the
         range."""
         known = self.views.get(dtype)
@@ -75,7 +73,7 @@ class Lanes:
     error."""
 
     shape: tuple[int, ...] = ()
-    active: Array | None = None
+    active: np.ndarray | None = None
 
     def name(self, index: int) -> str:
         """The lane that is the `index`-th of the access."""
@@ -99,7 +97,9 @@ class Memory:
         self._bases: list[int] = []
         self._last: Range | None = None
 
-    def register(self, array: Array, name: str, *, initialised: bool = True, written: Array | None = None) -> int:
+    def register(
+        self, array: np.ndarray, name: str, *, initialised: bool = True, written: np.ndarray | None = None
+    ) -> int:
         """Let the kernel use the memory of `array`, whatever its strides; returns the address of its element 0.
         `written`: see `register_range`.
 
@@ -124,10 +124,10 @@ class Memory:
         size: int,
         name: str,
         *,
-        keeper: Any = None,
+        keeper: object = None,
         writeable: bool = True,
         initialised: bool = True,
-        written: Array | None = None,
+        written: np.ndarray | None = None,
     ) -> None:
         """Let the kernel use `size` bytes at `base`; `keeper` is kept alive as long as this memory.
 
@@ -145,7 +145,7 @@ class Memory:
         self._bases = [r.base for r in self._ranges]
         self._last = None
 
-    def load(self, addresses: Array, dtype: np.dtype[Any], lanes: Lanes = _ALL) -> Array:
+    def load(self, addresses: np.ndarray, dtype: np.dtype, lanes: Lanes = _ALL) -> np.ndarray:
         """The elements at `addresses` (a flat int64 array, no masked lanes in it)."""
         if addresses.size == 0:
             return np.empty(0, dtype)
@@ -157,7 +157,7 @@ class Memory:
             self._check_written(where, addresses, dtype, lanes)
         return where.elements(dtype)[1][indices]
 
-    def store(self, addresses: Array, values: Array, lanes: Lanes = _ALL) -> None:
+    def store(self, addresses: np.ndarray, values: np.ndarray, lanes: Lanes = _ALL) -> None:
         """Write `values` (flat, as many as addresses) there; where an address occurs twice, the later lane wins."""
         if addresses.size == 0:
             return
@@ -174,7 +174,9 @@ class Memory:
             for byte in range(values.dtype.itemsize):
                 where.written[offsets + byte] = True
 
-    def _find(self, addresses: Array, dtype: np.dtype[Any], action: str, lanes: Lanes) -> tuple[Range, Array] | None:
+    def _find(
+        self, addresses: np.ndarray, dtype: np.dtype, action: str, lanes: Lanes
+    ) -> tuple[Range, np.ndarray] | None:
         """The range that holds all the elements and their indices in it; None where they lie in several ranges."""
         low, high = int(addresses.min()), int(addresses.max())
         where = self._last
@@ -204,7 +206,7 @@ class Memory:
             return self._ranges[index]
         return None
 
-    def _check_bounds(self, addresses: Array, dtype: np.dtype[Any], action: str, lanes: Lanes) -> None:
+    def _check_bounds(self, addresses: np.ndarray, dtype: np.dtype, action: str, lanes: Lanes) -> None:
         """Raise for the first lane that is in no range, if there is one."""
         bases = np.array(self._bases, dtype=np.int64)
         ends = np.array([r.end for r in self._ranges], dtype=np.int64)
@@ -220,7 +222,7 @@ class Memory:
         others = "" if count == 1 else f" (and {count - 1} more)"
         raise OutOfBoundsAccess(f"{lanes.name(lane)}{others} {action} {self._describe(int(addresses[lane]), dtype)}")
 
-    def _describe(self, address: int, dtype: np.dtype[Any]) -> str:
+    def _describe(self, address: int, dtype: np.dtype) -> str:
         size = dtype.itemsize
         text = f"{size} byte{'s' if size > 1 else ''} at address {address:#x}"
         if address == 0:
@@ -234,7 +236,7 @@ class Memory:
         index = (address - nearest.base) // size
         return f"{text}, element {index} of {length}"
 
-    def _check_written(self, where: Range, addresses: Array, dtype: np.dtype[Any], lanes: Lanes) -> None:
+    def _check_written(self, where: Range, addresses: np.ndarray, dtype: np.dtype, lanes: Lanes) -> None:
         assert where.written is not None
         offsets = addresses - where.base
         fine = where.written[offsets]
@@ -247,7 +249,7 @@ class Memory:
                 f"{lanes.name(lane)} reads element {element} of {where.name}, which nobody has written"
             )
 
-    def _scattered(self, addresses: Array, dtype: np.dtype[Any], values: Array | None) -> Array:
+    def _scattered(self, addresses: np.ndarray, dtype: np.dtype, values: np.ndarray | None) -> np.ndarray:
         """Loads or stores (where `values` is given) of lanes that lie in several ranges, one range after the other."""
         result = np.zeros(addresses.shape, dtype)
         owner = np.searchsorted(np.array(self._bases, dtype=np.int64), addresses, side="right") - 1
@@ -262,7 +264,7 @@ class Memory:
 
 def _merge(ranges: list[Range]) -> Range:
     base, end = min(r.base for r in ranges), max(r.end for r in ranges)
-    written: Array | None = None
+    written: np.ndarray | None = None
     if any(r.written is not None for r in ranges):
         # A byte counts as written where any of the views says so; an initialised view covers all of its bytes.
         written = np.zeros(end - base, dtype=np.bool_)

@@ -212,7 +212,7 @@ def _delayed(value: ast.expr) -> ast.expr:
 
 
 def rewritten(
-    fn: Any, tree: ast.Module, *, file: str, first_line: int, indentation: int, runtime: Any
+    fn: types.FunctionType, tree: ast.Module, *, file: str, first_line: int, indentation: int, runtime: object
 ) -> Callable[..., Any]:
     """`fn` compiled again from `tree` (which is consumed), at its place in `file`, over its own globals and closure.
 

@@ -17,12 +17,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 import ml_dtypes
 import numpy as np
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from numpy.typing import DTypeLike
 
 
 class Rounding(IntEnum):
@@ -37,7 +35,7 @@ class Format:
     """A binary floating-point format: significand digits (the implicit one counted), exponent of the least normal
     number."""
 
-    dtype: np.dtype[Any]
+    dtype: np.dtype
     precision: int
     min_exponent: int
     largest: float
@@ -46,7 +44,7 @@ class Format:
     """The FNUZ formats have no -0."""
 
 
-def _format(dtype: Any, *, saturates: bool = False, signed_zero: bool = True) -> Format:
+def _format(dtype: DTypeLike, *, saturates: bool = False, signed_zero: bool = True) -> Format:
     info = ml_dtypes.finfo(dtype)
     return Format(
         dtype=np.dtype(dtype),
@@ -58,7 +56,7 @@ def _format(dtype: Any, *, saturates: bool = False, signed_zero: bool = True) ->
     )
 
 
-FORMATS: dict[np.dtype[Any], Format] = {
+FORMATS: dict[np.dtype, Format] = {
     f.dtype: f
     for f in (
         _format(np.float32),
@@ -73,7 +71,7 @@ FORMATS: dict[np.dtype[Any], Format] = {
 }
 
 # Conversions that NumPy and ml_dtypes do with one correct rounding to nearest and the overflow described above.
-_DIRECT: frozenset[tuple[np.dtype[Any], np.dtype[Any]]] = frozenset(
+_DIRECT: frozenset[tuple[np.dtype, np.dtype]] = frozenset(
     (np.dtype(source), np.dtype(target))
     for source, target in (
         (np.float64, np.float32),
@@ -84,7 +82,7 @@ _DIRECT: frozenset[tuple[np.dtype[Any], np.dtype[Any]]] = frozenset(
 )
 
 
-def round_to(values: Array, target: np.dtype[Any], rounding: Rounding = Rounding.NEAREST_EVEN) -> Array:
+def round_to(values: np.ndarray, target: np.dtype, rounding: Rounding = Rounding.NEAREST_EVEN) -> np.ndarray:
     """`values` (any float dtype) in the format `target`, rounded once."""
     source = values.dtype
     if source == target:
@@ -118,7 +116,7 @@ def _contains(outer: Format, inner: Format) -> bool:
     )
 
 
-def _overflow(rounded: Array, exact: Array, wanted: Format, rounding: Rounding) -> Array:
+def _overflow(rounded: np.ndarray, exact: np.ndarray, wanted: Format, rounding: Rounding) -> np.ndarray:
     too_large = np.abs(rounded) > wanted.largest
     if not wanted.saturates:
         if rounding is Rounding.NEAREST_EVEN:
@@ -128,7 +126,7 @@ def _overflow(rounded: Array, exact: Array, wanted: Format, rounding: Rounding) 
     return np.where(too_large, np.copysign(wanted.largest, exact), rounded)
 
 
-def truncate_to_tf32(values: Array) -> Array:
+def truncate_to_tf32(values: np.ndarray) -> np.ndarray:
     """f32 without its low 13 significand bits: what a tensor core reads of an f32 operand under `inputPrecision =
     tf32`.
 
@@ -137,7 +135,7 @@ def truncate_to_tf32(values: Array) -> Array:
     return (np.ascontiguousarray(values).view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
 
 
-def float_to_integer(values: Array, target: np.dtype[Any], *, signed: bool) -> Array:
+def float_to_integer(values: np.ndarray, target: np.dtype, *, signed: bool) -> np.ndarray:
     """Truncate towards zero into the range of a signed or unsigned integer of `target`'s width; saturate; NaN gives 0.
 
     The result is stored signless, in `target` (a signed dtype, or bool for one bit).
@@ -156,7 +154,7 @@ def float_to_integer(values: Array, target: np.dtype[Any], *, signed: bool) -> A
     return (integer != 0) if target == np.bool_ else integer.astype(target)
 
 
-def integer_to_float(values: Array, target: np.dtype[Any]) -> Array:
+def integer_to_float(values: np.ndarray, target: np.dtype) -> np.ndarray:
     """An integer array (already of the right signedness) in a float format, rounded to nearest even once."""
     if target in (np.dtype(np.float64), np.dtype(np.float32)) or values.dtype == np.bool_ or values.dtype.itemsize <= 4:
         # NumPy rounds an integer once into f32 and f64, and 32 bits fit f64 exactly.
@@ -168,7 +166,7 @@ def integer_to_float(values: Array, target: np.dtype[Any]) -> Array:
     return round_to(_round_to_odd(values), target)
 
 
-def _round_to_odd(values: Array) -> Array:
+def _round_to_odd(values: np.ndarray) -> np.ndarray:
     """64-bit integers as f64 that a later rounding to fewer digits cannot tell from the exact ones.
 
     Rounding to odd: where the conversion is inexact, the f64 below in magnitude with its last bit set. A second
@@ -183,6 +181,6 @@ def _round_to_odd(values: Array) -> Array:
     return np.where(values < 0, -result, result)
 
 
-def _bit_length(magnitude: Array) -> Array:
+def _bit_length(magnitude: np.ndarray) -> np.ndarray:
     high, low = (magnitude >> np.uint64(32)).astype(np.float64), (magnitude & np.uint64(0xFFFFFFFF)).astype(np.float64)
     return np.where(high > 0, np.frexp(high)[1] + 32, np.frexp(low)[1]).astype(np.int64)

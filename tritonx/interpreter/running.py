@@ -10,7 +10,7 @@ import builtins
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any
+from typing import Any, cast
 
 from tritonx.frontend.codegen import calls
 from tritonx.frontend.codegen.expressions import BINARY, COMPARISON, UNARY
@@ -19,6 +19,7 @@ from tritonx.frontend.codegen.values import materialize, wrap_plain
 from tritonx.frontend.semantics.promotion import promote_integers
 from tritonx.interpreter.eager import EagerValue
 from tritonx.interpreter.errors import DeviceAssertion
+from tritonx.interpreter.values import Array
 from tritonx.kernel import active
 from tritonx.kernel.source import JITCallable
 from tritonx.language import core
@@ -220,7 +221,7 @@ PYTHON: Mapping[Any, Callable[..., Any]] = {
 def shown(value: Any) -> Any:
     """A language value as Python prints it: the array or number of a tensor, the value of a constexpr."""
     if isinstance(value, tensor) and isinstance(value.handle, EagerValue):
-        data = value.handle.data
+        data = cast(Array, value.handle.data)
         unsigned = value.dtype.is_int() and not value.dtype.is_int_signed() and not value.dtype.is_bool()
         return data.view(f"u{data.dtype.itemsize}") if unsigned else data
     return unwrap(value)

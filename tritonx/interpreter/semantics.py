@@ -21,7 +21,7 @@ from tritonx.frontend.semantics.reduce import packed_results
 from tritonx.interpreter.combine import TARGET, library_combine
 from tritonx.interpreter.eager import EagerBuilder, EagerValue
 from tritonx.interpreter.execution import Execution, LaneFunction
-from tritonx.interpreter.values import is_float
+from tritonx.interpreter.values import Array, is_float
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import unwrap
 from tritonx.language.values import tensor
@@ -41,7 +41,7 @@ class EagerSemantics(Semantics):
         self.generator = self
         self._call = call
 
-    def call_function(self, fn: Any, args: Sequence[Any], kwargs: Any) -> Any:
+    def call_function(self, fn: object, args: Sequence[Any], kwargs: Any) -> Any:
         """As the compiler's generator does: what `fn` returns, as a language value."""
         return self._call(fn, args, kwargs)
 
@@ -65,7 +65,7 @@ class EagerSemantics(Semantics):
 
     # Combine functions.
 
-    def inline_region(self, fn: Any, arg_types: Sequence[base_type], block: Block) -> list[SSAValue]:
+    def inline_region(self, fn: object, arg_types: Sequence[base_type], block: Block) -> list[SSAValue]:
         """Let `block` mean `fn`; the handles that stand for what it returns have the types of its first half of
         arguments."""
         expected = arg_types[: len(arg_types) // 2]
@@ -75,7 +75,7 @@ class EagerSemantics(Semantics):
             self.eager.python_region(block, known)
             return results
 
-        def combine(*lanes: Any) -> tuple[Any, ...]:
+        def combine(*lanes: Array) -> tuple[Array, ...]:
             results = self.on_lanes(fn, arg_types, lanes)
             for result, wanted in zip(results, expected, strict=True):
                 if result.type != wanted:
@@ -85,7 +85,7 @@ class EagerSemantics(Semantics):
         self.eager.python_region(block, LaneFunction(combine))
         return results
 
-    def map_elementwise(self, scalar_fn: Any, inputs: Sequence[Any], pack: Any) -> Any:
+    def map_elementwise(self, scalar_fn: object, inputs: Sequence[Any], pack: Any) -> Any:
         """See `ReduceSemantics.map_elementwise`; the function runs before its op would exist, so there is no op."""
         values, count = self.map_operands(inputs), int(unwrap(pack))
         types = [v.dtype for v in values for _ in range(count)]
@@ -100,7 +100,7 @@ class EagerSemantics(Semantics):
         return results[0] if single[0] else language_tuple(results)
 
     def on_lanes(
-        self, fn: Any, types: Sequence[Any], lanes: Sequence[Any], single: list[bool] | None = None
+        self, fn: object, types: Sequence[base_type], lanes: Sequence[Array], single: list[bool] | None = None
     ) -> list[tensor]:
         """`fn` on scalars of `types` whose data are the arrays `lanes`; its results, each with data of that shape.
 
@@ -126,22 +126,22 @@ class EagerSemantics(Semantics):
             return merged
 
     def _call_on_lanes(
-        self, fn: Any, types: Sequence[Any], data: Sequence[Any], single: list[bool] | None
+        self, fn: object, types: Sequence[base_type], data: Sequence[Array], single: list[bool] | None
     ) -> list[tensor]:
         handles = iter([EagerValue(ir_type(t), d) for t, d in zip(types, data, strict=True)])
         returned = self.call_function(fn, [t.rebuild(handles) for t in types], {})
         is_tuple = isinstance(returned, language_tuple | tuple)
         if single is not None:
             single[:] = [not is_tuple]
-        results = cast(Sequence[Any], returned if is_tuple else [returned])
+        results = cast(Sequence[base_value], returned if is_tuple else [returned])
         return [self.to_tensor(r) for r in results]
 
     @staticmethod
-    def _with_data(result: tensor, data: Any) -> tensor:
+    def _with_data(result: tensor, data: Array) -> tensor:
         return tensor(EagerValue(result.handle.type, data), result.type)
 
 
-def _name(fn: Any) -> str:
+def _name(fn: object) -> str:
     return getattr(fn, "__name__", "the combine function")
 
 

@@ -7,7 +7,6 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
-from typing import Any
 
 from tritonx.kernel.excerpt import SourcePosition, excerpt
 from tritonx.kernel.source import JITCallable
@@ -72,7 +71,7 @@ def _is_part(frame: FrameType, function: JITCallable) -> bool:
 
 def _node(traceback: TracebackType, function: JITCallable) -> ast.AST:
     """What the frame was running, relative to `function.src`."""
-    positions: list[Any] = list(traceback.tb_frame.f_code.co_positions())
+    positions = list(traceback.tb_frame.f_code.co_positions())
     line, end_line, column, end_column = positions[traceback.tb_lasti // 2]
     first, indentation = function.def_line_number, function.indentation
     node = ast.Constant(None)

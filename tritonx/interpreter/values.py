@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TypeAlias
 
 import ml_dtypes
 import numpy as np
@@ -23,9 +23,14 @@ from xdsl.ir import Attribute
 from tritonx.interpreter.errors import UnsupportedInInterpreter
 from tritonx.ir import types
 
-Array = np.ndarray[Any, np.dtype[Any]]
+Array: TypeAlias = np.ndarray
+"""A tile, or a scalar where both are meant: a NumPy scalar has an array's attributes, methods and operators."""
 
-_INTEGERS: dict[int, np.dtype[Any]] = {
+Value: TypeAlias = object
+"""Whatever a value of the IR is held as, where nobody asks what it is: an `Array`, a `BlockPointer`, a `Descriptor`; in
+the machine for `ttg` also what its own modules define (a view, a tile that a product is going to make)."""
+
+_INTEGERS: dict[int, np.dtype] = {
     1: np.dtype(np.bool_),
     8: np.dtype(np.int8),
     16: np.dtype(np.int16),
@@ -33,7 +38,7 @@ _INTEGERS: dict[int, np.dtype[Any]] = {
     64: np.dtype(np.int64),
 }
 
-_FLOATS: dict[Attribute, np.dtype[Any]] = {
+_FLOATS: dict[Attribute, np.dtype] = {
     types.f16: np.dtype(np.float16),
     types.bf16: np.dtype(ml_dtypes.bfloat16),
     types.f32: np.dtype(np.float32),
@@ -47,7 +52,7 @@ _FLOATS: dict[Attribute, np.dtype[Any]] = {
 
 
 @lru_cache(maxsize=1024)
-def dtype_of(type_: Attribute) -> np.dtype[Any]:
+def dtype_of(type_: Attribute) -> np.dtype:
     """The dtype that holds elements of `type_` (a scalar, pointer, index or tensor type)."""
     element = types.element_type(type_)
     if isinstance(element, types.PointerType | IndexType):
@@ -62,20 +67,20 @@ def dtype_of(type_: Attribute) -> np.dtype[Any]:
 
 
 @lru_cache(maxsize=1024)
-def storage_of(pointee: Attribute) -> np.dtype[Any]:
+def storage_of(pointee: Attribute) -> np.dtype:
     """The dtype of an element in memory: an i1 takes a byte, everything else is as in registers."""
     held = dtype_of(pointee)
     return np.dtype(np.uint8) if held == np.bool_ else held
 
 
-def is_float(dtype: np.dtype[Any]) -> bool:
+def is_float(dtype: np.dtype) -> bool:
     """Whether elements of this dtype are floating point, ml_dtypes' formats included."""
     return dtype.kind == "f" or dtype in _FLOAT_SET
 
 
 _FLOAT_SET = frozenset(_FLOATS.values())
 
-UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
+UNSIGNED: dict[np.dtype, np.dtype] = {
     np.dtype(np.bool_): np.dtype(np.bool_),
     np.dtype(np.int8): np.dtype(np.uint8),
     np.dtype(np.int16): np.dtype(np.uint16),
@@ -84,20 +89,20 @@ UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
 }
 
 
-def unsigned(value: Any) -> Any:
+def unsigned(value: Array) -> Array:
     """A signless integer (array or scalar) read as unsigned; an i1 stays a bool."""
     return value.view(UNSIGNED[value.dtype])
 
 
-SIGNED: dict[np.dtype[Any], np.dtype[Any]] = {u: s for s, u in UNSIGNED.items()}
+SIGNED: dict[np.dtype, np.dtype] = {u: s for s, u in UNSIGNED.items()}
 
 
-def signless(value: Any) -> Any:
+def signless(value: Array) -> Array:
     """An unsigned integer as it is held."""
     return value.view(SIGNED[value.dtype])
 
 
-def undefined(dtype: np.dtype[Any], poison: bool) -> Any:
+def undefined(dtype: np.dtype, poison: bool) -> Array:
     """What stands for an undefined element: 0, or where `poison` is set NaN, true or the bytes 0xA5."""
     if not poison:
         return dtype.type(0)

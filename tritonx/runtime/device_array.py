@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tritonx.backends.api import Driver
 
 
-def _numpy_dtype(dtype: Any) -> np.dtype[Any]:
+def _numpy_dtype(dtype: Any) -> np.dtype:
     import numpy as np
 
     try:
@@ -36,7 +36,7 @@ class DeviceArray:
 
     __tritonx_array__ = True
 
-    def __init__(self, backend: str, device: int, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, backend: str, device: int, address: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.backend = backend
         self.device_index = device
         self.address = address

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-Vector = np.ndarray[Any, np.dtype[np.int64]]
+Vector = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -23,8 +22,6 @@ from tritonx.layouts import LinearLayout, linear_layout, padded_size
 from tritonx.layouts.dims import BLOCK, LANE, OFFSET, REGISTER, WARP
 from tritonx.layouts.encodings import PaddedSharedEncoding
 from tritonx.layouts.index_math import all_xors
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
@@ -47,9 +44,9 @@ def memory_layout(type_: MemDescType) -> LinearLayout:
     return linear_layout(encoding_value(type_.encoding), tuple(shape))
 
 
-def packed_over(layout: LinearLayout, shape: tuple[int, ...]) -> Array:
+def packed_over(layout: LinearLayout, shape: tuple[int, ...]) -> np.ndarray:
     """A layout that takes one input for each dim of a tile, applied to all of its indices: an array of the shape."""
-    total: Array = np.zeros(shape, np.int64)
+    total: np.ndarray = np.zeros(shape, np.int64)
     for axis, (dim, size) in enumerate(zip(layout.in_dims, shape, strict=True)):
         image = np.array(all_xors(layout.columns(dim)), np.int64)[:size]
         total = total ^ image.reshape([size if i == axis else 1 for i in range(len(shape))])
@@ -57,7 +54,7 @@ def packed_over(layout: LinearLayout, shape: tuple[int, ...]) -> Array:
 
 
 @lru_cache(maxsize=512)
-def places(type_: MemDescType, start: int = 0) -> tuple[Array, Array]:
+def places(type_: MemDescType, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """(offset in elements, block) of each element of a view, arrays of its shape, behind a dimension for the copies of
     an element that several blocks have; padding is in."""
     layout = memory_layout(type_)
@@ -73,20 +70,20 @@ def places(type_: MemDescType, start: int = 0) -> tuple[Array, Array]:
     return np.broadcast_to(offsets, blocks.shape), blocks
 
 
-def addresses(type_: MemDescType, view: View, size: int, stride: int) -> Array:
+def addresses(type_: MemDescType, view: View, size: int, stride: int) -> np.ndarray:
     """The byte addresses, over all blocks, of the elements of a view and their copies (see `places`)."""
     offsets, blocks = places(type_, view.start)
     return offsets * size + (blocks * stride + view.base)
 
 
-def addresses_in(block: int, type_: MemDescType, view: View, size: int, stride: int) -> Array:
+def addresses_in(block: int, type_: MemDescType, view: View, size: int, stride: int) -> np.ndarray:
     """Those of the copies that a block would take: its own where it has one; an array of the view's shape."""
     _, blocks = places(type_, view.start)
     own = np.argmax(blocks == block, axis=0)
     return np.take_along_axis(addresses(type_, view, size, stride), own[None], axis=0)[0]
 
 
-def _field(layout: LinearLayout, packed: Array, dim: str) -> Array:
+def _field(layout: LinearLayout, packed: np.ndarray, dim: str) -> np.ndarray:
     if dim not in layout.out_dims:
         return np.zeros_like(packed)
     return packed >> layout.offset_of(dim) & layout.out_size(dim) - 1
@@ -107,7 +104,7 @@ def entry_bytes(type_: MemDescType, element: int) -> int:
 
 
 @lru_cache(maxsize=1024)
-def shares(tensor: Attribute) -> tuple[tuple[int, int, Array], ...]:
+def shares(tensor: Attribute) -> tuple[tuple[int, int, np.ndarray], ...]:
     """(block, warp, flat row-major indices of the elements) for each warp that holds a part of a tile."""
     layout, shape = tensor_layout(tensor), shape_of(tensor)
     register, lane, warp, block = (
@@ -115,17 +112,17 @@ def shares(tensor: Attribute) -> tuple[tuple[int, int, Array], ...]:
         for dim in (REGISTER, LANE, WARP, BLOCK)
     )
     thread = (lane[:, None] ^ register[None, :]).reshape(-1)
-    found: list[tuple[int, int, Array]] = []
+    found: list[tuple[int, int, np.ndarray]] = []
     for b, from_block in enumerate(block):
         for w, from_warp in enumerate(warp):
             found.append((b, w, _flat(layout, shape, thread ^ from_warp ^ from_block)))
     return tuple(found)
 
 
-def _flat(layout: LinearLayout, shape: tuple[int, ...], packed: Array) -> Array:
+def _flat(layout: LinearLayout, shape: tuple[int, ...], packed: np.ndarray) -> np.ndarray:
     """Row-major numbers of packed indices, each once; without those that a shape that is no power of two leaves out."""
-    total: Array = np.zeros_like(packed)
-    inside: Array = np.ones(packed.shape, np.bool_)
+    total: np.ndarray = np.zeros_like(packed)
+    inside: np.ndarray = np.ones(packed.shape, np.bool_)
     for dim, size in zip(layout.out_dims, shape, strict=True):
         index = _field(layout, packed, dim)
         inside &= index < size
@@ -133,13 +130,13 @@ def _flat(layout: LinearLayout, shape: tuple[int, ...], packed: Array) -> Array:
     return np.unique(total[inside])
 
 
-def bytes_at(addresses: Array, size: int) -> int:
+def bytes_at(addresses: np.ndarray, size: int) -> int:
     """The set of the bytes of elements at these byte addresses."""
     if addresses.size == 0:
         return 0
     flat = addresses.reshape(-1)
     first = int(flat.min()) & ~7
-    flags: Array = np.zeros(int(flat.max()) + size - first, np.bool_)
+    flags: np.ndarray = np.zeros(int(flat.max()) + size - first, np.bool_)
     for byte in range(size):
         flags[flat - first + byte] = True
     return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little") << first

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation
 
@@ -20,7 +20,7 @@ from tritonx.interpreter.asynchronous.footprints import NO_BUFFER, View, address
 from tritonx.interpreter.asynchronous.shared import Mode, Proxy, Touch
 
 if TYPE_CHECKING:
-    from tritonx.interpreter.asynchronous.machine import Machine
+    from tritonx.interpreter.asynchronous.machine import Copy, Machine
     from tritonx.interpreter.asynchronous.program import Coroutine, Wait
 
 
@@ -65,6 +65,14 @@ class Queue:
         return [each for group in (*self.closed, self.open) for each in group]
 
 
+@dataclass(frozen=True)
+class Stored:
+    """A copy to global memory under way."""
+
+    part: int
+    copy: Copy
+
+
 @lru_cache(maxsize=2048)
 def footprint(tensor: Attribute, memory: MemDescType, start: int, size: int, stride: int) -> dict[tuple[int, int], int]:
     """(block, warp) → the bytes, of a view that begins at byte 0, that the warp's elements of a tile take."""
@@ -90,8 +98,8 @@ class Group:
                 agent = first if machine.warps is Warps.TOGETHER else first + warp
                 self.agents[block, warp] = block * per_block + agent
         self.copies: dict[int, Queue] = {agent: Queue() for agent in self.all}
-        self.stores: dict[int, list[Any]] = {agent: [] for agent in self.all}
-        self.products: list[Any] = []
+        self.stores: dict[int, list[Stored]] = {agent: [] for agent in self.all}
+        self.products: list[Operations] = []
         self.coroutine: Coroutine | None = None
         self.waiting: Wait = None
         self.at: Operation | None = None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
@@ -20,7 +20,7 @@ from tritonx.analysis.buffers import allocation_alignment, allocation_size, scra
 from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.interpreter.asynchronous.barriers import MBarrier
-from tritonx.interpreter.asynchronous.clocks import Clocks
+from tritonx.interpreter.asynchronous.clocks import Clocks, Knowledge
 from tritonx.interpreter.asynchronous.group import Group, Warps
 from tritonx.interpreter.asynchronous.program import Meaning, Program
 from tritonx.interpreter.asynchronous.reports import Kind, Reports
@@ -28,6 +28,7 @@ from tritonx.interpreter.asynchronous.shared import Buffer, SharedMemory
 from tritonx.interpreter.asynchronous.timeline import Timeline
 from tritonx.interpreter.errors import InvalidLaunch
 from tritonx.interpreter.execution import Execution
+from tritonx.interpreter.values import Value
 from tritonx.ir.types import type_of
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Machine:
         self.under_way: list[Copy] = []
         self.groups: list[Group] = []
         self.tensor_maps: dict[int, TensorMap] = {}
-        self.cluster: list[Any] = []
+        self.cluster: list[Knowledge] = []
 
     def callee(self, name: str) -> tile.FuncOp:
         """The function of this name. Raises `InvalidLaunch` where there is none."""
@@ -223,7 +224,7 @@ class Machine:
                 self.reports.add(Kind.HANG, op, f"{group.name} waits for ever")
         raise Hang
 
-    def run(self, kernel: tile.FuncOp, arguments: Sequence[Any]) -> None:
+    def run(self, kernel: tile.FuncOp, arguments: Sequence[Value]) -> None:
         """Execute the kernel as this program."""
         main = Group(self, f"warps 0-{self.num_warps - 1}", 0, self.num_warps)
         self.start(main)

@@ -11,17 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from inspect import isgeneratorfunction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tritonx.dialects import cf, tile
+from tritonx.interpreter.asynchronous.group import Operations
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.interpreter.errors import KernelFault, UnsupportedInInterpreter
 from tritonx.interpreter.execution import Execution, Function, LaneFunction
 from tritonx.interpreter.machine import Branch, Slots, is_straight_line, is_terminator, place_of, single_ufunc
 from tritonx.interpreter.meanings import MEANINGS
+from tritonx.interpreter.values import Array, Value
 
 if TYPE_CHECKING:
     from tritonx.interpreter.asynchronous.group import Group
@@ -30,9 +32,9 @@ if TYPE_CHECKING:
 Wait = Callable[[], bool] | None
 """What a coroutine yields: None where others may go first, else what must hold before it goes on."""
 
-Coroutine = Generator[Wait, None, tuple[Any, ...]]
+Coroutine = Generator[Wait, None, tuple[Value, ...]]
 
-Meaning = Callable[[Any, "Program"], Function]
+Meaning = Callable[[Operation, "Program"], Function]
 """What an op does in the machine, bound for a group: a function of the op's operands, or a generator function."""
 
 Table = dict[type[Operation], Meaning]
@@ -42,8 +44,8 @@ Table = dict[type[Operation], Meaning]
 class InFlight:
     """The result of a product that has been issued: the tile it is going to be, and the product."""
 
-    value: Any
-    product: Any
+    value: Array
+    product: Operations
 
 
 @dataclass(slots=True)
@@ -75,7 +77,7 @@ class Program:
     def __init__(self, machine: Machine, group: Group) -> None:
         self.machine = machine
         self.group = group
-        self._frame: list[Any] = []
+        self._frame: list[Value] = []
         self._slots: dict[SSAValue, int] = {}
 
     @property
@@ -89,7 +91,7 @@ class Program:
         numbers = {block: n for n, block in enumerate(blocks)}
         code = [self._block(block, numbers) for block in blocks]
 
-        def walk(*arguments: Any) -> Coroutine:
+        def walk(*arguments: Value) -> Coroutine:
             if not code:
                 return ()
             current, passed = code[0], arguments
@@ -108,7 +110,7 @@ class Program:
         """A region that never waits."""
         walk = self.coroutine(region)
 
-        def run(*arguments: Any) -> tuple[Any, ...]:
+        def run(*arguments: Value) -> tuple[Value, ...]:
             steps = walk(*arguments)
             try:
                 while True:
@@ -123,7 +125,7 @@ class Program:
         if is_straight_line(region, self.machine.callee):
             return LaneFunction(run, single_ufunc(region))
 
-        def lane_by_lane(*lanes: Any) -> tuple[Any, ...]:
+        def lane_by_lane(*lanes: Array) -> tuple[Value, ...]:
             arrays = np.broadcast_arrays(*lanes)
             outputs = [run(*(array[index] for array in arrays)) for index in np.ndindex(arrays[0].shape)]
             return tuple(np.array(column).reshape(arrays[0].shape) for column in zip(*outputs, strict=True))
@@ -134,7 +136,7 @@ class Program:
         """The module's function of this name, bound anew for each op that calls it."""
         bound: list[Callable[..., Coroutine]] = []
 
-        def call(*arguments: Any) -> Coroutine:
+        def call(*arguments: Value) -> Coroutine:
             if not bound:
                 function: tile.FuncOp = self.machine.callee(name)
                 bound.append(Program(self.machine, self.group).coroutine(function.body))
@@ -193,17 +195,17 @@ class Program:
 
     # --- running
 
-    def _run(self, code: Code, arguments: Sequence[Any]) -> Coroutine:
+    def _run(self, code: Code, arguments: Sequence[Value]) -> Coroutine:
         frame = self._frame
         for slot, value in zip(code.arguments, arguments, strict=True):
             frame[slot] = value
         for step in code.steps:
-            values: list[Any] = [frame[slot] for slot in step.operands]
+            values: list[Value] = [frame[slot] for slot in step.operands]
             if step.plain:
                 values = [self._settled(step.op, v) if type(v) is InFlight else v for v in values]
             self.machine.time += 1
             try:
-                value: Any = step.function(*values)
+                value: Value = step.function(*values)
                 if step.suspends:
                     value = yield from cast(Coroutine, value)
             except KernelFault as fault:
@@ -211,15 +213,15 @@ class Program:
             self._put(step.results, value)
         return tuple([frame[slot] for slot in code.returned])
 
-    def _put(self, results: Slots, value: Any) -> None:
+    def _put(self, results: Slots, value: Value) -> None:
         """The only result, or a tuple of all of them."""
         if len(results) == 1:
             self._frame[results[0]] = value[0] if type(value) is tuple else value
         elif results:
-            for slot, part in zip(results, value, strict=True):
+            for slot, part in zip(results, cast(tuple[Value, ...], value), strict=True):
                 self._frame[slot] = part
 
-    def _settled(self, op: Operation, value: InFlight) -> Any:
+    def _settled(self, op: Operation, value: InFlight) -> Array:
         """The tile of a product, which must be over."""
         if not self.group.finished(value.product):
             self.machine.reports.add(Kind.IN_FLIGHT, op, "uses a result that nobody has waited for", value.product.op)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TextIO
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -39,14 +39,14 @@ class Setting:
     order: Order = field(default_factory=Order)
     timeline: Timeline | None = None
     poison: bool = True
-    output: Any = None
+    output: TextIO | None = None
     locate: Callable[[Operation], str | None] = place_of
 
 
 def execute(
     module: ModuleOp,
     grid: int | Sequence[int],
-    args: Sequence[Any],
+    args: Sequence[object],
     setting: Setting | None = None,
     *,
     function: str | None = None,
@@ -90,7 +90,7 @@ def warps_of(module: ModuleOp) -> Warps:
     return Warps.APART if "ttg.shared" in module.attributes else Warps.TOGETHER
 
 
-def check(module: ModuleOp, grid: int | Sequence[int], args: Sequence[Any], setting: Setting | None = None) -> None:
+def check(module: ModuleOp, grid: int | Sequence[int], args: Sequence[object], setting: Setting | None = None) -> None:
     """Run, and raise `Wrong` if there is a report."""
     found = execute(module, grid, args, setting)
     if found:

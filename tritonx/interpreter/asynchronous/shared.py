@@ -17,15 +17,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation
 
 from tritonx.interpreter.asynchronous.clocks import Clocks
 from tritonx.interpreter.asynchronous.reports import Kind, Reports
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 POISON = 0xA5
 """What bytes hold between the issue of a copy and its landing, and scratch memory afterwards."""
@@ -102,8 +99,8 @@ class SharedMemory:
         """Whether somebody has placed the memory, and with that the fences in front of what overwrites it."""
         self.clocks = clocks
         self.reports = reports
-        self.held: Array = np.full(blocks * stride, POISON, np.uint8)
-        self.owner: Array = np.full(blocks * stride, NOBODY, np.int32)
+        self.held: np.ndarray = np.full(blocks * stride, POISON, np.uint8)
+        self.owner: np.ndarray = np.full(blocks * stride, NOBODY, np.int32)
         self.accesses: list[Access] = []
         self.buffers: list[Buffer] = []
         self._executions = 0
@@ -219,26 +216,26 @@ class SharedMemory:
 
     # --- contents
 
-    def write(self, buffer: Buffer, addresses: Array, values: Array) -> None:
+    def write(self, buffer: Buffer, addresses: np.ndarray, values: np.ndarray) -> None:
         """Put elements at byte addresses (one for each element, over all blocks)."""
         size = values.dtype.itemsize
         where = addresses.reshape(-1, 1) + np.arange(size)
         self.held[where] = np.ascontiguousarray(values).reshape(-1, 1).view(np.uint8).reshape(-1, size)
         self.owner[where] = buffer.number
 
-    def reserve(self, buffer: Buffer, addresses: Array, size: int) -> None:
+    def reserve(self, buffer: Buffer, addresses: np.ndarray, size: int) -> None:
         """Elements that a copy is going to fill: until it lands, nobody may rely on what is there."""
         where = addresses.reshape(-1, 1) + np.arange(size)
         self.held[where] = POISON
         self.owner[where] = buffer.number
 
-    def read(self, op: Operation, buffer: Buffer, addresses: Array, dtype: np.dtype[Any]) -> Array:
+    def read(self, op: Operation, buffer: Buffer, addresses: np.ndarray, dtype: np.dtype) -> np.ndarray:
         """The elements at byte addresses, as an array of the addresses' shape."""
         where = addresses.reshape(-1, 1) + np.arange(dtype.itemsize)
         self.check_contents(op, buffer, where)
         return np.ascontiguousarray(self.held[where]).view(dtype).reshape(addresses.shape)
 
-    def check_contents(self, op: Operation, buffer: Buffer, where: Array) -> None:
+    def check_contents(self, op: Operation, buffer: Buffer, where: np.ndarray) -> None:
         """Report bytes that were not written through this buffer."""
         owners = self.owner[where]
         wrong = owners != buffer.number

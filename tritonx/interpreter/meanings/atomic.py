@@ -4,7 +4,6 @@ each sees what the ones before it left; the order among lanes is the interpreter
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,10 +11,10 @@ from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import RMWOp
 from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.memory import Lanes, Memory
-from tritonx.interpreter.values import dtype_of, undefined, unsigned
+from tritonx.interpreter.values import Array, dtype_of, undefined, unsigned
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import type_of
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Combine = Callable[[Array, Array], Array]
 """(values in memory, operand of the lanes) → new values."""
 
@@ -71,11 +70,11 @@ def read_modify_write(memory: Memory, addresses: Array, values: Array, combine: 
     return found
 
 
-def _read_modify_write(op: Any, bind: Binder) -> Function:
+def _read_modify_write(op: tile.AtomicRMWOp, bind: Binder) -> Function:
     combine = _COMBINE[op.atomic_rmw_op.value.data]
     dtype = dtype_of(type_of(op.results[0]))
 
-    def atomic(ptr: Any, val: Any, mask: Any = None) -> Any:
+    def atomic(ptr: Array, val: Array, mask: Array | None = None) -> Array:
         addresses = np.asarray(ptr)
         shape = addresses.shape
         flat, values = addresses.reshape(-1), np.broadcast_to(val, shape).reshape(-1)
@@ -91,11 +90,11 @@ def _read_modify_write(op: Any, bind: Binder) -> Function:
     return atomic
 
 
-def _compare_and_swap(op: Any, bind: Binder) -> Function:
+def _compare_and_swap(op: tile.AtomicCASOp, bind: Binder) -> Function:
     """Compares bits, so that a NaN equals itself and -0.0 differs from 0.0, as devices do."""
     bits = np.dtype(f"i{dtype_of(type_of(op.results[0])).itemsize}")
 
-    def atomic(ptr: Any, cmp: Any, val: Any) -> Any:
+    def atomic(ptr: Array, cmp: Array, val: Array) -> Array:
         addresses = np.asarray(ptr)
         shape, memory, lanes = addresses.shape, bind.execution.memory, Lanes(addresses.shape)
         flat = addresses.reshape(-1)
@@ -111,4 +110,7 @@ def _compare_and_swap(op: Any, bind: Binder) -> Function:
     return atomic
 
 
-TABLE: Table = {tile.AtomicRMWOp: _read_modify_write, tile.AtomicCASOp: _compare_and_swap}
+TABLE: Table = {
+    **case(tile.AtomicRMWOp, _read_modify_write),
+    **case(tile.AtomicCASOp, _compare_and_swap),
+}

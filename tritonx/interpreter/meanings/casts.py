@@ -6,58 +6,58 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from xdsl.ir import Operation
 
 from tritonx.dialects import arith, tile
 from tritonx.dialects.tile.enums import RoundingMode
 from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.rounding import Rounding, float_to_integer, integer_to_float, round_to
-from tritonx.interpreter.values import UNSIGNED, dtype_of, signless, unsigned
+from tritonx.interpreter.values import UNSIGNED, Array, dtype_of, signless, unsigned
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import type_of
 
 _BOOL = np.dtype(np.bool_)
 
 
-def _target(op: Any) -> np.dtype[Any]:
+def _target(op: Operation) -> np.dtype:
     return dtype_of(type_of(op.results[0]))
 
 
-def _source(op: Any) -> np.dtype[Any]:
+def _source(op: Operation) -> np.dtype:
     return dtype_of(type_of(op.operands[0]))
 
 
-def _minus_one_or_zero(x: Any) -> Any:
+def _minus_one_or_zero(x: Array) -> Array:
     """An i1 read as signed, in eight bits."""
     return np.negative(x.astype(np.int8))
 
 
-def extend_signed(x: Any, target: np.dtype[Any]) -> Any:
+def extend_signed(x: Array, target: np.dtype) -> Array:
     return (_minus_one_or_zero(x) if x.dtype == _BOOL else x).astype(target)
 
 
-def truncate(x: Any, target: np.dtype[Any]) -> Any:
+def truncate(x: Array, target: np.dtype) -> Array:
     """The low bits."""
     return (x & x.dtype.type(1)).astype(_BOOL) if target == _BOOL else x.astype(target)
 
 
-def _extend_signed(op: Any, bind: Binder) -> Function:
+def _extend_signed(op: arith.ExtSIOp, bind: Binder) -> Function:
     target = _target(op)
     return lambda x: extend_signed(x, target)
 
 
-def _extend_unsigned(op: Any, bind: Binder) -> Function:
+def _extend_unsigned(op: arith.ExtUIOp, bind: Binder) -> Function:
     target = UNSIGNED[_target(op)]
     return lambda x: signless(unsigned(x).astype(target))
 
 
-def _truncate(op: Any, bind: Binder) -> Function:
+def _truncate(op: arith.TruncIOp, bind: Binder) -> Function:
     target = _target(op)
     return lambda x: truncate(x, target)
 
 
-def _index_cast(op: Any, bind: Binder) -> Function:
+def _index_cast(op: arith.IndexCastOp, bind: Binder) -> Function:
     """Sign-extends or truncates; `index` has 64 bits."""
     target, source = _target(op), _source(op)
     if target.itemsize > source.itemsize:
@@ -65,17 +65,17 @@ def _index_cast(op: Any, bind: Binder) -> Function:
     return lambda x: truncate(x, target)
 
 
-def _extend_float(op: Any, bind: Binder) -> Function:
+def _extend_float(op: arith.ExtFOp, bind: Binder) -> Function:
     target = _target(op)
     return lambda x: x.astype(target)
 
 
-def _round(op: Any, bind: Binder) -> Function:
+def _round(op: arith.TruncFOp, bind: Binder) -> Function:
     target = _target(op)
     return lambda x: round_to(x, target)
 
 
-def _float_to_float(op: Any, bind: Binder) -> Function:
+def _float_to_float(op: tile.FpToFpOp, bind: Binder) -> Function:
     target = _target(op)
     given = op.rounding
     towards_zero = given is not None and given.value.data == RoundingMode.RTZ
@@ -83,49 +83,49 @@ def _float_to_float(op: Any, bind: Binder) -> Function:
     return lambda x: round_to(x, target, rounding)
 
 
-def _from_signed(op: Any, bind: Binder) -> Function:
+def _from_signed(op: arith.SIToFPOp, bind: Binder) -> Function:
     target = _target(op)
     return lambda x: integer_to_float(_minus_one_or_zero(x) if x.dtype == _BOOL else x, target)
 
 
-def _from_unsigned(op: Any, bind: Binder) -> Function:
+def _from_unsigned(op: arith.UIToFPOp, bind: Binder) -> Function:
     target = _target(op)
     return lambda x: integer_to_float(unsigned(x), target)
 
 
-def _to_signed(op: Any, bind: Binder) -> Function:
+def _to_signed(op: arith.FPToSIOp, bind: Binder) -> Function:
     target = _target(op)
     return lambda x: float_to_integer(x, target, signed=True)
 
 
-def _to_unsigned(op: Any, bind: Binder) -> Function:
+def _to_unsigned(op: arith.FPToUIOp, bind: Binder) -> Function:
     target = _target(op)
     return lambda x: float_to_integer(x, target, signed=False)
 
 
-def _bitcast(op: Any, bind: Binder) -> Function:
+def _bitcast(op: arith.BitcastOp | tile.BitcastOp, bind: Binder) -> Function:
     target = _target(op)
     return lambda x: np.asarray(x).view(target)[()]
 
 
-def _same(op: Any, bind: Binder) -> Function:
+def _same(op: tile.IntToPtrOp | tile.PtrToIntOp, bind: Binder) -> Function:
     return lambda x: x
 
 
 TABLE: Table = {
-    arith.ExtSIOp: _extend_signed,
-    arith.ExtUIOp: _extend_unsigned,
-    arith.TruncIOp: _truncate,
-    arith.IndexCastOp: _index_cast,
-    arith.ExtFOp: _extend_float,
-    arith.TruncFOp: _round,
-    arith.SIToFPOp: _from_signed,
-    arith.UIToFPOp: _from_unsigned,
-    arith.FPToSIOp: _to_signed,
-    arith.FPToUIOp: _to_unsigned,
-    arith.BitcastOp: _bitcast,
-    tile.BitcastOp: _bitcast,
-    tile.FpToFpOp: _float_to_float,
-    tile.IntToPtrOp: _same,
-    tile.PtrToIntOp: _same,
+    **case(arith.ExtSIOp, _extend_signed),
+    **case(arith.ExtUIOp, _extend_unsigned),
+    **case(arith.TruncIOp, _truncate),
+    **case(arith.IndexCastOp, _index_cast),
+    **case(arith.ExtFOp, _extend_float),
+    **case(arith.TruncFOp, _round),
+    **case(arith.SIToFPOp, _from_signed),
+    **case(arith.UIToFPOp, _from_unsigned),
+    **case(arith.FPToSIOp, _to_signed),
+    **case(arith.FPToUIOp, _to_unsigned),
+    **case(arith.BitcastOp, _bitcast),
+    **case(tile.BitcastOp, _bitcast),
+    **case(tile.FpToFpOp, _float_to_float),
+    **case(tile.IntToPtrOp, _same),
+    **case(tile.PtrToIntOp, _same),
 }

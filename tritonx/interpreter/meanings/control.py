@@ -8,57 +8,57 @@ business."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from tritonx.dialects import gpu, llvm, scf, tile, ub
 from tritonx.interpreter.errors import DeviceAssertion
 from tritonx.interpreter.execution import Binder, Function, Table, always
-from tritonx.interpreter.values import dtype_of, undefined
+from tritonx.interpreter.values import Array, dtype_of, undefined
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import is_tensor, shape_of, type_of
 
 
-def _program_id(op: Any, bind: Binder) -> Function:
+def _program_id(op: tile.GetProgramIdOp, bind: Binder) -> Function:
     axis: int = op.axis.value.data
     return lambda: np.int32(bind.execution.program[axis])
 
 
-def _num_programs(op: Any, bind: Binder) -> Function:
+def _num_programs(op: tile.GetNumProgramsOp, bind: Binder) -> Function:
     count = np.int32(bind.execution.grid[op.axis.value.data])
     return lambda: count
 
 
-def _call(op: Any, bind: Binder) -> Function:
+def _call(op: tile.CallOp, bind: Binder) -> Function:
     return bind.function(op.callee.root_reference.data)
 
 
-def _if(op: Any, bind: Binder) -> Function:
+def _if(op: scf.IfOp, bind: Binder) -> Function:
     then = bind.region(op.true_region)
-    otherwise: Function = bind.region(op.false_region) if op.false_region.blocks else tuple[Any, ...]
+    otherwise: Function = bind.region(op.false_region) if op.false_region.blocks else tuple[Array, ...]
     return lambda condition: then() if condition else otherwise()
 
 
-def loop_range(op: Any) -> Callable[[Any, Any, Any], Iterator[Any]]:
+def loop_range(op: scf.ForOp) -> Callable[[Array, Array, Array], Iterator[Array]]:
     """The counters of an `scf.for`, from its bounds and step."""
     counter = dtype_of(type_of(op.operands[0])).type
     unsigned_bits = 8 * np.dtype(counter).itemsize if "unsignedCmp" in op.properties else 0
 
-    def bound(value: Any) -> int:
+    def bound(value: Array) -> int:
         number = int(value)
         return number + (1 << unsigned_bits) if unsigned_bits and number < 0 else number
 
-    def counters(lower: Any, upper: Any, step: Any) -> Iterator[Any]:
+    def counters(lower: Array, upper: Array, step: Array) -> Iterator[Array]:
         for index in range(bound(lower), bound(upper), bound(step)):
             yield counter(index)
 
     return counters
 
 
-def _for(op: Any, bind: Binder) -> Function:
+def _for(op: scf.ForOp, bind: Binder) -> Function:
     body, counters = bind.region(op.body), loop_range(op)
 
-    def loop(lower: Any, upper: Any, step: Any, *carried: Any) -> tuple[Any, ...]:
+    def loop(lower: Array, upper: Array, step: Array, *carried: Array) -> tuple[Array, ...]:
         for index in counters(lower, upper, step):
             carried = body(index, *carried)
         return carried
@@ -66,10 +66,10 @@ def _for(op: Any, bind: Binder) -> Function:
     return loop
 
 
-def _while(op: Any, bind: Binder) -> Function:
+def _while(op: scf.WhileOp, bind: Binder) -> Function:
     before, after = bind.region(op.before_region), bind.region(op.after_region)
 
-    def loop(*carried: Any) -> tuple[Any, ...]:
+    def loop(*carried: Array) -> tuple[Array, ...]:
         proceed, *passed = before(*carried)
         while proceed:
             proceed, *passed = before(*after(*passed))
@@ -78,19 +78,19 @@ def _while(op: Any, bind: Binder) -> Function:
     return loop
 
 
-def _execute_region(op: Any, bind: Binder) -> Function:
+def _execute_region(op: scf.ExecuteRegionOp, bind: Binder) -> Function:
     return bind.region(op.region)
 
 
-def _poison(op: Any, bind: Binder) -> Function:
+def _poison(op: ub.PoisonOp, bind: Binder) -> Function:
     type_ = type_of(op.results[0])
     value = undefined(dtype_of(type_), bind.execution.poison)
     result = np.full(shape_of(type_), value) if is_tensor(type_) else value
     return lambda: result
 
 
-def _assume(op: Any, bind: Binder) -> Function:
-    def assume(condition: Any) -> None:
+def _assume(op: llvm.AssumeOp, bind: Binder) -> Function:
+    def assume(condition: Array) -> None:
         if not condition and bind.execution.check_assertions:
             raise DeviceAssertion("what tl.assume promises does not hold")
 
@@ -106,15 +106,15 @@ def _nothing() -> None:
 
 
 TABLE: Table = {
-    tile.GetProgramIdOp: _program_id,
-    tile.GetNumProgramsOp: _num_programs,
-    tile.CallOp: _call,
-    scf.IfOp: _if,
-    scf.ForOp: _for,
-    scf.WhileOp: _while,
-    scf.ExecuteRegionOp: _execute_region,
-    ub.PoisonOp: _poison,
+    **case(tile.GetProgramIdOp, _program_id),
+    **case(tile.GetNumProgramsOp, _num_programs),
+    **case(tile.CallOp, _call),
+    **case(scf.IfOp, _if),
+    **case(scf.ForOp, _for),
+    **case(scf.WhileOp, _while),
+    **case(scf.ExecuteRegionOp, _execute_region),
+    **case(ub.PoisonOp, _poison),
     ub.UnreachableOp: always(_unreachable),
-    llvm.AssumeOp: _assume,
+    **case(llvm.AssumeOp, _assume),
     gpu.BarrierOp: always(_nothing),
 }

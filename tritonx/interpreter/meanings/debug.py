@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from xdsl.ir import Attribute
@@ -15,12 +14,13 @@ from xdsl.ir import Attribute
 from tritonx.dialects import cf, tile
 from tritonx.interpreter.errors import DeviceAssertion
 from tritonx.interpreter.execution import Binder, Function, Table
-from tritonx.interpreter.values import is_float, unsigned
+from tritonx.interpreter.values import Array, is_float, unsigned
 from tritonx.ir import printed_text
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import element_type, is_pointer, shape_of, type_of
 
 
-def argument(value: Any, element: Attribute, *, hexadecimal: bool, signed: bool) -> int | float:
+def argument(value: Array, element: Attribute, *, hexadecimal: bool, signed: bool) -> int | float:
     """One element as it is handed to a conversion: a float, or an integer as wide as C passes it."""
     if is_pointer(element):
         return int(value)
@@ -36,7 +36,7 @@ def argument(value: Any, element: Attribute, *, hexadecimal: bool, signed: bool)
 
 
 def format_lines(
-    program: tuple[int, int, int], text: str, value: Any, element: Attribute, *, hexadecimal: bool, signed: bool
+    program: tuple[int, int, int], text: str, value: Array, element: Attribute, *, hexadecimal: bool, signed: bool
 ) -> Iterator[str]:
     """The lines for one operand, in row-major order, by the format `text`."""
     array = np.asarray(value)
@@ -44,13 +44,13 @@ def format_lines(
         yield text % (*program, *index, argument(array[index], element, hexadecimal=hexadecimal, signed=signed))
 
 
-def _print(op: Any, bind: Binder) -> Function:
+def _print(op: tile.PrintOp, bind: Binder) -> Function:
     prefix: str = op.prefix.data
     hexadecimal = bool(op.hex.value.data)
     signed = [bool(flag) for flag in op.isSigned.get_values()]
     types = [type_of(operand) for operand in op.operands]
 
-    def print_(*values: Any) -> None:
+    def print_(*values: Array) -> None:
         execution = bind.execution
         if not values:
             execution.write([printed_text.line(prefix).removesuffix("\n") % execution.program])
@@ -66,7 +66,7 @@ def _print(op: Any, bind: Binder) -> Function:
     return print_
 
 
-def _check(condition: Any, message: str, bind: Binder) -> None:
+def _check(condition: Array, message: str, bind: Binder) -> None:
     if bind.execution.check_assertions and not np.all(condition):
         lanes = np.argwhere(np.logical_not(condition))
         first = tuple(int(i) for i in lanes[0]) if np.ndim(condition) else ()
@@ -74,14 +74,18 @@ def _check(condition: Any, message: str, bind: Binder) -> None:
         raise DeviceAssertion(f"assertion failed: {message}{where}")
 
 
-def _assert(op: Any, bind: Binder) -> Function:
+def _assert(op: tile.AssertOp, bind: Binder) -> Function:
     message: str = op.message.data
     return lambda condition: _check(condition, message, bind)
 
 
-def _assert_scalar(op: Any, bind: Binder) -> Function:
+def _assert_scalar(op: cf.AssertOp, bind: Binder) -> Function:
     message: str = op.msg.data
     return lambda condition: _check(condition, message, bind)
 
 
-TABLE: Table = {tile.PrintOp: _print, tile.AssertOp: _assert, cf.AssertOp: _assert_scalar}
+TABLE: Table = {
+    **case(tile.PrintOp, _print),
+    **case(tile.AssertOp, _assert),
+    **case(cf.AssertOp, _assert_scalar),
+}

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness
@@ -19,23 +19,24 @@ from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.meanings.atomic import Combine, maximum_unsigned, minimum_unsigned, read_modify_write
 from tritonx.interpreter.meanings.memory import block_addresses, read, write
 from tritonx.interpreter.memory import Lanes
-from tritonx.interpreter.values import Descriptor, dtype_of, is_float, storage_of, unsigned
+from tritonx.interpreter.values import Array, Descriptor, dtype_of, is_float, storage_of, unsigned
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import shape_of, type_of
 
 
-def _make(op: Any, bind: Binder) -> Function:
+def _make(op: tile.MakeTensorDescOp, bind: Binder) -> Function:
     kind = cast(tile.TensorDescType, type_of(op.results[0]))
     rank = len(kind.shape)
     nan = op.padding.value.data == PaddingOption.PAD_NAN
 
-    def make(base: Any, *numbers: Any) -> Descriptor:
+    def make(base: Array, *numbers: Array) -> Descriptor:
         values = tuple(int(n) for n in numbers)
         return Descriptor(int(base), values[:rank], values[rank:], kind.shape, kind.element_type, nan)
 
     return make
 
 
-def _block(desc: Descriptor, indices: Sequence[Any]) -> tuple[Any, Any]:
+def _block(desc: Descriptor, indices: Sequence[Array]) -> tuple[Array, Array]:
     """Addresses of the block's elements, and which of them are inside the tensor."""
     size = storage_of(desc.element).itemsize
     offsets = [int(i) for i in indices]
@@ -44,7 +45,7 @@ def _block(desc: Descriptor, indices: Sequence[Any]) -> tuple[Any, Any]:
     return addresses, mask
 
 
-def _rows(desc: Descriptor, x_offsets: Any, y_offset: Any) -> tuple[Any, Any]:
+def _rows(desc: Descriptor, x_offsets: Array, y_offset: Array) -> tuple[Array, Array]:
     """The same for one row of the descriptor for each of `x_offsets`, from column `y_offset` on."""
     size = storage_of(desc.element).itemsize
     x = x_offsets.astype(np.int64)[:, None]
@@ -53,24 +54,24 @@ def _rows(desc: Descriptor, x_offsets: Any, y_offset: Any) -> tuple[Any, Any]:
     return addresses, (x >= 0) & (x < desc.shape[0]) & (y >= 0) & (y < desc.shape[1])
 
 
-def _padding(desc: Descriptor) -> Any:
+def _padding(desc: Descriptor) -> Array:
     dtype = dtype_of(desc.element)
     return dtype.type(float("nan")) if desc.pad_with_nan and is_float(dtype) else dtype.type(0)
 
 
-def block_of(bind: Binder, desc: Descriptor, indices: Sequence[Any]) -> Any:
+def block_of(bind: Binder, desc: Descriptor, indices: Sequence[Array]) -> Array:
     """The block at `indices`, with the padding outside the tensor."""
     addresses, mask = _block(desc, indices)
     return read(bind, addresses, dtype_of(desc.element), mask, _padding(desc))
 
 
-def put_block(bind: Binder, desc: Descriptor, indices: Sequence[Any], src: Any) -> None:
+def put_block(bind: Binder, desc: Descriptor, indices: Sequence[Array], src: Array) -> None:
     """Write the block at `indices`, as far as it lies in the tensor."""
     addresses, mask = _block(desc, indices)
     write(bind, addresses, src.reshape(desc.block), mask)
 
 
-def combine_block(bind: Binder, desc: Descriptor, indices: Sequence[Any], src: Any, combine: Combine) -> None:
+def combine_block(bind: Binder, desc: Descriptor, indices: Sequence[Array], src: Array, combine: Combine) -> None:
     """Combine the block at `indices` with a tile."""
     addresses, mask = _block(desc, indices)
     active = mask.reshape(-1)
@@ -78,37 +79,37 @@ def combine_block(bind: Binder, desc: Descriptor, indices: Sequence[Any], src: A
     read_modify_write(bind.execution.memory, flat, values, combine, Lanes(desc.block, active))
 
 
-def rows_of(bind: Binder, desc: Descriptor, x_offsets: Any, y_offset: Any) -> Any:
+def rows_of(bind: Binder, desc: Descriptor, x_offsets: Array, y_offset: Array) -> Array:
     """One row of the tensor for each of `x_offsets`, from column `y_offset` on."""
     addresses, mask = _rows(desc, x_offsets, y_offset)
     return read(bind, addresses, dtype_of(desc.element), mask, _padding(desc))
 
 
-def put_rows(bind: Binder, desc: Descriptor, x_offsets: Any, y_offset: Any, src: Any) -> None:
+def put_rows(bind: Binder, desc: Descriptor, x_offsets: Array, y_offset: Array, src: Array) -> None:
     """Write rows, as far as they lie in the tensor."""
     addresses, mask = _rows(desc, x_offsets, y_offset)
     write(bind, addresses, src, mask)
 
 
-def _load(op: Any, bind: Binder) -> Function:
+def _load(op: tile.DescriptorLoadOp, bind: Binder) -> Function:
     shape = shape_of(type_of(op.results[0]))
     return lambda desc, *indices: block_of(bind, desc, indices).reshape(shape)
 
 
-def _store(op: Any, bind: Binder) -> Function:
+def _store(op: tile.DescriptorStoreOp, bind: Binder) -> Function:
     return lambda desc, src, *indices: put_block(bind, desc, indices, src)
 
 
-def _increment(old: Any, limit: Any) -> Any:
+def _increment(old: Array, limit: Array) -> Array:
     return np.where(unsigned(old) >= unsigned(limit), old.dtype.type(0), old + old.dtype.type(1))
 
 
-def _decrement(old: Any, limit: Any) -> Any:
+def _decrement(old: Array, limit: Array) -> Array:
     wraps = (old == 0) | (unsigned(old) > unsigned(limit))
     return np.where(wraps, limit, old - old.dtype.type(1))
 
 
-def combination(kind: int, desc: Any) -> Combine:
+def combination(kind: int, desc: tile.TensorDescType) -> Combine:
     """How a reduction into a descriptor of this type combines."""
     element = desc.element_type
     is_unsigned = isinstance(element, IntegerType) and element.signedness.data == Signedness.UNSIGNED
@@ -133,24 +134,24 @@ _KINDS: dict[int, Combine] = {
 }
 
 
-def _reduce(op: Any, bind: Binder) -> Function:
-    combine = combination(op.kind.value.data, type_of(op.desc))
+def _reduce(op: tile.DescriptorReduceOp, bind: Binder) -> Function:
+    combine = combination(op.kind.value.data, cast(tile.TensorDescType, type_of(op.desc)))
     return lambda desc, src, *indices: combine_block(bind, desc, indices, src, combine)
 
 
-def _gather(op: Any, bind: Binder) -> Function:
+def _gather(op: tile.DescriptorGatherOp, bind: Binder) -> Function:
     return lambda desc, x_offsets, y_offset: rows_of(bind, desc, x_offsets, y_offset)
 
 
-def _scatter(op: Any, bind: Binder) -> Function:
+def _scatter(op: tile.DescriptorScatterOp, bind: Binder) -> Function:
     return lambda desc, x_offsets, y_offset, src: put_rows(bind, desc, x_offsets, y_offset, src)
 
 
 TABLE: Table = {
-    tile.MakeTensorDescOp: _make,
-    tile.DescriptorLoadOp: _load,
-    tile.DescriptorStoreOp: _store,
-    tile.DescriptorReduceOp: _reduce,
-    tile.DescriptorGatherOp: _gather,
-    tile.DescriptorScatterOp: _scatter,
+    **case(tile.MakeTensorDescOp, _make),
+    **case(tile.DescriptorLoadOp, _load),
+    **case(tile.DescriptorStoreOp, _store),
+    **case(tile.DescriptorReduceOp, _reduce),
+    **case(tile.DescriptorGatherOp, _gather),
+    **case(tile.DescriptorScatterOp, _scatter),
 }

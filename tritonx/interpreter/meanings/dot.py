@@ -16,8 +16,6 @@ small ones first, leaving out those below the result's accuracy.
 
 from __future__ import annotations
 
-from typing import Any
-
 import ml_dtypes
 import numpy as np
 
@@ -26,10 +24,9 @@ from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.interpreter.arithmetic import fma_single, fused_multiply_add
 from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.rounding import round_to, truncate_to_tf32
-from tritonx.interpreter.values import dtype_of, is_float
+from tritonx.interpreter.values import Array, dtype_of, is_float
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import type_of
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _F32 = np.dtype(np.float32)
 _BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -116,7 +113,7 @@ _PRECISIONS: dict[int, Function] = {
 }
 
 
-def product(operand: np.dtype[Any], result: np.dtype[Any], precision: int) -> Function:
+def product(operand: np.dtype, result: np.dtype, precision: int) -> Function:
     """a · b + c of operands of one dtype (or, of formats with few digits, of two), as a function of the three."""
     if not is_float(operand):
         return _integer
@@ -128,14 +125,14 @@ def product(operand: np.dtype[Any], result: np.dtype[Any], precision: int) -> Fu
     return lambda a, b, c: round_to(multiply(a, b, c.astype(_F32)), result)
 
 
-def _dot(op: Any, bind: Binder) -> Function:
+def _dot(op: tile.DotOp, bind: Binder) -> Function:
     operand, result = dtype_of(type_of(op.operands[0])), dtype_of(type_of(op.results[0]))
     return product(operand, result, op.inputPrecision.value.data)
 
 
 _E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], dtype=np.float32)
 
-_BYTE_FORMATS: dict[int, np.dtype[Any]] = {
+_BYTE_FORMATS: dict[int, np.dtype] = {
     ScaleDotElemType.E4M3: np.dtype(ml_dtypes.float8_e4m3fn),
     ScaleDotElemType.E5M2: np.dtype(ml_dtypes.float8_e5m2),
 }
@@ -165,7 +162,7 @@ def _scale_values(scale: Array) -> Array:
     return np.where(code == 255, np.float32("nan"), np.ldexp(np.float32(1), code - 127)).astype(_F32)
 
 
-def _dot_scaled(op: Any, bind: Binder) -> Function:
+def _dot_scaled(op: tile.DotScaledOp, bind: Binder) -> Function:
     """Each operand is multiplied by its scales in 16 bits (f16 where one of them is f16, else bf16), then a plain
     product."""
     kinds = op.a_elem_type.value.data, op.b_elem_type.value.data
@@ -195,4 +192,7 @@ def _dot_scaled(op: Any, bind: Binder) -> Function:
     return dot
 
 
-TABLE: Table = {tile.DotOp: _dot, tile.DotScaledOp: _dot_scaled}
+TABLE: Table = {
+    **case(tile.DotOp, _dot),
+    **case(tile.DotScaledOp, _dot_scaled),
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
@@ -13,15 +13,16 @@ from tritonx.interpreter.errors import UnsupportedInInterpreter
 from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.extern import EXTERN_FUNCTIONS
 from tritonx.interpreter.meanings.floating import in_double
-from tritonx.interpreter.values import UNSIGNED, dtype_of, is_float
+from tritonx.interpreter.values import UNSIGNED, Array, dtype_of, is_float
+from tritonx.ir.dispatch import case
 from tritonx.ir.splat import SplatAttr
 from tritonx.ir.types import shape_of, type_of
 
 
-def scalar(value: int | float, dtype: np.dtype[Any]) -> Any:
+def scalar(value: int | float, dtype: np.dtype) -> Array:
     """A Python number as held: integers modulo the width, floats rounded once."""
     if dtype == np.bool_:
-        return np.bool_(value)
+        return np.array(value, dtype)[()]
     if is_float(dtype):
         # Attributes hold a value of their type, so f64 in between changes nothing.
         return np.array(value, dtype=np.float64).astype(dtype)[()]
@@ -29,15 +30,15 @@ def scalar(value: int | float, dtype: np.dtype[Any]) -> Any:
     return np.array(int(value) & ((1 << bits) - 1), dtype=UNSIGNED[dtype]).view(dtype)[()]
 
 
-def constant_value(attribute: Attribute, type_: Attribute) -> Any:
+def constant_value(attribute: Attribute, type_: Attribute) -> Array:
     """The value of a constant's attribute."""
     dtype = dtype_of(type_)
     if isinstance(attribute, SplatAttr):
         return np.broadcast_to(scalar(attribute.value, dtype), shape_of(type_))
     if isinstance(attribute, IntegerAttr | FloatAttr):
-        return scalar(cast("IntegerAttr[Any] | FloatAttr[Any]", attribute).value.data, dtype)
+        return scalar(cast("IntegerAttr | FloatAttr", attribute).value.data, dtype)
     if isinstance(attribute, DenseIntOrFPElementsAttr):
-        values = [scalar(v, dtype) for v in cast(Any, attribute).get_values()]
+        values = [scalar(v, dtype) for v in attribute.get_values()]
         shape = shape_of(type_)
         if len(values) == 1:
             return np.broadcast_to(values[0], shape)
@@ -45,36 +46,36 @@ def constant_value(attribute: Attribute, type_: Attribute) -> Any:
     raise UnsupportedInInterpreter(f"a constant with the value {attribute}")
 
 
-def _constant(op: Any, bind: Binder) -> Function:
+def _constant(op: arith.ConstantOp, bind: Binder) -> Function:
     value = constant_value(op.value, type_of(op.results[0]))
     return lambda: value
 
 
-def _select(op: Any, bind: Binder) -> Function:
+def _select(op: arith.SelectOp, bind: Binder) -> Function:
     return np.where
 
 
-def _inline_assembly(op: Any, bind: Binder) -> Function:
+def _inline_assembly(op: tile.ElementwiseInlineAsmOp, bind: Binder) -> Function:
     """An empty piece whose result is its operand's register (`recompute-narrow` writes them) is that operand."""
     if not op.asm_string.data and op.constraints.data == "=r,0":
 
-        def same(value: Any) -> Any:
+        def same(value: Array) -> Array:
             return value
 
         return same
 
-    def refuse(*args: Any) -> Any:
+    def refuse(*args: Array) -> Array:
         raise UnsupportedInInterpreter(f"inline assembly has no meaning without its device: {op.asm_string.data!r}")
 
     return refuse
 
 
-def _extern(op: Any, bind: Binder) -> Function:
+def _extern(op: tile.ExternElementwiseOp, bind: Binder) -> Function:
     symbol: str = op.symbol.data
     function = EXTERN_FUNCTIONS.get(symbol)
     if function is None:
 
-        def refuse(*args: Any) -> Any:
+        def refuse(*args: Array) -> Array:
             raise UnsupportedInInterpreter(f"the interpreter has no definition of the external function {symbol!r}")
 
         return refuse
@@ -89,15 +90,15 @@ def _extern(op: Any, bind: Binder) -> Function:
     )[()]
 
 
-def _map(op: Any, bind: Binder) -> Function:
+def _map(op: tile.MapElementwiseOp, bind: Binder) -> Function:
     """`pack` neighbours in row-major order go through the region together; with one, all elements do at once."""
     region, pack = bind.lanewise(op.scalarOp), op.pack.value.data
     shape = shape_of(type_of(op.results[0]))
 
-    def run(*sources: Any) -> tuple[Any, ...]:
+    def run(*sources: Array) -> tuple[Array, ...]:
         lanes = [source.reshape(-1)[i::pack] for source in sources for i in range(pack)]
         outputs = region(*lanes)
-        results: list[Any] = []
+        results: list[Array] = []
         for first in range(0, len(outputs), pack):
             group = [np.broadcast_to(o, lanes[0].shape) for o in outputs[first : first + pack]]
             results.append(np.stack(group, axis=-1).reshape(shape))
@@ -107,9 +108,9 @@ def _map(op: Any, bind: Binder) -> Function:
 
 
 TABLE: Table = {
-    arith.ConstantOp: _constant,
-    arith.SelectOp: _select,
-    tile.ElementwiseInlineAsmOp: _inline_assembly,
-    tile.ExternElementwiseOp: _extern,
-    tile.MapElementwiseOp: _map,
+    **case(arith.ConstantOp, _constant),
+    **case(arith.SelectOp, _select),
+    **case(tile.ElementwiseInlineAsmOp, _inline_assembly),
+    **case(tile.ExternElementwiseOp, _extern),
+    **case(tile.MapElementwiseOp, _map),
 }

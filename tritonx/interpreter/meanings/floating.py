@@ -13,16 +13,16 @@ f64 it is the C library's.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from xdsl.ir import Operation
 
 from tritonx.dialects import arith, math, tile
 from tritonx.dialects.tile.enums import PropagateNan
 from tritonx.interpreter import arithmetic
 from tritonx.interpreter.execution import Binder, Function, Meaning, Table, always
 from tritonx.interpreter.rounding import round_to
-from tritonx.interpreter.values import dtype_of
+from tritonx.interpreter.values import Array, dtype_of
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import type_of
 
 _NATIVE = (np.dtype(np.float32), np.dtype(np.float64))
@@ -31,13 +31,13 @@ _NATIVE = (np.dtype(np.float32), np.dtype(np.float64))
 def elementary(function: Function) -> Meaning:
     """A function computed in f64 and rounded once to the op's format."""
 
-    def meaning(op: Any, bind: Binder) -> Function:
+    def meaning(op: Operation, bind: Binder) -> Function:
         return in_double(function, dtype_of(type_of(op.results[0])))
 
     return meaning
 
 
-def in_double(function: Function, dtype: np.dtype[Any]) -> Function:
+def in_double(function: Function, dtype: np.dtype) -> Function:
     """`function` on f64 arrays, as a function on arrays of `dtype` that rounds its result to `dtype`."""
     if dtype == np.float64:
         return function
@@ -47,7 +47,7 @@ def in_double(function: Function, dtype: np.dtype[Any]) -> Function:
 def in_single(function: Function) -> Meaning:
     """A function whose result is exact, or correctly rounded, when computed in f32 for the narrower formats."""
 
-    def meaning(op: Any, bind: Binder) -> Function:
+    def meaning(op: Operation, bind: Binder) -> Function:
         dtype = dtype_of(type_of(op.results[0]))
         if dtype in _NATIVE:
             return function
@@ -59,30 +59,30 @@ def in_single(function: Function) -> Meaning:
 def rounded(function: Function) -> Meaning:
     """A function that NumPy has in every format; in those of 8 bits it is computed in f32 and rounded."""
 
-    def meaning(op: Any, bind: Binder) -> Function:
+    def meaning(op: Operation, bind: Binder) -> Function:
         return in_single(function)(op, bind) if dtype_of(type_of(op.results[0])).itemsize == 1 else function
 
     return meaning
 
 
-def reciprocal_square_root(x: Any) -> Any:
+def reciprocal_square_root(x: Array) -> Array:
     """1 / sqrt(x) in f64."""
     return 1.0 / np.sqrt(x)
 
 
-def _false(x: Any, y: Any) -> Any:
+def _false(x: Array, y: Array) -> Array:
     return np.logical_and(x != x, False)
 
 
-def _true(x: Any, y: Any) -> Any:
+def _true(x: Array, y: Array) -> Array:
     return np.logical_or(x != x, True)
 
 
-def _unordered(x: Any, y: Any) -> Any:
+def _unordered(x: Array, y: Array) -> Array:
     return np.isnan(x) | np.isnan(y)
 
 
-def _ordered(x: Any, y: Any) -> Any:
+def _ordered(x: Array, y: Array) -> Array:
     return ~_unordered(x, y)
 
 
@@ -115,11 +115,11 @@ _COMPARE: tuple[Function, ...] = (
 )
 
 
-def _compare(op: Any, bind: Binder) -> Function:
+def _compare(op: arith.CmpfOp, bind: Binder) -> Function:
     return _COMPARE[op.predicate.value.data]
 
 
-def _clamp(op: Any, bind: Binder) -> Function:
+def _clamp(op: tile.ClampFOp, bind: Binder) -> Function:
     if op.propagateNan.value.data == PropagateNan.ALL:
         least, most = arithmetic.maximum, arithmetic.minimum
     else:
@@ -138,7 +138,7 @@ TABLE: Table = {
     arith.MinimumfOp: rounded(arithmetic.minimum),
     arith.MaxnumfOp: rounded(arithmetic.maximum_number),
     arith.MinnumfOp: rounded(arithmetic.minimum_number),
-    arith.CmpfOp: _compare,
+    **case(arith.CmpfOp, _compare),
     math.AbsFOp: rounded(np.abs),
     math.FloorOp: in_single(np.floor),
     math.CeilOp: in_single(np.ceil),
@@ -160,7 +160,7 @@ TABLE: Table = {
     math.TanhOp: elementary(np.tanh),
     math.ErfOp: elementary(arithmetic.erf),
     math.FmaOp: always(arithmetic.fused_multiply_add),
-    tile.ClampFOp: _clamp,
+    **case(tile.ClampFOp, _clamp),
     tile.PreciseSqrtOp: in_single(np.sqrt),
     tile.PreciseDivFOp: rounded(np.divide),
 }

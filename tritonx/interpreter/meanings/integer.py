@@ -6,14 +6,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from xdsl.ir import Operation
 
 from tritonx.dialects import arith, math, tile
 from tritonx.interpreter import arithmetic
 from tritonx.interpreter.execution import Binder, Function, Meaning, Table, always
-from tritonx.interpreter.values import dtype_of, unsigned
+from tritonx.interpreter.values import Array, dtype_of, unsigned
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import type_of
 
 _BOOL = np.dtype(np.bool_)
@@ -22,32 +22,32 @@ _BOOL = np.dtype(np.bool_)
 def _by_width(wide: Function, bit: Function) -> Meaning:
     """`wide` for integers of eight bits and more, `bit` for i1."""
 
-    def meaning(op: Any, bind: Binder) -> Function:
+    def meaning(op: Operation, bind: Binder) -> Function:
         return bit if dtype_of(type_of(op.operands[0])) == _BOOL else wide
 
     return meaning
 
 
-def _max_unsigned(x: Any, y: Any) -> Any:
+def _max_unsigned(x: Array, y: Array) -> Array:
     return np.where(unsigned(x) >= unsigned(y), x, y)
 
 
-def _min_unsigned(x: Any, y: Any) -> Any:
+def _min_unsigned(x: Array, y: Array) -> Array:
     return np.where(unsigned(x) <= unsigned(y), x, y)
 
 
-def _first(x: Any, y: Any) -> Any:
+def _first(x: Array, y: Array) -> Array:
     return np.logical_and(x, True)
 
 
-def _and_not(x: Any, y: Any) -> Any:
+def _and_not(x: Array, y: Array) -> Array:
     return np.logical_and(x, np.logical_not(y))
 
 
 _COMPARE: tuple[Function, ...] = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 
 
-def _compare(op: Any, bind: Binder) -> Function:
+def _compare(op: arith.CmpiOp, bind: Binder) -> Function:
     """Predicates 0..5 are eq, ne, slt, sle, sgt, sge; 6..9 the unsigned ult, ule, ugt, uge."""
     predicate: int = op.predicate.value.data
     bit = dtype_of(type_of(op.operands[0])) == _BOOL
@@ -63,7 +63,7 @@ def _swapped(compare: Function) -> Function:
     return lambda x, y: compare(y, x)
 
 
-def _absolute(x: Any) -> Any:
+def _absolute(x: Array) -> Array:
     return np.where(x < 0, -x, x)
 
 
@@ -88,7 +88,7 @@ TABLE: Table = {
     arith.MinSIOp: _by_width(np.minimum, np.bitwise_or),
     arith.MaxUIOp: _by_width(_max_unsigned, np.bitwise_or),
     arith.MinUIOp: _by_width(_min_unsigned, np.bitwise_and),
-    arith.CmpiOp: _compare,
+    **case(arith.CmpiOp, _compare),
     math.AbsIOp: always(_absolute),
     tile.MulhiUIOp: always(arithmetic.multiply_high_unsigned),
 }

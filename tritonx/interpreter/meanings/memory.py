@@ -7,28 +7,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from xdsl.ir import Attribute
 
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import PaddingOption
 from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.memory import Lanes
-from tritonx.interpreter.values import BlockPointer, dtype_of, storage_of, undefined
+from tritonx.interpreter.values import Array, BlockPointer, dtype_of, storage_of, undefined
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import PointerType, element_type, is_tensor, shape_of, type_of
 
 _BOOL = np.dtype(np.bool_)
 
 
-def element_size(pointer: Any) -> int:
+def element_size(pointer: Attribute) -> int:
     """Bytes between neighbouring elements of a pointer type (or a tensor of pointers)."""
     kind = element_type(pointer)
     assert isinstance(kind, PointerType)
     return storage_of(kind.pointee).itemsize
 
 
-def read(bind: Binder, pointers: Any, dtype: np.dtype[Any], mask: Any = None, other: Any = None) -> Any:
+def read(
+    bind: Binder, pointers: Array, dtype: np.dtype, mask: Array | None = None, other: Array | None = None
+) -> Array:
     """The elements behind `pointers`, as values of `dtype`; `other` (or an undefined value) where `mask` is false."""
     addresses = np.asarray(pointers)
     shape = addresses.shape
@@ -38,15 +41,14 @@ def read(bind: Binder, pointers: Any, dtype: np.dtype[Any], mask: Any = None, ot
     if active is None or active.all():
         result = bind.execution.memory.load(flat, storage, Lanes(shape))
         return (result != 0 if dtype == _BOOL else result).reshape(shape)[()]
-    if other is None:
-        other = undefined(dtype, bind.execution.poison)
-    result = np.array(np.broadcast_to(other, shape)).reshape(-1)
+    elsewhere = undefined(dtype, bind.execution.poison) if other is None else other
+    result = np.array(np.broadcast_to(elsewhere, shape)).reshape(-1)
     loaded = bind.execution.memory.load(flat[active], storage, Lanes(shape, active))
     result[active] = loaded != 0 if dtype == _BOOL else loaded
     return result.reshape(shape)[()]
 
 
-def write(bind: Binder, pointers: Any, values: Any, mask: Any = None) -> None:
+def write(bind: Binder, pointers: Array, values: Array, mask: Array | None = None) -> None:
     """Put `values` behind `pointers` where `mask` is true, in lane order."""
     addresses = np.asarray(pointers)
     shape = addresses.shape
@@ -62,11 +64,11 @@ def write(bind: Binder, pointers: Any, values: Any, mask: Any = None) -> None:
 
 def block_addresses(
     base: int, extents: Sequence[int], strides: Sequence[int], offsets: Sequence[int], block: Sequence[int], size: int
-) -> tuple[Any, list[Any]]:
+) -> tuple[Array, list[Array]]:
     """Addresses of a block's elements, and for each axis whether the index lies in the tensor (broadcastable to the
     block)."""
     addresses = np.full((), base, dtype=np.int64)
-    inside: list[Any] = []
+    inside: list[Array] = []
     for axis, count in enumerate(block):
         index = np.arange(count, dtype=np.int64) + offsets[axis]
         index = index.reshape([count if i == axis else 1 for i in range(len(block))])
@@ -75,33 +77,33 @@ def block_addresses(
     return np.broadcast_to(addresses, tuple(block)), inside
 
 
-def _all_of(conditions: Sequence[Any]) -> Any:
+def _all_of(conditions: Sequence[Array]) -> Array:
     result = conditions[0]
     for condition in conditions[1:]:
         result = result & condition
     return result
 
 
-def _pointed_block(pointer: Any) -> tuple[int, ...] | None:
+def _pointed_block(pointer: Attribute) -> tuple[int, ...] | None:
     """The shape of the block that a block pointer's type names; None for any other pointer."""
     if isinstance(pointer, PointerType) and is_tensor(pointer.pointee):
         return shape_of(pointer.pointee)
     return None
 
 
-def _load(op: Any, bind: Binder) -> Function:
+def _load(op: tile.LoadOp, bind: Binder) -> Function:
     dtype = dtype_of(type_of(op.results[0]))
     block = _pointed_block(type_of(op.operands[0]))
     if block is None:
         return lambda ptr, mask=None, other=None: read(bind, ptr, dtype, mask, other)
     size = storage_of(element_type(type_of(op.results[0]))).itemsize
-    axes: tuple[int, ...] = tuple(op.boundaryCheck.get_values()) if op.boundaryCheck is not None else ()
+    axes: tuple[int, ...] = tuple(op.boundaryCheck.get_values())
     padding = None
     if op.padding is not None:
         nan = op.padding.value.data == PaddingOption.PAD_NAN
         padding = dtype.type(float("nan")) if nan else dtype.type(0)
 
-    def load(ptr: BlockPointer) -> Any:
+    def load(ptr: BlockPointer) -> Array:
         addresses, inside = block_addresses(ptr.base, ptr.shape, ptr.strides, ptr.offsets, block, size)
         mask = _all_of([inside[a] for a in axes]) if axes else None
         return read(bind, addresses, dtype, mask, padding)
@@ -109,39 +111,39 @@ def _load(op: Any, bind: Binder) -> Function:
     return load
 
 
-def _store(op: Any, bind: Binder) -> Function:
+def _store(op: tile.StoreOp, bind: Binder) -> Function:
     block = _pointed_block(type_of(op.operands[0]))
     if block is None:
         return lambda ptr, value, mask=None: write(bind, ptr, value, mask)
     size = storage_of(element_type(type_of(op.operands[1]))).itemsize
-    axes: tuple[int, ...] = tuple(op.boundaryCheck.get_values()) if op.boundaryCheck is not None else ()
+    axes: tuple[int, ...] = tuple(op.boundaryCheck.get_values())
 
-    def store(ptr: BlockPointer, value: Any) -> None:
+    def store(ptr: BlockPointer, value: Array) -> None:
         addresses, inside = block_addresses(ptr.base, ptr.shape, ptr.strides, ptr.offsets, block, size)
         write(bind, addresses, value, _all_of([inside[a] for a in axes]) if axes else None)
 
     return store
 
 
-def _make_tensor_pointer(op: Any, bind: Binder) -> Function:
+def _make_tensor_pointer(op: tile.MakeTensorPtrOp, bind: Binder) -> Function:
     rank = len(op.order.get_values())
 
-    def make(base: Any, *numbers: Any) -> BlockPointer:
+    def make(base: Array, *numbers: Array) -> BlockPointer:
         values = [int(n) for n in numbers]
         return BlockPointer(int(base), tuple(values[:rank]), tuple(values[rank : 2 * rank]), tuple(values[2 * rank :]))
 
     return make
 
 
-def _advance(op: Any, bind: Binder) -> Function:
-    def advance(ptr: BlockPointer, *offsets: Any) -> BlockPointer:
+def _advance(op: tile.AdvanceOp, bind: Binder) -> Function:
+    def advance(ptr: BlockPointer, *offsets: Array) -> BlockPointer:
         moved = tuple(int(np.int32(old) + by) for old, by in zip(ptr.offsets, offsets, strict=True))
         return BlockPointer(ptr.base, ptr.shape, ptr.strides, moved)
 
     return advance
 
 
-def _add_pointer(op: Any, bind: Binder) -> Function:
+def _add_pointer(op: tile.AddPtrOp, bind: Binder) -> Function:
     size = np.int64(element_size(type_of(op.operands[0])))
     if dtype_of(type_of(op.operands[1])) == _BOOL:
         return lambda ptr, offset: ptr - offset.astype(np.int64) * size  # a set i1 is -1
@@ -149,9 +151,9 @@ def _add_pointer(op: Any, bind: Binder) -> Function:
 
 
 TABLE: Table = {
-    tile.LoadOp: _load,
-    tile.StoreOp: _store,
-    tile.AddPtrOp: _add_pointer,
-    tile.MakeTensorPtrOp: _make_tensor_pointer,
-    tile.AdvanceOp: _advance,
+    **case(tile.LoadOp, _load),
+    **case(tile.StoreOp, _store),
+    **case(tile.AddPtrOp, _add_pointer),
+    **case(tile.MakeTensorPtrOp, _make_tensor_pointer),
+    **case(tile.AdvanceOp, _advance),
 }

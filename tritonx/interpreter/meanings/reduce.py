@@ -10,15 +10,16 @@ tolerances there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from tritonx.dialects import tile
 from tritonx.interpreter.execution import Binder, Function, Table
+from tritonx.interpreter.values import Array
+from tritonx.ir.dispatch import case
 
 
-def tree_reduce(combine: Function, sources: Sequence[Any], axis: int) -> tuple[Any, ...]:
+def tree_reduce(combine: Function, sources: Sequence[Array], axis: int) -> tuple[Array, ...]:
     """Combine the elements of `sources` (arrays of one shape, reduced together) along `axis`.
 
     `combine` takes as many arrays for the left sides as there are sources, then as many for the right sides.
@@ -39,9 +40,11 @@ def tree_reduce(combine: Function, sources: Sequence[Any], axis: int) -> tuple[A
     return tuple(v[0] for v in values)
 
 
-def _reduce(op: Any, bind: Binder) -> Function:
+def _reduce(op: tile.ReduceOp, bind: Binder) -> Function:
     combine, axis = bind.lanewise(op.combineOp), op.axis.value.data
     return lambda *sources: tree_reduce(combine, sources, axis)
 
 
-TABLE: Table = {tile.ReduceOp: _reduce}
+TABLE: Table = {
+    **case(tile.ReduceOp, _reduce),
+}

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ WHOLE = (0, 1, -1, 2, 3, 7, 8, -8, 31, 63, 127, 128, 255, 256, 2**15, 2**16, 2**
 """Integers that are edges of some dtype or of a computation in a wider or narrower one."""
 
 
-def numpy_dtype(name: str) -> np.dtype[Any]:
+def numpy_dtype(name: str) -> np.dtype:
     """Of a dtype by the language's name; an int1 lies in memory as a byte."""
     return np.dtype(np.bool_ if name == "int1" else DTYPES[name])
 

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation
 
 from tritonx.dialects import nvidia as ttng
 from tritonx.interpreter.asynchronous.barriers import MBarrier
+from tritonx.interpreter.asynchronous.clocks import Knowledge
 from tritonx.interpreter.asynchronous.footprints import View, bytes_between
 from tritonx.interpreter.asynchronous.machine import Machine
 from tritonx.interpreter.asynchronous.program import Coroutine, Program, Table
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.interpreter.asynchronous.shared import Mode, Touch
 from tritonx.interpreter.execution import Function
+from tritonx.interpreter.values import Array
+from tritonx.ir.dispatch import case
 
 BYTES = 8
 """Size of a barrier (PTX ISA, "mbarrier object")."""
@@ -47,7 +49,7 @@ def _each_block(bind: Program, act: Callable[[int], None]) -> Coroutine:
     return ()
 
 
-def _init(op: Any, bind: Program) -> Function:
+def _init(op: ttng.InitBarrierOp, bind: Program) -> Function:
     machine, count = bind.machine, op.count.value.data
 
     def make(view: View) -> Coroutine:
@@ -63,7 +65,7 @@ def _init(op: Any, bind: Program) -> Function:
     return make
 
 
-def _inval(op: Any, bind: Program) -> Function:
+def _inval(op: ttng.InvalBarrierOp, bind: Program) -> Function:
     machine = bind.machine
 
     def end(view: View) -> Coroutine:
@@ -80,7 +82,7 @@ def _inval(op: Any, bind: Program) -> Function:
     return end
 
 
-def _told(op: Any, bind: Program, tell: Callable[[MBarrier, Any], None]) -> Function:
+def _told(op: Operation, bind: Program, tell: Callable[[MBarrier, Knowledge], None]) -> Function:
     """One thread of each block tells the barrier something, and with it what it has seen."""
 
     def act(view: View, block: int) -> None:
@@ -90,18 +92,18 @@ def _told(op: Any, bind: Program, tell: Callable[[MBarrier, Any], None]) -> Func
             tell(barrier, bind.machine.clocks.release(agent))
             note(bind.machine, op, view)
 
-    def told(view: View, predicate: Any = True) -> Coroutine:
+    def told(view: View, predicate: Array | bool = True) -> Coroutine:
         return (yield from _each_block(bind, partial(act, view) if predicate else _nothing))
 
     return told
 
 
-def _expect(op: Any, bind: Program) -> Function:
+def _expect(op: ttng.BarrierExpectOp, bind: Program) -> Function:
     size = op.size.value.data
     return _told(op, bind, lambda barrier, clock: barrier.expect(op, clock, size))
 
 
-def _arrive(op: Any, bind: Program) -> Function:
+def _arrive(op: ttng.ArriveBarrierOp, bind: Program) -> Function:
     count = op.count.value.data
     return _told(op, bind, lambda barrier, clock: barrier.arrive(op, clock, count))
 
@@ -110,11 +112,11 @@ def _nothing(block: int) -> None:
     """What a predicate has switched off."""
 
 
-def _wait(op: Any, bind: Program) -> Function:
+def _wait(op: ttng.WaitBarrierOp, bind: Program) -> Function:
     machine, group = bind.machine, bind.group
     predicated = op.pred is not None
 
-    def wait(view: View, phase: Any, *rest: Any) -> Coroutine:
+    def wait(view: View, phase: Array, *rest: Array) -> Coroutine:
         yield None
         if predicated and not rest[0]:
             return ()
@@ -137,7 +139,7 @@ def _wait(op: Any, bind: Program) -> Function:
     return wait
 
 
-def _copies_arrive(op: Any, bind: Program) -> Function:
+def _copies_arrive(op: ttng.AsyncCopyMbarrierArriveOp, bind: Program) -> Function:
     """When a thread's copies so far are done, it arrives; without `noIncrement` on top of the count."""
     machine, counted = bind.machine, op.noIncrement is not None
 
@@ -156,7 +158,7 @@ def _copies_arrive(op: Any, bind: Program) -> Function:
     return arrive
 
 
-def _fence(op: Any, bind: Program) -> Function:
+def _fence(op: ttng.FenceAsyncSharedOp, bind: Program) -> Function:
     def fence() -> None:
         for agent in bind.group.all:
             bind.machine.clocks.fence(agent)
@@ -165,14 +167,14 @@ def _fence(op: Any, bind: Program) -> Function:
     return fence
 
 
-def _cluster_arrive(op: Any, bind: Program) -> Function:
+def _cluster_arrive(op: ttng.ClusterArriveOp, bind: Program) -> Function:
     def arrive() -> None:
         bind.machine.cluster.extend(bind.machine.clocks.release(agent) for agent in bind.group.all)
 
     return arrive
 
 
-def _cluster_wait(op: Any, bind: Program) -> Function:
+def _cluster_wait(op: ttng.ClusterWaitOp, bind: Program) -> Function:
     machine = bind.machine
 
     def wait() -> None:
@@ -193,13 +195,13 @@ def note(machine: Machine, op: Operation, view: View) -> None:
 
 
 TABLE: Table = {
-    ttng.InitBarrierOp: _init,
-    ttng.InvalBarrierOp: _inval,
-    ttng.BarrierExpectOp: _expect,
-    ttng.ArriveBarrierOp: _arrive,
-    ttng.WaitBarrierOp: _wait,
-    ttng.AsyncCopyMbarrierArriveOp: _copies_arrive,
-    ttng.FenceAsyncSharedOp: _fence,
-    ttng.ClusterArriveOp: _cluster_arrive,
-    ttng.ClusterWaitOp: _cluster_wait,
+    **case(ttng.InitBarrierOp, _init),
+    **case(ttng.InvalBarrierOp, _inval),
+    **case(ttng.BarrierExpectOp, _expect),
+    **case(ttng.ArriveBarrierOp, _arrive),
+    **case(ttng.WaitBarrierOp, _wait),
+    **case(ttng.AsyncCopyMbarrierArriveOp, _copies_arrive),
+    **case(ttng.FenceAsyncSharedOp, _fence),
+    **case(ttng.ClusterArriveOp, _cluster_arrive),
+    **case(ttng.ClusterWaitOp, _cluster_wait),
 }

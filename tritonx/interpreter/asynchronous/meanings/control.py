@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tritonx.dialects import gpu, gpu_layout, scf, tile
@@ -11,23 +9,24 @@ from tritonx.interpreter.asynchronous.group import Group, Warps
 from tritonx.interpreter.asynchronous.program import Coroutine, Program, Table
 from tritonx.interpreter.execution import Function
 from tritonx.interpreter.meanings.control import loop_range
-from tritonx.interpreter.values import dtype_of, undefined
+from tritonx.interpreter.values import Array, dtype_of, undefined
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import is_tensor, shape_of, type_of
 
 
-def _if(op: Any, bind: Program) -> Function:
+def _if(op: scf.IfOp, bind: Program) -> Function:
     then, otherwise = bind.coroutine(op.true_region), bind.coroutine(op.false_region)
 
-    def choose(condition: Any) -> Coroutine:
+    def choose(condition: Array) -> Coroutine:
         return (yield from (then if condition else otherwise)())
 
     return choose
 
 
-def _for(op: Any, bind: Program) -> Function:
+def _for(op: scf.ForOp, bind: Program) -> Function:
     body, numbers = bind.coroutine(op.body), loop_range(op)
 
-    def loop(lower: Any, upper: Any, step: Any, *carried: Any) -> Coroutine:
+    def loop(lower: Array, upper: Array, step: Array, *carried: object) -> Coroutine:
         for index in numbers(lower, upper, step):
             carried = yield from body(index, *carried)
         return carried
@@ -35,10 +34,10 @@ def _for(op: Any, bind: Program) -> Function:
     return loop
 
 
-def _while(op: Any, bind: Program) -> Function:
+def _while(op: scf.WhileOp, bind: Program) -> Function:
     before, after = bind.coroutine(op.before_region), bind.coroutine(op.after_region)
 
-    def loop(*carried: Any) -> Coroutine:
+    def loop(*carried: object) -> Coroutine:
         while True:
             proceed, *passed = yield from before(*carried)
             if not proceed:
@@ -49,7 +48,7 @@ def _while(op: Any, bind: Program) -> Function:
     return loop
 
 
-def _execute_region(op: Any, bind: Program) -> Function:
+def _execute_region(op: scf.ExecuteRegionOp, bind: Program) -> Function:
     body = bind.coroutine(op.region)
 
     def run() -> Coroutine:
@@ -58,16 +57,16 @@ def _execute_region(op: Any, bind: Program) -> Function:
     return run
 
 
-def _call(op: Any, bind: Program) -> Function:
+def _call(op: tile.CallOp, bind: Program) -> Function:
     callee = bind.callee(op.callee.root_reference.data)
 
-    def call(*arguments: Any) -> Coroutine:
+    def call(*arguments: object) -> Coroutine:
         return (yield from callee(*arguments))
 
     return call
 
 
-def _barrier(op: Any, bind: Program) -> Function:
+def _barrier(op: gpu.BarrierOp | gpu_layout.LocalBarrierOp, bind: Program) -> Function:
     """The warps of the group meet; of a partition, its own."""
     group = bind.group
 
@@ -79,13 +78,13 @@ def _barrier(op: Any, bind: Program) -> Function:
     return meet
 
 
-def _warp_specialize(op: Any, bind: Program) -> Function:
+def _warp_specialize(op: gpu_layout.WarpSpecializeOp, bind: Program) -> Function:
     """All warps meet, the partitions start, the default region runs on the group's own warps; at the end all meet."""
     machine, group = bind.machine, bind.group
     default = bind.coroutine(op.defaultRegion)
     counts = [int(n) for n in op.partitionNumWarps.get_values()]
 
-    def run(*captured: Any) -> Coroutine:
+    def run(*captured: object) -> Coroutine:
         started = _partitions(bind, counts)
         _hand_over(bind, [group], started)
         for made, region in zip(started, op.partitions, strict=True):
@@ -116,21 +115,21 @@ def _partitions(bind: Program, counts: list[int]) -> list[Group]:
     return made
 
 
-def _predicate_stage(op: Any, bind: Program) -> Function:
+def _predicate_stage(op: gpu_layout.PredicateStageOp, bind: Program) -> Function:
     """Stage `stage` of an iteration has work while the iteration that started it so many steps ago was in range."""
     ahead = op.maxStage.value.data - op.stage.value.data
 
-    def has_work(iv: Any, ub: Any, step: Any) -> Any:
+    def has_work(iv: Array, ub: Array, step: Array) -> Array:
         return iv < ub - step * type(step)(ahead)
 
     return has_work
 
 
-def _mask(op: Any, bind: Program) -> Function:
+def _mask(op: gpu_layout.MaskOp, bind: Program) -> Function:
     body = bind.coroutine(op.region)
     types = [type_of(result) for result in op.results]
 
-    def run(predicate: Any) -> Coroutine:
+    def run(predicate: Array) -> Coroutine:
         if predicate:
             return (yield from body())
         values = [(type_, undefined(dtype_of(type_), bind.execution.poison)) for type_ in types]
@@ -140,14 +139,14 @@ def _mask(op: Any, bind: Program) -> Function:
 
 
 TABLE: Table = {
-    scf.IfOp: _if,
-    scf.ForOp: _for,
-    scf.WhileOp: _while,
-    scf.ExecuteRegionOp: _execute_region,
-    tile.CallOp: _call,
-    gpu.BarrierOp: _barrier,
-    gpu_layout.LocalBarrierOp: _barrier,
-    gpu_layout.WarpSpecializeOp: _warp_specialize,
-    gpu_layout.PredicateStageOp: _predicate_stage,
-    gpu_layout.MaskOp: _mask,
+    **case(scf.IfOp, _if),
+    **case(scf.ForOp, _for),
+    **case(scf.WhileOp, _while),
+    **case(scf.ExecuteRegionOp, _execute_region),
+    **case(tile.CallOp, _call),
+    **case(gpu.BarrierOp, _barrier),
+    **case(gpu_layout.LocalBarrierOp, _barrier),
+    **case(gpu_layout.WarpSpecializeOp, _warp_specialize),
+    **case(gpu_layout.PredicateStageOp, _predicate_stage),
+    **case(gpu_layout.MaskOp, _mask),
 }

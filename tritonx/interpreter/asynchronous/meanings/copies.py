@@ -12,7 +12,6 @@ when the driver lands it, or at the latest when a wait for it ends.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -21,25 +20,27 @@ from tritonx.analysis.buffers import stored_bytes, tensor_layout
 from tritonx.dialects import gpu_layout
 from tritonx.dialects import nvidia as ttng
 from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.dialects.tile import TensorDescType
 from tritonx.dialects.tile.memory import loaded_from
 from tritonx.interpreter.asynchronous.footprints import View, bytes_at, places
-from tritonx.interpreter.asynchronous.machine import Copy
+from tritonx.interpreter.asynchronous.group import Stored
 from tritonx.interpreter.asynchronous.meanings.barrier import barrier_at
 from tritonx.interpreter.asynchronous.meanings.memory import contents, put, where
-from tritonx.interpreter.asynchronous.meanings.tensor_map import checked, used
+from tritonx.interpreter.asynchronous.meanings.tensor_map import Given, checked, used
 from tritonx.interpreter.asynchronous.program import Coroutine, Program, Table
 from tritonx.interpreter.asynchronous.shared import Mode, Proxy, Touch
 from tritonx.interpreter.execution import Function
 from tritonx.interpreter.meanings import descriptor as tile_descriptor
 from tritonx.interpreter.meanings.memory import read
-from tritonx.interpreter.values import Descriptor, dtype_of, storage_of
+from tritonx.interpreter.values import Array, Descriptor, dtype_of, storage_of
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import type_of
 from tritonx.layouts import redundancy
 
 # --- copies of the threads, in groups
 
 
-def _copy(op: Any, bind: Program) -> Function:
+def _copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, bind: Program) -> Function:
     machine, group = bind.machine, bind.group
     pointers, type_ = type_of(op.src), cast(MemDescType, type_of(op.result))
     source = loaded_from(pointers)
@@ -47,7 +48,7 @@ def _copy(op: Any, bind: Program) -> Function:
     masked = op.mask is not None
     idle = redundancy(tensor_layout(pointers)).warps
 
-    def copy(pointer: Any, view: View, *rest: Any) -> None:
+    def copy(pointer: Array, view: View, *rest: Array) -> None:
         mask, other = (rest[0] if masked else None), (rest[1] if len(rest) > 1 else dtype.type(0))
         loaded = read(bind, pointer, dtype, mask, other)
         parts = group.operation(op, group.all).parts
@@ -59,18 +60,18 @@ def _copy(op: Any, bind: Program) -> Function:
     return copy
 
 
-def _commit(op: Any, bind: Program) -> Function:
-    def commit(*tokens: Any) -> None:
+def _commit(op: gpu_layout.AsyncCommitGroupOp, bind: Program) -> Function:
+    def commit(*tokens: object) -> None:
         for queue in bind.group.copies.values():
             queue.commit()
 
     return commit
 
 
-def _wait(op: Any, bind: Program) -> Function:
+def _wait(op: gpu_layout.AsyncWaitOp, bind: Program) -> Function:
     count = op.num.value.data
 
-    def wait(*tokens: Any) -> None:
+    def wait(*tokens: object) -> None:
         for agent, queue in bind.group.copies.items():
             for part in queue.keep(count):
                 bind.machine.clocks.wait_for(agent, part)
@@ -81,14 +82,6 @@ def _wait(op: Any, bind: Program) -> Function:
 # --- copies of the tensor memory accelerator
 
 
-@dataclass(frozen=True)
-class Stored:
-    """A copy to global memory under way."""
-
-    part: int
-    copy: Copy
-
-
 def _taken(bind: Program, type_: MemDescType, view: View, block: int) -> int:
     """The bytes of a view in one block."""
     _, blocks = places(type_, view.start)
@@ -96,7 +89,12 @@ def _taken(bind: Program, type_: MemDescType, view: View, block: int) -> int:
 
 
 def _to_shared(
-    op: Any, bind: Program, given: Any, barrier: View, view: View, fetch: Callable[[Descriptor], Any]
+    op: ttng.AsyncTMACopyGlobalToLocalOp | ttng.AsyncTMAGatherOp,
+    bind: Program,
+    given: Given,
+    barrier: View,
+    view: View,
+    fetch: Callable[[Descriptor], Array],
 ) -> None:
     """One copy a block of what `fetch` gives, whose bytes count for the block's barrier."""
     machine, group = bind.machine, bind.group
@@ -126,10 +124,10 @@ def _to_shared(
     machine.issue(op, land)
 
 
-def _load(op: Any, bind: Program) -> Function:
+def _load(op: ttng.AsyncTMACopyGlobalToLocalOp, bind: Program) -> Function:
     rank = len(op.coord)
 
-    def load(given: Any, *rest: Any) -> Coroutine:
+    def load(given: Given, *rest: Any) -> Coroutine:
         yield None
         coordinates, (barrier, view, predicate) = rest[:rank], rest[rank:]
         if predicate:
@@ -139,8 +137,8 @@ def _load(op: Any, bind: Program) -> Function:
     return load
 
 
-def _gather(op: Any, bind: Program) -> Function:
-    def gather(given: Any, rows: Any, column: Any, barrier: View, view: View, predicate: Any) -> Coroutine:
+def _gather(op: ttng.AsyncTMAGatherOp, bind: Program) -> Function:
+    def gather(given: Given, rows: Array, column: Array, barrier: View, view: View, predicate: Array) -> Coroutine:
         yield None
         if predicate:
             _to_shared(op, bind, given, barrier, view, lambda found: tile_descriptor.rows_of(bind, found, rows, column))
@@ -149,7 +147,13 @@ def _gather(op: Any, bind: Program) -> Function:
     return gather
 
 
-def _from_shared(op: Any, bind: Program, given: Any, view: View, give: Callable[[Descriptor, Any], None]) -> None:
+def _from_shared(
+    op: ttng.AsyncTMACopyLocalToGlobalOp | ttng.AsyncTMAReduceOp | ttng.AsyncTMAScatterOp,
+    bind: Program,
+    given: Given,
+    view: View,
+    give: Callable[[Descriptor, Array], None],
+) -> None:
     """One copy a block, a group of its own, of what a view holds."""
     machine, group = bind.machine, bind.group
     descriptor = checked(bind, op, given)
@@ -168,8 +172,8 @@ def _from_shared(op: Any, bind: Program, given: Any, view: View, give: Callable[
         group.stores[agent].append(Stored(parts[agent], copy))
 
 
-def _store(op: Any, bind: Program) -> Function:
-    def store(given: Any, *rest: Any) -> Coroutine:
+def _store(op: ttng.AsyncTMACopyLocalToGlobalOp, bind: Program) -> Function:
+    def store(given: Given, *rest: Any) -> Coroutine:
         yield None
         *coordinates, view = rest
         _from_shared(
@@ -180,14 +184,14 @@ def _store(op: Any, bind: Program) -> Function:
     return store
 
 
-def _reduce(op: Any, bind: Program) -> Function:
-    combine = tile_descriptor.combination(op.kind.value.data, type_of(op.desc))
+def _reduce(op: ttng.AsyncTMAReduceOp, bind: Program) -> Function:
+    combine = tile_descriptor.combination(op.kind.value.data, cast(TensorDescType, type_of(op.desc)))
 
-    def reduce(given: Any, *rest: Any) -> Coroutine:
+    def reduce(given: Given, *rest: Any) -> Coroutine:
         yield None
         *coordinates, view = rest
 
-        def give(found: Descriptor, tile: Any) -> None:
+        def give(found: Descriptor, tile: Array) -> None:
             tile_descriptor.combine_block(bind, found, coordinates, tile, combine)
 
         _from_shared(op, bind, given, view, give)
@@ -196,8 +200,8 @@ def _reduce(op: Any, bind: Program) -> Function:
     return reduce
 
 
-def _scatter(op: Any, bind: Program) -> Function:
-    def scatter(given: Any, rows: Any, column: Any, view: View) -> Coroutine:
+def _scatter(op: ttng.AsyncTMAScatterOp, bind: Program) -> Function:
+    def scatter(given: Given, rows: Array, column: Array, view: View) -> Coroutine:
         yield None
         _from_shared(
             op, bind, given, view, lambda found, tile: tile_descriptor.put_rows(bind, found, rows, column, tile)
@@ -207,7 +211,7 @@ def _scatter(op: Any, bind: Program) -> Function:
     return scatter
 
 
-def _store_wait(op: Any, bind: Program) -> Function:
+def _store_wait(op: ttng.TMAStoreWaitOp, bind: Program) -> Function:
     count = op.pendings.value.data
 
     def wait() -> Coroutine:
@@ -224,13 +228,13 @@ def _store_wait(op: Any, bind: Program) -> Function:
 
 
 TABLE: Table = {
-    gpu_layout.AsyncCopyGlobalToLocalOp: _copy,
-    gpu_layout.AsyncCommitGroupOp: _commit,
-    gpu_layout.AsyncWaitOp: _wait,
-    ttng.AsyncTMACopyGlobalToLocalOp: _load,
-    ttng.AsyncTMACopyLocalToGlobalOp: _store,
-    ttng.AsyncTMAReduceOp: _reduce,
-    ttng.AsyncTMAGatherOp: _gather,
-    ttng.AsyncTMAScatterOp: _scatter,
-    ttng.TMAStoreWaitOp: _store_wait,
+    **case(gpu_layout.AsyncCopyGlobalToLocalOp, _copy),
+    **case(gpu_layout.AsyncCommitGroupOp, _commit),
+    **case(gpu_layout.AsyncWaitOp, _wait),
+    **case(ttng.AsyncTMACopyGlobalToLocalOp, _load),
+    **case(ttng.AsyncTMACopyLocalToGlobalOp, _store),
+    **case(ttng.AsyncTMAReduceOp, _reduce),
+    **case(ttng.AsyncTMAGatherOp, _gather),
+    **case(ttng.AsyncTMAScatterOp, _scatter),
+    **case(ttng.TMAStoreWaitOp, _store_wait),
 }

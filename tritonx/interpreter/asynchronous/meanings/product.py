@@ -11,10 +11,10 @@ is nobody's but the next product's that adds to it. Each warp multiplies the row
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import cast
 
 import numpy as np
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis.buffers import stored_bytes
 from tritonx.dialects import arith, gpu_layout
@@ -28,7 +28,8 @@ from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.interpreter.asynchronous.shared import Mode, Proxy
 from tritonx.interpreter.execution import Function
 from tritonx.interpreter.meanings.dot import product
-from tritonx.interpreter.values import dtype_of, storage_of
+from tritonx.interpreter.values import Array, dtype_of, storage_of
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import shape_of, type_of
 
 
@@ -43,7 +44,7 @@ def _read_by(
         yield block, warp, bytes_at(np.take(own, chosen, axis=axis), size)
 
 
-def _dot(op: Any, bind: Program) -> Function:
+def _dot(op: ttng.WarpGroupDotOp, bind: Program) -> Function:
     machine, group = bind.machine, bind.group
     types = type_of(op.a), type_of(op.b)
     result = type_of(op.d)
@@ -52,11 +53,11 @@ def _dot(op: Any, bind: Program) -> Function:
     waits = not op.isAsync.value.data
     read: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
 
-    def operand(number: int, given: Any, issued: Operations) -> Any:
+    def operand(number: int, given: Array | View | InFlight, issued: Operations) -> Array:
         type_ = types[number]
         if not isinstance(type_, MemDescType):
-            return _settled(op, bind, given)
-        view: View = given
+            return _settled(op, bind, cast(Array | InFlight, given))
+        view = cast(View, given)
         key = number, view.base, view.start
         if key not in read:
             read[key] = list(_read_by(bind, result, type_, view, number))
@@ -64,11 +65,11 @@ def _dot(op: Any, bind: Program) -> Function:
         machine.shared.touch(op, touches)
         return contents(bind, op, type_, view)
 
-    def dot(a: Any, b: Any, c: Any, use: Any = True) -> Coroutine:
+    def dot(a: Array | View | InFlight, b: View, c: Array | InFlight, use: Array | bool = True) -> Coroutine:
         yield None
         issued = group.operation(op, group.all)
         left, right = operand(0, a, issued), operand(1, b, issued)
-        total = _accumulator(op, bind, c)
+        total = _accumulator(c)
         value = multiply(left, right, total if use else np.zeros_like(total))
         group.products.append(issued)
         if waits:
@@ -79,12 +80,12 @@ def _dot(op: Any, bind: Program) -> Function:
     return dot
 
 
-def _accumulator(op: Any, bind: Program, given: Any) -> Any:
+def _accumulator(given: Array | InFlight) -> Array:
     """The tile that a product adds to: products that follow one another need no wait between them."""
     return given.value if isinstance(given, InFlight) else given
 
 
-def _settled(op: Any, bind: Program, given: Any) -> Any:
+def _settled(op: Operation, bind: Program, given: Array | InFlight) -> Array:
     if isinstance(given, InFlight):
         if not bind.group.finished(given.product):
             bind.machine.reports.add(Kind.IN_FLIGHT, op, "reads a result that nobody has waited for", given.product.op)
@@ -104,21 +105,23 @@ def wait_for(bind: Program, count: int) -> None:
             machine.timeline.span(f"products of {group.name}", one.op, one.issued, machine.time)
 
 
-def _wait(op: Any, bind: Program) -> Function:
+def _wait(op: ttng.WarpGroupDotWaitOp, bind: Program) -> Function:
     count = op.pendings.value.data
 
-    def wait(*inputs: Any) -> tuple[Any, ...]:
+    def wait(*inputs: object) -> tuple[object, ...]:
         wait_for(bind, count)
-        over = (isinstance(given, InFlight) and bind.group.finished(given.product) for given in inputs)
-        return tuple(given.value if done else given for given, done in zip(inputs, over, strict=True))
+        return tuple(
+            given.value if isinstance(given, InFlight) and bind.group.finished(given.product) else given
+            for given in inputs
+        )
 
     return wait
 
 
-def _select(op: Any, bind: Program) -> Function:
+def _select(op: arith.SelectOp, bind: Program) -> Function:
     """Which of two accumulators is added to next may be chosen while a product is under way; elements may not."""
 
-    def select(condition: Any, a: Any, b: Any) -> Any:
+    def select(condition: Array, a: Array | InFlight, b: Array | InFlight) -> Array | InFlight:
         if np.ndim(condition) == 0:
             return a if condition else b
         return np.where(condition, _settled(op, bind, a), _settled(op, bind, b))
@@ -126,25 +129,26 @@ def _select(op: Any, bind: Program) -> Function:
     return select
 
 
-def _local_dot(op: Any, bind: Program) -> Function:
+def _local_dot(op: gpu_layout.LocalDotOp, bind: Program) -> Function:
     """Threads read what lies in memory as a load in the operand's layout does."""
     tiles, result = op.operand_types, type_of(op.d)
     multiply = product(dtype_of(tiles[0]), dtype_of(result), op.inputPrecision.value.data)
 
-    def operand(number: int, given: Any) -> Any:
+    def operand(number: int, given: Array | View) -> Array:
         type_ = type_of(op.operands[number])
         if not isinstance(type_, MemDescType):
-            return given
-        touches = bind.group.touches(tiles[number], type_, given, stored_bytes(tiles[number]), Mode.READ)
+            return cast(Array, given)
+        view = cast(View, given)
+        touches = bind.group.touches(tiles[number], type_, view, stored_bytes(tiles[number]), Mode.READ)
         bind.machine.shared.touch(op, touches)
-        return contents(bind, op, type_, given)
+        return contents(bind, op, type_, view)
 
     return lambda a, b, c: multiply(operand(0, a), operand(1, b), c)
 
 
 TABLE: Table = {
-    gpu_layout.LocalDotOp: _local_dot,
-    ttng.WarpGroupDotOp: _dot,
-    ttng.WarpGroupDotWaitOp: _wait,
-    arith.SelectOp: _select,
+    **case(gpu_layout.LocalDotOp, _local_dot),
+    **case(ttng.WarpGroupDotOp, _dot),
+    **case(ttng.WarpGroupDotWaitOp, _wait),
+    **case(arith.SelectOp, _select),
 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import Any, cast
 
 import numpy as np
 from xdsl.ir import Operation
@@ -20,10 +19,12 @@ from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.layout_constraints import LookedUp, layouts_of
 from tritonx.interpreter.asynchronous.footprints import bytes_at, bytes_between, shares
 from tritonx.interpreter.asynchronous.group import Group, shifted
-from tritonx.interpreter.asynchronous.program import Meaning, Program, Table
+from tritonx.interpreter.asynchronous.program import Program, Table
 from tritonx.interpreter.asynchronous.shared import Buffer, Mode
 from tritonx.interpreter.execution import Function
 from tritonx.interpreter.meanings import MEANINGS as TILE_MEANINGS
+from tritonx.interpreter.values import Array
+from tritonx.ir.dispatch import Op, case
 from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.layouts import LinearLayout, redundancy
 from tritonx.layouts.access import SharedAccess
@@ -87,7 +88,7 @@ def partial_phases(layout: LinearLayout, axis: int, values: int, sizes: tuple[in
     return (Mode.WRITE, tuple(written), False), (Mode.READ, tuple(read), True)
 
 
-def _areas(slots: Any, sizes: tuple[int, ...], count: int) -> int:
+def _areas(slots: Array, sizes: tuple[int, ...], count: int) -> int:
     """The bytes of these slots in the areas of all operands, which lie one after another."""
     base = total = 0
     for size in sizes:
@@ -96,19 +97,19 @@ def _areas(slots: Any, sizes: tuple[int, ...], count: int) -> int:
     return total
 
 
-def _of_convert(op: Any, bind: Program) -> Iterable[Phase]:
+def _of_convert(op: gpu_layout.ConvertLayoutOp, bind: Program) -> Iterable[Phase]:
     plan = conversion_plan(op)
     return exchange_phases(plan, stored_bytes(type_of(op.src))) if isinstance(plan, ExchangePlan) else ()
 
 
-def _of_reduction(op: Any, bind: Program) -> Iterable[Phase]:
+def _of_reduction(op: tile.ReduceOp, bind: Program) -> Iterable[Phase]:
     layout, axis = tensor_layout(type_of(op.operands[0])), op.axis.value.data
     bits = bits_along(layout, axis)
     values = 1 << (layout.in_bits(REGISTER) - len(bits.registers))
     return partial_phases(layout, axis, values, tuple(stored_bytes(type_of(v)) for v in op.operands))
 
 
-def _of_scan(op: Any, bind: Program) -> Iterable[Phase]:
+def _of_scan(op: tile.ScanOp, bind: Program) -> Iterable[Phase]:
     layout, axis = tensor_layout(type_of(op.operands[0])), op.axis.value.data
     bits = bits_along(layout, axis)
     below = sum(1 for _, step in bits.registers if step < bits.warps[0][1])
@@ -120,7 +121,7 @@ def _everything(bind: Program, size: int) -> tuple[int, ...]:
     return (bytes_between(0, size),) * bind.group.warps
 
 
-def _of_tables(op: Any, bind: Program) -> Iterable[Phase]:
+def _of_tables(op: Operation, bind: Program) -> Iterable[Phase]:
     """Each warp writes its elements of the tables, row-major; it may read any of them."""
     written, everything, base = (0,) * bind.group.warps, 0, 0
     for table in map(type_of, tables_of(op)):
@@ -133,7 +134,7 @@ def _of_tables(op: Any, bind: Program) -> Iterable[Phase]:
     return (Mode.WRITE, written, False), (Mode.READ, (everything,) * bind.group.warps, True)
 
 
-def _of_histogram(op: Any, bind: Program) -> Iterable[Phase]:
+def _of_histogram(op: tile.HistogramOp, bind: Program) -> Iterable[Phase]:
     """The threads clear the bins, count in them, and read them."""
     bins = shape_of(type_of(op.results[0]))[0]
     threads = bind.machine.warp_size * bind.group.warps
@@ -143,7 +144,7 @@ def _of_histogram(op: Any, bind: Program) -> Iterable[Phase]:
     return (Mode.WRITE, cleared, False), (Mode.ATOMIC, everything, False), (Mode.READ, everything, True)
 
 
-def _of_atomic(op: Any, bind: Program) -> Iterable[Phase]:
+def _of_atomic(op: tile.AtomicRMWOp | tile.AtomicCASOp, bind: Program) -> Iterable[Phase]:
     """The one thread that has an element's old value tells those with copies of the element."""
     type_ = type_of(op.results[0])
     size = stored_bytes(type_)
@@ -189,18 +190,18 @@ def touch(bind: Program, op: Operation, buffer: Buffer, phases: Iterable[Phase])
         machine.shared.reserve(buffer, np.arange(start, start + buffer.size), 1)
 
 
-def _same(value: Any) -> Any:
+def _same(value: Array) -> Array:
     """A conversion changes no value."""
     return value
 
 
-def _through_scratch(rule: Callable[[Any, Program], Iterable[Phase]]) -> Meaning:
-    def meaning(op: Any, bind: Program) -> Function:
-        tile_meaning = TILE_MEANINGS.get(cast("type[Operation]", type(op)))
+def _through_scratch(rule: Callable[[Op, Program], Iterable[Phase]]) -> Callable[[Op, Program], Function]:
+    def meaning(op: Op, bind: Program) -> Function:
+        tile_meaning = TILE_MEANINGS.get(type(op))
         value: Function = _same if tile_meaning is None else tile_meaning(op, bind)
         found: list[Phase] = []
 
-        def run(*operands: Any) -> Any:
+        def run(*operands: object) -> object:
             buffer = bind.machine.buffer(op)
             if buffer is not None:
                 if not found:
@@ -214,11 +215,11 @@ def _through_scratch(rule: Callable[[Any, Program], Iterable[Phase]]) -> Meaning
 
 
 TABLE: Table = {
-    gpu_layout.ConvertLayoutOp: _through_scratch(_of_convert),
-    tile.ReduceOp: _through_scratch(_of_reduction),
-    tile.ScanOp: _through_scratch(_of_scan),
+    **case(gpu_layout.ConvertLayoutOp, _through_scratch(_of_convert)),
+    **case(tile.ReduceOp, _through_scratch(_of_reduction)),
+    **case(tile.ScanOp, _through_scratch(_of_scan)),
     **{op: _through_scratch(_of_tables) for op in tile.Tile.operations if isinstance(layouts_of(op), LookedUp)},
-    tile.HistogramOp: _through_scratch(_of_histogram),
-    tile.AtomicRMWOp: _through_scratch(_of_atomic),
-    tile.AtomicCASOp: _through_scratch(_of_atomic),
+    **case(tile.HistogramOp, _through_scratch(_of_histogram)),
+    **case(tile.AtomicRMWOp, _through_scratch(_of_atomic)),
+    **case(tile.AtomicCASOp, _through_scratch(_of_atomic)),
 }

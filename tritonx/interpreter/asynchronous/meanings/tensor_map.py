@@ -8,7 +8,7 @@ copies which use it are over.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from xdsl.ir import Operation
 
@@ -24,7 +24,8 @@ from tritonx.interpreter.asynchronous.shared import Mode
 from tritonx.interpreter.errors import OutOfBoundsAccess
 from tritonx.interpreter.execution import Function
 from tritonx.interpreter.meanings.memory import element_size
-from tritonx.interpreter.values import Descriptor
+from tritonx.interpreter.values import Array, Descriptor
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import PointerType, type_of
 
 NAN_FILL = 1
@@ -39,11 +40,14 @@ class MapAddress:
     type_: TensorDescType
 
 
-def checked(bind: Program, op: Operation, given: Any) -> Descriptor:
+Given = Descriptor | MapAddress
+"""What a copy is given as its descriptor."""
+
+
+def checked(bind: Program, op: Operation, given: Given) -> Descriptor:
     """The descriptor that a copy uses: one of the host's, or a tensor map that has been acquired."""
     if isinstance(given, Descriptor):
         return given
-    assert isinstance(given, MapAddress)
     pointer, type_ = given.pointer, given.type_
     found = bind.machine.tensor_maps.get(pointer)
     if found is None:
@@ -56,7 +60,7 @@ def checked(bind: Program, op: Operation, given: Any) -> Descriptor:
     return Descriptor(held.base, held.shape, held.strides, type_.shape, type_.element_type, held.pad_with_nan)
 
 
-def used(bind: Program, op: Operation, given: Any, parts: list[int]) -> None:
+def used(bind: Program, op: Operation, given: Given, parts: list[int]) -> None:
     """Note that a copy, which has these parts in the blocks, reads a tensor map."""
     if isinstance(given, MapAddress):
         bind.machine.tensor_maps[given.pointer].users.append((op, parts))
@@ -90,13 +94,13 @@ def _check_users(bind: Program, op: Operation, before: TensorMap) -> None:
             bind.machine.reports.add(Kind.OVERWRITE, op, "makes a tensor map where a copy may still read one", user)
 
 
-def _create(op: Any, bind: Program) -> Function:
+def _create(op: ttng.TensormapCreateOp, bind: Program) -> Function:
     rank = len(op.box_dim)
     size = element_size(type_of(op.global_address))
     pointee = cast(PointerType, type_of(op.global_address)).pointee
     nan = op.fill_mode.value.data == NAN_FILL
 
-    def create(pointer: Any, base: Any, *numbers: Any) -> Coroutine:
+    def create(pointer: Array, base: Array, *numbers: Array) -> Coroutine:
         yield None
         values = [int(n) for n in numbers]
         box, shape = values[:rank], values[rank : 2 * rank]
@@ -112,8 +116,8 @@ def _create(op: Any, bind: Program) -> Function:
     return create
 
 
-def _acquire(op: Any, bind: Program) -> Function:
-    def acquire(pointer: Any) -> Coroutine:
+def _acquire(op: ttng.TensormapFenceproxyAcquireOp, bind: Program) -> Function:
+    def acquire(pointer: Array) -> Coroutine:
         yield None
         found = bind.machine.tensor_maps.get(int(pointer))
         if found is not None:
@@ -126,17 +130,17 @@ def _acquire(op: Any, bind: Program) -> Function:
     return acquire
 
 
-def _reinterpret(op: Any, bind: Program) -> Function:
+def _reinterpret(op: ttng.ReinterpretTensorDescOp, bind: Program) -> Function:
     type_ = cast(TensorDescType, type_of(op.result))
 
-    def at(pointer: Any) -> MapAddress:
+    def at(pointer: Array) -> MapAddress:
         return MapAddress(int(pointer), type_)
 
     return at
 
 
 TABLE: Table = {
-    ttng.TensormapCreateOp: _create,
-    ttng.TensormapFenceproxyAcquireOp: _acquire,
-    ttng.ReinterpretTensorDescOp: _reinterpret,
+    **case(ttng.TensormapCreateOp, _create),
+    **case(ttng.TensormapFenceproxyAcquireOp, _acquire),
+    **case(ttng.ReinterpretTensorDescOp, _reinterpret),
 }
