@@ -192,8 +192,6 @@ class FunctionEmitter(Writer):
         """Vectors of ``width`` elements each, one after another; the number of parts is a power of two."""
         while len(parts) > 1:
             if width == 1:
-                if len(parts) > 2:
-                    return self.pack(elem, parts)
                 return self.pack(elem, parts)
             mask = ", ".join(f"i32 {i}" for i in range(2 * width))
             parts = [

@@ -75,8 +75,16 @@ def test_columns():
     assert found.order == (0, 1) and found.size_per_thread == (8, 1)
 
 
-def test_alignment_limits_the_width():
-    assert load("f16", 64, divisibility=4).size_per_thread == (1, 2)
+@pytest.mark.parametrize("divisibility", [1, 2, 4, 8, 16, 32])
+@pytest.mark.parametrize(("element", "size"), [("i1", 1), ("i8", 1), ("f16", 2), ("f32", 4), ("f64", 8)])
+def test_alignment_limits_the_width(element, size, divisibility):
+    if divisibility >= size:
+        stride = 64 * size  # elements, so that rows are as aligned as the first
+        width = load(element, 64, divisibility=divisibility, stride=stride).size_per_thread
+        assert width == (1, min(16, divisibility) // size)
+
+
+def test_the_stride_of_rows_limits_the_width():
     assert load("f16", 64, stride=3).size_per_thread == (1, 1)
 
 
@@ -154,13 +162,14 @@ def test_what_meets_again_and_again_is_followed_once():
     assert [layout.result.warps_per_cta for layout in dots((64, 64, 64), text=text)] == [(4, 1), (4, 1)]
 
 
-def test_the_layouts_of_products_are_those_of_the_table():
+@pytest.mark.parametrize("name", ["dot_table", "layout_table"])
+def test_layouts_are_those_of_the_table(name: str) -> None:
     """``TRITONX_ACCEPT=1`` writes the table anew."""
     here = Path(__file__).parent
-    table = runpy.run_path(str(here / "dot_table.py"))["table"]()
+    table = runpy.run_path(str(here / f"{name}.py"))["table"]()
     if os.environ.get("TRITONX_ACCEPT"):
-        (here / "dot_table.txt").write_text(table)
-    assert table.splitlines() == (here / "dot_table.txt").read_text().splitlines()
+        (here / f"{name}.txt").write_text(table)
+    assert table.splitlines() == (here / f"{name}.txt").read_text().splitlines()
 
 
 def test_conversion_costs():
