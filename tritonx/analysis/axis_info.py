@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -52,7 +51,7 @@ def _assumed_non_negative(block: Block) -> list[SSAValue]:
     """What the assumptions of a block, in which every run comes past, say is at least 0 or more than -1."""
     found: list[SSAValue] = []
     for op in block.ops:
-        compared: Any = op.cond.owner if isinstance(op, AssumeOp) else None
+        compared = op.cond.owner if isinstance(op, AssumeOp) else None
         if not isinstance(compared, arith.CmpiOp):
             continue
         large, small = compared.lhs, compared.rhs
@@ -85,7 +84,7 @@ class _Analysis:
         return AxisFacts(self.facts)
 
     def _enter(self, function: tile.FuncOp, entry: Block) -> None:
-        attributes: Sequence[Any] = function.arg_attrs.data if function.arg_attrs is not None else ()
+        attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
         passed = self.called.get(function.sym_name.data)
         for number, argument in enumerate(entry.args):
             info = nothing_known(argument.type)

@@ -7,10 +7,9 @@ equal values. Of the results of all others nothing is known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import gcd
-from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation
@@ -19,12 +18,13 @@ from tritonx.analysis import axis_value as v
 from tritonx.analysis.axis_value import AxisInfo
 from tritonx.dialects import arith, gpu_layout, tile
 from tritonx.dialects.layout_constraints import is_elementwise
+from tritonx.ir.dispatch import case
 from tritonx.ir.effects import has_effects
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.splat import SplatAttr
 from tritonx.ir.types import PointerType, bit_width, element_type, shape_of, type_of
 
-Rule = Callable[[Any, Sequence[AxisInfo]], AxisInfo]
+Rule = Callable[[Operation, Sequence[AxisInfo]], AxisInfo]
 
 
 def rank_of(type_: Attribute) -> int:
@@ -48,7 +48,7 @@ def nothing_known(type_: Attribute) -> AxisInfo:
     return v.unknown(rank_of(type_), unit_of(type_))
 
 
-def _constant(op: Any, _: Sequence[AxisInfo]) -> AxisInfo:
+def _constant(op: Operation, _: Sequence[AxisInfo]) -> AxisInfo:
     type_ = type_of(op.results[0])
     value = constant_of(op.results[0])
     if isinstance(value, int):
@@ -58,33 +58,33 @@ def _constant(op: Any, _: Sequence[AxisInfo]) -> AxisInfo:
     return nothing_known(type_)
 
 
-def _make_range(op: Any, _: Sequence[AxisInfo]) -> AxisInfo:
+def _make_range(op: tile.MakeRangeOp, _: Sequence[AxisInfo]) -> AxisInfo:
     start, end = op.start.value.data, op.end.value.data
     run = v.power_of_two_part(end - start)
     return AxisInfo((run,), (v.power_of_two_part(start),), (1,), None, start >= 0)
 
 
-def _splat(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _splat(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     return v.filled(facts[0], shape_of(type_of(op.results[0])))
 
 
-def _unsplat(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _unsplat(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     return replace(v.scalar(facts[0].every, facts[0].constant, facts[0].non_negative), unit=facts[0].unit)
 
 
-def _expand_dims(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _expand_dims(op: tile.ExpandDimsOp, facts: Sequence[AxisInfo]) -> AxisInfo:
     return v.with_dim(facts[0], op.axis.value.data)
 
 
-def _broadcast(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _broadcast(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     return v.broadcast(facts[0], shape_of(type_of(op.operands[0])), shape_of(type_of(op.results[0])))
 
 
-def _trans(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _trans(op: tile.TransOp, facts: Sequence[AxisInfo]) -> AxisInfo:
     return v.permuted(facts[0], tuple(int(axis) for axis in op.order.get_values()))
 
 
-def _reshape(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _reshape(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     old, new = shape_of(type_of(op.operands[0])), shape_of(type_of(op.results[0]))
     if op.properties.get("allow_reorder") is not None:  # any order of the elements: only what every element has
         value = v.reshaped(facts[0], old, new)
@@ -98,13 +98,13 @@ def _reshape(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
     return v.reshaped(facts[0], old, new)
 
 
-def _join(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _join(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     both = v.meet(facts[0], facts[1])
     assert both is not None
     return v.with_dim(both, both.rank if shape_of(type_of(op.operands[0])) else 0)
 
 
-def _split(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _split(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     value = facts[0]
     if value.rank == 1:
         return v.scalar(value.every, value.constant, value.non_negative)
@@ -122,7 +122,7 @@ def permuted_without_last(value: AxisInfo) -> AxisInfo:
     )
 
 
-def _cat(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _cat(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     """`cat` may put the elements in any order."""
     both = v.meet(facts[0], facts[1])
     assert both is not None
@@ -130,11 +130,11 @@ def _cat(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
     return replace(both, contiguity=ones, constancy=ones, divisibility=(both.every,) * both.rank)
 
 
-def _same(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _same(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     return facts[0]
 
 
-def _extend_unsigned(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _extend_unsigned(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     value = facts[0]
     if value.non_negative:
         return value
@@ -145,7 +145,7 @@ def _extend_unsigned(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
     return replace(value, contiguity=runs, divisibility=starts, constant=constant, non_negative=True)
 
 
-def _truncate(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _truncate(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     value = facts[0]
     width = width_of(type_of(op.results[0])) or 64
     half = 1 << (width - 1)
@@ -161,7 +161,7 @@ def _truncate(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
     )
 
 
-def _bitcast(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _bitcast(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     value, unit = facts[0], unit_of(type_of(op.results[0]))
     if unit == value.unit and value.unit != 1:
         return value
@@ -170,7 +170,7 @@ def _bitcast(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
     return replace(value, contiguity=ones, divisibility=starts, unit=unit, non_negative=False, constant=None)
 
 
-def _int_to_ptr(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _int_to_ptr(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     value, unit = facts[0], unit_of(type_of(op.results[0]))
     if unit == 1:
         return value
@@ -179,7 +179,7 @@ def _int_to_ptr(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
     return replace(value, contiguity=ones, divisibility=starts, constant=None, unit=unit)
 
 
-def _ptr_to_int(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _ptr_to_int(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     value = facts[0]
     if value.unit == 1:
         return value
@@ -189,11 +189,11 @@ def _ptr_to_int(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
     )
 
 
-def _addptr(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _addptr(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     return replace(v.add(facts[0], facts[1], unit_of(type_of(op.results[0]))), constant=None)
 
 
-def _shift_left(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _shift_left(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     amount = facts[1].constant
     if amount is None or not 0 <= amount < 62:
         return replace(
@@ -203,7 +203,7 @@ def _shift_left(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
     return v.multiply(facts[0], factor)
 
 
-def _shift_right(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _shift_right(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     amount = facts[1].constant
     if amount is None or not 0 <= amount < 62:
         return replace(
@@ -223,7 +223,7 @@ _ABOVE = {"sgt", "ugt"}
 _NOT_ABOVE = {"sle", "ule"}
 
 
-def _compare(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _compare(op: arith.CmpiOp, facts: Sequence[AxisInfo]) -> AxisInfo:
     a, b = facts
     predicate = arith.CmpiPredicate(op.predicate.value.data).name.lower()
     constancy = v.common_constancy(a, b)
@@ -250,12 +250,12 @@ def _one_more(value: AxisInfo) -> AxisInfo | None:
     return AxisInfo(value.contiguity, starts, value.constancy, constant, constant >= 0)
 
 
-def _select(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _select(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     is_scalar = not shape_of(type_of(op.operands[0]))
     return v.choose(None if is_scalar else facts[0], facts[1], facts[2])
 
 
-def _extreme(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _extreme(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     """Minimum and maximum pick elements; which of the two is not known, unless both are constants."""
     a, b = facts
     if a == b:
@@ -270,14 +270,14 @@ def _extreme(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
     return AxisInfo((1,) * a.rank, divisibility, v.common_constancy(a, b), constant, non_negative)
 
 
-def _load(op: Any, facts: Sequence[AxisInfo]) -> AxisInfo:
+def _load(op: Operation, facts: Sequence[AxisInfo]) -> AxisInfo:
     """Equal addresses under equal masks give equal values."""
     same_rank = [f for f in facts if f.rank == facts[0].rank]
     ones = (1,) * facts[0].rank
     return AxisInfo(ones, ones, v.common_constancy(*same_rank))
 
 
-def _program_id(op: Any, _: Sequence[AxisInfo]) -> AxisInfo:
+def _program_id(op: Operation, _: Sequence[AxisInfo]) -> AxisInfo:
     return v.scalar(non_negative=True)
 
 
@@ -306,7 +306,7 @@ RULES: dict[type[Operation], Rule] = {
     arith.MinSIOp: _extreme,
     arith.MaxUIOp: _extreme,
     arith.MinUIOp: _extreme,
-    arith.CmpiOp: _compare,
+    **case(arith.CmpiOp, _compare),
     arith.SelectOp: _select,
     arith.ExtSIOp: _same,
     arith.ExtUIOp: _extend_unsigned,
@@ -316,12 +316,12 @@ RULES: dict[type[Operation], Rule] = {
     tile.IntToPtrOp: _int_to_ptr,
     tile.PtrToIntOp: _ptr_to_int,
     tile.BitcastOp: _bitcast,
-    tile.MakeRangeOp: _make_range,
+    **case(tile.MakeRangeOp, _make_range),
     tile.SplatOp: _splat,
     tile.UnsplatOp: _unsplat,
-    tile.ExpandDimsOp: _expand_dims,
+    **case(tile.ExpandDimsOp, _expand_dims),
     tile.BroadcastOp: _broadcast,
-    tile.TransOp: _trans,
+    **case(tile.TransOp, _trans),
     tile.ReshapeOp: _reshape,
     tile.JoinOp: _join,
     tile.SplitOp: _split,
@@ -366,5 +366,5 @@ def hint_values(hint: Attribute) -> tuple[int, ...]:
     if isinstance(hint, SplatAttr):
         shape = shape_of(hint.type)
         return (int(hint.value),) * (shape[0] if shape else 1)
-    values: Any = getattr(hint, "get_values", None)
+    values: Callable[[], Iterable[int | float]] | None = getattr(hint, "get_values", None)
     return tuple(int(x) for x in values()) if values is not None else ()

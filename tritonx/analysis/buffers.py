@@ -5,20 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.analysis import scratch
 from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.control_flow import becomes
 from tritonx.dialects.effects import Kind, Resource, effects_of, resources_of, views_of
-from tritonx.dialects.gpu_layout import MemDescType, encoding_value
+from tritonx.dialects.gpu_layout import MemDescType, distributed_encoding, encoding_value, shared_encoding
 from tritonx.dialects.layout_constraints import LookedUp, constraint_of, values_of
 from tritonx.dialects.nvidia import TensormapCreateOp
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
 from tritonx.layouts import (
     LayoutError,
     LinearLayout,
@@ -47,15 +48,12 @@ ONE_BLOCK = "with num_ctas=1 every tile lies in one block"
 """What to do about a tile that is spread over a cluster."""
 
 
-def tensor_layout(type_: Any) -> LinearLayout:
+def tensor_layout(type_: Attribute) -> LinearLayout:
     """The layout of a tensor type that carries an encoding."""
-    encoding = encoding_of(type_)
-    if encoding is None:
-        raise ValueError(f"{type_} has no layout")
-    return linear_layout(encoding_value(encoding), shape_of(type_))
+    return linear_layout(distributed_encoding(type_), shape_of(type_))
 
 
-def stored_bytes(type_: Any) -> int:
+def stored_bytes(type_: Attribute) -> int:
     """Bytes of an element in shared memory: an i1 takes one."""
     return max(8, bit_width(element_type(type_))) // 8
 
@@ -100,21 +98,21 @@ def conversion_plan(op: gpu_layout.ConvertLayoutOp) -> ConversionPlan:
         raise PassError(op, str(error), ONE_BLOCK) from error
 
 
-def _of_conversion(op: Any) -> int:
+def _of_conversion(op: gpu_layout.ConvertLayoutOp) -> int:
     return scratch_bytes(conversion_plan(op), 8 * stored_bytes(type_of(op.src)))
 
 
-def _of_reduction(op: Any) -> int:
+def _of_reduction(op: tile.ReduceOp) -> int:
     elements = [stored_bytes(type_of(v)) for v in op.operands]
     return scratch.reduce_bytes(tensor_layout(type_of(op.operands[0])), op.axis.value.data, elements)
 
 
-def _of_scan(op: Any) -> int:
+def _of_scan(op: tile.ScanOp) -> int:
     elements = [stored_bytes(type_of(v)) for v in op.operands]
     return scratch.scan_bytes(tensor_layout(type_of(op.operands[0])), op.axis.value.data, elements)
 
 
-def _of_atomic(op: Any) -> int:
+def _of_atomic(op: Operation) -> int:
     """Only of one whose old values are used; see its effects."""
     result = op.results[0]
     layout = tensor_layout(type_of(result)) if is_tensor(type_of(result)) else None
@@ -132,18 +130,18 @@ def _of_tables(op: Operation) -> int:
     return sum(scratch.table_bytes(_elements(shape_of(type_)), stored_bytes(type_)) for type_ in types)
 
 
-def _of_histogram(op: Any) -> int:
+def _of_histogram(op: Operation) -> int:
     return scratch.table_bytes(_elements(shape_of(type_of(op.results[0]))), 4)
 
 
-def _of_tensor_map(op: Any) -> int:
+def _of_tensor_map(op: Operation) -> int:
     return TENSOR_MAP_BYTES
 
 
-SCRATCH: dict[type[Operation], Callable[[Any], int]] = {
-    gpu_layout.ConvertLayoutOp: _of_conversion,
-    tile.ReduceOp: _of_reduction,
-    tile.ScanOp: _of_scan,
+SCRATCH: dict[type[Operation], Callable[[Operation], int]] = {
+    **case(gpu_layout.ConvertLayoutOp, _of_conversion),
+    **case(tile.ReduceOp, _of_reduction),
+    **case(tile.ScanOp, _of_scan),
     tile.AtomicRMWOp: _of_atomic,
     tile.AtomicCASOp: _of_atomic,
     tile.HistogramOp: _of_histogram,
@@ -180,7 +178,7 @@ def _elements(shape: Iterable[int]) -> int:
 
 def allocation_size(type_: MemDescType) -> int:
     """Bytes of a block's part of an allocation, padding included."""
-    encoding = encoding_value(type_.encoding)
+    encoding = shared_encoding(type_)
     rank = len(type_.shape)
     inner = type_.shape[rank - encoding.rank :]
     layout = linear_layout(encoding, inner)

@@ -8,9 +8,7 @@ the value.
 
 from __future__ import annotations
 
-from typing import Any
-
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tritonx.dialects import arith, gpu_layout, tile
 from tritonx.dialects.control_flow import becomes
@@ -48,7 +46,7 @@ def only_narrowed(value: SSAValue) -> bool:
     return True
 
 
-def _followed(op: Any, index: int) -> tuple[SSAValue, ...] | None:
+def _followed(op: Operation, index: int) -> tuple[SSAValue, ...] | None:
     """The values in which an operand lives on with its relative error; None where its last bits may matter."""
     if isinstance(op, _NARROWING) and bit_width(element_type(type_of(op.results[0]))) <= NARROW:
         return ()
@@ -61,13 +59,14 @@ def _followed(op: Any, index: int) -> tuple[SSAValue, ...] | None:
     return tuple(becomes(op, index)) or None
 
 
-def _combines_evenly(op: Any) -> bool:
+def _combines_evenly(op: tile.ReduceOp) -> bool:
     """Whether each operand of a reduction is combined with itself only, by ops that keep the relative error."""
     if len(op.combineOp.blocks) != 1:
         return False
     block = op.combineOp.block
     end = block.last_op
     columns = len(op.operands)
+    assert end is not None
     for column, returned in enumerate(end.operands):
         made = returned.owner
         if not isinstance(made, _KEEPS_RELATIVE_ERROR):

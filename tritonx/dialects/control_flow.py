@@ -19,9 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+
+if TYPE_CHECKING:
+    from tritonx.dialects.cf import ConditionalBranchOp
+    from tritonx.dialects.gpu_layout import WarpSpecializeOp
 
 
 @dataclass(frozen=True)
@@ -52,15 +56,15 @@ class ControlFlow:
     repeats: bool = False
     concurrent: bool = False
 
-    def entered(self, op: Any) -> Edges:
+    def entered(self, op: Operation) -> Edges:
         """The edges from the op itself: into its regions, past them, or to other blocks."""
         raise NotImplementedError
 
-    def ended(self, op: Any, end: Operation) -> Edges:
+    def ended(self, op: Operation, end: Operation) -> Edges:
         """The edges from an op that ends a block of the op's regions, and goes to no block by itself."""
         raise NotImplementedError
 
-    def regions(self, op: Any) -> Sequence[Any]:
+    def regions(self, op: Operation) -> Sequence[Region]:
         """The regions that control enters from the op."""
         return op.regions
 
@@ -69,17 +73,15 @@ class ControlFlow:
 class RegionEnd(ControlFlow):
     """Ends a block: where that leads, the op around says."""
 
-    def entered(self, op: Any) -> Edges:
-        parent = op.parent_op()
-        declared = None if parent is None else control_flow_of(parent)
-        return () if declared is None else declared.ended(parent, op)
+    def entered(self, op: Operation) -> Edges:
+        return _ended(op.parent_op(), op)
 
 
 @dataclass(frozen=True)
 class Nowhere(ControlFlow):
     """Ends a block where control never arrives."""
 
-    def entered(self, op: Any) -> Edges:
+    def entered(self, op: Operation) -> Edges:
         return ()
 
 
@@ -87,29 +89,28 @@ class Nowhere(ControlFlow):
 class Branch(ControlFlow):
     """Goes to another block."""
 
-    def entered(self, op: Any) -> Edges:
-        return (Edge(op, 0, op.successor, op.successor.args),)
+    def entered(self, op: Operation) -> Edges:
+        return (Edge(op, 0, op.successors[0], op.successors[0].args),)
 
 
 @dataclass(frozen=True)
 class ConditionalBranch(ControlFlow):
     """Goes to one of two blocks; the condition is operand 0."""
 
-    def entered(self, op: Any) -> Edges:
-        return (
-            Edge(op, 1, op.then_block, op.then_block.args),
-            Edge(op, 1 + len(op.then_arguments), op.else_block, op.else_block.args),
-        )
+    def entered(self, op: Operation) -> Edges:
+        then, otherwise = op.successors
+        given = len(cast("ConditionalBranchOp", op).then_arguments)
+        return (Edge(op, 1, then, then.args), Edge(op, 1 + given, otherwise, otherwise.args))
 
 
 @dataclass(frozen=True)
 class Function(ControlFlow):
     """Entered by calls, and left to where it was called."""
 
-    def entered(self, op: Any) -> Edges:
+    def entered(self, op: Operation) -> Edges:
         return ()
 
-    def ended(self, op: Any, end: Operation) -> Edges:
+    def ended(self, op: Operation, end: Operation) -> Edges:
         return ()
 
 
@@ -119,12 +120,12 @@ class CountedLoop(ControlFlow):
 
     repeats: bool = True
 
-    def entered(self, op: Any) -> Edges:
-        body = op.body.block
+    def entered(self, op: Operation) -> Edges:
+        body = op.regions[0].block
         return (Edge(op, 3, body, body.args[1:]), Edge(op, 3, op, op.results))
 
-    def ended(self, op: Any, end: Operation) -> Edges:
-        body = op.body.block
+    def ended(self, op: Operation, end: Operation) -> Edges:
+        body = op.regions[0].block
         return (Edge(end, 0, body, body.args[1:]), Edge(end, 0, op, op.results))
 
 
@@ -134,12 +135,12 @@ class ConditionalLoop(ControlFlow):
 
     repeats: bool = True
 
-    def entered(self, op: Any) -> Edges:
-        before = op.before_region.block
+    def entered(self, op: Operation) -> Edges:
+        before = op.regions[0].block
         return (Edge(op, 0, before, before.args),)
 
-    def ended(self, op: Any, end: Operation) -> Edges:
-        before, after = op.before_region.block, op.after_region.block
+    def ended(self, op: Operation, end: Operation) -> Edges:
+        before, after = op.regions[0].block, op.regions[1].block
         if end.parent is before:
             return (Edge(end, 1, after, after.args), Edge(end, 1, op, op.results))
         return (Edge(end, 0, before, before.args),)
@@ -152,14 +153,14 @@ class OneOf(ControlFlow):
 
     optional: bool = False
 
-    def entered(self, op: Any) -> Edges:
+    def entered(self, op: Operation) -> Edges:
         none = len(op.operands)
         found = [Edge(op, none, first, ()) for region in op.regions if (first := region.blocks.first) is not None]
         if self.optional or len(found) < len(op.regions):
             found.append(Edge(op, none, op, ()))
         return found
 
-    def ended(self, op: Any, end: Operation) -> Edges:
+    def ended(self, op: Operation, end: Operation) -> Edges:
         return (Edge(end, 0, op, op.results),)
 
 
@@ -169,10 +170,10 @@ class PerElement(ControlFlow):
 
     repeats: bool = True
 
-    def entered(self, op: Any) -> Edges:
+    def entered(self, op: Operation) -> Edges:
         return [Edge(op, 0, first, ()) for region in op.regions if (first := region.blocks.first) is not None]
 
-    def ended(self, op: Any, end: Operation) -> Edges:
+    def ended(self, op: Operation, end: Operation) -> Edges:
         return (*(Edge(end, 0, edge.target, ()) for edge in self.entered(op)), Edge(end, 0, op, ()))
 
 
@@ -183,32 +184,38 @@ class Specialized(ControlFlow):
 
     concurrent: bool = True
 
-    def entered(self, op: Any) -> Edges:
-        default, parts = op.defaultRegion.blocks.first, [region.blocks.first for region in op.partitions]
-        edges = () if default is None else (Edge(op, len(op.operands), default, ()),)
+    def entered(self, op: Operation) -> Edges:
+        default, *partitions = self.regions(op)
+        first, parts = default.blocks.first, [region.blocks.first for region in partitions]
+        edges = () if first is None else (Edge(op, len(op.operands), first, ()),)
         return (*edges, *(Edge(op, 0, part, part.args) for part in parts if part is not None))
 
-    def ended(self, op: Any, end: Operation) -> Edges:
+    def ended(self, op: Operation, end: Operation) -> Edges:
         return (Edge(end, 0, op, op.results),) if end.parent_op() is op else (Edge(end, 0, op, ()),)
 
-    def regions(self, op: Any) -> Sequence[Any]:
-        return (op.defaultRegion, *op.partitions)
+    def regions(self, op: Operation) -> Sequence[Region]:
+        specialized = cast("WarpSpecializeOp", op)
+        return (specialized.defaultRegion, *specialized.partitions)
 
 
 @dataclass(frozen=True)
 class PartitionHolder(ControlFlow):
     """Holds the partitions of the op around, which says where they lead; control never is at this op itself."""
 
-    def entered(self, op: Any) -> Edges:
+    def entered(self, op: Operation) -> Edges:
         return ()
 
-    def ended(self, op: Any, end: Operation) -> Edges:
-        around = op.parent_op()
-        declared = None if around is None else control_flow_of(around)
-        return () if declared is None else declared.ended(around, end)
+    def ended(self, op: Operation, end: Operation) -> Edges:
+        return _ended(op.parent_op(), end)
 
 
 REGION_END = RegionEnd()
+
+
+def _ended(around: Operation | None, end: Operation) -> Edges:
+    """Where an op leads that ends a block in `around`, as that one says."""
+    declared = None if around is None else control_flow_of(around)
+    return () if around is None or declared is None else declared.ended(around, end)
 
 
 def control_flow_of(op: Operation) -> ControlFlow | None:
@@ -244,7 +251,7 @@ def edges_from(op: Operation) -> Edges:
     return () if declared is None else declared.entered(op)
 
 
-def regions_of(op: Operation) -> Sequence[Any]:
+def regions_of(op: Operation) -> Sequence[Region]:
     """The regions that control enters from the op."""
     declared = control_flow_of(op)
     return op.regions if declared is None else declared.regions(op)
@@ -313,9 +320,9 @@ class Carried:
     result: SSAValue
 
 
-def carried_by(loop: Any) -> list[Carried]:
+def carried_by(loop: Operation) -> list[Carried]:
     """What goes round an `scf.for`, in order."""
-    body = loop.body.block
+    body = loop.regions[0].block
     end = body.last_op
     assert end is not None, "a loop's body ends in a yield"
     into = next(edge for edge in edges_from(loop) if edge.target is body)

@@ -37,11 +37,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Any, cast
+from typing import TypeVar, cast
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from tritonx.dialects.layout_constraints import values_of
+from tritonx.ir.properties import integer_property
+
+Op = TypeVar("Op", bound=Operation)
 
 
 class Kind(Enum):
@@ -126,11 +129,11 @@ class Effects:
     effects: EffectList = ()
     view_of: str = ""
 
-    def own(self, op: Any) -> EffectList:
+    def own(self, op: Operation) -> EffectList:
         """What an op does itself."""
         return self.effects
 
-    def of(self, op: Any) -> EffectList | None:
+    def of(self, op: Operation) -> EffectList | None:
         """What an op does, its regions included; None where an op in them does not say."""
         return self.effects
 
@@ -139,12 +142,12 @@ class Effects:
 class ByOp(Effects):
     """What `rule` says of the op."""
 
-    rule: Callable[[Any], EffectList] = lambda op: ()
+    rule: Callable[[Operation], EffectList] = lambda op: ()
 
-    def own(self, op: Any) -> EffectList:
+    def own(self, op: Operation) -> EffectList:
         return self.rule(op)
 
-    def of(self, op: Any) -> EffectList | None:
+    def of(self, op: Operation) -> EffectList | None:
         return self.rule(op)
 
 
@@ -152,7 +155,7 @@ class ByOp(Effects):
 class OfRegions(Effects):
     """What is done by `effects` and, wherever, in the op's regions."""
 
-    def of(self, op: Any) -> EffectList | None:
+    def of(self, op: Operation) -> EffectList | None:
         found = dict.fromkeys(self.effects)
         for region in op.regions:
             for block in region.blocks:
@@ -202,7 +205,7 @@ def viewed(op: Operation, result: SSAValue) -> SSAValue | None:
     if declared is None or not declared.view_of:
         return None
     operands = values_of(op, declared.view_of)
-    return operands[op.results.index(cast(Any, result))]
+    return operands[op.results.index(cast(OpResult, result))]
 
 
 def views_of(op: Operation, operand: int) -> Sequence[SSAValue]:
@@ -227,9 +230,9 @@ def of_regions(*parts: Effect | EffectList) -> OfRegions:
     return OfRegions(joined(parts))
 
 
-def by_op(rule: Callable[[Any], EffectList]) -> ByOp:
-    """A declaration that depends on the op."""
-    return ByOp(rule=rule)
+def by_op(rule: Callable[[Op], EffectList]) -> ByOp:
+    """A declaration that depends on the op, of the class that makes it."""
+    return ByOp(rule=cast("Callable[[Operation], EffectList]", rule))
 
 
 def joined(parts: Iterable[Effect | EffectList]) -> EffectList:
@@ -287,15 +290,15 @@ SCRATCH = effects(SCRATCH_EFFECTS)
 BARRIER = effects(Effect(Kind.BARRIER, Resource.THREADS))
 
 
-def unless_pure(op: Any) -> EffectList:
+def unless_pure(op: Operation) -> EffectList:
     """Of an op whose `pure` property says whether it has any effects."""
-    return () if op.pure.value.data else ANYTHING
+    return () if integer_property(op, "pure") else ANYTHING
 
 
-def allocation(op: Any) -> EffectList:
+def allocation(op: Operation) -> EffectList:
     """Of an op that makes memory, and fills it with `src` if there is one."""
     made = Effect(Kind.ALLOCATE, Resource.MEMDESC, "result")
-    return (made,) if op.src is None else (made, writes_memory("result"))
+    return (made, writes_memory("result")) if values_of(op, "src") else (made,)
 
 
 def copied(effect: Effect) -> Effect:

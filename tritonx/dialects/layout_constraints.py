@@ -28,15 +28,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.ir.properties import integer_property, integers_property
 from tritonx.ir.types import encoding_of, is_tensor, shape_of, type_of
 
 if TYPE_CHECKING:
     from tritonx.layouts import LinearLayout
+    from tritonx.layouts.encodings import DistributedEncoding
 
 Ints = tuple[int, ...]
 
@@ -45,7 +47,7 @@ Ints = tuple[int, ...]
 class LayoutConstraint:
     """What `LAYOUTS` of an op holds."""
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         """Raises `VerifyException` unless the layouts of the op's tensors, which all have one, hang together."""
         raise NotImplementedError
 
@@ -54,7 +56,7 @@ class LayoutConstraint:
 class NoTensors(LayoutConstraint):
     """No operand or result is a tensor."""
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         for value in (*op.operands, *op.results):
             if is_tensor(type_of(value)):
                 raise VerifyException(f"no operand or result can be a tensor, got {type_of(value)}")
@@ -64,7 +66,7 @@ class NoTensors(LayoutConstraint):
 class AnyLayouts(LayoutConstraint):
     """Tensors in any layouts."""
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         return
 
 
@@ -73,7 +75,7 @@ class CarriedTypes(LayoutConstraint):
     """Control flow: what goes in and out has the types of the values that it becomes, which the op's own verifier
     compares."""
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         return
 
 
@@ -83,7 +85,7 @@ class SameLayout(LayoutConstraint):
 
     besides: tuple[str, ...] = ()
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         free = {value for name in self.besides for value in values_of(op, name)}
         types = [type_of(v) for v in (*op.operands, *op.results) if v not in free and is_tensor(type_of(v))]
         for type_ in types[1:]:
@@ -121,12 +123,12 @@ class DotOperands(SameLayout):
 
     besides: tuple[str, ...] = ("a", "b")
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         super().check(op)
         from tritonx.layouts.encodings import DotOperandEncoding, LinearEncoding
 
-        unit = _encoding(type_of(op.d))
-        for number, operand in enumerate((op.a, op.b)):
+        unit = _encoding(type_of(op.results[0]))
+        for number, operand in enumerate(op.operands[:2]):
             if not is_tensor(type_of(operand)):
                 continue
             encoding = _encoding(type_of(operand))
@@ -136,7 +138,7 @@ class DotOperands(SameLayout):
                 raise VerifyException(f"operand {number} must have a layout of dot operands, got {type_of(operand)}")
             if encoding.op_idx != number or encoding.parent != unit:
                 raise VerifyException(
-                    f"operand {number} must have the layout of operand {number} of {type_of(op.d)}, got"
+                    f"operand {number} must have the layout of operand {number} of {type_of(op.results[0])}, got"
                     f" {type_of(operand)}"
                 )
 
@@ -145,18 +147,18 @@ class DotOperands(SameLayout):
 class Reduced(LayoutConstraint):
     """A reduction along `axis`: the operands have one layout, the results its slice."""
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         SameLayout(besides=("result",)).check(op)
         from tritonx.layouts import infer
 
         source = type_of(op.operands[0])
-        sliced = infer.reduced(_encoding(source), op.axis.value.data)
+        axis = integer_property(op, "axis")
+        sliced = infer.reduced(_encoding(source), axis)
         for result in op.results:
             type_ = type_of(result)
             if is_tensor(type_) and not infer.equivalent(sliced, _encoding(type_), shape_of(type_)):
                 raise VerifyException(
-                    f"the result must have the slice of {source} along dim {op.axis.value.data} as its layout, got"
-                    f" {type_}"
+                    f"the result must have the slice of {source} along dim {axis} as its layout, got {type_}"
                 )
 
 
@@ -165,7 +167,7 @@ class Reordered(LayoutConstraint):
     """The result takes over the registers of its operand, of several those of one after the other: elements come in an
     order that nobody promises, but each once. So what are copies of one element must be so on both sides."""
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         source, result = type_of(op.operands[0]), type_of(op.results[0])
         SameLayout(besides=("result",)).check(op)
         from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
@@ -196,19 +198,19 @@ class ThreadLocal(LayoutConstraint):
     operands of one op, or inside one element of an operand; `taken` are steps that the results of one op lie apart.
     """
 
-    def result_place(self, op: Any, at: Ints) -> Ints:
+    def result_place(self, op: Operation, at: Ints) -> Ints:
         return at
 
-    def operand_place(self, op: Any, at: Ints) -> Ints:
+    def operand_place(self, op: Operation, at: Ints) -> Ints:
         return at
 
-    def joined(self, op: Any) -> Iterable[Ints]:
+    def joined(self, op: Operation) -> Iterable[Ints]:
         return ()
 
-    def taken(self, op: Any) -> Iterable[Ints]:
+    def taken(self, op: Operation) -> Iterable[Ints]:
         return ()
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
         from tritonx.layouts.gf2 import Echelon
 
@@ -236,8 +238,8 @@ class ThreadLocal(LayoutConstraint):
 class ExpandDims(ThreadLocal):
     """A dim of extent 1 more, at `axis`."""
 
-    def result_place(self, op: Any, at: Ints) -> Ints:
-        axis: int = op.axis.value.data
+    def result_place(self, op: Operation, at: Ints) -> Ints:
+        axis = integer_property(op, "axis")
         return at[:axis] + at[axis + 1 :]
 
 
@@ -245,10 +247,10 @@ class ExpandDims(ThreadLocal):
 class Broadcast(ThreadLocal):
     """All of the result's elements along a dim are the operand's only one there."""
 
-    def result_place(self, op: Any, at: Ints) -> Ints:
-        return tuple(0 if n == 1 else x for x, n in zip(at, shape_of(type_of(op.src)), strict=True))
+    def result_place(self, op: Operation, at: Ints) -> Ints:
+        return tuple(0 if n == 1 else x for x, n in zip(at, shape_of(type_of(op.operands[0])), strict=True))
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         SameLayout(besides=("result",)).check(op)
         super().check(op)
 
@@ -257,8 +259,8 @@ class Broadcast(ThreadLocal):
 class Transposed(ThreadLocal):
     """Dim i of the result is dim `order[i]` of the operand."""
 
-    def result_place(self, op: Any, at: Ints) -> Ints:
-        order = [int(axis) for axis in op.order.get_values()]
+    def result_place(self, op: Operation, at: Ints) -> Ints:
+        order = integers_property(op, "order")
         return tuple(at[order.index(axis)] for axis in range(len(order)))
 
 
@@ -266,14 +268,14 @@ class Transposed(ThreadLocal):
 class Reshaped(ThreadLocal):
     """The same elements in row-major order; with `allow_reorder` the same registers."""
 
-    def result_place(self, op: Any, at: Ints) -> Ints:
-        return _row_major(at, shape_of(type_of(op.result)))
+    def result_place(self, op: Operation, at: Ints) -> Ints:
+        return _row_major(at, shape_of(type_of(op.results[0])))
 
-    def operand_place(self, op: Any, at: Ints) -> Ints:
-        return _row_major(at, shape_of(type_of(op.src)))
+    def operand_place(self, op: Operation, at: Ints) -> Ints:
+        return _row_major(at, shape_of(type_of(op.operands[0])))
 
-    def check(self, op: Any) -> None:
-        if op.allow_reorder is not None:
+    def check(self, op: Operation) -> None:
+        if "allow_reorder" in op.properties:
             Reordered().check(op)
         else:
             super().check(op)
@@ -283,13 +285,13 @@ class Reshaped(ThreadLocal):
 class Joined(ThreadLocal):
     """Operands side by side along a new last dim, which a register chooses from."""
 
-    def operand_place(self, op: Any, at: Ints) -> Ints:
+    def operand_place(self, op: Operation, at: Ints) -> Ints:
         return (*at, 0)
 
-    def joined(self, op: Any) -> Iterable[Ints]:
-        return [(*(0,) * len(shape_of(type_of(op.lhs))), 1)]
+    def joined(self, op: Operation) -> Iterable[Ints]:
+        return [(*(0,) * len(shape_of(type_of(op.operands[0]))), 1)]
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         SameLayout(besides=("result",)).check(op)
         super().check(op)
 
@@ -298,13 +300,13 @@ class Joined(ThreadLocal):
 class SplitApart(ThreadLocal):
     """Results that were side by side along the operand's last dim, which a register chooses from."""
 
-    def result_place(self, op: Any, at: Ints) -> Ints:
+    def result_place(self, op: Operation, at: Ints) -> Ints:
         return (*at, 0)
 
-    def taken(self, op: Any) -> Iterable[Ints]:
-        return [(*(0,) * len(shape_of(type_of(op.outLHS))), 1)]
+    def taken(self, op: Operation) -> Iterable[Ints]:
+        return [(*(0,) * len(shape_of(type_of(op.results[0]))), 1)]
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         SameLayout(besides=("src",)).check(op)
         super().check(op)
 
@@ -313,15 +315,15 @@ class SplitApart(ThreadLocal):
 class PairsUnpacked(ThreadLocal):
     """Two elements of the result, neighbours along `axis`, from each of the operand."""
 
-    def operand_place(self, op: Any, at: Ints) -> Ints:
-        axis: int = op.axis.value.data
+    def operand_place(self, op: Operation, at: Ints) -> Ints:
+        axis = integer_property(op, "axis")
         return tuple(2 * x if d == axis else x for d, x in enumerate(at))
 
-    def joined(self, op: Any) -> Iterable[Ints]:
-        axis: int = op.axis.value.data
+    def joined(self, op: Operation) -> Iterable[Ints]:
+        axis = integer_property(op, "axis")
         return [tuple(int(d == axis) for d in range(len(shape_of(type_of(op.operands[0])))))]
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         super().check(op)
         scales = [type_of(value) for value in op.operands[1:]]
         for scale in scales:
@@ -338,22 +340,22 @@ class SameThreads(ThreadLocal):
 class BoxTaken(ThreadLocal):
     """The box of the operand from `static_offsets` on."""
 
-    def taken(self, op: Any) -> Iterable[Ints]:
-        return [tuple(int(offset) for offset in op.static_offsets.get_values())]
+    def taken(self, op: Operation) -> Iterable[Ints]:
+        return [integers_property(op, "static_offsets")]
 
 
 @dataclass(frozen=True)
 class Tiled(ThreadLocal):
     """The result is tiled by the operands, of which a register chooses."""
 
-    def joined(self, op: Any) -> Iterable[Ints]:
+    def joined(self, op: Operation) -> Iterable[Ints]:
         part, whole = shape_of(type_of(op.operands[0])), shape_of(type_of(op.results[0]))
         for axis, (small, large) in enumerate(zip(part, whole, strict=True)):
             while small < large:
                 yield tuple(small if d == axis else 0 for d in range(len(whole)))
                 small *= 2
 
-    def check(self, op: Any) -> None:
+    def check(self, op: Operation) -> None:
         SameLayout(besides=("result",)).check(op)
         super().check(op)
 
@@ -381,16 +383,21 @@ def is_elementwise(op: Operation) -> bool:
     return isinstance(constraint_of(op), Elementwise)
 
 
-def values_of(op: Any, name: str) -> Sequence[Any]:
+def values_of(op: Operation, name: str) -> Sequence[SSAValue]:
     """The operands or results that an op's declaration calls `name`."""
-    found = getattr(op, name)
+    found: SSAValue | Sequence[SSAValue] | None = getattr(op, name)
     if found is None:
         return ()
-    return (found,) if hasattr(found, "type") else tuple(found)
+    return (found,) if isinstance(found, SSAValue) else tuple(found)
 
 
-def _encoding(type_: Attribute) -> Any:
-    return getattr(encoding_of(type_), "data", None)
+def _encoding(type_: Attribute) -> DistributedEncoding:
+    """The layout of a tensor, which it has and which spreads it over threads: that is checked before this is."""
+    from tritonx.layouts.lookup import is_distributed
+
+    found: object = getattr(encoding_of(type_), "data", None)
+    assert is_distributed(found), f"{type_} has no layout over threads"
+    return found
 
 
 def _layout(type_: Attribute) -> LinearLayout:

@@ -8,7 +8,7 @@ measured. MLIR lets a tensor hold anything, `index` and vectors among them, and 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute, Operation
@@ -67,5 +67,5 @@ def _is_element(type_: Attribute) -> bool:
 def _is_number(type_: Attribute, *, signed: bool = False) -> bool:
     """``signed``: also an integer that says whether it has a sign, as those of descriptors do."""
     if isinstance(type_, IntegerType):
-        return signed or cast(Any, type_).signedness.data is Signedness.SIGNLESS
+        return signed or cast("IntegerType[int]", type_).signedness.data is Signedness.SIGNLESS
     return type_ in FLOAT_BITS

@@ -7,9 +7,9 @@ In a module whose tiles have no layouts, which is `tt`, only buffers are checked
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
@@ -110,7 +110,7 @@ class _Check:
         key = (type_, self.threads["warp"])
         if key in self.good:
             return
-        encoding: Any = getattr(encoding_of(type_), "data", None)
+        encoding: object = getattr(encoding_of(type_), "data", None)
         if not is_distributed(encoding):
             raise VerifyException(f"every tensor needs a layout over threads where one has it, got {type_}")
         try:
@@ -149,7 +149,7 @@ class _Check:
 
 @lru_cache(maxsize=1024)
 def _memory_fault(type_: MemDescType) -> str | None:
-    encoding: Any = getattr(type_.encoding, "data", None)
+    encoding: object = getattr(type_.encoding, "data", None)
     if is_distributed(encoding):
         return f"{type_}: a layout over threads lays out no memory"
     if not is_shared(encoding):  # tensor memory
@@ -172,8 +172,11 @@ def _check_memory(type_: MemDescType) -> None:
 
 
 def _number(module: Operation, name: str) -> int | None:
-    found: Any = module.attributes.get(name)
-    return found.value.data if isinstance(found, IntegerAttr) and i32 == cast(Any, found).type else None
+    found = module.attributes.get(name)
+    if not isinstance(found, IntegerAttr):
+        return None
+    number = cast("IntegerAttr[IntegerType | IndexType]", found)
+    return number.value.data if number.type == i32 else None
 
 
 def _partition_warps(op: Operation) -> tuple[int, ...] | None:

@@ -28,12 +28,17 @@ def erase(op: Operation) -> None:
     op.erase(safe_erase=False)
 
 
-def move_before(op: Operation, place: Operation) -> None:
-    """Take `op` from where it is and put it in front of `place`."""
+def insert_before(op: Operation, place: Operation) -> None:
+    """Put a detached op in front of `place`."""
     block = place.parent
     assert block is not None
-    op.detach()
     block.insert_op_before(op, place)
+
+
+def move_before(op: Operation, place: Operation) -> None:
+    """Take `op` from where it is and put it in front of `place`."""
+    op.detach()
+    insert_before(op, place)
 
 
 def splice(block: Block, before: Operation, skip_last: bool = True) -> None:

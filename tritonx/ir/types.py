@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -198,6 +198,16 @@ def pointee_of(type_: Attribute) -> Attribute:
     if not isinstance(element, PointerType):
         raise TypeError(f"{type_} is neither a pointer nor a tensor of pointers")
     return with_element(type_, element.pointee)
+
+
+TypeT = TypeVar("TypeT", bound=Attribute)
+
+
+def type_as(value: SSAValue, kind: type[TypeT]) -> TypeT:
+    """The type of a value, which the declaration of its op says is of this class."""
+    found = type_of(value)
+    assert isinstance(found, kind), f"expected a value of a {kind.__name__}, got {found}"
+    return found
 
 
 def type_of(value: SSAValue) -> Attribute:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, prop_def, result_def, traits_def
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from xdsl.printer import Printer
 
 
+def _type_of(value: Attribute) -> Attribute | None:
+    """The type of what an attribute holds; None for one that says none."""
+    asked = getattr(value, "get_type", None)
+    found: object = asked() if callable(asked) else None
+    return found if isinstance(found, Attribute) else None
+
+
 @define
 class ConstantOp(IRDLOperation):
     """A constant; a tile's constant is a splat (`tritonx.ir.splat`) or lists its elements."""
@@ -30,8 +37,7 @@ class ConstantOp(IRDLOperation):
     EFFECTS: ClassVar[Effects] = PURE
 
     def verify_(self) -> None:
-        value = cast(Any, self.value)
-        type_ = value.get_type() if hasattr(value, "get_type") else None
+        type_ = _type_of(self.value)
         if type_ != self.results[0].type:
             raise VerifyException(f"the value has type {type_}, the result {self.results[0].type}")
 
@@ -40,8 +46,8 @@ class ConstantOp(IRDLOperation):
         attributes = parser.parse_optional_attr_dict()
         position = parser.pos
         value = parser.parse_attribute()
-        type_ = cast(Any, value).get_type() if hasattr(value, "get_type") else None
-        if not isinstance(type_, Attribute):
+        type_ = _type_of(value)
+        if type_ is None:
             parser.raise_error("a constant needs a value with a type", position)
         return cls.create(result_types=(type_,), properties={"value": value}, attributes=attributes)
 

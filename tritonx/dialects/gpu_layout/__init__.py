@@ -27,7 +27,9 @@ from tritonx.dialects.gpu_layout.encodings import (
     SliceEncodingAttr,
     SwizzledSharedEncodingAttr,
     attribute_of,
+    distributed_encoding,
     encoding_value,
+    shared_encoding,
 )
 from tritonx.dialects.gpu_layout.memory import (
     ConvertLayoutOp,
@@ -138,6 +140,8 @@ __all__ = [
     "WarpSpecializePartitionsOp",
     "WarpYieldOp",
     "attribute_of",
+    "distributed_encoding",
     "encoding_value",
     "memdesc",
+    "shared_encoding",
 ]

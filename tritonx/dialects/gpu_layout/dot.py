@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, TensorType, i32
 from xdsl.ir import Attribute
@@ -10,7 +10,7 @@ from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def, prop_def, result
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.effects import EffectList, Effects, by_op, reads_memory
-from tritonx.dialects.gpu_layout.encodings import DotOperandEncodingAttr, encoding_value
+from tritonx.dialects.gpu_layout.encodings import DotOperandEncodingAttr, EncodingAttr, encoding_value
 from tritonx.dialects.gpu_layout.types import MemDescType
 from tritonx.dialects.layout_constraints import DotOperands, LayoutConstraint
 from tritonx.dialects.tile.dot import check_accumulator, check_dot_shapes
@@ -18,6 +18,7 @@ from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.declaration import TypeRules, enum_prop, same
 from tritonx.ir.define import define
 from tritonx.ir.types import encoding_of, is_tensor, tensor, type_of
+from tritonx.layouts.encodings import DotOperandEncoding, Encoding
 
 
 def _reads(op: LocalDotOp) -> EffectList:
@@ -60,7 +61,7 @@ class LocalDotOp(IRDLOperation):
         """The types of the tiles that are multiplied: of an operand in memory what reading it gives."""
         return self._type(0, type_of(self.a), self.aLayout), self._type(1, type_of(self.b), self.bLayout)
 
-    def _type(self, number: int, type_: Attribute, layout: Any) -> TensorType[Attribute]:
+    def _type(self, number: int, type_: Attribute, layout: EncodingAttr | None) -> TensorType[Attribute]:
         if is_tensor(type_):
             if layout is not None:
                 raise VerifyException(f"operand {number} has a layout by its type, and is given another")
@@ -68,11 +69,11 @@ class LocalDotOp(IRDLOperation):
         if not isinstance(type_, MemDescType) or layout is None:
             raise VerifyException(f"operand {number} must be a tensor, or memory and the layout to read it in")
         encoding = encoding_value(layout)
+        assert isinstance(encoding, DotOperandEncoding)
         if encoding.op_idx != number or encoding.parent != _unit(type_of(self.d)):
             raise VerifyException(f"operand {number} must be read in the layout of operand {number} of {self.d.type}")
         return tensor(type_.element_type, type_.shape, layout)
 
 
-def _unit(type_: Attribute) -> Any:
-    encoding = encoding_of(type_)
-    return None if encoding is None else encoding_value(encoding)
+def _unit(type_: Attribute) -> Encoding | None:
+    return encoding_value(encoding_of(type_))

@@ -18,8 +18,11 @@ from xdsl.ir import Attribute, Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
+from tritonx.dialects.gpu_layout.types import MemDescType
+from tritonx.ir.types import encoding_of
 from tritonx.layouts import encodings as E
 from tritonx.layouts.errors import LayoutError
+from tritonx.layouts.lookup import is_distributed, is_shared
 
 if TYPE_CHECKING:
     from xdsl.parser import AttrParser
@@ -51,12 +54,12 @@ def _no_tiles(encoding: Any) -> bool:
     return set(encoding.tiles_per_warp) <= {1}
 
 
-class EncodingAttr(Data[Any]):
+class EncodingAttr(Data[E.Encoding]):
     """What all encoding attributes share: the text `<{key = value, ...}>`, one key for each field of the value's
     class.
     """
 
-    ENCODING: ClassVar[type[Any]]
+    ENCODING: ClassVar[type[E.Encoding]]
     """Class of the value."""
     KEYS: ClassVar[tuple[tuple[str, str, Elided], ...]]
     """Word in the text, name of the field, and when it is left out (only fields that have a default may be)."""
@@ -69,7 +72,7 @@ class EncodingAttr(Data[Any]):
         return cached
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (type(self) is type(other) and self.data == cast(Any, other).data)
+        return self is other or (type(self) is type(other) and self.data == cast(EncodingAttr, other).data)
 
     def parts(self) -> tuple[Attribute, ...]:
         """Attributes that this one is made of: the parent of a slice or dot operand."""
@@ -77,14 +80,14 @@ class EncodingAttr(Data[Any]):
         return () if parent is None else (attribute_of(parent),)
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Any:
+    def parse_parameter(cls, parser: AttrParser) -> E.Encoding:
         start = parser.pos
         with parser.in_angle_brackets():
             given = {key: to_python(value) for key, value in parser.parse_optional_dictionary_attr_dict().items()}
         return cls.from_text(parser, start, given)
 
     @classmethod
-    def from_text(cls, parser: AttrParser, start: int, given: Mapping[str, Any]) -> Any:
+    def from_text(cls, parser: AttrParser, start: int, given: Mapping[str, object]) -> E.Encoding:
         """The value that a dictionary describes; a parse error where it describes none."""
         fields = {key: field for key, field, _ in cls.KEYS}
         for key in given:
@@ -95,7 +98,8 @@ class EncodingAttr(Data[Any]):
         if missing:
             parser.raise_error(f"#{cls.name} lacks {', '.join(missing)}", start)
         try:
-            return cls.ENCODING(**{fields[key]: value for key, value in given.items()})
+            build = cast("Callable[..., E.Encoding]", cls.ENCODING)  # `verify` looks at what a text gives
+            return build(**{fields[key]: value for key, value in given.items()})
         except LayoutError as error:
             parser.raise_error(f"#{cls.name}: {error}", start)
         except (TypeError, ValueError, IndexError, AttributeError, AssertionError) as error:
@@ -121,7 +125,7 @@ class EncodingAttr(Data[Any]):
                 print_python(printer, value)
 
 
-def _well_typed(encoding: Any) -> bool:
+def _well_typed(encoding: E.Encoding) -> bool:
     """Whether every field has the kind of value its default or its meaning asks for: numbers are non-negative, lists
     hold numbers.
     """
@@ -136,14 +140,13 @@ def _well_typed(encoding: Any) -> bool:
     return all(good(value) for value in encoding.__dict__.values())
 
 
-def to_python(attribute: Attribute) -> Any:
+def to_python(attribute: Attribute) -> object:
     """Numbers, truth values and nested lists of them as Python values; encodings as encodings; anything else as it
     is.
     """
     match attribute:
         case IntegerAttr():
-            value = cast("IntegerAttr[Any]", attribute)
-            return bool(value.value.data) if value.type == IntegerType(1) else value.value.data
+            return bool(attribute.value.data) if attribute.type == IntegerType(1) else attribute.value.data
         case ArrayAttr():
             return tuple(to_python(entry) for entry in attribute.data)
         case DictionaryAttr():
@@ -307,10 +310,11 @@ class NvmmaSharedEncodingAttr(EncodingAttr):
     )
 
     @classmethod
-    def from_text(cls, parser: AttrParser, start: int, given: Mapping[str, Any]) -> Any:
+    def from_text(cls, parser: AttrParser, start: int, given: Mapping[str, object]) -> E.Encoding:
         cga = given.get("CGALayout")
-        if cga and "rank" not in given and isinstance(cga[0], tuple):
-            given = {**given, "rank": len(cast("tuple[int, ...]", cga[0]))}
+        first = cast("tuple[object, ...]", cga)[0] if cga and isinstance(cga, tuple) else None
+        if "rank" not in given and isinstance(first, tuple):
+            given = {**given, "rank": len(cast("tuple[object, ...]", first))}
         return super().from_text(parser, start, given)
 
 
@@ -331,7 +335,7 @@ class PaddedSharedEncodingAttr(EncodingAttr):
     )
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Any:
+    def parse_parameter(cls, parser: AttrParser) -> E.Encoding:
         start = parser.pos
 
         def step() -> tuple[int, int]:
@@ -348,7 +352,8 @@ class PaddedSharedEncodingAttr(EncodingAttr):
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            steps = zip(self.data.intervals, self.data.paddings, strict=True)
+            data = cast(E.PaddedSharedEncoding, self.data)
+            steps = zip(data.intervals, data.paddings, strict=True)
             printer.print_string("[" + ", ".join(f"{interval}:+{padding}" for interval, padding in steps) + "] ")
             self.print_fields(printer)
 
@@ -366,7 +371,7 @@ class SharedLinearEncodingAttr(EncodingAttr):
     )
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Any:
+    def parse_parameter(cls, parser: AttrParser) -> E.Encoding:
         start = parser.pos
         with parser.in_angle_brackets():
             given = {key: to_python(value) for key, value in parser.parse_optional_dictionary_attr_dict().items()}
@@ -379,7 +384,7 @@ class SharedLinearEncodingAttr(EncodingAttr):
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             self.print_fields(printer)
-            printer.print_string(f", alignment = {self.data.alignment}")
+            printer.print_string(f", alignment = {cast(E.SharedLinearEncoding, self.data).alignment}")
 
 
 ENCODING_ATTRIBUTES: tuple[type[EncodingAttr], ...] = (
@@ -401,14 +406,30 @@ _BY_ENCODING: dict[type[object], type[EncodingAttr]] = {cls.ENCODING: cls for cl
 
 
 @lru_cache(maxsize=4096)
-def attribute_of(encoding: Any) -> EncodingAttr:
+def attribute_of(encoding: object) -> EncodingAttr:
     """The attribute of an encoding; equal encodings give the same object. Raises `TypeError` for anything else."""
-    kind = _BY_ENCODING.get(cast("type[object]", type(encoding)))
+    kind = _BY_ENCODING.get(type(encoding))
     if kind is None:
         raise TypeError(f"no attribute holds {encoding!r}")
-    return kind(encoding)
+    return kind(cast(E.Encoding, encoding))
 
 
-def encoding_value(attribute: Attribute | None) -> Any:
+def encoding_value(attribute: Attribute | None) -> E.Encoding | None:
     """The encoding that an attribute holds; None for no attribute and for attributes that are no encoding."""
     return attribute.data if isinstance(attribute, EncodingAttr) else None
+
+
+def distributed_encoding(type_: Attribute) -> E.DistributedEncoding:
+    """The encoding of a tensor of `ttg`. Raises `ValueError` where it has none, as in `tt`."""
+    found = encoding_value(encoding_of(type_))
+    if not is_distributed(found):
+        raise ValueError(f"{type_} has no layout: run assign-layouts first")
+    return found
+
+
+def shared_encoding(type_: MemDescType) -> E.SharedEncoding:
+    """The encoding of a buffer in shared memory. Raises `ValueError` where it has none."""
+    found = encoding_value(type_.encoding)
+    if not is_shared(found):
+        raise ValueError(f"{type_} has no layout in shared memory")
+    return found

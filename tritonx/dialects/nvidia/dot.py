@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, UnitAttr, i1, i32
 from xdsl.irdl import (
@@ -61,7 +61,9 @@ def _warp_group_effects(op: WarpGroupDotOp) -> EffectList:
     return (*(asynchronous(reads_memory(name), completion) for name in read), *group)
 
 
-def _told(op: Any, barriers: str, *access: Effect, at_once: bool = False) -> EffectList:
+def _told(
+    op: TMEMCopyOp | TCGen5MMAOp | TCGen5MMAScaledOp, barriers: str, *access: Effect, at_once: bool = False
+) -> EffectList:
     """Accesses of the tensor core that are over when it tells the barriers, without them when the token is there."""
     if values_of(op, barriers):
         by = (asynchronous(each, Completion.MBARRIER, barriers) for each in access)
@@ -73,7 +75,7 @@ def _copy_effects(op: TMEMCopyOp) -> EffectList:
     return _told(op, "barrier", reads_memory("src"), writes_memory("dst"))
 
 
-def _product_effects(op: Any, operands: tuple[str, ...] = ("a", "b")) -> EffectList:
+def _product_effects(op: TCGen5MMAOp | TCGen5MMAScaledOp, operands: tuple[str, ...] = ("a", "b")) -> EffectList:
     access = (*(reads_memory(name) for name in (*operands, "d")), writes_memory("d"))
     return _told(op, "barriers", *access, at_once=op.is_async is None)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from xdsl.ir import Data, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from xdsl.parser import AttrParser
     from xdsl.printer import Printer
 
@@ -43,6 +45,8 @@ class TensorMemoryScalesEncoding:
     cta_split_n: int = 1
 
 
+Encoding = TypeVar("Encoding", TensorMemoryEncoding, TensorMemoryScalesEncoding)
+
 _WORDS = {
     "block_m": "blockM",
     "block_n": "blockN",
@@ -53,7 +57,7 @@ _WORDS = {
 }
 
 
-def _parse(parser: AttrParser, kind: type[Any], name: str) -> Any:
+def _parse(parser: AttrParser, kind: type[Encoding], name: str) -> Encoding:
     """`<key = value, ...>`, the whole of it absent where every field has a default."""
     by_word = {_WORDS[field.name]: field for field in fields(kind)}
     given: dict[str, int | bool] = {}
@@ -71,10 +75,10 @@ def _parse(parser: AttrParser, kind: type[Any], name: str) -> Any:
     missing = [word for word, field in by_word.items() if field.default is MISSING and field.name not in given]
     if missing:
         parser.raise_error(f"#{name} lacks {', '.join(missing)}", start)
-    return kind(**given)
+    return cast("Callable[..., Encoding]", kind)(**given)
 
 
-def _print(printer: Printer, data: Any) -> None:
+def _print(printer: Printer, data: TensorMemoryEncoding | TensorMemoryScalesEncoding) -> None:
     shown: list[str] = []
     for field in fields(data):
         value = getattr(data, field.name)

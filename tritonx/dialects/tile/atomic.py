@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
@@ -14,14 +14,15 @@ from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSy
 from tritonx.dialects.tile.rules import loaded_from, mask_of
 from tritonx.ir.declaration import TypeRules, enum_prop
 from tritonx.ir.define import define
+from tritonx.ir.properties import integer_property
 from tritonx.ir.types import bit_width, element_type, is_float, is_integer
 
 
-def atomic_effects(op: Any) -> EffectList:
+def atomic_effects(op: Operation) -> EffectList:
     """The old value is handed over to the threads with copies of the element, through scratch memory, if it is used."""
     access = (reads("ptr"), writes("ptr"))
-    fence = () if op.sem.value.data == MemSemantic.RELAXED else (Effect(Kind.FENCE, Resource.GLOBAL),)
-    return (*access, *fence, *(SCRATCH_EFFECTS if op.result.first_use is not None else ()))
+    fence = () if integer_property(op, "sem") == MemSemantic.RELAXED else (Effect(Kind.FENCE, Resource.GLOBAL),)
+    return (*access, *fence, *(SCRATCH_EFFECTS if op.results[0].first_use is not None else ()))
 
 
 def works_on(kind: RMWOp, element: Attribute) -> bool:

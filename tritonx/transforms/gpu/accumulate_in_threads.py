@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -26,12 +25,12 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.combiner import combiner
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.control_flow import Carried, carried_by
-from tritonx.dialects.gpu_layout import ConvertLayoutOp, attribute_of, encoding_value
+from tritonx.dialects.gpu_layout import ConvertLayoutOp, attribute_of, distributed_encoding
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import clone_region, erase, set_type
-from tritonx.ir.types import bit_width, element_type, encoding_of, i32, is_tensor, shape_of, tensor, type_of
+from tritonx.ir.types import bit_width, element_type, i32, is_tensor, shape_of, tensor, type_of
 from tritonx.layouts import axis_bits, infer, linear_layout
-from tritonx.layouts.encodings import DistributedEncoding, Ints
+from tritonx.layouts.encodings import Ints
 
 Number = int | float
 
@@ -134,20 +133,13 @@ def _used_once(value: SSAValue) -> bool:
     return first is not None and len(list(value.uses)) == 1
 
 
-def _encoding(type_: Any) -> DistributedEncoding:
-    attribute = encoding_of(type_)
-    if attribute is None:
-        raise ValueError(f"{type_} has no layout: run assign-layouts first")
-    return encoding_value(attribute)
-
-
 def _own_parts(op: tile.ReduceOp) -> tuple[tuple[int, bool], ...] | None:
     """The axis cut where its bits change between registers and threads; None where threads have no part, or all is
     mixed.
     """
     type_ = type_of(op.operands[0])
     axis = op.axis.value.data
-    bits = axis_bits(linear_layout(_encoding(type_), shape_of(type_)), axis)
+    bits = axis_bits(linear_layout(distributed_encoding(type_), shape_of(type_)), axis)
     if bits is None or bits.blocks or not (bits.lanes or bits.warps):
         return None
     own = {step for _, step in bits.registers}
@@ -227,7 +219,7 @@ def _reshaped(builder: Builder, value: SSAValue, shape: Ints) -> SSAValue:
     type_ = type_of(value)
     if shape == shape_of(type_):
         return value
-    encoding = infer.reshaped(_encoding(type_), shape_of(type_), shape)
+    encoding = infer.reshaped(distributed_encoding(type_), shape_of(type_), shape)
     result = tensor(element_type(type_), shape, attribute_of(encoding))
     return builder.create(tile.ReshapeOp, (value,), (result,)).results[0]
 
@@ -239,7 +231,7 @@ def _reduced(builder: Builder, like: tile.ReduceOp, value: SSAValue, axis: int) 
     rest = (*shape[:axis], *shape[axis + 1 :])
     result: Attribute = element_type(type_)
     if rest:
-        result = tensor(result, rest, attribute_of(infer.reduced(_encoding(type_), axis)))
+        result = tensor(result, rest, attribute_of(infer.reduced(distributed_encoding(type_), axis)))
     region = clone_region(like.combineOp, {})
     made = builder.create(tile.ReduceOp, (value,), (result,), {"axis": IntegerAttr(axis, i32)}, regions=(region,))
     return made.results[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -139,7 +138,7 @@ def _widened(builder: Builder, value: SSAValue, element: Attribute) -> SSAValue:
     return builder.emit(tile.FpToFpOp, (value,), (with_element(type_of(value), element),))
 
 
-def _unscaled(op: Any) -> Operation:
+def _unscaled(op: tile.DotScaledOp) -> Operation:
     """`dot_scaled` as `dot`."""
     builder = Builder.before(op)
     made = builder.create(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from xdsl.ir import Block, Operation
 
@@ -19,7 +18,7 @@ from tritonx.layouts.encodings import SharedLinearEncoding
 
 def exchanged_bytes(op: ConvertLayoutOp) -> int:
     """Shared memory of a conversion between warps that fits at once; 0 for others."""
-    element: Any = element_type(type_of(op.src))
+    element = element_type(type_of(op.src))
     if is_pointer(element) or owned_by_warps(op) is not None:
         return 0
     source = tensor_layout(type_of(op.src))
@@ -49,7 +48,7 @@ def write_through_buffers(group: Sequence[tuple[ConvertLayoutOp, LinearLayout]])
     beside it (offset → index); a load stands in front of the first user.
     """
     for op, memory in group:
-        type_: Any = type_of(op.result)
+        type_ = type_of(op.result)
         block = op.parent
         assert block is not None
         descriptor = memdesc(

@@ -20,11 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BoolAttr, ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, Region
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import is_shared_memory
@@ -180,7 +179,7 @@ class _Fencer(ForwardFlow[Unfenced]):
         ]
 
 
-def _ops_of(region: Any) -> Iterable[Operation]:
+def _ops_of(region: Region) -> Iterable[Operation]:
     return (op for block in region.blocks for op in block.ops)
 
 

@@ -9,7 +9,6 @@ such a kernel is made of."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr
@@ -17,7 +16,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, math, tile
-from tritonx.dialects.gpu_layout.encodings import encoding_value
+from tritonx.dialects.gpu_layout.encodings import distributed_encoding
 from tritonx.ir.edit import clone
 from tritonx.ir.types import bit_width, is_float, is_tensor, shape_of, type_of
 from tritonx.layouts import linear_layout
@@ -116,10 +115,10 @@ def words_of(value: SSAValue) -> int:
     """32-bit words of registers that a float tile takes in a thread; 0 for other tiles, which are indices or
     masks.
     """
-    type_: Any = type_of(value)
+    type_ = type_of(value)
     if not is_tensor(type_) or not is_float(type_):
         return 0
-    layout = linear_layout(encoding_value(type_.encoding), shape_of(type_))
+    layout = linear_layout(distributed_encoding(type_), shape_of(type_))
     return (1 << layout.in_bits(REGISTER)) * bit_width(type_) // 32
 
 

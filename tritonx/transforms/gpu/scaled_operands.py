@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 
@@ -31,7 +29,7 @@ BYTE_FORMATS: dict[int, Attribute] = {ScaleDotElemType.E4M3: f8E4M3FN, ScaleDotE
 EQUAL = 0
 
 
-def scaled_operand(builder: Builder, op: Any, index: int) -> SSAValue:
+def scaled_operand(builder: Builder, op: tile.DotScaledOp, index: int) -> SSAValue:
     """Operand `index` (0 is A, 1 is B) of a `dot_scaled`, widened and multiplied by its scales; bf16, or f16 where
     one of the operands is f16."""
     kinds = op.a_elem_type.value.data, op.b_elem_type.value.data

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -20,11 +20,11 @@ from tritonx.dialects.gpu_layout import (
     LocalAllocOp,
     LocalLoadOp,
     attribute_of,
-    encoding_value,
+    distributed_encoding,
     memdesc,
 )
 from tritonx.ir.edit import erase, replace
-from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, linear_layout, storage_shape
 from tritonx.layouts.convert import exchange_layout, goes_through_memory
 from tritonx.layouts.dims import OFFSET, REGISTER
@@ -120,7 +120,7 @@ class Operand:
 def _is_blocked(dot: tile.DotOp) -> bool:
     """Whether a product is computed by multiply-adds."""
     type_ = type_of(dot.d)
-    return is_tensor(type_) and isinstance(_encoding(type_), BlockedEncoding)
+    return is_tensor(type_) and isinstance(distributed_encoding(type_), BlockedEncoding)
 
 
 def _operands(dot: tile.DotOp) -> list[Operand]:
@@ -130,7 +130,7 @@ def _operands(dot: tile.DotOp) -> list[Operand]:
         made, type_ = value.owner, type_of(value)
         if not isinstance(made, ConvertLayoutOp) or not is_tensor(type_):
             continue
-        encoding = _encoding(type_)
+        encoding = distributed_encoding(type_)
         if isinstance(encoding, DotOperandEncoding) and reads_slices(encoding.parent):
             memory = _exchanged(made, encoding)
             if memory is not None:
@@ -195,7 +195,7 @@ def _exchanged(convert: ConvertLayoutOp, operand: DotOperandEncoding) -> LinearL
     if not is_tensor(type_) or cga_of(operand):
         return None
     shape, bits = shape_of(type_), max(8, bit_width(element_type(type_)))
-    source, target = linear_layout(_encoding(type_), shape), linear_layout(operand, shape)
+    source, target = linear_layout(distributed_encoding(type_), shape), linear_layout(operand, shape)
     try:
         return exchange_layout(source, target, bits) if goes_through_memory(source, target, bits) else None
     except LayoutError:
@@ -214,8 +214,8 @@ def _stage_for_matrix_loads(op: ConvertLayoutOp) -> None:
     source, target = type_of(op.src), type_of(op.result)
     if not is_tensor(source) or not is_tensor(target):
         return
-    operand = _encoding(target)
-    given = _encoding(source)
+    operand = distributed_encoding(target)
+    given = distributed_encoding(source)
     if not isinstance(operand, DotOperandEncoding) or not loads_matrices(operand.parent):
         return
     shape, bits = shape_of(source), max(8, bit_width(element_type(source)))
@@ -263,7 +263,7 @@ def _words(type_: Attribute) -> int:
     """Registers of a thread that hold a tile; 1 for a scalar."""
     if not is_tensor(type_):
         return 1
-    layout = linear_layout(_encoding(type_), shape_of(type_))
+    layout = linear_layout(distributed_encoding(type_), shape_of(type_))
     return -(-(bit_width(element_type(type_)) << layout.in_bits(REGISTER)) // 32)
 
 
@@ -272,13 +272,6 @@ def _before(op: Operation, new: Operation) -> Operation:
     assert block is not None
     block.insert_op_before(new, op)
     return new
-
-
-def _encoding(type_: TensorType[Attribute]) -> DistributedEncoding:
-    attribute = encoding_of(type_)
-    if attribute is None:
-        raise ValueError(f"{type_} has no layout: run assign-layouts first")
-    return encoding_value(attribute)
 
 
 def memory_order(encoding: DistributedEncoding, shape: Ints) -> Ints:

@@ -9,8 +9,8 @@ unrolled by four, and with the limit: 128×64 tiles in 8 warps 3840, 3974, 4039;
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -108,7 +108,7 @@ def _weight(op: Operation) -> int:
     return 1
 
 
-def _chases(body: Block, loads: list[Any]) -> bool:
+def _chases(body: Block, loads: Sequence[Operation]) -> bool:
     """Whether an address or mask comes out of a load, of this iteration or an earlier one."""
     needed: list[SSAValue] = [operand for load in loads for operand in load.operands]
     seen: set[SSAValue] = set()

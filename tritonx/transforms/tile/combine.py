@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, tile
 from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.builder import Builder
 from tritonx.ir.declaration import SEGMENTS
+from tritonx.ir.dispatch import case
 from tritonx.ir.edit import erase, move_before, only_block, replace
 from tritonx.ir.fold.constants import constant_of, signed, width_of
 from tritonx.ir.types import element_type, encoding_of, f32, i32, is_tensor, shape_of, tensor
@@ -48,7 +48,7 @@ def _has_one_use(value: SSAValue) -> bool:
     return value.has_one_use()
 
 
-def _add_pointer(op: Any) -> None:
+def _add_pointer(op: tile.AddPtrOp) -> None:
     inner = op.ptr.owner
     if not isinstance(inner, tile.AddPtrOp) or inner.offset.type != op.offset.type:
         return
@@ -62,7 +62,7 @@ def _add_pointer(op: Any) -> None:
     replace(op, (builder.emit(tile.AddPtrOp, (inner.ptr, offset), (op.result.type,)),))
 
 
-def _add_integers(op: Any) -> None:
+def _add_integers(op: arith.AddiOp) -> None:
     inner, outer = op.lhs.owner, constant_of(op.rhs)
     if outer is None or not isinstance(inner, arith.AddiOp):
         return
@@ -74,7 +74,7 @@ def _add_integers(op: Any) -> None:
     replace(op, (builder.emit(arith.AddiOp, (inner.operands[0], total), (op.result.type,)),))
 
 
-def _add_to_dot(op: Any) -> None:
+def _add_to_dot(op: arith.AddfOp) -> None:
     for product, addend in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
         dot = product.owner
         if (
@@ -91,7 +91,7 @@ def _add_to_dot(op: Any) -> None:
             return
 
 
-def _select_of_load(op: Any) -> None:
+def _select_of_load(op: arith.SelectOp) -> None:
     condition, if_true, otherwise = op.operands
     load = if_true.owner
     if not isinstance(load, tile.LoadOp) or load.mask is None or load.isVolatile.value.data:
@@ -143,11 +143,11 @@ def _is_around(block: Block | None, op: Operation) -> bool:
     return False
 
 
-def _without_segments(op: Operation) -> dict[str, Any]:
+def _without_segments(op: Operation) -> dict[str, Attribute]:
     return {name: value for name, value in op.properties.items() if name != SEGMENTS}
 
 
-def _load(op: Any) -> None:
+def _load(op: tile.LoadOp) -> None:
     known = None if op.mask is None else constant_of(op.mask)
     if known is None:
         return
@@ -159,7 +159,7 @@ def _load(op: Any) -> None:
         replace(op, (op.other,))
 
 
-def _store(op: Any) -> None:
+def _store(op: tile.StoreOp) -> None:
     known = None if op.mask is None else constant_of(op.mask)
     if known is None:
         return
@@ -168,7 +168,7 @@ def _store(op: Any) -> None:
     erase(op)
 
 
-def _sum_of_product(op: Any) -> None:
+def _sum_of_product(op: tile.ReduceOp) -> None:
     """``sum_k x[m, k, 1] * y[1, k, n]`` → ``dot(x, y, 0)``."""
     if len(op.operands) != 1 or op.axis.value.data != 1 or not _is_sum(op):
         return
@@ -201,7 +201,7 @@ def _expanded(value: SSAValue, axis: int) -> SSAValue | None:
     return expand.src if is_tensor(expand.src.type) else None
 
 
-def _is_sum(op: Any) -> bool:
+def _is_sum(op: tile.ReduceOp) -> bool:
     body = only_block(op.combineOp)
     add = None if body is None else body.first_op
     if body is None or not isinstance(add, arith.AddfOp) or set(add.operands) != set(body.args):
@@ -210,12 +210,12 @@ def _is_sum(op: Any) -> bool:
     return isinstance(end, tile.ReduceReturnOp) and tuple(end.operands) == tuple(add.results)
 
 
-_RULES: dict[type[Operation], Callable[[Any], None]] = {
-    tile.AddPtrOp: _add_pointer,
-    arith.AddiOp: _add_integers,
-    arith.AddfOp: _add_to_dot,
-    arith.SelectOp: _select_of_load,
-    tile.LoadOp: _load,
-    tile.StoreOp: _store,
-    tile.ReduceOp: _sum_of_product,
+_RULES: dict[type[Operation], Callable[[Operation], None]] = {
+    **case(tile.AddPtrOp, _add_pointer),
+    **case(arith.AddiOp, _add_integers),
+    **case(arith.AddfOp, _add_to_dot),
+    **case(arith.SelectOp, _select_of_load),
+    **case(tile.LoadOp, _load),
+    **case(tile.StoreOp, _store),
+    **case(tile.ReduceOp, _sum_of_product),
 }

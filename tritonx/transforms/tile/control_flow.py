@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -14,7 +14,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, scf
-from tritonx.ir.edit import erase, is_defined_inside, only_block, replace, splice, terminator_of
+from tritonx.ir.dispatch import case
+from tritonx.ir.edit import erase, insert_before, is_defined_inside, only_block, replace, splice, terminator_of
 from tritonx.ir.effects import may_write
 from tritonx.ir.fold.constants import constant_of, unsigned, width_of
 
@@ -57,7 +58,7 @@ def simplify_region(region: Region) -> None:
 # Rules change the IR and answer with the op to look at again, or None when there is nothing (more) to do with it.
 
 
-def _simplify_if(op: Any) -> Operation | None:
+def _simplify_if(op: scf.IfOp) -> Operation | None:
     then, otherwise = only_block(op.true_region), only_block(op.false_region)
     if then is None:
         return None
@@ -78,7 +79,7 @@ def _simplify_if(op: Any) -> Operation | None:
             result.replace_all_uses_with(a)
         elif then.first_op is then_end and otherwise.first_op is else_end:
             select = arith.SelectOp.create(operands=(op.cond, a, b), result_types=(result.type,), location=op.location)
-            op.parent.insert_op_before(select, op)
+            insert_before(select, op)
             result.replace_all_uses_with(select.results[0])
     if not any(result.first_use for result in op.results):
         if not may_write(op):
@@ -90,7 +91,7 @@ def _simplify_if(op: Any) -> Operation | None:
     return _drop_unused_if_results(op)
 
 
-def _drop_unused_if_results(op: Any) -> Operation | None:
+def _drop_unused_if_results(op: scf.IfOp) -> Operation | None:
     keep = [index for index, result in enumerate(op.results) if result.first_use is not None]
     if len(keep) == len(op.results):
         return None
@@ -112,7 +113,7 @@ def _take(op: Operation, block: Block | None) -> None:
     replace(op, tuple(end.operands))
 
 
-def trip_count(op: Any) -> int | None:
+def trip_count(op: scf.ForOp) -> int | None:
     """How often an ``scf.for`` with constant bounds runs; ``None`` where that is not known."""
     bounds = [constant_of(value) for value in (op.lb, op.ub, op.step)]
     width = width_of(op.lb.type)
@@ -130,7 +131,7 @@ def trip_count(op: Any) -> int | None:
     return max(0, -((low - high) // step))
 
 
-def _simplify_for(op: Any) -> Operation | None:
+def _simplify_for(op: scf.ForOp) -> Operation | None:
     body = only_block(op.body)
     if body is None:
         return None
@@ -149,7 +150,7 @@ def _simplify_for(op: Any) -> Operation | None:
     return _drop_carried(op, body)
 
 
-def _drop_carried(op: Any, body: Block) -> Operation | None:
+def _drop_carried(op: scf.ForOp, body: Block) -> Operation | None:
     """Take out of the loop what need not be carried; the loop that remains is a new op when something was."""
     initial, arguments, end = list(op.iter_args), list(body.args)[1:], terminator_of(body)
     yielded = list(end.operands)
@@ -183,7 +184,7 @@ def _drop_carried(op: Any, body: Block) -> Operation | None:
     return _rebuild(op, operands, keep, [_detached(op, op.body)])
 
 
-def _only_feed_themselves(op: Any, body: Block, dropped: set[int]) -> set[int]:
+def _only_feed_themselves(op: scf.ForOp, body: Block, dropped: set[int]) -> set[int]:
     """Carried values whose result is unused and that the body only needs to compute such values again."""
     end = terminator_of(body)
     live: set[SSAValue] = set()
@@ -231,7 +232,9 @@ def _detached(op: Operation, region: Region) -> Region:
     return op.detach_region(region)
 
 
-def _rebuild(op: Any, operands: tuple[SSAValue, ...], keep: list[int], regions: list[Region]) -> Operation:
+def _rebuild(
+    op: scf.IfOp | scf.ForOp, operands: tuple[SSAValue, ...], keep: list[int], regions: list[Region]
+) -> Operation:
     """The same op with other operands, of whose results only ``keep`` remain; the old one is gone."""
     new = op.__class__.create(
         operands=operands,
@@ -241,14 +244,14 @@ def _rebuild(op: Any, operands: tuple[SSAValue, ...], keep: list[int], regions: 
         regions=regions,
         location=op.location,
     )
-    op.parent.insert_op_before(new, op)
+    insert_before(new, op)
     for position, index in enumerate(keep):
         op.results[index].replace_all_uses_with(new.results[position])
     erase(op)
     return new
 
 
-def _simplify_while(op: Any) -> Operation | None:
+def _simplify_while(op: scf.WhileOp) -> Operation | None:
     """A loop whose condition is false at once is its first region."""
     before = only_block(op.before_region)
     if before is None:
@@ -265,8 +268,8 @@ def _simplify_while(op: Any) -> Operation | None:
     return None
 
 
-_RULES: dict[type[Operation], Callable[[Any], Operation | None]] = {
-    scf.IfOp: _simplify_if,
-    scf.ForOp: _simplify_for,
-    scf.WhileOp: _simplify_while,
+_RULES: dict[type[Operation], Callable[[Operation], Operation | None]] = {
+    **case(scf.IfOp, _simplify_if),
+    **case(scf.ForOp, _simplify_for),
+    **case(scf.WhileOp, _simplify_while),
 }

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Commutative, IsolatedFromAbove
 
 from tritonx.ir.edit import replace
 from tritonx.ir.effects import is_terminator, may_read, may_write
 
-Key = tuple[Any, ...]
+Key = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def _commutes(cls: type[Operation]) -> bool:
 
 
 def _key(op: Operation) -> Key:
-    operands: Any = tuple(op.operands)
+    operands: tuple[SSAValue, ...] = tuple(op.operands)
     if len(operands) == 2 and _commutes(op.__class__) and id(operands[0]) > id(operands[1]):
         operands = (operands[1], operands[0])
     properties = frozenset(op.properties.items()) if op.properties else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -55,15 +54,15 @@ class LoopInvariantCodeMotion(ModulePass):
     def loop(self, loop: Operation, body: Block | None) -> None:
         if body is None or loop.parent is None:
             return
-        loads = self.hoist_loads and isinstance(loop, scf.ForOp) and not may_write(loop)
+        counted = loop if self.hoist_loads and isinstance(loop, scf.ForOp) and not may_write(loop) else None
         op = body.first_op
         while op is not None:
             following = op.next_op
             if _is_invariant(op, loop):
                 if is_speculatable(op):
                     move_before(op, loop)
-                elif loads and isinstance(op, tile.LoadOp):
-                    _hoist_load(op, loop)
+                elif counted is not None and isinstance(op, tile.LoadOp):
+                    _hoist_load(op, counted)
             op = following
 
 
@@ -80,7 +79,7 @@ def _is_invariant(op: Operation, loop: Operation) -> bool:
     return True
 
 
-def _hoist_load(load: Any, loop: Any) -> None:
+def _hoist_load(load: tile.LoadOp, loop: scf.ForOp) -> None:
     count = trip_count(loop)
     if count is not None and count > 0:
         move_before(load, loop)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -20,16 +19,17 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, cf, scf, tile
 from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, PaddingOption, RMWOp
 from tritonx.ir.builder import Builder
 from tritonx.ir.declaration import SEGMENTS
+from tritonx.ir.dispatch import case_in
 from tritonx.ir.edit import erase, replace
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import i1, i32, is_float, is_unsigned, pointee_of, shape_of
+from tritonx.ir.types import PointerType, i1, i32, is_float, is_unsigned, pointee_of, shape_of, type_as
 from tritonx.transforms.tile.block_access import (
     View,
     addresses,
@@ -113,7 +113,7 @@ class _Rewriter:
 
     def blocks(self, blocks: Sequence[Block]) -> None:
         """Rewrite the blocks of a region, their arguments first."""
-        old: list[tuple[Block, Any]] = []
+        old: list[tuple[Block, BlockArgument]] = []
         for block in blocks:
             for argument in list(block.args):
                 if self.rewrites(argument.type):
@@ -186,20 +186,20 @@ def _drop_obsolete_uses(value: SSAValue) -> None:
 # What uses of views become. Each rule gets the op and a builder in front of it.
 
 
-def _make_descriptor(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+def _make_descriptor(rewriter: _Rewriter, op: tile.MakeTensorDescOp, builder: Builder) -> None:
     nan = builder.constant(op.padding.value.data == PaddingOption.PAD_NAN, i1)
     shape = tuple(widen(builder, v) for v in op.shape)
     rewriter.views[op.result] = View(op.base, shape, tuple(op.strides), (), nan)
     rewriter.obsolete.append(op)
 
 
-def _make_block_pointer(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+def _make_block_pointer(rewriter: _Rewriter, op: tile.MakeTensorPtrOp, builder: Builder) -> None:
     offsets = tuple(widen(builder, v) for v in op.offsets)
     rewriter.views[op.result] = View(op.base, tuple(op.shape), tuple(op.strides), offsets)
     rewriter.obsolete.append(op)
 
 
-def _advance(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+def _advance(rewriter: _Rewriter, op: tile.AdvanceOp, builder: Builder) -> None:
     view = rewriter.views[op.ptr]
     offsets = tuple(
         builder.emit(arith.AddiOp, (start, widen(builder, by)), (start.type,))
@@ -209,7 +209,7 @@ def _advance(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
     rewriter.obsolete.append(op)
 
 
-def _select(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+def _select(rewriter: _Rewriter, op: arith.SelectOp, builder: Builder) -> None:
     condition, if_true, if_false = op.operands
     sides = (rewriter.views[if_true].parts(), rewriter.views[if_false].parts())
     chosen = [builder.emit(arith.SelectOp, (condition, a, b), (a.type,)) for a, b in zip(*sides, strict=True)]
@@ -222,7 +222,7 @@ def _masked(properties: dict[str, Attribute], *names: str) -> dict[str, Attribut
 
 
 def _emit_load(
-    builder: Builder, op: Any, pointers: SSAValue, mask: SSAValue | None, with_nan: SSAValue | bool
+    builder: Builder, op: Operation, pointers: SSAValue, mask: SSAValue | None, with_nan: SSAValue | bool
 ) -> SSAValue:
     operands = [pointers]
     type = pointee_of(pointers.type)
@@ -232,55 +232,57 @@ def _emit_load(
     return builder.create(tile.LoadOp, operands, (type,), properties).results[0]
 
 
-def _emit_store(builder: Builder, op: Any, pointers: SSAValue, mask: SSAValue | None, value: SSAValue) -> None:
+def _emit_store(builder: Builder, op: Operation, pointers: SSAValue, mask: SSAValue | None, value: SSAValue) -> None:
     operands = [pointers, value] if mask is None else [pointers, value, mask]
     builder.create(tile.StoreOp, operands, (), _masked(op.properties, "cache", "evict"))
 
 
-def _checked_axes(op: Any) -> tuple[int, ...]:
-    checked = op.boundaryCheck
-    return () if checked is None else tuple(int(axis) for axis in checked.get_values())
+def _checked_axes(op: tile.LoadOp | tile.StoreOp) -> tuple[int, ...]:
+    return tuple(int(axis) for axis in op.boundaryCheck.get_values())
 
 
 def _block_at(builder: Builder, view: View, offsets: Sequence[SSAValue], type: Attribute) -> list[SSAValue]:
     return [positions(builder, start, extent) for start, extent in zip(offsets, shape_of(type), strict=True)]
 
 
-def _load(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+def _load(rewriter: _Rewriter, op: tile.LoadOp, builder: Builder) -> None:
     view = rewriter.views[op.ptr]
-    at = _block_at(builder, view, view.offsets, op.ptr.type.pointee)
+    at = _block_at(builder, view, view.offsets, type_as(op.ptr, PointerType).pointee)
     pointers, mask = addresses(builder, view, at, _checked_axes(op))
     nan = op.padding is not None and op.padding.value.data == PaddingOption.PAD_NAN
     replace(op, (_emit_load(builder, op, pointers, mask, nan),))
 
 
-def _store(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+def _store(rewriter: _Rewriter, op: tile.StoreOp, builder: Builder) -> None:
     if op.ptr not in rewriter.views:
         raise PassError(op, "a block pointer cannot be stored")
     view = rewriter.views[op.ptr]
-    at = _block_at(builder, view, view.offsets, op.ptr.type.pointee)
+    at = _block_at(builder, view, view.offsets, type_as(op.ptr, PointerType).pointee)
     pointers, mask = addresses(builder, view, at, _checked_axes(op))
     _emit_store(builder, op, pointers, mask, op.value)
     erase(op)
 
 
-def _descriptor_block(rewriter: _Rewriter, op: Any, builder: Builder) -> tuple[View, SSAValue, SSAValue | None]:
+_OfBlock = tile.DescriptorLoadOp | tile.DescriptorStoreOp | tile.DescriptorReduceOp
+
+
+def _descriptor_block(rewriter: _Rewriter, op: _OfBlock, builder: Builder) -> tuple[View, SSAValue, SSAValue | None]:
     view = rewriter.views[op.desc]
-    at = _block_at(builder, view, tuple(op.indices), op.desc.type.block_type)
+    at = _block_at(builder, view, tuple(op.indices), type_as(op.desc, tile.TensorDescType).block_type)
     return (view, *addresses(builder, view, at))
 
 
-def _descriptor_load(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+def _descriptor_load(rewriter: _Rewriter, op: tile.DescriptorLoadOp, builder: Builder) -> None:
     view, pointers, mask = _descriptor_block(rewriter, op, builder)
     value = _emit_load(builder, op, pointers, mask, view.pad_with_nan or False)
     replace(op, (reshaped(builder, value, op.result.type),))
 
 
-def _source(builder: Builder, op: Any, pointers: SSAValue) -> SSAValue:
+def _source(builder: Builder, op: tile.DescriptorStoreOp | tile.DescriptorReduceOp, pointers: SSAValue) -> SSAValue:
     return reshaped(builder, op.src, pointee_of(pointers.type))
 
 
-def _descriptor_store(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+def _descriptor_store(rewriter: _Rewriter, op: tile.DescriptorStoreOp, builder: Builder) -> None:
     _, pointers, mask = _descriptor_block(rewriter, op, builder)
     _emit_store(builder, op, pointers, mask, _source(builder, op, pointers))
     erase(op)
@@ -299,12 +301,12 @@ _REDUCTIONS: dict[int, RMWOp] = {
 _UNSIGNED = {DescriptorReduceKind.MIN: RMWOp.UMIN, DescriptorReduceKind.MAX: RMWOp.UMAX}
 
 
-def _descriptor_reduce(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+def _descriptor_reduce(rewriter: _Rewriter, op: tile.DescriptorReduceOp, builder: Builder) -> None:
     kind = DescriptorReduceKind(op.kind.value.data)
     function = _REDUCTIONS.get(kind)
     if is_float(op.src.type):
         function = RMWOp.FADD if kind is DescriptorReduceKind.ADD else None
-    elif is_unsigned(op.desc.type.element_type):
+    elif is_unsigned(type_as(op.desc, tile.TensorDescType).element_type):
         function = _UNSIGNED.get(kind, function)
     if function is None:
         raise PassError(op, f"no atomic operation does {kind.name.lower()} on {op.src.type}")
@@ -321,34 +323,34 @@ def _descriptor_reduce(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
 
 
 def _descriptor_rows(
-    rewriter: _Rewriter, op: Any, builder: Builder, width: int
+    rewriter: _Rewriter, op: tile.DescriptorGatherOp | tile.DescriptorScatterOp, builder: Builder, width: int
 ) -> tuple[View, SSAValue, SSAValue | None]:
     view = rewriter.views[op.desc]
     at = (widen(builder, op.x_offsets), positions(builder, op.y_offset, width))
     return (view, *addresses(builder, view, at))
 
 
-def _descriptor_gather(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+def _descriptor_gather(rewriter: _Rewriter, op: tile.DescriptorGatherOp, builder: Builder) -> None:
     view, pointers, mask = _descriptor_rows(rewriter, op, builder, shape_of(op.result.type)[1])
     replace(op, (_emit_load(builder, op, pointers, mask, view.pad_with_nan or False),))
 
 
-def _descriptor_scatter(rewriter: _Rewriter, op: Any, builder: Builder) -> None:
+def _descriptor_scatter(rewriter: _Rewriter, op: tile.DescriptorScatterOp, builder: Builder) -> None:
     _, pointers, mask = _descriptor_rows(rewriter, op, builder, shape_of(op.src.type)[1])
     _emit_store(builder, op, pointers, mask, op.src)
     erase(op)
 
 
-_USES: dict[type[Operation], Callable[[_Rewriter, Any, Builder], None]] = {
-    tile.MakeTensorDescOp: _make_descriptor,
-    tile.MakeTensorPtrOp: _make_block_pointer,
-    tile.AdvanceOp: _advance,
-    tile.LoadOp: _load,
-    tile.StoreOp: _store,
-    tile.DescriptorLoadOp: _descriptor_load,
-    tile.DescriptorStoreOp: _descriptor_store,
-    tile.DescriptorReduceOp: _descriptor_reduce,
-    tile.DescriptorGatherOp: _descriptor_gather,
-    tile.DescriptorScatterOp: _descriptor_scatter,
-    arith.SelectOp: _select,
+_USES: dict[type[Operation], Callable[[_Rewriter, Operation, Builder], None]] = {
+    **case_in(tile.MakeTensorDescOp, _make_descriptor),
+    **case_in(tile.MakeTensorPtrOp, _make_block_pointer),
+    **case_in(tile.AdvanceOp, _advance),
+    **case_in(tile.LoadOp, _load),
+    **case_in(tile.StoreOp, _store),
+    **case_in(tile.DescriptorLoadOp, _descriptor_load),
+    **case_in(tile.DescriptorStoreOp, _descriptor_store),
+    **case_in(tile.DescriptorReduceOp, _descriptor_reduce),
+    **case_in(tile.DescriptorGatherOp, _descriptor_gather),
+    **case_in(tile.DescriptorScatterOp, _descriptor_scatter),
+    **case_in(arith.SelectOp, _select),
 }

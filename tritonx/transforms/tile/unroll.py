@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, scf
@@ -40,7 +39,7 @@ class Unroll(ModulePass):
                 unroll(loop, factor.value.data)
 
 
-def unroll(loop: Any, factor: int) -> None:
+def unroll(loop: scf.ForOp, factor: int) -> None:
     """Replace ``loop`` by one that does ``factor`` iterations at a time, and one for the rest."""
     body = only_block(loop.body)
     if body is None:
@@ -75,7 +74,7 @@ def _times(builder: Builder, value: SSAValue, number: int) -> SSAValue:
     return builder.emit(arith.MuliOp, (value, builder.constant(number, value.type)), (value.type,))
 
 
-def _middle(builder: Builder, loop: Any, wide: SSAValue) -> SSAValue:
+def _middle(builder: Builder, loop: scf.ForOp, wide: SSAValue) -> SSAValue:
     """Where the unrolled loop ends: ``lb`` plus the largest multiple of ``wide`` that fits below ``ub``.
 
     ``ub - lb`` is not negative where the loop runs at all, so as an unsigned number it is exact even where a signed
@@ -90,7 +89,7 @@ def _middle(builder: Builder, loop: Any, wide: SSAValue) -> SSAValue:
     return builder.emit(arith.SubiOp, (end, rest), (type,))
 
 
-def _repeated(loop: Any, body: Block, step: SSAValue, factor: int) -> Region:
+def _repeated(loop: scf.ForOp, body: Block, step: SSAValue, factor: int) -> Region:
     """The loop's body ``factor`` times, each with the counter of its iteration and what the one before yielded."""
     block = Block(arg_types=[argument.type for argument in body.args])
     builder = Builder(block, loop.location)
@@ -111,10 +110,10 @@ def _repeated(loop: Any, body: Block, step: SSAValue, factor: int) -> Region:
     return Region(block)
 
 
-def _loop(loop: Any, bounds: tuple[SSAValue, ...], initial: tuple[SSAValue, ...], body: Region) -> Any:
+def _loop(loop: scf.ForOp, bounds: tuple[SSAValue, ...], initial: tuple[SSAValue, ...], body: Region) -> scf.ForOp:
     return scf.ForOp.create(
         operands=(*bounds, *initial),
-        result_types=[result.type for result in cast(Operation, loop).results],
+        result_types=[result.type for result in loop.results],
         properties=loop.properties,
         attributes=loop.attributes,
         regions=[body],

@@ -1,0 +1,22 @@
+"""Properties of ops read by name, for what serves many classes; an op of a known class is asked by its own fields."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType
+from xdsl.ir import Operation
+
+
+def integer_property(op: Operation, name: str) -> int:
+    """The number that an op must have as the property ``name``: an axis, a case of an enum, a truth value."""
+    found = op.properties[name]
+    assert isinstance(found, IntegerAttr), f"{op.name} has a number as '{name}'"
+    return found.value.data
+
+
+def integers_property(op: Operation, name: str) -> tuple[int, ...]:
+    """The numbers that an op must have as the property ``name``: an order, offsets."""
+    found = op.properties[name]
+    assert isinstance(found, DenseArrayBase), f"{op.name} has numbers as '{name}'"
+    return tuple(map(int, cast("DenseArrayBase[IntegerType]", found).get_values()))
