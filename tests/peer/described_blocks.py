@@ -1,73 +1,20 @@
-"""Arguments of the kernels of `kernels_hopper.py` that make descriptors themselves, and what must come out: for the GPU
-and for the machine of `interpreter/asynchronous`."""
+"""Arguments of the kernels of `kernels_hopper.py` that move blocks, through descriptors that they make themselves or
+that the host gives, and what must come out."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-Array = np.ndarray
-
-DTYPES: dict[str, Any] = {
-    "fp16": np.float16, "bf16": ml_dtypes.bfloat16, "fp32": np.float32, "i8": np.int8, "i32": np.int32,
-    "u32": np.uint32, "fp8e4nv": ml_dtypes.float8_e4m3fn, "fp8e5": ml_dtypes.float8_e5m2,
-}  # fmt: skip
+from tests.peer.hopper_launch import Described, Launch, Output, combined, drawn, launch
+from tests.peer.pipeline_cases import DTYPES
 
 
-@dataclass(frozen=True)
-class Launch:
-    """The arguments in the order of the source, of which the second is the output, and what that must hold."""
-
-    args: tuple[Any, ...]
-    expected: Array
-    grid: int
-
-
-def drawn(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Array:
-    kind = np.dtype(DTYPES[dtype])
-    if kind.kind in "iu":
-        return rng.integers(0 if kind.kind == "u" else -100, 100, shape).astype(kind)
-    return rng.standard_normal(shape, dtype=np.float32).astype(kind)
-
-
-def combined(kind: str, old: Array, new: Array) -> Array:
-    match kind:
-        case "add":
-            return old + new
-        case "min":
-            return np.minimum(old, new)
-        case "max":
-            return np.maximum(old, new)
-        case "and":
-            return old & new
-        case "or":
-            return old | new
-        case "xor":
-            return old ^ new
-        case _:
-            return new
-
-
-@dataclass(frozen=True)
-class Described:
-    """What a kernel was compiled with, as `hopper_oracle.py` writes it down."""
-
-    kernel: str
-    signature: dict[str, str]
-    constants: dict[str, Any]
-
-
-def rows_of_described_blocks(case: Described, rng: np.random.Generator) -> Launch:
+def rows_of_described_blocks(case: Described, rng: np.random.Generator, *, small: bool) -> Launch:
     """Extents beyond the block and within it; the last block of the last program ends behind the tensor."""
     rank, kind = case.constants["RANK"], case.constants["KIND"]
-    dtype = case.signature["source"].removeprefix("*")
+    dtype = case.element("source")
     block = [case.constants[f"B{i}"] for i in range(rank)]
     steps, programs = int(rng.integers(0, 6)), 3
     step = 16 // np.dtype(DTYPES[dtype]).itemsize  # strides are multiples of 16 bytes
@@ -80,12 +27,12 @@ def rows_of_described_blocks(case: Described, rng: np.random.Generator) -> Launc
         where = (slice(start, start + block[0]), *(slice(0, n) for n in block[1:]))
         expected[where] = combined(kind, expected[where], source[where])
     sizes = [*extents, 1, 1, 1, 1][:5]
-    return Launch((source, target, *sizes, steps), expected, programs)
+    return Launch((source, target, *sizes, steps), (Output(target, expected),), (programs,))
 
 
-def groups_of_rows(case: Described, rng: np.random.Generator) -> Launch:
+def groups_of_rows(case: Described, rng: np.random.Generator, *, small: bool) -> Launch:
     """Groups of one to twenty rows, of which a block holds sixteen; rows shorter and longer than a block."""
-    kind, dtype = case.constants["KIND"], case.signature["source"].removeprefix("*")
+    kind, dtype = case.constants["KIND"], case.element("source")
     groups, n = int(rng.integers(1, 12)), int(rng.choice((32, 48, 64, 80)))
     starts = np.concatenate([[0], np.cumsum(rng.integers(1, 21, groups))]).astype(np.int32)
     source, target = (drawn(rng, (int(starts[-1]), n), dtype) for _ in range(2))
@@ -93,19 +40,36 @@ def groups_of_rows(case: Described, rng: np.random.Generator) -> Launch:
     for first, end in pairwise(starts):
         where = slice(first, min(end, first + case.constants["B0"])), slice(0, case.constants["B1"])
         expected[where] = combined(kind, expected[where], source[where])
-    return Launch((source, target, starts, n, groups), expected, 3)
+    return Launch((source, target, starts, n, groups), (Output(target, expected),), (3,))
 
 
-LAUNCHES = {"rows_of_described_blocks": rows_of_described_blocks, "groups_of_rows": groups_of_rows}
+SHAPES = {1: (1024,), 2: (128, 256), 3: (8, 24, 64), 4: (2, 6, 8, 64), 5: (2, 2, 4, 12, 32)}
 
 
-def launches(described: Path, seeds: Iterable[Any]) -> Iterator[Launch]:
-    """Of the kernel that a file describes, one for each seed; none of a kernel that is not among these."""
-    case = Described(**json.loads(described.read_text()))
-    if case.kernel in LAUNCHES:
-        yield from (LAUNCHES[case.kernel](case, np.random.default_rng(seed)) for seed in seeds)
+def corner(rank: int, x: int, y: int) -> tuple[int, ...]:
+    """Where program (x, y) has its block."""
+    match rank:
+        case 1:
+            return (x * 256,)
+        case 2:
+            return x * 32, y * 64
+        case 3:
+            return x * 4, 8, y * 32
+        case 4:
+            return x, 2, y * 4, 0
+        case _:
+            return x, 0, y * 2, 4, 0
 
 
-def same(got: Array, expected: Array, where: str) -> None:
-    """Bit by bit."""
-    np.testing.assert_array_equal(got.view(np.uint8), expected.view(np.uint8), err_msg=where)
+def copy_blocks(case: Described, rng: np.random.Generator, *, small: bool) -> Launch:
+    """Blocks are copied, or combined, at the places that the kernel's source says; nothing else is touched."""
+    rank, kind = case.constants["RANK"], case.constants["KIND"]
+    source, target = (drawn(rng, SHAPES[rank], case.element("source")) for _ in range(2))
+    expected = target.copy()
+    for x in range(2):
+        for y in range(2 if rank > 1 else 1):
+            where = tuple(slice(s, s + b) for s, b in zip(corner(rank, x, y), case.block("source"), strict=True))
+            times = 2 if rank == 1 and kind != "store" else 1  # two programs do the same there
+            for _ in range(times):
+                expected[where] = combined(kind, expected[where], source[where])
+    return launch(case, {"source": source, "target": target}, (Output(target, expected),), (2, 2))

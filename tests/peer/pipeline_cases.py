@@ -15,22 +15,19 @@ import numpy as np
 Array = np.ndarray
 
 DTYPES: dict[str, Any] = {
-    "fp16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "fp32": np.float32,
-    "fp8e4nv": ml_dtypes.float8_e4m3fn,
-    "fp8e5": ml_dtypes.float8_e5m2,
-    "i8": np.int8,
-}
+    "fp16": np.float16, "bf16": ml_dtypes.bfloat16, "fp32": np.float32, "i8": np.int8, "i32": np.int32,
+    "u32": np.uint32, "fp8e4nv": ml_dtypes.float8_e4m3fn, "fp8e5": ml_dtypes.float8_e5m2,
+}  # fmt: skip
 
 
 class HostDescriptor:
     """What the host passes for a tensor descriptor; the kernel's function takes its shape and strides behind it."""
 
-    def __init__(self, base: Array) -> None:
+    def __init__(self, base: Array, block: list[int] | None = None) -> None:
         self.base = base
+        self.block = block
         self.shape = base.shape
-        self.strides = (base.shape[1], 1)
+        self.strides = tuple(int(np.prod(base.shape[i + 1 :])) for i in range(base.ndim))
 
     def flat(self) -> list[Any]:
         return [self, *self.shape, *self.strides]
@@ -139,9 +136,9 @@ def attention(stages: int, *, causal: bool, warps: int = 4) -> Case:
     return Case(name, "attention", signature, constants, make, {"num_warps": warps}, tolerance=2e-3)
 
 
-def backward(of: str, stages: int, *, described: bool, causal: bool = False, warps: int = 4) -> Case:
+def backward(of: str, stages: int, where: str, *, causal: bool = False, warps: int = 4) -> Case:
     """Attention's gradients, of `keys` (and values) or of `queries`: two programs, each with a block of its own, go
-    over `trips` blocks of the others. Through descriptors of the host or pointers."""
+    over `trips` blocks of the others. Through pointers, or descriptors that the host or the kernel makes."""
 
     def make(rng: np.random.Generator, trips: int) -> Run:
         own, others = 2 * 64, trips * 64
@@ -160,14 +157,14 @@ def backward(of: str, stages: int, *, described: bool, causal: bool = False, war
         expected = [ds.T @ x, p.T @ g] if of == "keys" else [ds @ y]
         outputs = [np.full((own, 64), np.nan, np.float16) for _ in expected]
         held = [a if a.size else np.zeros((16, 64), np.float16) for a in (q, k, v, go)] + outputs
-        given: list[Any] = [part for a in held for part in HostDescriptor(a).flat()] if described else [*held]
+        given: list[Any] = [part for a in held for part in HostDescriptor(a).flat()] if where == "host" else [*held]
         rows = [np.resize(a, max(n, 16)).astype(np.float32) for a in (lse / np.log(2), delta)]
         return Run([*given, *rows, others], list(zip(outputs, expected, strict=True)), (own // 64,))
 
     names = ("q", "k", "v", "go", *(("gk", "gv") if of == "keys" else ("gq",)))
-    arrays = dict.fromkeys(names, "tensordesc<fp16[64,64]>" if described else "*fp16")
-    constants = {"BLOCK": 64, "D": 64, "STAGES": stages, "CAUSAL": causal, "DESCRIBED": described}
-    name = f"backward_{of}_{'host' if described else 'pointers'}_s{stages}_w{warps}" + ("_causal" if causal else "")
+    arrays = dict.fromkeys(names, "tensordesc<fp16[64,64]>" if where == "host" else "*fp16")
+    constants = {"BLOCK": 64, "D": 64, "STAGES": stages, "CAUSAL": causal, "WHERE": where}
+    name = f"backward_{of}_{where}_s{stages}_w{warps}" + ("_causal" if causal else "")
     signature = {**arrays, "lse": "*fp32", "delta": "*fp32", "n": "i32"}
     return Case(name, f"gradients_of_{of}", signature, constants, make, {"num_warps": warps}, tolerance=5e-3)
 
@@ -196,10 +193,10 @@ CASES: list[Case] = [
     *(persistent(stages, flatten=flatten) for stages in (1, 3) for flatten in (False, True)),
     *(attention(stages, causal=causal) for stages in (1, 2, 3) for causal in (False, True)),
     *(
-        backward(of, stages, described=described, causal=causal)
+        backward(of, stages, where, causal=causal)
         for of in ("keys", "queries")
         for stages in (1, 2, 3)
-        for described in (False, True)
+        for where in ("pointers", "host", "device")
         for causal in (False, True)
     ),
     *(column_sum(stages) for stages in (1, 3)),

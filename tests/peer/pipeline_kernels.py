@@ -101,65 +101,80 @@ def attention(q, k, v, o, n, BLOCK: tl.constexpr, D: tl.constexpr, STAGES: tl.co
 
 
 @triton.jit
-def read_rows(x, row, ROWS: tl.constexpr, D: tl.constexpr, DESCRIBED: tl.constexpr):
-    if DESCRIBED:
-        return x.load([row, 0])
+def matrix(x, rows, ROWS: tl.constexpr, D: tl.constexpr, WHERE: tl.constexpr):
+    """What blocks of `ROWS` rows are read and written through: a descriptor made here, or what was given."""
+    if WHERE == "device":
+        return tl.make_tensor_descriptor(x, [rows, D], [D, 1], [ROWS, D])
     else:
-        return tl.load(x + (row + tl.arange(0, ROWS))[:, None] * D + tl.arange(0, D)[None, :])
+        return x
 
 
 @triton.jit
-def write_rows(x, row, value, ROWS: tl.constexpr, D: tl.constexpr, DESCRIBED: tl.constexpr):
-    if DESCRIBED:
-        x.store([row, 0], value.to(tl.float16))
+def read_rows(x, row, ROWS: tl.constexpr, D: tl.constexpr, WHERE: tl.constexpr):
+    if WHERE == "pointers":
+        return tl.load(x + (row + tl.arange(0, ROWS))[:, None] * D + tl.arange(0, D)[None, :])
     else:
+        return x.load([row, 0])
+
+
+@triton.jit
+def write_rows(x, row, value, ROWS: tl.constexpr, D: tl.constexpr, WHERE: tl.constexpr):
+    if WHERE == "pointers":
         tl.store(x + (row + tl.arange(0, ROWS))[:, None] * D + tl.arange(0, D)[None, :], value.to(tl.float16))
+    else:
+        x.store([row, 0], value.to(tl.float16))
 
 
 @triton.jit
 def gradients_of_keys(
     q, k, v, go, gk, gv, lse, delta, n,
-    BLOCK: tl.constexpr, D: tl.constexpr, STAGES: tl.constexpr, CAUSAL: tl.constexpr, DESCRIBED: tl.constexpr,
+    BLOCK: tl.constexpr, D: tl.constexpr, STAGES: tl.constexpr, CAUSAL: tl.constexpr, WHERE: tl.constexpr,
 ):  # fmt: skip
     """Of one block of keys: goes over the queries, all transposed, so that what is summed stays in registers."""
-    first = tl.program_id(0) * BLOCK
+    first, own = tl.program_id(0) * BLOCK, tl.num_programs(0) * BLOCK
+    q, go = matrix(q, n, BLOCK, D, WHERE), matrix(go, n, BLOCK, D, WHERE)
+    k, v = matrix(k, own, BLOCK, D, WHERE), matrix(v, own, BLOCK, D, WHERE)
+    gk, gv = matrix(gk, own, BLOCK, D, WHERE), matrix(gv, own, BLOCK, D, WHERE)
     j = first + tl.arange(0, BLOCK)
-    key, value = read_rows(k, first, BLOCK, D, DESCRIBED), read_rows(v, first, BLOCK, D, DESCRIBED)
+    key, value = read_rows(k, first, BLOCK, D, WHERE), read_rows(v, first, BLOCK, D, WHERE)
     dk = tl.zeros((BLOCK, D), tl.float32)
     dv = tl.zeros((BLOCK, D), tl.float32)
     for at in tl.range(first if CAUSAL else 0, n, BLOCK, num_stages=STAGES):
         i = at + tl.arange(0, BLOCK)
-        query, given = read_rows(q, at, BLOCK, D, DESCRIBED), read_rows(go, at, BLOCK, D, DESCRIBED)
+        query, given = read_rows(q, at, BLOCK, D, WHERE), read_rows(go, at, BLOCK, D, WHERE)
         p = tl.exp2(tl.dot(key, query.T) * (0.125 * 1.44269504) - tl.load(lse + i)[None, :])
         if CAUSAL:
             p = tl.where(i[None, :] >= j[:, None], p, 0.0)
         dv = tl.dot(p.to(tl.float16), given, dv)
         ds = p * (tl.dot(value, given.T) - tl.load(delta + i)[None, :])
         dk = tl.dot(ds.to(tl.float16), query, dk)
-    write_rows(gk, first, dk * 0.125, BLOCK, D, DESCRIBED)
-    write_rows(gv, first, dv, BLOCK, D, DESCRIBED)
+    write_rows(gk, first, dk * 0.125, BLOCK, D, WHERE)
+    write_rows(gv, first, dv, BLOCK, D, WHERE)
 
 
 @triton.jit
 def gradients_of_queries(
     q, k, v, go, gq, lse, delta, n,
-    BLOCK: tl.constexpr, D: tl.constexpr, STAGES: tl.constexpr, CAUSAL: tl.constexpr, DESCRIBED: tl.constexpr,
+    BLOCK: tl.constexpr, D: tl.constexpr, STAGES: tl.constexpr, CAUSAL: tl.constexpr, WHERE: tl.constexpr,
 ):  # fmt: skip
     """Of one block of queries; they are the last of as many as there are keys."""
     first = tl.program_id(0) * BLOCK
     i = first + tl.arange(0, BLOCK)
-    past = n - tl.num_programs(0) * BLOCK
-    query, given = read_rows(q, first, BLOCK, D, DESCRIBED), read_rows(go, first, BLOCK, D, DESCRIBED)
+    own = tl.num_programs(0) * BLOCK
+    past = n - own
+    q, go, gq = matrix(q, own, BLOCK, D, WHERE), matrix(go, own, BLOCK, D, WHERE), matrix(gq, own, BLOCK, D, WHERE)
+    k, v = matrix(k, n, BLOCK, D, WHERE), matrix(v, n, BLOCK, D, WHERE)
+    query, given = read_rows(q, first, BLOCK, D, WHERE), read_rows(go, first, BLOCK, D, WHERE)
     largest, correction = tl.load(lse + i), tl.load(delta + i)
     dq = tl.zeros((BLOCK, D), tl.float32)
     for at in tl.range(0, past + first + BLOCK if CAUSAL else n, BLOCK, num_stages=STAGES):
-        key, value = read_rows(k, at, BLOCK, D, DESCRIBED), read_rows(v, at, BLOCK, D, DESCRIBED)
+        key, value = read_rows(k, at, BLOCK, D, WHERE), read_rows(v, at, BLOCK, D, WHERE)
         p = tl.exp2(tl.dot(query, key.T) * (0.125 * 1.44269504) - largest[:, None])
         if CAUSAL:
             p = tl.where((past + i)[:, None] >= (at + tl.arange(0, BLOCK))[None, :], p, 0.0)
         ds = p * (tl.dot(given, value.T) - correction[:, None])
         dq = tl.dot(ds.to(tl.float16), key, dq)
-    write_rows(gq, first, dq * 0.125, BLOCK, D, DESCRIBED)
+    write_rows(gq, first, dq * 0.125, BLOCK, D, WHERE)
 
 
 @triton.jit

@@ -1,6 +1,7 @@
 """Asynchronous programs of compute capability 9.0 that Triton's own passes wrote: each is read, placed and emitted
 here, and what is issued is what Triton's back end issues for the same text, instruction by instruction: products with
-their operands' major dims and descriptors, block copies, barriers in memory, the fields of tensor maps.
+their operands' major dims and descriptors, block copies, barriers in memory, the fields of tensor maps. Each runs in
+the machine of `interpreter/asynchronous` without a report.
 
 A sample is drawn; `TRITONX_HOPPER=all` takes all kernels of `kernels_hopper.py`.
 """
@@ -17,12 +18,13 @@ from typing import Any
 
 import pytest
 
-from tests.peer.described_blocks import Launch, launches, same
+from tests.peer.hopper_launches import launch_of
 from tritonx.backends.api import Compilation, PassStage
 from tritonx.backends.registry import get_backend
 from tritonx.interpreter.asynchronous import Landing, Order, Setting, execute
 from tritonx.ir.pipeline import pass_context, run_emit_stage, run_pass_stage
 from tritonx.ir.text import parse_module
+from tritonx.ir.verify import verify
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.insert_fences import InsertFences
@@ -103,23 +105,19 @@ def test_issues_what_triton_issues(programs):
             assert ours[what] == theirs[what], f"{path.stem} (seed {SEED}): {what}"
 
 
-def executed(text: str, launch: Launch, number: int) -> tuple[Any, list[str]]:
-    """The output after a run in the machine, our memory and barriers in the program; and what was reported."""
-    module = parse_module(text)
-    for one in (AllocateSharedMemory(SHARED_BYTES), InsertFences(), InsertBarriers()):
-        one.apply(pass_context(), module)
-    args = [a.copy() if hasattr(a, "copy") else a for a in launch.args]
-    landing = list(Landing)[number % 3]
-    found = execute(module, launch.grid, args, Setting(order=Order(SEED + number, landing)))
-    return args[1], [str(one) for one in found]
-
-
-def test_descriptors_that_kernels_make(programs):
-    """Executed: the blocks come where they must, no copy uses a map that it may not, nobody misses a barrier."""
-    for path in programs:
-        seeds = [(SEED, number) for number in range(2)]
-        for number, launch in enumerate(launches(path.with_suffix(".json"), seeds)):
-            got, found = executed(path.read_text(), launch, number)
-            where = f"{path.stem} (seed {SEED}, {number})"
-            assert not found, "\n".join((*found, where))
-            same(got, launch.expected, where)
+@pytest.mark.parametrize("placed", [False, True])
+def test_runs_without_a_report(programs, placed):
+    """Executed as Triton wrote it, and with our memory, fences and barriers in it: what comes out is right, nothing is
+    read before it is there or overwritten while it is needed, no copy uses a map that it may not."""
+    for number, path in enumerate(programs):
+        launch = launch_of(path.with_suffix(".json"), (SEED, number, placed), small=True)
+        module = parse_module(path.read_text(), path.name)
+        verify(module)
+        for one in (AllocateSharedMemory(SHARED_BYTES), InsertFences(), InsertBarriers()) if placed else ():
+            one.apply(pass_context(), module)
+        landing = list(Landing)[(SEED + number) % 3]
+        found = execute(module, launch.grid, launch.args, Setting(order=Order(SEED + number, landing)))
+        where = f"{path.stem} (seed {SEED}, {number})"
+        assert not found, "\n".join((*map(str, found), where))
+        for output in launch.outputs:
+            output.check(output.array, where)
