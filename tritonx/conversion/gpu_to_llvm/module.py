@@ -30,7 +30,7 @@ from tritonx.ir.origin import Origin
 from tritonx.ir.types import encoding_of
 from tritonx.transforms.gpu.allocate_global_scratch import ALIGNMENT, SIZE
 
-KERNEL_BARRIER = 0
+KERNEL_BARRIER = 1
 """The barrier of the kernel's own warps where other groups of warps run beside them."""
 
 

@@ -33,8 +33,8 @@ from tritonx.transforms.gpu.allocate_warp_groups import WARPS_IN_GROUP, register
 if TYPE_CHECKING:
     from xdsl.ir import Operation, Region
 
-HANDOVER_BARRIER = 1
-"""Of all threads of the block; the kernel's own warps have number 0, partitions those from 2 on."""
+FIRST_BARRIER = 2
+"""That partitions have; the kernel's own warps have the one before."""
 
 BARRIERS = 16
 """A block has (PTX ISA, "bar")."""
@@ -68,7 +68,9 @@ class Partitions:
 
     def __init__(self, f: FunctionEmitter) -> None:
         self.f = f
-        self.block = Threads(f, ThreadGroup(f.module.num_warps, barrier=HANDOVER_BARRIER))
+        # They meet at the block's barrier, for which no count is written: tools that look for races take that for one
+        # of all threads.
+        self.block = Threads(f, ThreadGroup(f.module.num_warps))
         f.threads = Threads(f, f.module.group, OWN)
         self.area = align(f.module.shared_bytes, HANDOVER_ALIGNMENT)
         self.written: list[Specialized] = []
@@ -174,9 +176,9 @@ class Partitions:
             is_own = f.inst(f"icmp ult i32 {offset}, {count}")
             f.line(f"br i1 {is_own}, label %{inside}, label %{following}")
             f.label(inside)
-            if 2 + index >= BARRIERS:
+            if FIRST_BARRIER + index >= BARRIERS:
                 raise PassError(op, f"a block has {BARRIERS} barriers, too few for {len(starts)} partitions")
-            group = ThreadGroup(count, first, 2 + index, registers[index])
+            group = ThreadGroup(count, first, FIRST_BARRIER + index, registers[index])
             with self.run_by(Threads(f, group, inside)):
                 at = len(f.lines)
                 self._partition(region, specialized, done)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class ThreadGroup:
     """The warps `first_warp` to `first_warp + warps - 1` of a block.
 
-    ``barrier`` numbers the barrier at which they wait for each other; None: the block has no other warps, and they
-    wait at the block's. ``registers``: what a thread of it may hold, where the group has a share of its own.
+    ``barrier`` numbers the barrier at which they wait for each other; None: they are all of the block's, and wait at
+    that of the block. ``registers``: what a thread of it may hold, where the group has a share of its own.
     """
 
     warps: int

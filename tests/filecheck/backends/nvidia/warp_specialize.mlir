@@ -10,26 +10,26 @@
 // A value that is computed is handed over in shared memory, with the op's number; an argument is not.
 // CHECK: st.shared.b32 [shared_memory+[[AREA:[0-9]+]]], 0;
 // CHECK: st.shared.b32
-// CHECK: bar.sync 1, 384;
+// CHECK: bar.sync 0;
 // 12 x 168 = 2016, of which the partitions' two warp groups take 4 x 232 and 4 x 96: 176 are left for four warps. They
 // are given back before all meet.
 // CHECK: setmaxnreg.inc.sync.aligned.u32 176;
-// CHECK: bar.sync 0, 128;
+// CHECK: bar.sync 1, 128;
 // CHECK: setmaxnreg.dec.sync.aligned.u32 168;
-// CHECK: bar.sync 1, 384;
+// CHECK: bar.sync 0;
 // CHECK: st.shared.b32 [shared_memory+[[AREA]]], -1;
-// CHECK: bar.sync 1, 384;
+// CHECK: bar.sync 0;
 // CHECK: ret;
 // The others wait, take the registers of their warp group, run their partition, and give back what is too many before
 // all meet; a group that has too few takes them behind that.
-// CHECK: bar.sync 1, 384;
+// CHECK: bar.sync 0;
 // CHECK: ld.volatile.shared.b32
 // CHECK: setmaxnreg.inc.sync.aligned.u32 232;
 // CHECK: setmaxnreg.dec.sync.aligned.u32 96;
 // CHECK: bar.sync 2, 128;
 // CHECK: bar.warp.sync
 // CHECK: setmaxnreg.dec.sync.aligned.u32 168;
-// CHECK: bar.sync 1, 384;
+// CHECK: bar.sync 0;
 // CHECK: setmaxnreg.inc.sync.aligned.u32 168;
 
 #one = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
