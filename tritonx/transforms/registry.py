@@ -39,6 +39,7 @@ PASSES: dict[str, str] = {
     "recompute-narrow": "tritonx.transforms.gpu.recompute_narrow:RecomputeNarrow",
     "accumulate-in-threads": "tritonx.transforms.gpu.accumulate_in_threads:AccumulateInThreads",
     "unroll-loads": "tritonx.transforms.gpu.unroll_loads:UnrollLoads",
+    "schedule-loops": "tritonx.transforms.gpu.schedule_loops:ScheduleLoops",
     "stage-dot-operands": "tritonx.transforms.gpu.stage_dot_operands:StageDotOperands",
     "allocate-warp-groups": "tritonx.transforms.gpu.allocate_warp_groups:AllocateWarpGroups",
     "branch-selects": "tritonx.transforms.gpu.branch_selects:BranchSelects",

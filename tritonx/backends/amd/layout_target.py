@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tritonx.backends.amd.costs import costs_of
 from tritonx.backends.amd.matrix_units import WaveMatrixCore, WaveMatrixMultiply
 from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.targets import processor
@@ -25,4 +26,6 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         ),
         shared_memory=chip.shared_bytes,
         options=(("matrix_instr_nonkdim", options.matrix_instr_nonkdim), ("kpack", options.kpack)) if is_cdna else (),
+        num_stages=options.num_stages,
+        costs=costs_of(chip),
     )

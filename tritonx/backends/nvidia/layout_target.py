@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tritonx.backends.api import Options, Target
+from tritonx.backends.nvidia.costs import costs_of
 from tritonx.backends.nvidia.matrix_units import WarpGroupUnit, WarpMatrixUnit
 from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.backends.nvidia.targets import capability
@@ -21,4 +22,6 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         units=(WarpMatrixUnit(number), *([WarpGroupUnit()] if groups else [])),
         shared_memory=capability(target).shared_bytes,
         options=(("warp_group_dots", True),) if groups else (),
+        num_stages=options.num_stages,
+        costs=costs_of(number),
     )

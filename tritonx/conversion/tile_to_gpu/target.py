@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tritonx.analysis.unit_costs import UNKNOWN_COSTS, UnitCosts
 from tritonx.conversion.tile_to_gpu.matrix_unit import MatrixUnit, Product, Threads
 from tritonx.conversion.tile_to_gpu.multiply_adds import MultiplyAdds
 
@@ -29,6 +30,9 @@ class GpuTarget:
     shared_memory: int = 48 * 1024
     """Bytes of shared memory that a block may have; every GPU gives it what stands here."""
     options: tuple[tuple[str, int | str | bool], ...] = ()
+    num_stages: int = 1
+    """Of loops that do not say themselves how many stages they want."""
+    costs: UnitCosts = UNKNOWN_COSTS
 
     @property
     def threads(self) -> Threads:

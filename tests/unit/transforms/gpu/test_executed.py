@@ -35,7 +35,7 @@ from tritonx.transforms.gpu.split_dots import SplitDots
 SEED = int(os.environ["TRITONX_SEED"])
 KERNELS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
 DRAWS = max(1, KERNELS // 10)
-FROM_FILES = {"allocate-warp-groups", "allocate-global-scratch", "insert-fences"}
+FROM_FILES = {"allocate-warp-groups", "allocate-global-scratch", "insert-fences", "schedule-loops"}
 """Passes for what no kernel of the language has, but files have: FileCheck tests hold them."""
 
 TARGETS = ("cuda:75", "cuda:80", "cuda:90", "hip:gfx942", "hip:gfx1100")

@@ -1,0 +1,247 @@
+"""The graph of a loop's body: which op needs which, of how many iterations before; and macro-ops made of it.
+
+Nodes are the ops of the body of an `scf.for`, in the order of the text; what is inside an op's regions belongs to it.
+An arc leads from an op to one that must come after it:
+
+- by values: the result of an op, in the same iteration; what goes round the loop, one iteration later, or more where it
+  is handed on from one argument to the next;
+- by memory: two accesses of which one writes, if both may mean the same array. Arrays that come in as different
+  arguments are taken for different ones between iterations, as Triton takes them; a pointer that was itself loaded, or
+  made of an integer, may mean any. What is seen outside (text, stops) keeps its order, and stays in front of the
+  accesses behind it: a check in front of what it guards.
+
+A loop that the graph cannot say all of is refused with the reason (`NotScheduled`): barriers and waits, copies that are
+already asynchronous, shared memory that the body writes, calls, volatile accesses, atomics whose old values decide
+something and that order memory (locks), loops inside.
+
+A *macro-op* is a set of ops that a schedule has no reason to tear apart: each of the anchors (products, and loads that
+are to run ahead) is one, and of the rest those that come behind the same anchors and in front of the same. Such sets
+never depend on each other in a circle: what lies between two ops of one set is of that set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tritonx.analysis.pointer_sources import pointers_of, sources
+from tritonx.dialects import scf, tile
+from tritonx.dialects.control_flow import carried_by, is_per_element, repeats
+from tritonx.dialects.effects import Completion, Effect, Kind, Resource, declared_by
+from tritonx.dialects.layout_constraints import DotOperands, constraint_of
+
+
+class NotScheduled(Exception):
+    """Why a loop stays as it is, in a few words."""
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """`target` needs `source`, both numbers of ops, of `distance` iterations before: its `value`, or what it does."""
+
+    source: int
+    target: int
+    distance: int = 0
+    value: SSAValue | None = None
+
+
+@dataclass(frozen=True)
+class LoopGraph:
+    """The ops of a loop's body but the last one, and what they need of each other."""
+
+    loop: scf.ForOp
+    ops: tuple[Operation, ...]
+    arcs: tuple[Dependence, ...]
+
+    @cached_property
+    def before(self) -> tuple[tuple[Dependence, ...], ...]:
+        """Of each op the arcs to it."""
+        found: list[list[Dependence]] = [[] for _ in self.ops]
+        for arc in self.arcs:
+            found[arc.target].append(arc)
+        return tuple(map(tuple, found))
+
+    def needed(self, number: int) -> frozenset[int]:
+        """The ops that an op needs in its own iteration, itself included."""
+        return self._needed[number]
+
+    @cached_property
+    def _needed(self) -> tuple[frozenset[int], ...]:
+        found: list[frozenset[int]] = []
+        for number, arcs in enumerate(self.before):
+            found.append(frozenset((number,)).union(*(found[a.source] for a in arcs if not a.distance)))
+        return tuple(found)
+
+    def macro_ops(self, anchors: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+        """The ops as macro-ops, each in the order of the text, by their last ops."""
+        chosen = set(anchors)
+        behind = [needed & chosen for needed in self._needed]
+        ahead: list[set[int]] = [set() for _ in self.ops]
+        for number in reversed(range(len(self.ops))):
+            ahead[number] |= {number} & chosen
+            for arc in self.before[number]:
+                if not arc.distance:
+                    ahead[arc.source] |= ahead[number]
+        sets: dict[tuple[frozenset[int], frozenset[int]], list[int]] = {}
+        for number in range(len(self.ops)):
+            sets.setdefault((behind[number], frozenset(ahead[number])), []).append(number)
+        return tuple(sorted(map(tuple, sets.values()), key=lambda each: each[-1]))
+
+
+def is_product(op: Operation) -> bool:
+    """Whether the op multiplies matrices."""
+    return isinstance(constraint_of(op), DotOperands) or isinstance(op, tile.DotScaledOp)
+
+
+def is_load(op: Operation) -> bool:
+    """Whether all that the op does is to read global memory."""
+    effects = _own(op)
+    return bool(effects) and not op.regions and all(
+        e.kind is Kind.READ and e.resource is Resource.GLOBAL and e.completion is Completion.AT_ONCE for e in effects
+    )  # fmt: skip
+
+
+def loop_graph(loop: scf.ForOp) -> LoopGraph:
+    """The graph of a loop. Raises NotScheduled."""
+    body = loop.body.block
+    ops = tuple(body.ops)[:-1]
+    for op in ops:
+        for inner in op.walk():
+            _check(inner)
+    number = {op: i for i, op in enumerate(ops)}
+    arcs = dict.fromkeys([*_by_values(loop, ops, number), *_by_memory(ops)])
+    return LoopGraph(loop, ops, tuple(arcs))
+
+
+# --- what cannot be said
+
+
+_SYNCHRONISES = frozenset({Kind.BARRIER, Kind.ARRIVE, Kind.EXPECT, Kind.WAIT, Kind.COMMIT, Kind.FREE})
+
+
+def _own(op: Operation) -> Sequence[Effect]:
+    """What an op does itself."""
+    declared = declared_by(type(op))
+    return () if declared is None else declared.own(op)
+
+
+def _check(op: Operation) -> None:
+    """Raises NotScheduled for an op that keeps a loop from being scheduled."""
+    if declared_by(type(op)) is None:
+        raise NotScheduled(f"nothing is known of what {op.name} does")
+    if isinstance(op, tile.CallOp):
+        raise NotScheduled("it calls a function")
+    if repeats(op) and not is_per_element(op):
+        raise NotScheduled("there is a loop inside")
+    kinds = {effect.kind for effect in _own(op)}
+    if kinds & _SYNCHRONISES:
+        raise NotScheduled(f"{op.name} synchronises threads")
+    if Kind.FENCE in kinds and any(result.first_use is not None for result in op.results):
+        raise NotScheduled(f"{op.name} waits for what others wrote")
+    if Kind.FENCE in kinds and not op.results:
+        raise NotScheduled(f"{op.name} orders memory")
+    if Kind.OUTPUT in kinds and kinds & {Kind.READ, Kind.WRITE}:
+        raise NotScheduled(f"{op.name} is volatile, or of unknown effect")
+    for effect in _own(op):
+        if effect.completion is not Completion.AT_ONCE:
+            raise NotScheduled(f"{op.name} is asynchronous already")
+        allocates = Kind.ALLOCATE in kinds
+        if effect.kind is Kind.WRITE and effect.resource is Resource.MEMDESC and not allocates:
+            raise NotScheduled(f"{op.name} writes shared memory")
+
+
+# --- by values
+
+
+def _by_values(loop: scf.ForOp, ops: Sequence[Operation], number: dict[Operation, int]) -> Iterable[Dependence]:
+    handed_on = {each.argument: each.yielded.value for each in carried_by(loop)}
+    for target, op in enumerate(ops):
+        for value in dict.fromkeys(v for inner in op.walk() for v in inner.operands):
+            found = _made_by(value, handed_on, number)
+            if found is not None:
+                source, distance, made = found
+                yield Dependence(source, target, distance, made)
+
+
+def _made_by(
+    value: SSAValue, handed_on: dict[Any, SSAValue], number: dict[Operation, int]
+) -> tuple[int, int, SSAValue] | None:
+    """The op of the body that makes a value, and how many iterations before; None for what comes from outside, and for
+    what goes round without being changed."""
+    distance = 0
+    while isinstance(value, BlockArgument) and value in handed_on and distance <= len(handed_on):
+        value, distance = handed_on[value], distance + 1
+    owner = value.owner
+    if isinstance(owner, Operation) and owner in number:
+        return number[owner], distance, value
+    return None
+
+
+# --- by memory
+
+
+@dataclass(frozen=True)
+class _Access:
+    """What an op does that others may see: reads or writes arrays with these roots (None: any), orders what is written
+    (`releases`), or is seen outside."""
+
+    number: int
+    writes: bool = False
+    roots: frozenset[SSAValue] | None = None
+    releases: bool = False
+    outside: bool = False
+
+    def precedes(self, later: _Access) -> bool:
+        """Whether it must stay in front of a later one of another iteration."""
+        if self.outside or later.outside:
+            return self.outside and later.outside
+        if self.releases or later.releases:
+            return later.releases or later.writes
+        if not (self.writes or later.writes):
+            return False
+        return self.roots is None or later.roots is None or bool(self.roots & later.roots)
+
+
+def _by_memory(ops: Sequence[Operation]) -> Iterable[Dependence]:
+    accesses = list(dict.fromkeys(each for i, op in enumerate(ops) for each in _accesses(i, op)))
+    for first in accesses:
+        for second in accesses:
+            ordered = first.precedes(second)
+            if ordered:
+                yield Dependence(first.number, second.number, 1)
+            if first.number < second.number and (ordered or first.outside):
+                yield Dependence(first.number, second.number)
+
+
+def _accesses(number: int, op: Operation) -> Iterable[_Access]:
+    for inner in op.walk():
+        for effect in _own(inner):
+            if effect.kind is Kind.OUTPUT:
+                yield _Access(number, outside=True)
+            elif effect.kind is Kind.FENCE:  # whose op has no result that is used, see `_check`: so it acquires nothing
+                yield _Access(number, releases=True)
+            elif effect.kind in (Kind.READ, Kind.WRITE) and effect.resource is Resource.GLOBAL:
+                yield _Access(number, effect.kind is Kind.WRITE, _roots(inner, effect))
+
+
+def _roots(op: Operation, effect: Effect) -> frozenset[SSAValue] | None:
+    """The arguments of the function that an access may go through; None where there may be another array."""
+    work: list[SSAValue] = list(effect.places(op) or pointers_of(op))
+    seen: set[SSAValue] = set()
+    roots: set[SSAValue] = set()
+    while work:
+        value = work.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        further = sources(value)
+        work += further
+        if not further:
+            if not (isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), tile.FuncOp)):
+                return None
+            roots.add(value)
+    return frozenset(roots) or None

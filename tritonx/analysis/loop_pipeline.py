@@ -1,0 +1,405 @@
+"""From the graph of a loop to its scheduling problem: which loads run ahead, how far, and where their values wait.
+
+With S stages, a load that a product needs runs S - 1 intervals before it, as Triton's `num_stages` has it. Where the
+address of such a load is itself loaded, in this iteration, the intervals are divided among the loads of the chain.
+What was loaded waits in slots of shared memory if threads can copy it there asynchronously, or an engine can: one slot
+more than intervals. Where they cannot (elements that lie apart, something else than zero where a mask is false, no such
+copies) it waits in registers, one interval long, if there is room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from xdsl.ir import Operation
+
+from tritonx.analysis.buffers import allocates_memory, allocation_size, stored_bytes
+from tritonx.analysis.loop_graph import Dependence, LoopGraph, NotScheduled, is_load, is_product
+from tritonx.analysis.modulo_schedule import Arc, Kept, Problem, Reader, Slots, Task, stage_bounds
+from tritonx.analysis.unit_costs import (
+    ISSUE,
+    Unit,
+    UnitCosts,
+    is_asynchronous,
+    load_cycles,
+    product_cycles,
+    thread_cycles,
+    thread_registers,
+)
+from tritonx.dialects import tile
+from tritonx.dialects.effects import declared_by
+from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.types import is_tensor, shape_of, type_of
+
+CHEAP = 32
+"""Cycles that threads may take in front of an asynchronous product without being thought of as work beside it."""
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """A load, by its number in the graph, that runs `lead` intervals before its users. `slot`: bytes of shared memory
+    that each of its values waits in; 0 where they wait in registers."""
+
+    number: int
+    lead: int
+    slot: int = 0
+
+
+Width = Callable[[Operation], int]
+"""Bytes of the widest access of a thread that a load through pointers can be made of."""
+
+
+def products_of(graph: LoopGraph) -> list[int]:
+    """The numbers of the products of a body, those in regions not among them."""
+    return [number for number, op in enumerate(graph.ops) if is_product(op)]
+
+
+def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width) -> tuple[Ahead, ...]:
+    """The loads that run ahead in a schedule of so many stages: those that products need, or all where there are no
+    products. Raises NotScheduled where there are none."""
+    products = products_of(graph)
+    depths = _depths(graph, products or range(len(graph.ops)))
+    depths = {number: depth for number, depth in depths.items() if depth < stages - 1}
+    if not depths:
+        raise NotScheduled("no product needs what the loop loads" if products else "it loads nothing")
+    lead = (stages - 1) // (max(depths.values()) + 1)
+    leads: dict[int, int] = {}
+    found: list[Ahead] = []
+    held = 0
+    for number in sorted(depths):
+        op = graph.ops[number]
+        slot = slot_bytes(op, costs, width)
+        most = lead
+        if not slot and is_tensor(type_of(op.results[0])):
+            most, held = 1, held + thread_registers(op.results[0])
+            if held > costs.held_bytes:
+                continue
+        for one in range(most, 0, -1):
+            if _can_lead(graph, leads, number, one, stages):
+                leads[number] = one
+                found.append(Ahead(number, one, slot))
+                break
+    if not found:
+        raise NotScheduled("what it loads depends on the iteration before, or takes too many registers")
+    return tuple(found)
+
+
+def _depths(graph: LoopGraph, ends: Sequence[int]) -> dict[int, int]:
+    """Of each load that one of `ends` needs in its iteration, how many other loads are on the way, at most."""
+    depths = dict.fromkeys(ends, 0)
+    for number in reversed(range(len(graph.ops))):
+        if number in depths:
+            depth = depths[number] + is_load(graph.ops[number])
+            for arc in graph.before[number]:
+                if not arc.distance and arc.value is not None:
+                    depths[arc.source] = max(depths.get(arc.source, 0), depth)
+    return {number: depth for number, depth in depths.items() if is_load(graph.ops[number]) and _is_used(graph, number)}
+
+
+def _is_used(graph: LoopGraph, number: int) -> bool:
+    return any(arc.source == number and arc.value is not None for arc in graph.arcs)
+
+
+def _can_lead(graph: LoopGraph, leads: Mapping[int, int], number: int, lead: int, stages: int) -> bool:
+    """Whether a load can run so far ahead beside others. One that goes round in a circle with what it loads must have
+    room for an interval more: else it is only issued when the result of the one before is there."""
+    return all(_bounds(graph, {**leads, number: lead + more}, stages + more) is not None for more in (0, 1))
+
+
+def _bounds(graph: LoopGraph, leads: Mapping[int, int], stages: int) -> list[tuple[int, int]] | None:
+    arcs = tuple(
+        Arc(a.source, a.target, a.distance, lead=leads.get(a.source, 0) if a.value is not None else 0)
+        for a in graph.arcs
+    )
+    return stage_bounds(Problem((Task(),) * len(graph.ops), arcs, stages))
+
+
+def slot_bytes(load: Operation, costs: UnitCosts, width: Width) -> int:
+    """Bytes of shared memory that what is loaded takes; 0 where no asynchronous copy can bring it there."""
+    (result,) = load.results
+    type_ = type_of(result)
+    if not is_tensor(type_):
+        return 0
+    if any(isinstance(type_of(operand), tile.TensorDescType) for operand in load.operands):
+        if not costs.copies_blocks:
+            return 0
+    elif not costs.copy_bytes or width(load) < min(costs.copy_bytes) or not _zero_elsewhere(load):
+        return 0
+    users = [use.operation for use in result.uses]
+    stored = [allocation_size(type_of(user.result)) for user in users if allocates_memory(user)]  # pyright: ignore[reportArgumentType] -- a memdesc
+    count = stored_bytes(type_)
+    for extent in shape_of(type_):
+        count *= extent
+    return max([count, *stored])
+
+
+def _zero_elsewhere(load: Operation) -> bool:
+    """Whether a copy that leaves zeros where the mask is false does what the load does."""
+    other = getattr(load, "other", None)
+    return other is None or constant_of(other) == 0
+
+
+# --- the problem
+
+
+@dataclass(frozen=True)
+class LoopPipeline:
+    """A loop with the loads that run ahead, as a problem: task i is the ops `macro_ops[i]`."""
+
+    graph: LoopGraph
+    ahead: tuple[Ahead, ...]
+    costs: UnitCosts
+    stages: int
+    threads: int
+    width: Width
+
+    @cached_property
+    def products(self) -> frozenset[int]:
+        return frozenset(products_of(self.graph))
+
+    @cached_property
+    def _ahead(self) -> dict[int, Ahead]:
+        return {each.number: each for each in self.ahead}
+
+    @cached_property
+    def macro_ops(self) -> tuple[tuple[int, ...], ...]:
+        """The graph's macro-ops; what only renames or stores an operand belongs to the one that uses it."""
+        found = [*map(list, self.graph.macro_ops((*self.products, *self._ahead)))]
+        cost = [self._work(ops) if self._is_work(ops) else 1 for ops in found]
+        home = {number: i for i, ops in enumerate(found) for number in ops}
+        for i in reversed(range(len(found))):
+            out = {(home[a.target], a.distance) for a in self.graph.arcs if home[a.source] == i != home[a.target]}
+            if not cost[i] and len(out) == 1:
+                ((user, distance),) = out
+                if not distance:
+                    found[user] += found[i]
+                    home.update(dict.fromkeys(found[i], user))
+                    found[i] = []
+        return tuple(tuple(sorted(ops)) for ops in found if ops)
+
+    @cached_property
+    def home(self) -> dict[int, int]:
+        """Of each op the macro-op that it is in."""
+        return {number: i for i, ops in enumerate(self.macro_ops) for number in ops}
+
+    def _is_work(self, ops: Sequence[int]) -> bool:
+        return not any(number in self.products or number in self._ahead for number in ops)
+
+    def _work(self, ops: Sequence[int]) -> int:
+        return sum(self._cycles(self.graph.ops[number]) for number in ops)
+
+    def _cycles(self, op: Operation) -> int:
+        if is_load(op):
+            return load_cycles(self.costs, op.results[0], self.width(op) or 4, self.threads)
+        return 0 if op in self._renaming else thread_cycles(self.costs, op, self.threads)
+
+    @cached_property
+    def _renaming(self) -> frozenset[Operation]:
+        """The ops that have nothing to do, since what they store, or name otherwise, is in a slot."""
+        found = {op for each in self.ahead if each.slot for op in self._uses(each.number)[1]}
+        return frozenset(found)
+
+    @cached_property
+    def problem(self) -> Problem:
+        plain = [self._task(ops) for ops in self.macro_ops]
+        arcs, slots, kept = self._arcs(plain), self._slots(plain), self._kept()
+        ranks = self._ranks(plain, arcs, slots)
+        tasks = tuple(replace(task, rank=ranks[i], early=i in self._early) for i, task in enumerate(plain))
+        bounds = stage_bounds(Problem(tasks, arcs, self.stages))
+        stages = self.stages if bounds is None else 1 + max(low for low, _ in bounds)
+        return Problem(tasks, arcs, stages, slots, kept, max(self.copies, self.latency))
+
+    @cached_property
+    def copies(self) -> int:
+        """Cycles in which what an iteration loads arrives, as fast as it comes."""
+        return sum(_bytes(self.graph.ops[each.number]) for each in self.ahead) // self.costs.copied
+
+    @cached_property
+    def matrix(self) -> int:
+        """Cycles in which the unit of the products is busy, whoever waits for it."""
+        return sum(product_cycles(self.costs, self.graph.ops[number]) for number in self.products)
+
+    @cached_property
+    def latency(self) -> int:
+        """Cycles of an interval in which loads must have arrived that run ahead by so many."""
+        return max(-(-self.costs.latency // each.lead) for each in self.ahead)
+
+    def _task(self, ops: Sequence[int]) -> Task:
+        product = next((self.graph.ops[number] for number in ops if number in self.products), None)
+        threads = self._work([number for number in ops if number not in self.products])
+        if product is None:
+            return Task(max(1, threads))
+        cycles = product_cycles(self.costs, product)
+        if is_asynchronous(product):
+            return Task(threads + ISSUE, Unit.MATRIX, cycles)
+        return Task(threads + cycles)
+
+    def _is_asynchronous(self, ops: Sequence[int]) -> bool:
+        return any(is_asynchronous(self.graph.ops[number]) for number in ops if number in self.products)
+
+    def _arcs(self, tasks: Sequence[Task]) -> tuple[Arc, ...]:
+        found: dict[tuple[int, int, int], Arc] = {}
+        for arc in self.graph.arcs:
+            source, target = self.home[arc.source], self.home[arc.target]
+            if source == target and not arc.distance:
+                continue
+            ahead = self._ahead.get(arc.source)
+            lead = ahead.lead if ahead is not None and arc.value is not None else 0
+            key = (source, target, arc.distance)
+            if key not in found or found[key].lead < lead:
+                found[key] = Arc(*key, latency=_duration(tasks[source]), lead=lead)
+        return tuple(found.values())
+
+    # --- where values wait
+
+    def _slots(self, tasks: Sequence[Task]) -> tuple[Slots, ...]:
+        found: list[Slots] = []
+        for each in self.ahead:
+            if each.slot:
+                readers = dict.fromkeys(
+                    Reader(home, distance, _duration(tasks[home]))
+                    for number, distance in self.readers(each.number)
+                    for home in (self.home[number],)
+                )
+                found.append(Slots(self.home[each.number], each.lead + 1, tuple(readers)))
+        return tuple(found)
+
+    def readers(self, number: int) -> list[tuple[int, int]]:
+        """The ops that read what an op loaded, and how many iterations later: behind those that only store it, or name
+        it otherwise."""
+        return self._uses(number)[0]
+
+    def _uses(self, number: int) -> tuple[list[tuple[int, int]], list[Operation]]:
+        """The readers of what an op loaded, and the ops on the way to them."""
+        readers: list[tuple[int, int]] = []
+        renaming: list[Operation] = []
+        work = [(number, 0)]
+        while work:
+            source, behind = work.pop()
+            for arc in self.graph.arcs:
+                if arc.source == source and arc.value is not None:
+                    op, reader = self.graph.ops[arc.target], (arc.target, behind + arc.distance)
+                    if _passes_on(op) and not arc.distance:
+                        renaming.append(op)
+                        work.append(reader)
+                    else:
+                        readers.append(reader)
+        return readers, renaming
+
+    def _kept(self) -> tuple[Kept, ...]:
+        in_memory = {each.number for each in self.ahead if each.slot}
+        readers: dict[int, dict[Reader, None]] = {}
+        values: dict[int, Dependence] = {}
+        for arc in self.graph.arcs:
+            if arc.value is None or arc.source in in_memory:
+                continue
+            source, target = self.home[arc.source], self.home[arc.target]
+            if source != target or arc.distance:
+                readers.setdefault(arc.source, {})[Reader(target, arc.distance)] = None
+                values[arc.source] = arc
+        return tuple(
+            Kept(self.home[number], self._size(values[number]), tuple(found)) for number, found in readers.items()
+        )
+
+    def _size(self, arc: Dependence) -> int:
+        """Bytes of a thread's registers for a value, or its share of the memory that it names."""
+        assert arc.value is not None
+        type_ = type_of(arc.value)
+        if isinstance(type_, MemDescType):
+            return max(1, allocation_size(type_) // self.threads)
+        return sum(thread_registers(result) for result in self.graph.ops[arc.source].results)
+
+    # --- what to try first
+
+    def _ranks(self, tasks: Sequence[Task], arcs: Sequence[Arc], slots: Sequence[Slots]) -> list[int]:
+        """First what can keep an asynchronous unit busy at once, then what runs ahead and what it needs, then what such
+        a unit waits for, then the rest; among these in the order of the text. A load into slots that such units alone
+        read follows their last one: the slot that it takes is free by then."""
+        count = len(tasks)
+        urgent, feeding = self._urgent(tasks, arcs), self._feeding(arcs)
+        groups = [0 if i in urgent else 1 if i in self._early else 2 if i in feeding else 3 for i in range(count)]
+        ranks = [2 * (i + count * group) for i, group in enumerate(groups)]
+        for value in slots:
+            readers = {reader.task for reader in value.readers}
+            if all(self._is_asynchronous(self.macro_ops[reader]) for reader in readers):
+                ranks[value.source] = max((ranks[reader] + 1 for reader in readers), default=ranks[value.source])
+        return ranks
+
+    def _feeding(self, arcs: Sequence[Arc]) -> set[int]:
+        """The asynchronous products, and what they need in their iteration; everything where there are none."""
+        found = {i for i, ops in enumerate(self.macro_ops) if self._is_asynchronous(ops)}
+        work = list(found)
+        while work:
+            number = work.pop()
+            before = {arc.source for arc in arcs if arc.target == number and not arc.distance} - found
+            found |= before
+            work += before
+        return found or set(range(len(self.macro_ops)))
+
+    def _urgent(self, tasks: Sequence[Task], arcs: Sequence[Arc]) -> set[int]:
+        """The asynchronous products that need little of the threads in their interval, and this little."""
+        into: list[list[int]] = [[] for _ in tasks]
+        for arc in arcs:
+            if not arc.distance and not arc.lead:
+                into[arc.target].append(arc.source)
+        ready = [0] * len(tasks)
+        urgent: set[int] = set()
+        for i in _in_order(into):
+            ready[i] = max((ready[j] + _duration(tasks[j]) for j in into[i]), default=0)
+            if ready[i] <= CHEAP and self._is_asynchronous(self.macro_ops[i]):
+                urgent.add(i)
+        work = list(urgent)
+        while work:
+            before = [j for j in into[work.pop()] if j not in urgent]
+            urgent.update(before)
+            work += before
+        return urgent
+
+    @cached_property
+    def _early(self) -> frozenset[int]:
+        """What runs ahead, and what it needs, of iterations before as well."""
+        work = [each.number for each in self.ahead]
+        found: set[int] = set()
+        while work:
+            number = work.pop()
+            if number not in found:
+                found.add(number)
+                work += [arc.source for arc in self.graph.before[number] if arc.value is not None]
+        return frozenset(self.home[number] for number in found)
+
+
+def _in_order(into: Sequence[Sequence[int]]) -> list[int]:
+    """Numbers, each behind those that lead into it."""
+    found: dict[int, None] = {}
+
+    def visit(number: int) -> None:
+        if number not in found:
+            for before in into[number]:
+                visit(before)
+            found[number] = None
+
+    for number in range(len(into)):
+        visit(number)
+    return list(found)
+
+
+def _duration(task: Task) -> int:
+    """Cycles from when a task begins to its results, and to its operands being read."""
+    return task.cycles if task.is_queued else task.threads
+
+
+def _passes_on(op: Operation) -> bool:
+    """Whether the op only stores its operand in shared memory, or gives memory or a tile another name."""
+    declared = declared_by(type(op))
+    return allocates_memory(op) or isinstance(op, tile.TransOp) or (declared is not None and bool(declared.view_of))
+
+
+def _bytes(load: Operation) -> int:
+    type_ = type_of(load.results[0])
+    count = stored_bytes(type_)
+    for extent in shape_of(type_):
+        count *= extent
+    return count

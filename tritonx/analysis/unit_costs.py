@@ -1,0 +1,125 @@
+"""What ops cost a multiprocessor, by its units: the model that a loop is scheduled with.
+
+Cycles are those of a multiprocessor that runs one block. A backend brings the numbers (`UnitCosts`); they only have to
+be right enough to say which unit a loop is bound by, and whether something is worth waiting for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from math import prod
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from tritonx.analysis.buffers import allocates_memory, stored_bytes, tensor_layout
+from tritonx.dialects import arith, math
+from tritonx.dialects.effects import Kind, Proxy, declared_by
+from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType
+from tritonx.ir.types import element_type, encoding_of, is_tensor, shape_of, type_of
+from tritonx.layouts.dims import REGISTER
+
+
+class Unit(IntEnum):
+    """What works at the same time: the threads, and what multiplies matrices where it does so by itself."""
+
+    THREADS = 0
+    MATRIX = 1
+
+
+@dataclass(frozen=True)
+class UnitCosts:
+    """`products` and `shared_products`: multiply-adds a cycle by the operands' element type, of operands in registers
+    and of those that the unit reads from shared memory; a type that is missing costs as if the threads did it.
+
+    `copy_bytes`: what a thread's asynchronous copy to shared memory may be wide, nothing where there are none, and
+    `copies_blocks` whether an engine copies blocks by descriptors. `copied` is how many bytes arrive in a cycle,
+    `latency` cycles after a load was issued the first ones. In `held_bytes` of a thread's registers tiles may wait from
+    one interval to the next.
+    """
+
+    products: tuple[tuple[str, int], ...] = ()
+    shared_products: tuple[tuple[str, int], ...] = ()
+    lanes: int = 128
+    special_lanes: int = 16
+    shared_bytes: int = 128
+    copy_bytes: tuple[int, ...] = ()
+    copies_blocks: bool = False
+    copied: int = 32
+    latency: int = 600
+    held_bytes: int = 128
+
+
+UNKNOWN_COSTS = UnitCosts()
+"""Of a target that says nothing: threads alone, which cannot copy asynchronously."""
+
+SPECIAL: tuple[type[Operation], ...] = (
+    *(math.ExpOp, math.Exp2Op, math.LogOp, math.Log2Op, math.SinOp, math.CosOp, math.TanhOp, math.ErfOp),
+    *(math.SqrtOp, math.RsqrtOp, arith.DivfOp),
+)
+"""Ops of which the threads do few in a cycle."""
+
+ISSUE = 4
+"""Cycles to issue what another unit does."""
+
+
+def is_asynchronous(op: Operation) -> bool:
+    """Whether a unit that reads shared memory by itself does the op, while the threads go on if they may."""
+    declared = declared_by(type(op))
+    return declared is not None and any(e.kind is Kind.READ and e.proxy is Proxy.ASYNC for e in declared.own(op))
+
+
+def thread_registers(value: SSAValue) -> int:
+    """Bytes of a thread's registers that a value takes; of a scalar, four."""
+    type_ = type_of(value)
+    if not is_tensor(type_) or encoding_of(type_) is None:
+        return 4
+    return tensor_layout(type_).in_size(REGISTER) * stored_bytes(type_)
+
+
+def elements(value: SSAValue) -> int:
+    """How many elements of a value a thread has."""
+    type_ = type_of(value)
+    return tensor_layout(type_).in_size(REGISTER) if is_tensor(type_) and encoding_of(type_) is not None else 0
+
+
+def product_cycles(costs: UnitCosts, op: Any) -> int:
+    """How long the unit takes for a product that makes it."""
+    type_ = type_of(op.a)
+    inner, element = (
+        (type_.shape[-1], type_.element_type)
+        if isinstance(type_, MemDescType)
+        else (shape_of(type_)[-1], element_type(type_))
+    )
+    table = dict(costs.shared_products if is_asynchronous(op) else costs.products)
+    rate = table.get(_name(element), costs.lanes)
+    return max(1, prod(shape_of(type_of(op.results[0]))) * inner // rate)
+
+
+def thread_cycles(costs: UnitCosts, op: Operation, threads: int) -> int:
+    """How long the threads of a block are busy with an op that is no product and no load; nothing with one that only
+    names things."""
+    declared = declared_by(type(op))
+    if declared is not None and declared.view_of:
+        return 0
+    held = max((elements(value) for value in (*op.results, *op.operands)), default=0) * threads
+    if isinstance(op, ConvertLayoutOp):
+        return 2 * held * stored_bytes(type_of(op.result)) // costs.shared_bytes
+    if allocates_memory(op):
+        return 0 if op.src is None else elements(op.src) * threads * stored_bytes(type_of(op.src)) // costs.shared_bytes
+    inner = sum(thread_cycles(costs, one, threads) for region in op.regions for b in region.blocks for one in b.ops)
+    special = isinstance(op, SPECIAL)
+    return inner + -(-held // (costs.special_lanes if special else costs.lanes))
+
+
+def load_cycles(costs: UnitCosts, value: SSAValue, width: int, threads: int) -> int:
+    """How long the threads take to issue a load, or copy, of `width` bytes a thread at a time: a quarter of the lanes
+    compute addresses."""
+    accesses = max(1, thread_registers(value) // width)
+    return max(ISSUE, 4 * accesses * threads // costs.lanes)
+
+
+def _name(element: Any) -> str:
+    width = getattr(element, "width", None)
+    return f"i{width.data}" if width is not None else element.name

@@ -1,0 +1,24 @@
+"""What a compute unit does in a cycle, for the schedules of loops.
+
+Sources: the CDNA 3 white paper (dense rates of a compute unit), the RDNA 3 instruction set reference. What loads bring
+goes through registers to LDS.
+"""
+
+from __future__ import annotations
+
+from tritonx.analysis.unit_costs import UnitCosts
+from tritonx.backends.amd.targets import Processor
+
+_CDNA = UnitCosts(
+    products=(("f16", 1024), ("bf16", 1024), ("f32", 128), ("i8", 2048), ("f64", 128), ("f8E4M3FNUZ", 2048)),
+    lanes=128,
+    latency=800,
+    held_bytes=256,
+)
+
+_RDNA = UnitCosts(products=(("f16", 256), ("bf16", 256), ("i8", 256)), lanes=64, latency=600)
+
+
+def costs_of(processor: Processor) -> UnitCosts:
+    """Of a processor, by its family of matrix instructions."""
+    return _CDNA if processor.matrix == "mfma" else _RDNA

@@ -1,0 +1,249 @@
+"""Loops are given schedules: which op runs how many iterations later than the first, and in which order.
+
+Nothing is moved here. The schedule stands on the ops, in Triton's attributes, so that it can be read, tested and
+written by hand: `loop.stage`, how many intervals later than the first the op runs, and `loop.cluster`, its place within
+an interval, ops of one cluster in the order of the text; on the loop `tt.scheduled_max_stage`. What makes a pipeline of
+it are the passes behind.
+
+What runs when is the solution of a small problem (`analysis.modulo_schedule`) that is made of the loop's graph
+(`analysis.loop_graph`) and the target's costs (`analysis.loop_pipeline`, `analysis.unit_costs`).
+`TRITONX_EXPLAIN=pipeline` prints a line for each loop: the schedule, or why there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, Protocol
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
+
+from tritonx.analysis.access_width import access_width
+from tritonx.analysis.axis_info import AxisFacts, analyze_axes
+from tritonx.analysis.buffers import allocates_memory, tensor_layout
+from tritonx.analysis.lifetimes import Buffer, buffers_of
+from tritonx.analysis.loop_graph import NotScheduled, loop_graph
+from tritonx.analysis.loop_pipeline import LoopPipeline, loads_ahead, products_of
+from tritonx.analysis.memory_plan import Life, OverBudget, plan
+from tritonx.analysis.modulo_schedule import Schedule, solve
+from tritonx.analysis.program_points import ProgramPoints
+from tritonx.analysis.unit_costs import Unit, UnitCosts
+from tritonx.dialects import scf, tile
+from tritonx.dialects.gpu_layout import ConvertLayoutOp
+from tritonx.ir.explain import explain, is_asked
+from tritonx.ir.types import bit_width, element_type, i32, is_tensor, type_of
+from tritonx.transforms.tile.control_flow import trip_count
+
+STAGES, STAGE, CLUSTER, LAST_STAGE = "tt.num_stages", "loop.stage", "loop.cluster", "tt.scheduled_max_stage"
+SLOT_ALIGNMENT = 1024
+"""Of a slot in shared memory, whatever may read it."""
+TOPIC = "pipeline"
+
+
+class PipelineTarget(Protocol):
+    """What a target says of itself here."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def options(self) -> tuple[tuple[str, int | str | bool], ...]: ...
+    @property
+    def shared_memory(self) -> int: ...
+    @property
+    def num_stages(self) -> int: ...
+    @property
+    def costs(self) -> UnitCosts: ...
+
+
+@dataclass(frozen=True)
+class ScheduleLoops(ModulePass):
+    """Schedules the innermost loops of which products need what they load; others only where the loop itself says how
+    many stages it wants (`tt.num_stages`, which is the target's number elsewhere; 1 keeps a loop as it is).
+
+    Fewer stages are taken where the loop goes round less often, or the slots do not fit a block's shared memory. Takes
+    `ttg` with layouts and leaves it, but for the attributes.
+    """
+
+    name = "schedule-loops"
+
+    target: PipelineTarget
+
+    @classmethod
+    def from_target(cls, target: PipelineTarget) -> ScheduleLoops:
+        """The pass of a text, with the target that it names."""
+        return cls(target)
+
+    @classmethod
+    def from_spec(cls, spec: ArgSpec) -> ScheduleLoops:
+        raise ValueError("its target is known to the backend alone: make it by from_target")
+
+    def spec(self, *, include_default: bool = False) -> ArgSpec:
+        own = self.target
+        given = {"num_stages": own.num_stages} | dict(own.options)
+        return ArgSpec(self.name, {"target": (own.name,), **{key: (value,) for key, value in given.items()}})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        facts = cache(lambda: analyze_axes(op))
+        for function in op.ops:
+            if isinstance(function, tile.FuncOp):
+                loops = [inner for inner in function.walk() if isinstance(inner, scf.ForOp)]
+                _Function(self.target, op, function, facts).schedule(loops)
+
+
+class _Function:
+    """The loops of a function: the slots of all of them share its memory."""
+
+    def __init__(
+        self, target: PipelineTarget, module: ModuleOp, function: tile.FuncOp, facts: Callable[[], AxisFacts]
+    ) -> None:
+        self.target = target
+        self.function = function
+        self.facts = facts
+        warps = module.attributes.get("ttg.num-warps")
+        lanes = module.attributes.get("ttg.threads-per-warp")
+        self.threads = _number(warps, 4) * _number(lanes, 32)
+        self.slots: list[Life] = []
+        self.replaced: set[Operation] = set()
+
+    def schedule(self, loops: Iterable[scf.ForOp]) -> None:
+        for loop in loops:
+            if LAST_STAGE in loop.attributes:
+                continue
+            try:
+                pipeline, schedule = self._scheduled(loop)
+            except NotScheduled as reason:
+                explain(TOPIC, loop, f"not pipelined: {reason}")
+            else:
+                write(pipeline, schedule)
+                if is_asked(TOPIC):
+                    explain(TOPIC, loop, described(pipeline, schedule))
+
+    def _scheduled(self, loop: scf.ForOp) -> tuple[LoopPipeline, Schedule]:
+        wanted = _number(loop.attributes.get(STAGES), self.target.num_stages)
+        if wanted < 2:
+            raise NotScheduled(f"num_stages is {wanted}")
+        trips = trip_count(loop)
+        if trips is not None and trips < 2:
+            raise NotScheduled("it goes round once at most")
+        graph = loop_graph(loop)
+        if not products_of(graph) and STAGES not in loop.attributes:
+            raise NotScheduled("it has no product, and does not say num_stages itself")
+        reason = NotScheduled("two slots of what it loads do not fit shared memory")
+        for stages in range(wanted if trips is None else min(wanted, trips), 1, -1):
+            ahead = loads_ahead(graph, stages, self.target.costs, self._width)
+            pipeline = LoopPipeline(graph, ahead, self.target.costs, stages, self.threads, self._width)
+            schedule = solve(pipeline.problem) if self._fits(pipeline) else None
+            if schedule is not None:
+                self._take(pipeline)
+                return pipeline, schedule
+        raise reason
+
+    def _width(self, load: Operation) -> int:
+        """Bytes of a thread's widest access; 0 for what is not loaded through pointers."""
+        if not isinstance(load, tile.LoadOp) or not is_tensor(type_of(load.result)):
+            return 0
+        bits = max(8, bit_width(element_type(type_of(load.result))))
+        return access_width(self.facts(), tensor_layout(type_of(load.result)), load.ptr, load.mask, bits) * bits // 8
+
+    # --- shared memory
+
+    def _fits(self, pipeline: LoopPipeline) -> bool:
+        """Whether the slots fit, with those of the function's other loops and all that it takes beside."""
+        replaced = self.replaced | _stored(pipeline)
+        lives: list[Life] = [buffer for buffer in self._buffers if buffer.op not in replaced]
+        try:
+            plan([*lives, *self.slots, *self._lives(pipeline)], self.target.shared_memory)
+        except OverBudget:
+            return False
+        return True
+
+    @cached_property
+    def _buffers(self) -> list[Buffer]:
+        return buffers_of(self.function)
+
+    @cached_property
+    def _points(self) -> ProgramPoints:
+        return ProgramPoints(self.function)
+
+    def _lives(self, pipeline: LoopPipeline) -> list[Life]:
+        loop = pipeline.graph.loop
+        first, last = self._points.number[loop], self._points.last_inside(loop)
+        return [Life(each.slot * (each.lead + 1), SLOT_ALIGNMENT, first, last) for each in pipeline.ahead if each.slot]
+
+    def _take(self, pipeline: LoopPipeline) -> None:
+        self.slots += self._lives(pipeline)
+        self.replaced |= _stored(pipeline)
+
+
+def _stored(pipeline: LoopPipeline) -> set[Operation]:
+    """The ops whose memory the slots take the place of: they store what was loaded, or exchange it for a product."""
+    loads = {pipeline.graph.ops[each.number] for each in pipeline.ahead if each.slot}
+    users = (use.operation for load in loads for use in load.results[0].uses)
+    return {op for op in users if allocates_memory(op) or isinstance(op, ConvertLayoutOp)}
+
+
+def _number(attribute: Any, default: int) -> int:
+    return int(attribute.value.data) if isinstance(attribute, IntegerAttr) else default
+
+
+# --- the result
+
+
+def write(pipeline: LoopPipeline, schedule: Schedule) -> None:
+    """Write a schedule on the ops of its loop."""
+    last = 0
+    for cluster, tasks in enumerate(clusters(pipeline.macro_ops, schedule)):
+        for task in tasks:
+            stage = schedule.stages[task]
+            last = max(last, stage)
+            for number in pipeline.macro_ops[task]:
+                op = pipeline.graph.ops[number]
+                op.attributes[STAGE] = IntegerAttr(stage, i32)
+                op.attributes[CLUSTER] = IntegerAttr(cluster, i32)
+    pipeline.graph.loop.attributes[LAST_STAGE] = IntegerAttr(last, i32)
+
+
+def clusters(macro_ops: Sequence[Sequence[int]], schedule: Schedule) -> list[list[int]]:
+    """The tasks of an interval in order, those together that may stand in the order of the text: of one stage, and each
+    ending behind the one before."""
+    found: list[list[int]] = []
+    for task in schedule.order:
+        before = found[-1][-1] if found else None
+        together = (
+            before is not None
+            and schedule.stages[before] == schedule.stages[task]
+            and macro_ops[before][-1] < macro_ops[task][-1]
+        )
+        if together:
+            found[-1].append(task)
+        else:
+            found.append([task])
+    return found
+
+
+def described(pipeline: LoopPipeline, schedule: Schedule) -> str:
+    """A schedule in a line."""
+    problem = pipeline.problem
+    bounds = {
+        "the matrix unit": pipeline.matrix,
+        "the threads": problem.used(Unit.THREADS),
+        "the copies": pipeline.copies,
+        "the latency of loads": pipeline.latency,
+    }
+    reached = [what for what, cycles in bounds.items() if cycles == schedule.interval]
+    slots = [f"{each.lead + 1} × {each.slot}" for each in pipeline.ahead if each.slot]
+    registers = sum(not each.slot for each in pipeline.ahead)
+    return "; ".join(
+        [
+            f"{max(schedule.stages) + 1} stages",
+            f"{schedule.interval} cycles an iteration, bound by {reached[0] if reached else 'dependences'}",
+            f"{' + '.join(slots) or 'no'} bytes of shared memory",
+            *([f"{registers} loads ahead in registers"] if registers else []),
+            *([] if schedule.proven else ["not proven to be the best"]),
+        ]
+    )
