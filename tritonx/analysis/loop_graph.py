@@ -21,10 +21,9 @@ never depend on each other in a circle: what lies between two ops of one set is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
@@ -158,7 +157,7 @@ def _check(op: Operation) -> None:
 
 
 def _by_values(loop: scf.ForOp, ops: Sequence[Operation], number: dict[Operation, int]) -> Iterable[Dependence]:
-    handed_on = {each.argument: each.yielded.value for each in carried_by(loop)}
+    handed_on: dict[SSAValue, SSAValue] = {each.argument: each.yielded.value for each in carried_by(loop)}
     for target, op in enumerate(ops):
         for value in dict.fromkeys(v for inner in op.walk() for v in inner.operands):
             found = _made_by(value, handed_on, number)
@@ -168,7 +167,7 @@ def _by_values(loop: scf.ForOp, ops: Sequence[Operation], number: dict[Operation
 
 
 def _made_by(
-    value: SSAValue, handed_on: dict[Any, SSAValue], number: dict[Operation, int]
+    value: SSAValue, handed_on: Mapping[SSAValue, SSAValue], number: dict[Operation, int]
 ) -> tuple[int, int, SSAValue] | None:
     """The op of the body that makes a value, and how many iterations before; None for what comes from outside, and for
     what goes round without being changed."""

@@ -9,15 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from math import prod
-from typing import Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.analysis.buffers import allocates_memory, stored_bytes, tensor_layout
 from tritonx.dialects import arith, math
 from tritonx.dialects.effects import Kind, Proxy, declared_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType
-from tritonx.ir.types import element_type, encoding_of, is_tensor, shape_of, type_of
+from tritonx.dialects.layout_constraints import values_of
+from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
 from tritonx.layouts.dims import REGISTER
 
 
@@ -84,14 +85,14 @@ def elements(value: SSAValue) -> int:
     return tensor_layout(type_).in_size(REGISTER) if is_tensor(type_) and encoding_of(type_) is not None else 0
 
 
-def product_cycles(costs: UnitCosts, op: Any) -> int:
+def product_cycles(costs: UnitCosts, op: Operation) -> int:
     """How long the unit takes for a product that makes it."""
-    type_ = type_of(op.a)
-    inner, element = (
-        (type_.shape[-1], type_.element_type)
-        if isinstance(type_, MemDescType)
-        else (shape_of(type_)[-1], element_type(type_))
-    )
+    (a,) = values_of(op, "a")
+    type_ = type_of(a)
+    if isinstance(type_, MemDescType):
+        inner, element = type_.shape[-1], type_.element_type
+    else:
+        inner, element = shape_of(type_)[-1], element_type(type_)
     table = dict(costs.shared_products if is_asynchronous(op) else costs.products)
     rate = table.get(_name(element), costs.lanes)
     return max(1, prod(shape_of(type_of(op.results[0]))) * inner // rate)
@@ -120,6 +121,5 @@ def load_cycles(costs: UnitCosts, value: SSAValue, width: int, threads: int) -> 
     return max(ISSUE, 4 * accesses * threads // costs.lanes)
 
 
-def _name(element: Any) -> str:
-    width = getattr(element, "width", None)
-    return f"i{width.data}" if width is not None else element.name
+def _name(element: Attribute) -> str:
+    return f"i{bit_width(element)}" if isinstance(element, IntegerType) else element.name

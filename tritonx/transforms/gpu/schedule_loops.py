@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
@@ -187,7 +187,7 @@ def _stored(pipeline: LoopPipeline) -> set[Operation]:
     return {op for op in users if allocates_memory(op) or isinstance(op, ConvertLayoutOp)}
 
 
-def _number(attribute: Any, default: int) -> int:
+def _number(attribute: Attribute | None, default: int) -> int:
     return int(attribute.value.data) if isinstance(attribute, IntegerAttr) else default
 
 
