@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import numpy as np
@@ -12,6 +13,7 @@ from tritonx.layouts import LinearLayout, matrix_transfers, placement, shared_ac
 from tritonx.layouts.convert import matrix_exchange_layout
 from tritonx.layouts.encodings import BlockedEncoding, NvidiaMmaEncoding
 from tritonx.layouts.lookup import linear_layout
+from tritonx.layouts.matrix_access import MatrixAccess
 from tritonx.layouts.matrix_exchange import row_wavefronts
 
 ROWS = BlockedEncoding((1, 8), (4, 8), (4, 1), (1, 0))
@@ -86,3 +88,22 @@ def test_no_gain_no_arrangement():
     wide = LinearLayout([("register", [1]), ("lane", [2, 4, 8, 16, 32, 64]), ("warp", [])], [("dim0", 7)])
     narrow = LinearLayout([("register", [64]), ("lane", [32, 16, 8, 4, 2, 1]), ("warp", [])], [("dim0", 7)])
     assert matrix_exchange_layout(wide, narrow, 16, loads=True, stores=True) is None
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_the_cycles_of_a_matrix_are_the_rows_in_one_group_of_banks(bits):
+    """Counted for the eight rows that the first lanes pass: 32 banks of 4 bytes hold eight of 16 bytes at a time."""
+    rng = random.Random(int(os.environ["TRITONX_SEED"]))
+    seen = set()
+    for _ in range(200):
+        steps = tuple(rng.randrange(64) * 128 // bits for _ in range(5))
+        rows = LinearLayout([("lane", steps), ("warp", [])], [("offset", 10)])
+        access = MatrixAccess(False, (), rows, False, ())
+        touched: dict[int, set[int]] = {}
+        for lane in range(8):
+            row = rows.apply(lane=lane, warp=0)[0] * bits // 128
+            touched.setdefault(row % 8, set()).add(row)
+        cycles = max(map(len, touched.values()))
+        assert row_wavefronts(access, bits) == cycles
+        seen.add(cycles)
+    assert seen == {1, 2, 4, 8} or seen == {1, 2, 4}
