@@ -1,11 +1,13 @@
-"""Properties of ops read by name, for what serves many classes; an op of a known class is asked by its own fields."""
+"""Numbers that ops have under a name: properties, for what serves many classes (an op of a known class is asked by its
+own fields), and attributes that may be there."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 
 def integer_property(op: Operation, name: str) -> int:
@@ -20,3 +22,9 @@ def integers_property(op: Operation, name: str) -> tuple[int, ...]:
     found = op.properties[name]
     assert isinstance(found, DenseArrayBase), f"{op.name} has numbers as '{name}'"
     return tuple(map(int, cast("DenseArrayBase[IntegerType]", found).get_values()))
+
+
+def stated_number(attributes: Mapping[str, Attribute], name: str) -> int | None:
+    """The number that attributes of an op, or of a parameter, hold under ``name``; None where none is there."""
+    found = attributes.get(name)
+    return found.value.data if isinstance(found, IntegerAttr) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
@@ -66,7 +66,7 @@ def extern(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -
     return call_each(f, mangled(name, [t.elem for t in operands]), operands, result)
 
 
-def multiply_high(op: Any, f: FunctionEmitter) -> None:
+def multiply_high(op: Operation, f: FunctionEmitter) -> None:
     """The upper half of a product of unsigned integers; SPIR-V has no integers of twice 64 bits to take it from."""
     a, b = (f.get(v) for v in op.operands)
     f.result(op, call_each(f, f"@_Z6mul_hi{_UNSIGNED[a.elem] * 2}", [a, b], a.elem))
@@ -76,7 +76,7 @@ def on_truth_values(word: str, otherwise: Emit) -> Emit:
     """The instruction ``word`` for i1, on which SPIR-V has logic and no arithmetic."""
     logic = emitted(integers.binary(word))
 
-    def emit(op: Any, f: FunctionEmitter) -> None:
+    def emit(op: Operation, f: FunctionEmitter) -> None:
         (logic if f.get(op.operands[0]).elem == "i1" else otherwise)(op, f)
 
     return emit

@@ -4,10 +4,14 @@ Functions of OpenCL C are called by their names in the Itanium ABI's mangling, a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute
 
 from tritonx.conversion.gpu_to_llvm.machine import Machine
+from tritonx.ir.properties import stated_number
 from tritonx_opencl import arithmetic, debug, matrix_unit, memory
 
 if TYPE_CHECKING:
@@ -35,11 +39,11 @@ class OpenCLMachine(Machine):
 
     # ---- the frame of a kernel
 
-    def parameter(self, type_: str, name: str, attributes: dict[str, Any]) -> str:
-        divisibility = attributes.get("tt.divisibility")
+    def parameter(self, type_: str, name: str, attributes: Mapping[str, Attribute]) -> str:
+        divisibility = stated_number(attributes, "tt.divisibility")
         if not type_.startswith("ptr") or divisibility is None:
             return f"{type_} {name}"
-        return f"{type_} align {min(divisibility.value.data, 16)} {name}"
+        return f"{type_} align {min(divisibility, 16)} {name}"
 
     def kernel_attributes(self, threads: int) -> list[str]:
         lanes = ["!intel_reqd_sub_group_size !1"] if self.warp_size > 1 else []

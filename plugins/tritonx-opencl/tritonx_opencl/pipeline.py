@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 from tritonx_opencl import SHARED_BYTES, SUB_GROUP, OpenCLOptions
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
     from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 
@@ -40,7 +42,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     )
 
 
-def emit_llvm(module: Any, compilation: Compilation) -> str:
+def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """One work item's program as LLVM text; fills in what a launch must know."""
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
     from tritonx.conversion.gpu_to_llvm.table import TABLE

@@ -4,13 +4,13 @@ text that it would have to read. What LLVM has an operation for is written as th
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.tile import ElementwiseInlineAsmOp
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 
 CLOCK = re.compile(
@@ -19,7 +19,7 @@ CLOCK = re.compile(
 """Reading the constant-rate counter, and waiting for it: CDNA's instruction and RDNA's message."""
 
 
-def inline_assembly(op: Any, f: FunctionEmitter) -> None:
+def inline_assembly(op: ElementwiseInlineAsmOp, f: FunctionEmitter) -> None:
     if not op.args and len(op.results) == 1 and CLOCK.fullmatch(op.asm_string.data):
         symbol = f.module.declare("i64", "@llvm.readsteadycounter", [])
         f.set(op.results[0], Tile.splat("i64", f.registers(op.results[0].type), f.inst(f"call i64 {symbol}()")))
@@ -31,4 +31,4 @@ def inline_assembly(op: Any, f: FunctionEmitter) -> None:
     )
 
 
-TABLE: dict[type[Operation], Emit] = {ElementwiseInlineAsmOp: inline_assembly}
+TABLE: dict[type[Operation], Emit] = {**case(ElementwiseInlineAsmOp, inline_assembly)}

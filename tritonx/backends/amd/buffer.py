@@ -5,9 +5,7 @@ A lane whose offset is not below the buffer's size reads zero and writes nothing
 
 from __future__ import annotations
 
-from typing import Any
-
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.backends.amd.machine import AmdMachine
 from tritonx.backends.amd.targets import Processor
@@ -16,6 +14,7 @@ from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, part
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.dialects.amd import BufferLoadOp, BufferStoreOp
+from tritonx.ir.dispatch import case
 from tritonx.layouts import access_vectors, memory_width
 
 _SIZE = (1 << 31) - 1
@@ -28,7 +27,7 @@ def flags(processor: Processor) -> int:
     return 0x27000 if processor.wave == 64 else 0x31027000
 
 
-def cut(f: FunctionEmitter, base: SSAValue, offsets: SSAValue, data: Any, mask: SSAValue | None) -> Cut:
+def cut(f: FunctionEmitter, base: SSAValue, offsets: SSAValue, data: Attribute, mask: SSAValue | None) -> Cut:
     """The vector accesses of a tile: registers that are neighbours in memory, aligned, under one value of the
     mask.
     """
@@ -46,7 +45,7 @@ def cut(f: FunctionEmitter, base: SSAValue, offsets: SSAValue, data: Any, mask: 
 class Buffer:
     """The descriptor of an op's buffer, and the byte offsets of its accesses."""
 
-    def __init__(self, f: FunctionEmitter, op: Any, access: Access) -> None:
+    def __init__(self, f: FunctionEmitter, op: BufferLoadOp | BufferStoreOp, access: Access) -> None:
         self.f = f
         symbol = f.module.declare(
             "ptr addrspace(8)",
@@ -74,7 +73,7 @@ class Buffer:
         return place if mask is None else f.inst(f"select i1 {mask}, i32 {place}, i32 {_OUTSIDE}")
 
 
-def load(op: Any, f: FunctionEmitter) -> None:
+def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
     plan = cut(f, op.ptr, op.offsets, op.result.type, op.mask)
     access = plan.access
     buffer = Buffer(f, op, access)
@@ -100,7 +99,7 @@ def load(op: Any, f: FunctionEmitter) -> None:
     f.result(op, gather_parts(f, access, parts, plan))
 
 
-def store(op: Any, f: FunctionEmitter) -> None:
+def store(op: BufferStoreOp, f: FunctionEmitter) -> None:
     """Of threads that hold copies of an element one stores it; the others' offsets are out of range."""
     plan = cut(f, op.ptr, op.offsets, op.value.type, op.mask)
     access = plan.access
@@ -121,4 +120,4 @@ def store(op: Any, f: FunctionEmitter) -> None:
         f.line(f"call void {symbol}({buffer.type} {data}, {operands})")
 
 
-TABLE: dict[type[Operation], Emit] = {BufferLoadOp: load, BufferStoreOp: store}
+TABLE: dict[type[Operation], Emit] = {**case(BufferLoadOp, load), **case(BufferStoreOp, store)}

@@ -6,7 +6,6 @@ addresses take half the registers, and a mask becomes an offset out of range ins
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
@@ -20,6 +19,7 @@ from tritonx.dialects.control_flow import Carried, carried_argument, carried_res
 from tritonx.dialects.tile.enums import CacheModifier
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import replace
+from tritonx.ir.properties import stated_number
 from tritonx.ir.types import element_type, i32, is_tensor, type_of, with_element
 
 
@@ -28,7 +28,7 @@ class Part:
     """A tile of i32 offsets, and the changes of shape that its sum with a pointer has gone through, in order."""
 
     offset: SSAValue
-    changes: tuple[Any, ...] = ()
+    changes: tuple[Operation, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,14 @@ class UseBufferAccesses(ModulePass):
                 _store(inner, facts)
 
 
-def _load(op: Any, facts: AxisFacts) -> None:
+def _load(op: tile.LoadOp, facts: AxisFacts) -> None:
     if op.cache.value.data != CacheModifier.NONE or op.isVolatile.value.data:
         return
     if (found := _buffer(op, facts)) is None:
         return
     builder, base, offset = found
     operands = (base, offset, None, op.mask, op.other if op.mask is not None else None)
-    made: Any = BufferLoadOp.create(
+    made = BufferLoadOp.create(
         operands=[x for x in operands if x is not None],
         result_types=[op.result.type],
         properties={
@@ -77,14 +77,14 @@ def _load(op: Any, facts: AxisFacts) -> None:
     replace(op, (made.results[0],))
 
 
-def _store(op: Any, facts: AxisFacts) -> None:
+def _store(op: tile.StoreOp, facts: AxisFacts) -> None:
     if op.cache.value.data != CacheModifier.NONE:
         return
     if (found := _buffer(op, facts)) is None:
         return
     builder, base, offset = found
     operands = (op.value, base, offset, None, op.mask)
-    made: Any = BufferStoreOp.create(
+    made = BufferStoreOp.create(
         operands=[x for x in operands if x is not None],
         result_types=[],
         properties={
@@ -97,7 +97,7 @@ def _store(op: Any, facts: AxisFacts) -> None:
     replace(op, ())
 
 
-def _buffer(op: Any, facts: AxisFacts) -> tuple[Builder, SSAValue, SSAValue] | None:
+def _buffer(op: tile.LoadOp | tile.StoreOp, facts: AxisFacts) -> tuple[Builder, SSAValue, SSAValue] | None:
     """A builder in front of ``op``, the base and the offset of its pointers; None where they are not of that kind."""
     if not is_tensor(type_of(op.ptr)):
         return None
@@ -120,8 +120,7 @@ def offsets_of(builder: Builder, found: Split) -> list[SSAValue]:
         value = part.offset
         for change in part.changes:
             type_ = with_element(type_of(change.results[0]), i32)
-            cls: type[Operation] = change.__class__
-            value = builder.emit(cls, (value,), (type_,), change.properties)
+            value = builder.emit(change.__class__, (value,), (type_,), change.properties)
         made.append(value)
     return made
 
@@ -130,7 +129,7 @@ def split(pointers: SSAValue) -> Split | None:
     """A tile of pointers taken apart; None where it is computed in another way than by adding 32-bit offsets to one
     scalar.
     """
-    op: Any = pointers.owner
+    op = pointers.owner
     match op:
         case tile.SplatOp():
             return Split(op.src, ())
@@ -152,7 +151,7 @@ def _narrow(offset: SSAValue) -> SSAValue | None:
     """The i32 tile that ``offset`` is, or was extended from."""
     if element_type(type_of(offset)) == i32:
         return offset
-    owner: Any = offset.owner
+    owner = offset.owner
     if isinstance(owner, arith.ExtSIOp) and element_type(type_of(owner.operands[0])) == i32:
         return owner.operands[0]
     return None
@@ -177,11 +176,9 @@ def is_small_buffer(pointer: SSAValue) -> bool:
         return _stays_in_buffer(carried)
     if not isinstance(pointer, BlockArgument):
         return False
-    function: Any = pointer.block.parent_op()
+    function = pointer.block.parent_op()
     if not isinstance(function, tile.FuncOp) or pointer.owner is not function.body.blocks.first:
         return False
-    attributes: Any = function.arg_attrs
-    if attributes is None:
+    if function.arg_attrs is None:
         return False
-    stated = attributes.data[pointer.index].data.get("tt.pointer_range")
-    return stated is not None and stated.value.data == 32
+    return stated_number(function.arg_attrs.data[pointer.index].data, "tt.pointer_range") == 32

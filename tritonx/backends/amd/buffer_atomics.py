@@ -6,17 +6,16 @@ address only."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import tile
 from tritonx.dialects.amd import BufferAtomicCASOp, BufferAtomicRMWOp
 from tritonx.dialects.tile.enums import RMWOp
-from tritonx.ir.edit import replace
+from tritonx.ir.edit import insert_before, replace
 from tritonx.ir.types import is_float, type_of, with_element
 
 
@@ -44,7 +43,12 @@ def _compares_floats(op: BufferAtomicRMWOp) -> bool:
     return is_float(type_of(op.value)) and op.atomic_rmw_op.value.data in (RMWOp.MAX, RMWOp.MIN)
 
 
-def _write(op: Any, kind: type[Operation], values: list[Any], properties: dict[str, Any]) -> None:
+def _write(
+    op: BufferAtomicRMWOp | BufferAtomicCASOp,
+    kind: type[Operation],
+    values: list[SSAValue],
+    properties: dict[str, Attribute],
+) -> None:
     pointers = with_element(type_of(op.offsets), type_of(op.ptr))
     base = tile.SplatOp.create(operands=[op.ptr], result_types=[pointers], location=op.location)
     places = tile.AddPtrOp.create(operands=[base.results[0], op.offsets], result_types=[pointers], location=op.location)
@@ -54,7 +58,6 @@ def _write(op: Any, kind: type[Operation], values: list[Any], properties: dict[s
         properties={**properties, "sem": op.sem, "scope": op.scope},
         location=op.location,
     )
-    block = op.parent
     for each in (base, places, made):
-        block.insert_op_before(each, op)
+        insert_before(each, op)
     replace(op, made.results)

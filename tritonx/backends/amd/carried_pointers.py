@@ -7,7 +7,6 @@ number, so that the base can move instead: a scalar, which is added outside of t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -76,10 +75,11 @@ def _steps(value: SSAValue, argument: SSAValue) -> tuple[SSAValue | int, ...]:
     """The numbers whose sum with all of ``argument`` is ``value``; none where it is computed in another way."""
     steps: list[SSAValue | int] = []
     while value is not argument:
-        moved: Any = value.owner
+        moved = value.owner
         if not isinstance(moved, tile.AddPtrOp):
             return ()
-        number = moved.offset.owner.operands[0] if isinstance(moved.offset.owner, tile.SplatOp) else None
+        added = moved.offset.owner
+        number = added.src if isinstance(added, tile.SplatOp) else None
         constant = constant_of(moved.offset)
         if number is None and not isinstance(constant, int):
             return ()
@@ -88,7 +88,7 @@ def _steps(value: SSAValue, argument: SSAValue) -> tuple[SSAValue | int, ...]:
     return tuple(steps)
 
 
-def _rewrite(loop: Any, found: list[Moving]) -> None:
+def _rewrite(loop: scf.ForOp, found: list[Moving]) -> None:
     """The loop with scalars in the place of the tiles."""
     block: Block = loop.body.block
     end = block.last_op
@@ -109,7 +109,7 @@ def _rewrite(loop: Any, found: list[Moving]) -> None:
             moved = tail.emit(tile.AddPtrOp, (moved, number), (pointer,))
         initial[one.index], yielded[one.index], types[one.index] = base, moved, pointer
     end.operands = yielded
-    new: Any = scf.ForOp.create(
+    new = scf.ForOp.create(
         operands=(loop.lb, loop.ub, loop.step, *initial),
         result_types=types,
         properties=loop.properties,
@@ -127,7 +127,7 @@ def _rewrite(loop: Any, found: list[Moving]) -> None:
     erase(loop)
 
 
-def _tile(builder: Builder, base: SSAValue, offsets: list[SSAValue], type_: Any) -> SSAValue:
+def _tile(builder: Builder, base: SSAValue, offsets: list[SSAValue], type_: Attribute) -> SSAValue:
     """The tile of pointers of ``type_`` at ``offsets`` from ``base``."""
     value = builder.emit(tile.SplatOp, (base,), (type_,))
     for offset in offsets:

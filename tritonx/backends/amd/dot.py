@@ -8,7 +8,7 @@ operands share is right, and the longest instruction that divides them is used."
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.backends.amd.matrix_instructions import Instruction, mfma_instructions, wmma_instructions
 from tritonx.backends.amd.steps import arrange, steps
@@ -23,8 +23,12 @@ from tritonx.ir.failure import PassError
 from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding
 
 if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
     from tritonx.conversion.gpu_to_llvm.product import DotProduct, Factor
+    from tritonx.dialects.gpu_layout import LocalDotOp
+    from tritonx.dialects.tile import DotOp
 
 
 def matrix(f: FunctionEmitter, processor: Processor, product: DotProduct) -> bool:
@@ -45,7 +49,7 @@ def matrix(f: FunctionEmitter, processor: Processor, product: DotProduct) -> boo
 
 
 def choose(
-    processor: Processor, encoding: AmdMfmaEncoding | AmdWmmaEncoding, names: tuple[str, ...], held: int, op: Any
+    processor: Processor, encoding: AmdMfmaEncoding | AmdWmmaEncoding, names: tuple[str, ...], held: int, op: Operation
 ) -> Instruction:
     """The instruction of ``processor`` for the operands' element types that takes most of the ``held`` elements of a
     lane at once; ``PassError`` where there is none."""
@@ -87,7 +91,13 @@ class Operand(Rows):
 
 
 def multiply(
-    f: FunctionEmitter, op: Any, transposed: bool, instruction: Instruction, left: Operand, right: Operand, c: Tile
+    f: FunctionEmitter,
+    op: DotOp | LocalDotOp,
+    transposed: bool,
+    instruction: Instruction,
+    left: Operand,
+    right: Operand,
+    c: Tile,
 ) -> Tile:
     """``c`` plus the product. ``left`` is the operand along whose rows a lane's results run.
 

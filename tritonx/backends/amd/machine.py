@@ -5,14 +5,17 @@ Source: LLVM's AMDGPU usage guide; the CDNA 2–4 and RDNA 3–4 instruction-set
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute
 
 from tritonx.backends.amd import debug, dot, math, memory
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm.machine import Machine
+from tritonx.ir.properties import stated_number
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -53,10 +56,10 @@ class AmdMachine(Machine):
 
     # ---- the frame of a kernel
 
-    def parameter(self, type_: str, name: str, attributes: dict[str, Any]) -> str:
+    def parameter(self, type_: str, name: str, attributes: Mapping[str, Attribute]) -> str:
         align = ""
-        if type_.startswith("ptr") and (divisibility := attributes.get("tt.divisibility")) is not None:
-            align = f" align {min(divisibility.value.data, 16)}"
+        if type_.startswith("ptr") and (divisibility := stated_number(attributes, "tt.divisibility")) is not None:
+            align = f" align {min(divisibility, 16)}"
         return f"{type_} inreg{align} {name}"
 
     def kernel_attributes(self, threads: int) -> list[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.targets import processor
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
 
 
 def stages(target: Target, options: Options) -> tuple[Stage, ...]:
@@ -24,7 +27,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     )
 
 
-def emit_llvm(module: Any, compilation: Compilation) -> str:
+def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
     from tritonx.backends.amd import assembly, buffer, scheduling, thread_transpose
     from tritonx.backends.amd.codegen import data_layout

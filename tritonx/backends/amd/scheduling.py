@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.dialects.amd import CondBarrierOp, InstructionSchedHintOp, SchedBarrierOp, SetPrioOp
+from tritonx.ir.dispatch import case
 
 
-def set_priority(op: Any, f: FunctionEmitter) -> None:
+def set_priority(op: SetPrioOp, f: FunctionEmitter) -> None:
     _hint(f, "@llvm.amdgcn.s.setprio", "i16", op.priority.value.data)
 
 
-def schedule_barrier(op: Any, f: FunctionEmitter) -> None:
+def schedule_barrier(op: SchedBarrierOp, f: FunctionEmitter) -> None:
     _hint(f, "@llvm.amdgcn.sched.barrier", "i32", op.mask.value.data)
 
 
@@ -22,7 +21,7 @@ def _hint(f: FunctionEmitter, intrinsic: str, type_: str, value: int) -> None:
     f.line(f"call void {f.module.declare('void', intrinsic, [type_])}({type_} {value})")
 
 
-def conditional_barrier(op: Any, f: FunctionEmitter) -> None:
+def conditional_barrier(op: CondBarrierOp, f: FunctionEmitter) -> None:
     """The condition is equal in all lanes of a wave."""
     with f.where(f.scalar(op.pred)):
         f.threads.barrier()
@@ -33,8 +32,8 @@ def nothing(op: Operation, f: FunctionEmitter) -> None:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    SetPrioOp: set_priority,
-    SchedBarrierOp: schedule_barrier,
-    CondBarrierOp: conditional_barrier,
+    **case(SetPrioOp, set_priority),
+    **case(SchedBarrierOp, schedule_barrier),
+    **case(CondBarrierOp, conditional_barrier),
     InstructionSchedHintOp: nothing,
 }

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.dialects.amd import InThreadTransposeOp
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.layouts import NoMove, RegisterMove, plan_conversion
 
 
-def in_thread_transpose(op: Any, f: FunctionEmitter) -> None:
+def in_thread_transpose(op: InThreadTransposeOp, f: FunctionEmitter) -> None:
     value = f.get(op.src)
     match plan_conversion(f.layout(op.src.type), f.layout(op.result.type), bits(value.elem)):
         case NoMove():
@@ -24,4 +23,4 @@ def in_thread_transpose(op: Any, f: FunctionEmitter) -> None:
             raise PassError(op, "the layouts move data between threads", "use ttg.convert_layout")
 
 
-TABLE: dict[type[Operation], Emit] = {InThreadTransposeOp: in_thread_transpose}
+TABLE: dict[type[Operation], Emit] = {**case(InThreadTransposeOp, in_thread_transpose)}

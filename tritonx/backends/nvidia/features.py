@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.backends.nvidia.machine import NvidiaMachine
 from tritonx.dialects import nvidia as ttng
@@ -96,7 +96,7 @@ def where_there_is(table: Mapping[type[Operation], Emit]) -> dict[type[Operation
 
 
 def _checked(feature: Feature, emit: Emit | None) -> Emit:
-    def emit_or_refuse(op: Any, f: FunctionEmitter) -> None:
+    def emit_or_refuse(op: Operation, f: FunctionEmitter) -> None:
         assert isinstance(f.machine, NvidiaMachine)
         capability = f.machine.capability
         if not feature.on(capability):

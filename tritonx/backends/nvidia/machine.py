@@ -4,11 +4,16 @@ capability.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute
 
 from tritonx.backends.nvidia import convert, debug, dot, math, mbarrier, memory, redux, shared
 from tritonx.conversion.gpu_to_llvm.machine import Machine
+from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
+from tritonx.ir.properties import stated_number
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation, SSAValue
@@ -54,12 +59,12 @@ class NvidiaMachine(Machine):
 
     # ---- the frame of a kernel
 
-    def parameter(self, type_: str, name: str, attributes: dict[str, Any]) -> str:
+    def parameter(self, type_: str, name: str, attributes: Mapping[str, Attribute]) -> str:
         if type_ == "ptr":
             return f'ptr byval([128 x i8]) align 64 "nvvm.grid_constant" {name}'
         if type_.startswith("ptr"):
-            divisibility = attributes.get("tt.divisibility")
-            align = "" if divisibility is None else f" align {min(divisibility.value.data, 16)}"
+            divisibility = stated_number(attributes, "tt.divisibility")
+            align = "" if divisibility is None else f" align {min(divisibility, 16)}"
             return f"{type_}{align} {name}"
         return f"{type_} {name}"
 
@@ -173,8 +178,8 @@ class NvidiaMachine(Machine):
     def dot(self, f: FunctionEmitter, product: DotProduct) -> bool:
         return dot.mma(f, self.capability, product)
 
-    def local_load(self, f: FunctionEmitter, type_: Any, memory: SSAValue) -> SharedRegisters | None:
+    def local_load(self, f: FunctionEmitter, type_: Attribute, memory: SSAValue) -> SharedRegisters | None:
         return shared.matrix_loads(f, type_, memory)
 
-    def local_store(self, f: FunctionEmitter, op: Any) -> bool:
+    def local_store(self, f: FunctionEmitter, op: LocalAllocOp | LocalStoreOp) -> bool:
         return shared.matrix_store(f, self.capability, op)

@@ -19,6 +19,7 @@ from tritonx.dialects.nvidia import (
     InvalBarrierOp,
     WaitBarrierOp,
 )
+from tritonx.ir.dispatch import case
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation, SSAValue
@@ -104,13 +105,13 @@ def cluster_wait(op: ClusterWaitOp, f: FunctionEmitter) -> None:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    InitBarrierOp: init,
-    InvalBarrierOp: invalidate,
-    BarrierExpectOp: expect,
-    WaitBarrierOp: wait,
-    ArriveBarrierOp: arrive,
-    AsyncCopyMbarrierArriveOp: arrive_with_copies,
-    FenceAsyncSharedOp: fence,
-    ClusterArriveOp: cluster_arrive,
-    ClusterWaitOp: cluster_wait,
+    **case(InitBarrierOp, init),
+    **case(InvalBarrierOp, invalidate),
+    **case(BarrierExpectOp, expect),
+    **case(WaitBarrierOp, wait),
+    **case(ArriveBarrierOp, arrive),
+    **case(AsyncCopyMbarrierArriveOp, arrive_with_copies),
+    **case(FenceAsyncSharedOp, fence),
+    **case(ClusterArriveOp, cluster_arrive),
+    **case(ClusterWaitOp, cluster_wait),
 }

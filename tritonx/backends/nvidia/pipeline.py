@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 from tritonx.backends.nvidia.targets import capability
 from tritonx.runtime.errors import PTXASError
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
     from tritonx.ir.origin import Origin
 
 
@@ -26,7 +28,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     )
 
 
-def emit_llvm(module: Any, compilation: Compilation) -> str:
+def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
     from tritonx.analysis.shared_budget import largest_buffers
     from tritonx.backends.nvidia.codegen import data_layout
@@ -55,17 +57,21 @@ def emit_llvm(module: Any, compilation: Compilation) -> str:
     return text
 
 
-def warps_of(module: Any, options: Options) -> int:
+def warps_of(module: ModuleOp, options: Options) -> int:
     """The warps of a launch: of a module that says so, partitions included, those."""
-    found = module.attributes.get("ttg.total-num-warps") or module.attributes.get("ttg.num-warps")
-    return options.num_warps if found is None else int(found.value.data)
+    from tritonx.ir.properties import stated_number
+
+    stated = stated_number(module.attributes, "ttg.total-num-warps"), stated_number(module.attributes, "ttg.num-warps")
+    return next((warps for warps in stated if warps is not None), options.num_warps)
 
 
-def module_maxnreg(module: Any, share: int) -> int | None:
+def module_maxnreg(module: ModuleOp, share: int) -> int | None:
     """The register limit that a pass has set, and at most a thread's share of a block that is alone: a limit tells the
     assembler that so many are free, and a block that takes more cannot be launched."""
-    found = module.attributes.get("ttg.maxnreg")
-    return None if found is None else min(int(found.value.data), share)
+    from tritonx.ir.properties import stated_number
+
+    found = stated_number(module.attributes, "ttg.maxnreg")
+    return None if found is None else min(found, share)
 
 
 def emit_ptx(text: str, compilation: Compilation) -> str:

@@ -6,12 +6,15 @@ registers they fill is decided by ``tritonx.layouts.matrix_access``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute
 
 from tritonx.conversion.gpu_to_llvm.indices import apply_layout
 from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.dialects import gpu_layout
+from tritonx.ir.types import type_as
 from tritonx.layouts import MatrixAccess, matrix_transfers
 from tritonx.layouts.dims import OFFSET
 
@@ -22,7 +25,9 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.values import SharedView
 
 
-def access_for(f: FunctionEmitter, registers: Any, memory: Any, elem: str, view: SharedView) -> MatrixAccess | None:
+def access_for(
+    f: FunctionEmitter, registers: Attribute, memory: gpu_layout.MemDescType, elem: str, view: SharedView
+) -> MatrixAccess | None:
     """The matrix transfers between a tile and a buffer, transposed or not; None where neither fits."""
     from tritonx.conversion.gpu_to_llvm.shared import placement
 
@@ -89,21 +94,21 @@ class MatrixLoads(SharedRegisters):
             self.keep(word if type_ == "i32" else f.inst(f"bitcast i32 {word} to {type_}"), registers)
 
 
-def matrix_loads(f: FunctionEmitter, type_: Any, memory: SSAValue) -> MatrixLoads | None:
+def matrix_loads(f: FunctionEmitter, type_: Attribute, memory: SSAValue) -> MatrixLoads | None:
     """A tile of ``type_`` from a buffer by ldmatrix; None where it does not fit."""
     elem, view = llvm_type(type_), f.view(memory)
-    access = access_for(f, type_, memory.type, elem, view)
+    access = access_for(f, type_, type_as(memory, gpu_layout.MemDescType), elem, view)
     return None if access is None else MatrixLoads(f, view, elem, access)
 
 
-def matrix_store(f: FunctionEmitter, capability: int, op: Any) -> bool:
+def matrix_store(f: FunctionEmitter, capability: int, op: gpu_layout.LocalAllocOp | gpu_layout.LocalStoreOp) -> bool:
     """A ``ttg.local_store`` or ``ttg.local_alloc`` with a value by stmatrix; False where it does not fit."""
     if capability < 90:
         return False
     source: SSAValue = op.operands[0]
     memory: SSAValue = op.results[0] if isinstance(op, gpu_layout.LocalAllocOp) else op.dst
     value = f.get(source)
-    access = access_for(f, source.type, memory.type, value.elem, f.view(memory))
+    access = access_for(f, source.type, type_as(memory, gpu_layout.MemDescType), value.elem, f.view(memory))
     if access is None or bits(value.elem) > 16:
         return False
     per = 32 // bits(value.elem)

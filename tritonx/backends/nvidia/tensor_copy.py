@@ -7,13 +7,13 @@ group's warps share out the boxes, and of each warp one lane issues."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.backends.nvidia.mbarrier import CONVERGENT, assembly, shared_address
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
 from tritonx.conversion.gpu_to_llvm.shared import memory_layout
-from tritonx.dialects.gpu_layout.rules import mem_desc
+from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.dialects.nvidia import (
     AsyncTMACopyGlobalToLocalOp,
     AsyncTMACopyLocalToGlobalOp,
@@ -21,8 +21,9 @@ from tritonx.dialects.nvidia import (
     TMAStoreWaitOp,
 )
 from tritonx.dialects.tile.enums import DescriptorReduceKind
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import bit_width
+from tritonx.ir.types import bit_width, type_as
 from tritonx.layouts.dims import BLOCK, OFFSET, WARP
 from tritonx.layouts.encodings import NvmmaSharedEncoding
 from tritonx.layouts.shared import tma_box
@@ -43,7 +44,7 @@ class Step:
     nbytes: int
 
 
-def steps_of(op: Operation, memory: Any) -> list[Step]:
+def steps_of(op: Operation, memory: MemDescType) -> list[Step]:
     """How a block is cut into boxes, from the lowest bit of a box's number; raises where memory is no box's form."""
     encoding = encoding_of(memory)
     if not isinstance(encoding, NvmmaSharedEncoding) or encoding.fp4_padded:
@@ -62,19 +63,24 @@ def steps_of(op: Operation, memory: Any) -> list[Step]:
     return steps
 
 
-def boxes(f: FunctionEmitter, op: Any, memory: SSAValue) -> list[tuple[str, str, list[str]]]:
+def boxes(
+    f: FunctionEmitter,
+    op: AsyncTMACopyGlobalToLocalOp | AsyncTMACopyLocalToGlobalOp | AsyncTMAReduceOp,
+    memory: SSAValue,
+) -> list[tuple[str, str, list[str]]]:
     """For each box that a warp issues: the i1 that holds in the lane that does, its address, its coordinates from the
     innermost dim on."""
-    steps = steps_of(op, memory.type)
+    type_ = type_as(memory, MemDescType)
+    steps = steps_of(op, type_)
     view = f.view(memory)
     if view.start or view.padding:
         raise PassError(op, "a window of a buffer cannot be copied by boxes")
     coordinates = [f.scalar(v) for v in op.coord]
     # A descriptor may have leading dims of one element that the memory has not.
-    lead = len(coordinates) - len(mem_desc(memory.type).shape)
+    lead = len(coordinates) - len(type_.shape)
     shared = min(len(steps), f.threads.group.warps.bit_length() - 1)
     offset = apply_columns(f, {WARP: [step.nbytes for step in steps[:shared]]})
-    blocks = memory_layout(memory.type).bases(BLOCK)
+    blocks = memory_layout(type_).bases(BLOCK)
     moved = [
         apply_columns(
             f,
@@ -152,7 +158,9 @@ def reduce(op: AsyncTMAReduceOp, f: FunctionEmitter) -> None:
     leave_memory(op, f, "cp.reduce.async.bulk.tensor", f".{kind}")
 
 
-def leave_memory(op: Any, f: FunctionEmitter, name: str, suffix: str) -> None:
+def leave_memory(
+    op: AsyncTMACopyLocalToGlobalOp | AsyncTMAReduceOp, f: FunctionEmitter, name: str, suffix: str
+) -> None:
     """Copies of a buffer to global memory; those of one op are a group of the lane that issued them."""
     descriptor = f.scalar(op.desc)
     for issuer, address, where in boxes(f, op, op.src):
@@ -168,8 +176,8 @@ def store_wait(op: TMAStoreWaitOp, f: FunctionEmitter) -> None:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    AsyncTMACopyGlobalToLocalOp: load,
-    AsyncTMACopyLocalToGlobalOp: store,
-    AsyncTMAReduceOp: reduce,
-    TMAStoreWaitOp: store_wait,
+    **case(AsyncTMACopyGlobalToLocalOp, load),
+    **case(AsyncTMACopyLocalToGlobalOp, store),
+    **case(AsyncTMAReduceOp, reduce),
+    **case(TMAStoreWaitOp, store_wait),
 }

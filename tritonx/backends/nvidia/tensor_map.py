@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.runtime.parameter_values import address_of
+
+if TYPE_CHECKING:
+    from tritonx.dialects.tile import TensorDescType
 
 PARAMETER = "!tt.tensordesc<"
 """How the type of a parameter begins that is passed as a tensor map."""
@@ -35,7 +38,7 @@ _KEPT = 256
 """Maps a kernel keeps; past that it forgets all of them."""
 
 
-def recipe(type_: Any) -> dict[str, Any]:
+def recipe(type_: TensorDescType) -> dict[str, Any]:
     """What the launch must know of a parameter of type ``!tt.tensordesc``, under Triton's names."""
     from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
     from tritonx.ir.types import bit_width, is_integer, is_unsigned

@@ -13,6 +13,7 @@ from tritonx.backends.nvidia.mbarrier import assembly
 from tritonx.backends.nvidia.tensor_map import NBYTES
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.nvidia import ReinterpretTensorDescOp, TensormapCreateOp, TensormapFenceproxyAcquireOp
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def reinterpret(op: ReinterpretTensorDescOp, f: FunctionEmitter) -> None:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    TensormapCreateOp: create,
-    TensormapFenceproxyAcquireOp: acquire,
-    ReinterpretTensorDescOp: reinterpret,
+    **case(TensormapCreateOp, create),
+    **case(TensormapFenceproxyAcquireOp, acquire),
+    **case(ReinterpretTensorDescOp, reinterpret),
 }

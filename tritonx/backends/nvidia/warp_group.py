@@ -25,6 +25,7 @@ from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.dialects.nvidia import WarpGroupDotOp, WarpGroupDotWaitOp
 from tritonx.dialects.nvidia.rules import shape_of_operand
 from tritonx.dialects.tile.enums import InputPrecision
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, is_integer, is_tensor
@@ -279,4 +280,8 @@ def is_accumulator(type_: Attribute) -> bool:
     return isinstance(encoding, NvidiaMmaEncoding) and encoding.version_major == 3
 
 
-TABLE: dict[type[Operation], Emit] = {WarpGroupDotOp: dot, WarpGroupDotWaitOp: wait, scf.ForOp: for_}
+TABLE: dict[type[Operation], Emit] = {
+    **case(WarpGroupDotOp, dot),
+    **case(WarpGroupDotWaitOp, wait),
+    **case(scf.ForOp, for_),
+}

@@ -8,7 +8,6 @@ registers, which the waits then cover too."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from xdsl.ir import Operation
 
@@ -20,15 +19,18 @@ from tritonx.conversion.gpu_to_llvm.transfer import addresses
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import gpu_layout
+from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.ir.dispatch import case
+from tritonx.ir.types import type_as
 from tritonx.layouts import shared_access
 
 
-def copy(op: Any, f: FunctionEmitter) -> None:
+def copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, f: FunctionEmitter) -> None:
     plan = cut(op, f, op.src, op.mask)
     elem = plan.access.elem
     pointers = f.scalars(f.get(op.src))
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
-    places = placement(f, op.src.type, op.result.type)
+    places = placement(f, op.src.type, type_as(op.result, MemDescType))
     access = shared_access(places, bits(elem), max_vec_bits=plan.access.width * bits(elem))
     groups = {group[0]: group for group in plan.groups}
     together = access.vec == plan.access.width and all(
@@ -67,23 +69,23 @@ def is_zero(value: Tile) -> bool:
     return bool(names) and all(x in ("0", "false", "0xH0000", "0xR0000") or x.strip("0x") == "" for x in names)
 
 
-def commit(op: Any, f: FunctionEmitter) -> None:
+def commit(op: Operation, f: FunctionEmitter) -> None:
     f.machine.async_commit(f)
     token(op, f)
 
 
-def wait(op: Any, f: FunctionEmitter) -> None:
+def wait(op: gpu_layout.AsyncWaitOp, f: FunctionEmitter) -> None:
     f.machine.async_wait(f, op.num.value.data)
     token(op, f)
 
 
-def token(op: Any, f: FunctionEmitter) -> None:
+def token(op: Operation, f: FunctionEmitter) -> None:
     """Tokens only order ops in the IR; loops may carry them, as a number that is never read."""
     f.set(op.results[0], Tile.of("i32", ["0"]))
 
 
 TABLE: dict[type[Operation], Emit] = {
-    gpu_layout.AsyncCopyGlobalToLocalOp: copy,
+    **case(gpu_layout.AsyncCopyGlobalToLocalOp, copy),
     gpu_layout.AsyncCommitGroupOp: commit,
-    gpu_layout.AsyncWaitOp: wait,
+    **case(gpu_layout.AsyncWaitOp, wait),
 }

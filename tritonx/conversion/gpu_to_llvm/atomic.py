@@ -6,8 +6,6 @@ the others through scratch memory."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.exchange import squeeze
@@ -17,6 +15,7 @@ from tritonx.conversion.gpu_to_llvm.memory import Guard, cut, ownership, part
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import is_tensor, pointee_of
 from tritonx.layouts.dims import LANE, WARP
 
@@ -25,7 +24,7 @@ def pointee(pointer: SSAValue) -> str:
     return llvm_type(pointee_of(pointer.type))
 
 
-def read_modify_write(op: Any, f: FunctionEmitter) -> None:
+def read_modify_write(op: tile.AtomicRMWOp, f: FunctionEmitter) -> None:
     kind, sem, scope = (p.value.data for p in (op.atomic_rmw_op, op.sem, op.scope))
     plan = cut(op, f, op.ptr, op.mask, f.machine.memory.atomic_width(kind, pointee(op.ptr)))
     pointers, values = f.scalars(f.get(op.ptr)), f.get(op.val)
@@ -44,7 +43,7 @@ def read_modify_write(op: Any, f: FunctionEmitter) -> None:
     finish(op, f, access.elem, [made.get(r, "poison") for r in plan.repeats])
 
 
-def compare_and_swap(op: Any, f: FunctionEmitter) -> None:
+def compare_and_swap(op: tile.AtomicCASOp, f: FunctionEmitter) -> None:
     pointers, compare, values = (f.scalars(f.get(v)) for v in (op.ptr, op.cmp, op.val))
     skip, owner = ownership(f, op.ptr)
     elem = pointee(op.ptr)
@@ -58,7 +57,7 @@ def compare_and_swap(op: Any, f: FunctionEmitter) -> None:
     finish(op, f, elem, old)
 
 
-def finish(op: Any, f: FunctionEmitter, elem: str, old: list[str]) -> None:
+def finish(op: tile.AtomicRMWOp | tile.AtomicCASOp, f: FunctionEmitter, elem: str, old: list[str]) -> None:
     """Bind the old values, given to all threads that hold the element."""
     result = op.results[0]
     if result.first_use is None:
@@ -79,7 +78,13 @@ def finish(op: Any, f: FunctionEmitter, elem: str, old: list[str]) -> None:
 
 
 def share(
-    op: Any, f: FunctionEmitter, elem: str, old: list[str], skip: int, lane: list[int], warp: list[int]
+    op: tile.AtomicRMWOp | tile.AtomicCASOp,
+    f: FunctionEmitter,
+    elem: str,
+    old: list[str],
+    skip: int,
+    lane: list[int],
+    warp: list[int],
 ) -> list[str]:
     """Write each owner's values to scratch memory and read them in every thread.
 
@@ -101,6 +106,6 @@ def share(
 
 
 TABLE: dict[type[Operation], Emit] = {
-    tile.AtomicRMWOp: read_modify_write,
-    tile.AtomicCASOp: compare_and_swap,
+    **case(tile.AtomicRMWOp, read_modify_write),
+    **case(tile.AtomicCASOp, compare_and_swap),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -14,6 +13,7 @@ from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.conversion.llvm_text import is_float
 from tritonx.dialects import cf, gpu, gpu_layout, llvm, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 
 
@@ -60,11 +60,11 @@ class Phis:
             self.f.lines[where] = f"  {name} = phi {type_} {edges}"
 
 
-def types_of(values: Any) -> list[Attribute]:
+def types_of(values: Sequence[SSAValue]) -> list[Attribute]:
     return [v.type for v in values]
 
 
-def bind(f: FunctionEmitter, values: Any, tiles: list[Tile]) -> None:
+def bind(f: FunctionEmitter, values: Sequence[SSAValue], tiles: list[Tile]) -> None:
     for value, tile_ in zip(values, tiles, strict=True):
         if isinstance(value.type, MemDescType):
             f.set(value, SharedView(f.scalars(tile_)[0], 0, paddings(value.type)))
@@ -93,7 +93,7 @@ def terminator_values(f: FunctionEmitter, block: Block) -> list[Tile]:
     return passed_on(f, block.last_op, block.last_op.operands)
 
 
-def for_(op: Any, f: FunctionEmitter) -> None:
+def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
     lower, upper, step = (f.scalar(v) for v in (op.lb, op.ub, op.step))
     type_ = llvm_type(op.lb.type)
     body = op.body.block
@@ -144,7 +144,7 @@ def joined(f: FunctionEmitter, types: list[Attribute], edges: list[tuple[str, li
     return phis.tiles
 
 
-def if_(op: Any, f: FunctionEmitter) -> None:
+def if_(op: scf.IfOp, f: FunctionEmitter) -> None:
     condition = f.scalar(op.cond)
     has_else = bool(op.false_region.blocks)
     then, otherwise, done = f.new_label("then"), f.new_label("else"), f.new_label("endif")
@@ -163,7 +163,7 @@ def if_(op: Any, f: FunctionEmitter) -> None:
     bind(f, op.results, joined(f, types, edges))
 
 
-def while_(op: Any, f: FunctionEmitter) -> None:
+def while_(op: scf.WhileOp, f: FunctionEmitter) -> None:
     before, after = op.before_region.block, op.after_region.block
     head, inside, done = f.new_label("while"), f.new_label("do"), f.new_label("done")
     types = types_of(before.args)
@@ -191,7 +191,7 @@ def while_(op: Any, f: FunctionEmitter) -> None:
     bind(f, op.results, passed)
 
 
-def execute_region(op: Any, f: FunctionEmitter) -> None:
+def execute_region(op: Operation, f: FunctionEmitter) -> None:
     region = op.regions[0]
     if len(region.blocks) != 1:
         raise PassError(op, "scf.execute_region with several blocks")
@@ -220,12 +220,12 @@ def emit_blocks(f: FunctionEmitter, blocks: Sequence[Block], ended: Callable[[Bl
         phi.close()
 
 
-def branch(op: Any, f: FunctionEmitter) -> None:
+def branch(op: Operation, f: FunctionEmitter) -> None:
     jump(f, op, op.successors[0], op.operands)
     f.branch(f.labels[op.successors[0]])
 
 
-def conditional_branch(op: Any, f: FunctionEmitter) -> None:
+def conditional_branch(op: Operation, f: FunctionEmitter) -> None:
     then, otherwise = op.successors
     condition = f.scalar(op.operands[0])
     count = len(then.args)
@@ -240,13 +240,13 @@ def jump(f: FunctionEmitter, op: Operation, target: Block, values: Iterable[SSAV
     f.edges.setdefault(target, []).append((f.block, edge_operands(f, passed_on(f, op, values), types)))
 
 
-def return_(op: Any, f: FunctionEmitter) -> None:
+def return_(op: Operation, f: FunctionEmitter) -> None:
     if f.partitions is not None:
         f.partitions.end()
     f.return_values([f.get(v) for v in op.operands])
 
 
-def call(op: Any, f: FunctionEmitter) -> None:
+def call(op: tile.CallOp, f: FunctionEmitter) -> None:
     if f.threads.group != f.module.group:
         raise PassError(op, "a partition calls a function", "let it be inlined: a function is written for all warps")
     bind(
@@ -258,7 +258,7 @@ def nothing(op: Operation, f: FunctionEmitter) -> None:
     """Terminators of regions, whose parent has read their operands, and hints."""
 
 
-def assume(op: Any, f: FunctionEmitter) -> None:
+def assume(op: Operation, f: FunctionEmitter) -> None:
     f.line(f"call void {f.module.declare('void', '@llvm.assume', ['i1'])}(i1 {f.scalar(op.operands[0])})")
 
 
@@ -271,16 +271,16 @@ def local_barrier(op: Operation, f: FunctionEmitter) -> None:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    scf.ForOp: for_,
-    scf.IfOp: if_,
-    scf.WhileOp: while_,
+    **case(scf.ForOp, for_),
+    **case(scf.IfOp, if_),
+    **case(scf.WhileOp, while_),
     scf.ExecuteRegionOp: execute_region,
     scf.YieldOp: nothing,
     scf.ConditionOp: nothing,
     cf.BranchOp: branch,
     cf.ConditionalBranchOp: conditional_branch,
     tile.ReturnOp: return_,
-    tile.CallOp: call,
+    **case(tile.CallOp, call),
     tile.ReduceReturnOp: nothing,
     tile.ScanReturnOp: nothing,
     llvm.AssumeOp: assume,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.ir import Operation
 
 from tritonx.analysis.buffers import conversion_plan
@@ -14,12 +12,13 @@ from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.conversion.gpu_to_llvm.words import from_words, through_words, to_words
 from tritonx.dialects import gpu_layout
+from tritonx.ir.dispatch import case
 from tritonx.layouts.convert import ExchangePlan, NoMove, RegisterMove
 from tritonx.layouts.dims import LANE, WARP
 from tritonx.layouts.shuffle import SelectStage, ShufflePlan
 
 
-def convert(op: Any, f: FunctionEmitter) -> None:
+def convert(op: gpu_layout.ConvertLayoutOp, f: FunctionEmitter) -> None:
     value = f.get(op.src)
     match conversion_plan(op):
         case NoMove():
@@ -155,7 +154,7 @@ def mapped_lane(f: FunctionEmitter, plan: ShufflePlan, lane_xor: int) -> str:
 # ---- through shared memory
 
 
-def exchange(op: Any, f: FunctionEmitter, plan: ExchangePlan, value: Tile, count: int) -> Tile:
+def exchange(op: gpu_layout.ConvertLayoutOp, f: FunctionEmitter, plan: ExchangePlan, value: Tile, count: int) -> Tile:
     base = SharedView(f.shared_base(f.scratch_offset(op)))
     names = f.scalars(value)
     out: list[str] = ["poison"] * count
@@ -175,4 +174,4 @@ def exchange(op: Any, f: FunctionEmitter, plan: ExchangePlan, value: Tile, count
     return Tile.of(value.elem, out)
 
 
-TABLE: dict[type[Operation], Emit] = {gpu_layout.ConvertLayoutOp: convert}
+TABLE: dict[type[Operation], Emit] = {**case(gpu_layout.ConvertLayoutOp, convert)}

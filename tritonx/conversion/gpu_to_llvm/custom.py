@@ -4,9 +4,7 @@ elements.
 
 from __future__ import annotations
 
-from typing import Any
-
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region
 
 from tritonx.conversion.gpu_to_llvm.control import (
     bind,
@@ -20,10 +18,11 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 
 
-def inline_assembly(op: Any, f: FunctionEmitter) -> None:
+def inline_assembly(op: tile.ElementwiseInlineAsmOp, f: FunctionEmitter) -> None:
     """One asm call for ``packed_element`` elements; narrow elements travel packed in 32-bit registers."""
     pack = op.packed_element.value.data
     inputs = [(f.get(v), f.scalars(f.get(v))) for v in op.args]
@@ -55,7 +54,7 @@ def inline_assembly(op: Any, f: FunctionEmitter) -> None:
         f.set(result, Tile.of(elem, names[:count]))
 
 
-def check_operands(op: Any, inputs: list[str], outputs: list[str]) -> None:
+def check_operands(op: tile.ElementwiseInlineAsmOp, inputs: list[str], outputs: list[str]) -> None:
     """Raises PassError for what LLVM would refuse in its own words: constraints of other numbers of operands than there
     are. ``=r`` and the like are outputs, ``~{memory}`` is overwritten, the others are inputs."""
     pack = op.packed_element.value.data
@@ -131,7 +130,7 @@ def unpack_words(f: FunctionEmitter, elem: str, words: list[str], pack: int) -> 
     return out
 
 
-def extern_elementwise(op: Any, f: FunctionEmitter) -> None:
+def extern_elementwise(op: tile.ExternElementwiseOp, f: FunctionEmitter) -> None:
     """A function of the vendor's device library: the machine inlines it or declares it for linking."""
     operands, result = [f.get(v) for v in op.srcs], llvm_type(op.results[0].type)
     if (op.symbol.data, tuple([t.elem for t in operands]), result) not in f.machine.functions.library_signatures():
@@ -142,7 +141,7 @@ def extern_elementwise(op: Any, f: FunctionEmitter) -> None:
     f.result(op, made)
 
 
-def map_elementwise(op: Any, f: FunctionEmitter) -> None:
+def map_elementwise(op: tile.MapElementwiseOp, f: FunctionEmitter) -> None:
     """The scalar function once for every ``pack`` elements, with its own control flow."""
     pack = op.pack.value.data
     inputs = [f.scalars(f.get(v)) for v in op.srcs]
@@ -174,7 +173,7 @@ def inline_region(f: FunctionEmitter, region: Region, args: list[Tile]) -> list[
     bind(f, blocks[0].args, args)
     exits: list[tuple[str, list[list[str]]]] = []
     done = f.new_label("mapped")
-    types: list[Any] = []
+    types: list[Attribute] = []
 
     def ended(block: Block) -> None:
         last = block.last_op
@@ -196,8 +195,8 @@ def nothing(op: Operation, f: FunctionEmitter) -> None:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    tile.ElementwiseInlineAsmOp: inline_assembly,
-    tile.ExternElementwiseOp: extern_elementwise,
-    tile.MapElementwiseOp: map_elementwise,
+    **case(tile.ElementwiseInlineAsmOp, inline_assembly),
+    **case(tile.ExternElementwiseOp, extern_elementwise),
+    **case(tile.MapElementwiseOp, map_elementwise),
     tile.MapElementwiseReturnOp: nothing,
 }

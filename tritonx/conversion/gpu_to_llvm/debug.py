@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
@@ -13,11 +11,12 @@ from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.llvm_text import is_float
 from tritonx.dialects import tile
 from tritonx.ir import printed_text
+from tritonx.ir.dispatch import case
 from tritonx.ir.places import source_of
 from tritonx.ir.types import element_type, is_tensor, shape_of
 
 
-def print_(op: Any, f: FunctionEmitter) -> None:
+def print_(op: tile.PrintOp, f: FunctionEmitter) -> None:
     """One line for each element a thread holds, in the format of ``printed_text``."""
     pids = [(f.program_id(axis), "i32", True) for axis in range(3)]
     prefix, hexadecimal = op.prefix.data, bool(op.hex.value.data)
@@ -54,7 +53,7 @@ def widen(f: FunctionEmitter, value: Tile, element: Attribute, *, hexadecimal: b
     return value
 
 
-def assert_(op: Any, f: FunctionEmitter) -> None:
+def assert_(op: tile.AssertOp, f: FunctionEmitter) -> None:
     """Every thread checks its own elements; the kernel's file, line and function go with the message."""
     place = next(iter(source_of(op)), None)
     file, line, function = (place.file, place.line, f.symbol) if place is not None else ("unknown", 0, f.symbol)
@@ -67,6 +66,6 @@ def assert_(op: Any, f: FunctionEmitter) -> None:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    tile.PrintOp: print_,
-    tile.AssertOp: assert_,
+    **case(tile.PrintOp, print_),
+    **case(tile.AssertOp, assert_),
 }

@@ -3,8 +3,6 @@ otherwise fused multiply-adds."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
@@ -16,10 +14,11 @@ from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalDotOp
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 
 
-def dot(op: Any, f: FunctionEmitter) -> None:
+def dot(op: tile.DotOp | LocalDotOp, f: FunctionEmitter) -> None:
     product = DotProduct.of(op, f)
     if not f.machine.dot(f, product):
         multiply_add(product, f)
@@ -86,4 +85,4 @@ class Rows:
         return f.pack(self.elem, [names[r] for r in registers])
 
 
-TABLE: dict[type[Operation], Emit] = {tile.DotOp: dot, LocalDotOp: dot}
+TABLE: dict[type[Operation], Emit] = {**case((tile.DotOp, LocalDotOp), dot)}

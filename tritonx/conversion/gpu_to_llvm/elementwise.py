@@ -6,7 +6,6 @@ of operands; as soon as one operand is a vector the op is written on vectors."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from xdsl.ir import Attribute, Operation
 
@@ -20,6 +19,7 @@ from tritonx.conversion.scalar.ops import Ops, Rule
 from tritonx.conversion.scalar.table import TABLE as RULES
 from tritonx.dialects import arith, math, tile, ub
 from tritonx.dialects.tile.enums import RoundingMode
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.ir.fold.constants import scalar_of
 from tritonx.ir.types import element_type
@@ -157,7 +157,7 @@ def cast_float(f: FunctionEmitter, tile: Tile, source: Attribute, target: Attrib
     return convert_float(f, tile, *names, toward_zero=rounding == RoundingMode.RTZ) if made is None else made
 
 
-def float_cast(op: Any, f: FunctionEmitter) -> None:
+def float_cast(op: Operation, f: FunctionEmitter) -> None:
     """extf, truncf and fp_to_fp."""
     rounding = op.rounding.value.data if isinstance(op, tile.FpToFpOp) and op.rounding is not None else None
     f.result(op, cast_float(f, f.get(op.operands[0]), op.operands[0].type, op.results[0].type, rounding))
@@ -168,7 +168,7 @@ def format_name(type_: Attribute) -> str:
     return element_type(type_).name
 
 
-def constant(op: Any, f: FunctionEmitter) -> None:
+def constant(op: arith.ConstantOp, f: FunctionEmitter) -> None:
     type_ = op.results[0].type
     elem, n = llvm_type(type_), f.registers(type_)
     value = scalar_of(op.value)
@@ -231,7 +231,7 @@ TABLE: dict[type[Operation], Emit] = {
         )
     },
     **dict.fromkeys((arith.ExtFOp, arith.TruncFOp, tile.FpToFpOp), float_cast),
-    arith.ConstantOp: constant,
+    **case(arith.ConstantOp, constant),
     ub.PoisonOp: poison,
     tile.AddPtrOp: emitted(integers.advance, apart=True),
 }

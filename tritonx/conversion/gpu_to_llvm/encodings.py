@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from xdsl.ir import Attribute
 
+from tritonx.dialects.gpu_layout import MemDescType, encoding_value
+from tritonx.ir import types
 from tritonx.layouts.encodings import Encoding
 
 
-def encoding_of(type_: Any) -> Encoding:
+def encoding_of(type_: Attribute) -> Encoding:
     """The encoding of a tensor or memory-descriptor type; ``ValueError`` where a type of the layout dialect has
     none.
     """
-    value = getattr(type_.encoding, "data", None)
+    value = encoding_value(type_.encoding if isinstance(type_, MemDescType) else types.encoding_of(type_))
     if value is None:
         raise ValueError(f"{type_} has no layout")
     return value

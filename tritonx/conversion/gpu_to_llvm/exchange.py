@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+
+from xdsl.ir import Operation
 
 from tritonx.analysis.scratch import ALIGNMENT, align, slots_per_register
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -105,7 +106,7 @@ def squeeze(mask: int, total: int, into: int) -> list[int]:
     return columns
 
 
-def exchange(f: FunctionEmitter, op: Any, layout: LinearLayout, axis: AxisBits, values: list[Tile]) -> Exchange:
+def exchange(f: FunctionEmitter, op: Operation, layout: LinearLayout, axis: AxisBits, values: list[Tile]) -> Exchange:
     """Write ``values``, and wait until all warps have.
 
     The scratch memory of ``op`` must have been allocated with ``exchange_bytes`` of ``tritonx.analysis.scratch``.

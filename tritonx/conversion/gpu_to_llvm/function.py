@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
     from tritonx.conversion.gpu_to_llvm.partitions import Partitions
 
-Emit = Callable[[Any, "FunctionEmitter"], None]
+Emit = Callable[[Operation, "FunctionEmitter"], None]
 
 
 class FunctionEmitter(Writer):

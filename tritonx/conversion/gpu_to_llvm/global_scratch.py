@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr
 
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.gpu_layout import GlobalScratchAllocOp
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.transforms.gpu.allocate_global_scratch import OFFSET
 
@@ -55,4 +56,4 @@ def alloc(op: GlobalScratchAllocOp, f: FunctionEmitter) -> None:
     f.set(op.result, Tile.of(POINTER, [start]))
 
 
-TABLE: dict[type[Operation], Emit] = {GlobalScratchAllocOp: alloc}
+TABLE: dict[type[Operation], Emit] = {**case(GlobalScratchAllocOp, alloc)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.elementwise import scalar_ops
@@ -13,6 +11,8 @@ from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.scalar.integers import bin_of
 from tritonx.dialects import tile
+from tritonx.ir.dispatch import case
+from tritonx.ir.types import shape_of
 
 
 def row_major(f: FunctionEmitter, coordinates: list[str], shape: tuple[int, ...]) -> str:
@@ -27,7 +27,7 @@ def row_major(f: FunctionEmitter, coordinates: list[str], shape: tuple[int, ...]
     return total or "0"
 
 
-def gather(op: Any, f: FunctionEmitter) -> None:
+def gather(op: tile.GatherOp, f: FunctionEmitter) -> None:
     source, index = op.src.type, op.indices.type
     elem = llvm_type(source)
     memory = "i8" if elem == "i1" else elem
@@ -35,7 +35,7 @@ def gather(op: Any, f: FunctionEmitter) -> None:
     made: set[str] = set()
     layout = f.threads.indices(f.layout(source))
     for r, name in enumerate(f.scalars(f.get(op.src))):
-        slot = row_major(f, [layout.dim(d)[r] for d in range(len(source.get_shape()))], source.get_shape())
+        slot = row_major(f, [layout.dim(d)[r] for d in range(len(shape_of(source)))], shape_of(source))
         if slot in made:
             continue
         made.add(slot)
@@ -50,17 +50,17 @@ def gather(op: Any, f: FunctionEmitter) -> None:
         at = number
         if numbers.elem != "i32":
             at = f.inst(f"{'trunc' if int(numbers.elem[1:]) > 32 else 'zext'} {numbers.elem} {number} to i32")
-        coordinates = [at if d == axis else layout.dim(d)[r] for d in range(len(index.get_shape()))]
-        place = f.shared_element(base, memory, row_major(f, coordinates, source.get_shape()), 0)
+        coordinates = [at if d == axis else layout.dim(d)[r] for d in range(len(shape_of(index)))]
+        place = f.shared_element(base, memory, row_major(f, coordinates, shape_of(source)), 0)
         name = f.inst(f"load {memory}, ptr addrspace(3) {place}, align {align_}")
         names.append(f.inst(f"trunc i8 {name} to i1") if elem == "i1" else name)
     f.result(op, Tile.of(elem, names))
 
 
-def histogram(op: Any, f: FunctionEmitter) -> None:
+def histogram(op: tile.HistogramOp, f: FunctionEmitter) -> None:
     """Clear the bins, count with shared-memory atomics, read the bins in the result's layout."""
     result = op.results[0].type
-    bins = result.get_shape()[0]
+    bins = shape_of(result)[0]
     base = f.scratch_offset(op)
     threads = f.threads.count
     for first in range(0, bins, threads):
@@ -94,6 +94,6 @@ def histogram(op: Any, f: FunctionEmitter) -> None:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    tile.GatherOp: gather,
-    tile.HistogramOp: histogram,
+    **case(tile.GatherOp, gather),
+    **case(tile.HistogramOp, histogram),
 }

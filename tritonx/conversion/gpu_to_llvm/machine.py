@@ -8,17 +8,18 @@ returns the text of an LLVM operand, having written the lines that compute it to
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from xdsl.ir import Operation, SSAValue
+    from xdsl.ir import Attribute, Operation, SSAValue
 
     from tritonx.conversion.gpu_to_llvm.calls import Signatures
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
     from tritonx.conversion.gpu_to_llvm.product import DotProduct
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
+    from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
 from tritonx.conversion.gpu_to_llvm.values import Tile
 
 
@@ -143,7 +144,7 @@ class Machine(ABC):
     # ---- the frame of a kernel
 
     @abstractmethod
-    def parameter(self, type_: str, name: str, attributes: dict[str, Any]) -> str:
+    def parameter(self, type_: str, name: str, attributes: Mapping[str, Attribute]) -> str:
         """One parameter of a kernel's ``define`` line, with its LLVM attributes."""
 
     @abstractmethod
@@ -286,13 +287,13 @@ class Machine(ABC):
         not.
         """
 
-    def local_load(self, f: FunctionEmitter, type_: Any, memory: SSAValue) -> SharedRegisters | None:
+    def local_load(self, f: FunctionEmitter, type_: Attribute, memory: SSAValue) -> SharedRegisters | None:
         """How a special instruction loads a tile of ``type_`` from a buffer (ldmatrix, ds_read_tr); None where there is
         none for their layouts.
         """
         return None
 
-    def local_store(self, f: FunctionEmitter, op: Any) -> bool:
+    def local_store(self, f: FunctionEmitter, op: LocalAllocOp | LocalStoreOp) -> bool:
         """A special instruction for a ``ttg.local_store``/``local_alloc`` with a value (stmatrix); False where there
         is none.
         """

@@ -7,7 +7,6 @@ for itself, but only one of them stores it."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
@@ -16,6 +15,7 @@ from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
+from tritonx.ir.dispatch import case
 from tritonx.ir.types import is_tensor, pointee_of
 from tritonx.layouts import access_vectors, memory_width, redundancy
 
@@ -35,7 +35,7 @@ class Cut:
     repeats: tuple[int, ...]
 
 
-def cut(op: Any, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | None, most: int = MOST) -> Cut:
+def cut(op: Operation, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | None, most: int = MOST) -> Cut:
     """The vector accesses, of at most ``most`` elements, that a load, store or the like through ``pointer`` is made
     of.
     """
@@ -63,7 +63,7 @@ def cut(op: Any, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | None, m
     return Cut(access, groups, repeats)
 
 
-def load(op: Any, f: FunctionEmitter) -> None:
+def load(op: tile.LoadOp, f: FunctionEmitter) -> None:
     plan = cut(op, f, op.ptr, op.mask)
     access = plan.access
     pointers = f.scalars(f.get(op.ptr))
@@ -108,7 +108,7 @@ def gather_parts(f: FunctionEmitter, access: Access, parts: list[str], plan: Cut
     return f.permute(loaded, [where[r] for r in plan.repeats])
 
 
-def store(op: Any, f: FunctionEmitter) -> None:
+def store(op: tile.StoreOp, f: FunctionEmitter) -> None:
     plan = cut(op, f, op.ptr, op.mask)
     pointers, value = f.scalars(f.get(op.ptr)), f.get(op.value)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
@@ -151,6 +151,6 @@ class Guard:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    tile.LoadOp: load,
-    tile.StoreOp: store,
+    **case(tile.LoadOp, load),
+    **case(tile.StoreOp, store),
 }

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
@@ -27,6 +26,7 @@ from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.failure import PassError
 from tritonx.ir.origin import Origin
+from tritonx.ir.properties import stated_number
 from tritonx.ir.types import encoding_of
 from tritonx.transforms.gpu.allocate_global_scratch import ALIGNMENT, SIZE
 
@@ -52,7 +52,7 @@ class ModuleEmitter(Module):
         self.numbers = GpuNumbers(machine, fuse=options.enable_fp_fusion)
         self.table = table
         self.attributes: dict[str, str] = {}
-        self.functions: dict[str, Any] = {
+        self.functions: dict[str, tile.FuncOp] = {
             op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tile.FuncOp)
         }
         check_launch_shape(module, num_ctas=options.num_ctas)
@@ -67,8 +67,7 @@ class ModuleEmitter(Module):
         self._foreign: list[Operation] = []
 
     def _attribute(self, name: str) -> int:
-        found = self.op.attributes.get(name)
-        return int(found.value.data) if isinstance(found, IntegerAttr) else 0
+        return stated_number(self.op.attributes, name) or 0
 
     @cached_property
     def axis_info(self) -> AxisFacts:
@@ -114,7 +113,7 @@ class ModuleEmitter(Module):
         groups = [f"attributes {name} = {{ {text} }}" for name, text in self.attributes.items()]
         return self.print(head, [*groups, *machine.module_tail()])
 
-    def launch_metadata(self) -> dict[str, Any]:
+    def launch_metadata(self) -> dict[str, int]:
         """What a launch must know of the module: bytes of shared memory, warps and their size, a block's
         bytes of global scratch memory."""
         return {
@@ -135,7 +134,7 @@ class ModuleEmitter(Module):
             if isinstance(type_, TensorDescType) and encoding_of(type_.block_type) is not None
         ]
 
-    def function(self, op: Any) -> str:
+    def function(self, op: tile.FuncOp) -> str:
         f = FunctionEmitter(self, self.group)
         f.symbol = op.sym_name.data
         is_kernel = op.sym_visibility is not None and op.sym_visibility.data == "public"
@@ -165,7 +164,7 @@ class ModuleEmitter(Module):
         text = [f"define {convention} {result} @{f.symbol}({', '.join(parameters)}){attributes} {{", "entry:"]
         return "\n".join([*text, *entry, *f.threads.prologue, f"  br label %{f.labels[blocks[0]]}", *f.lines, "}", ""])
 
-    def _parameters(self, op: Any, f: FunctionEmitter) -> list[str]:
+    def _parameters(self, op: tile.FuncOp, f: FunctionEmitter) -> list[str]:
         attributes = op.arg_attrs.data if op.arg_attrs is not None else [None] * len(op.body.blocks[0].args)
         out: list[str] = []
         for i, (arg, attrs) in enumerate(zip(op.body.blocks[0].args, attributes, strict=True)):
@@ -174,7 +173,7 @@ class ModuleEmitter(Module):
                 raise PassError(op, f"no target has registers for {arg.type}")
             elem = llvm_type(arg.type)
             tile_ = Tile.wide(elem, f.registers(arg.type), name)
-            known: dict[str, Any] = {} if attrs is None else dict(attrs.data)
+            known: dict[str, Attribute] = {} if attrs is None else dict(attrs.data)
             out.append(self.machine.parameter(elem, name, known) if f.is_kernel else f"{tile_.type} {name}")
             f.set(arg, tile_)
         if self.global_scratch_bytes:

@@ -10,7 +10,6 @@ each element of an operand is at an address that the loop moves, plus a constant
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from tritonx.conversion.gpu_to_llvm.elementwise import cast_float, convert_tile
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -179,7 +178,7 @@ class Operand:
         self.elem = f.elem(product.c)
         self._types = factor.type, product.c.type
         self.staged = isinstance(source, SharedRegisters)
-        self._registers: Any = source if isinstance(source, SharedRegisters) else f.scalars(source)
+        self._registers = source if isinstance(source, SharedRegisters) else f.scalars(source)
         self._source = source.elem
         self._extended: dict[str, str] = {}
 

@@ -26,6 +26,7 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
 from tritonx.conversion.gpu_to_llvm.values import Tile, is_constant
 from tritonx.dialects.gpu_layout import WarpReturnOp, WarpSpecializeOp, WarpYieldOp
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import is_tensor
 from tritonx.transforms.gpu.allocate_warp_groups import WARPS_IN_GROUP, registers_of_groups
@@ -273,7 +274,7 @@ def end_of_partition(op: WarpReturnOp, f: FunctionEmitter) -> None:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    WarpSpecializeOp: specialize,
+    **case(WarpSpecializeOp, specialize),
     WarpYieldOp: nothing,
-    WarpReturnOp: end_of_partition,
+    **case(WarpReturnOp, end_of_partition),
 }

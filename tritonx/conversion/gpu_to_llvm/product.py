@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
@@ -50,7 +49,7 @@ class DotProduct:
         return self.op.d
 
     @staticmethod
-    def of(op: Any, f: FunctionEmitter) -> DotProduct:
+    def of(op: tile.DotOp | LocalDotOp, f: FunctionEmitter) -> DotProduct:
         if isinstance(op, tile.DotOp):
             return DotProduct(op, Factor.of(f, op.a), Factor.of(f, op.b))
         a, b = (

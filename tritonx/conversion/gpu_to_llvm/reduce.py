@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from xdsl.ir import Block, Operation
 
@@ -26,6 +25,7 @@ from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.gpu_to_llvm.words import move_both, move_tile
 from tritonx.conversion.scalar.floats import EXTREMA
 from tritonx.dialects import arith, tile
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.layouts import AxisBits, LayoutError
 from tritonx.layouts.dims import LANE
@@ -49,7 +49,7 @@ def combine_region(f: FunctionEmitter, region: Block, left: list[Tile], right: l
     return [t if t.n == n else Tile.splat(t.elem, n, f.scalars(t)[0]) for t in terminator_values(f, region)]
 
 
-def axis_bits(op: Any, f: FunctionEmitter) -> AxisBits:
+def axis_bits(op: tile.ReduceOp | tile.ScanOp, f: FunctionEmitter) -> AxisBits:
     try:
         return bits_along(f.layout(op.srcs[0].type), op.axis.value.data)
     except LayoutError as error:
@@ -92,7 +92,9 @@ def fold_runs(f: FunctionEmitter, combine: Combine, values: list[Tile]) -> list[
     return total
 
 
-def across_lanes(f: FunctionEmitter, op: Any, values: list[Tile], lanes: list[int], beside: int) -> list[Tile]:
+def across_lanes(
+    f: FunctionEmitter, op: tile.ReduceOp, values: list[Tile], lanes: list[int], beside: int
+) -> list[Tile]:
     """Combine over the bits ``lanes`` of a lane's number, those along the axis; afterwards all those lanes hold the
     result. ``beside`` has the bits that move beside the axis; between all others the values are copies.
 
@@ -185,7 +187,7 @@ ROW = 16
 """Lanes of the rows that ``Machine.across_rows`` speaks of."""
 
 
-def over_whole_warps(f: FunctionEmitter, op: Any, values: list[Tile], along: int, beside: int) -> Tile | None:
+def over_whole_warps(f: FunctionEmitter, op: tile.ReduceOp, values: list[Tile], along: int, beside: int) -> Tile | None:
     """The values of a warp whose lanes all move along the axis, or hold copies that do no harm, by the machine's
     instruction for that; None where it has none.
     """
@@ -204,7 +206,7 @@ def over_whole_warps(f: FunctionEmitter, op: Any, values: list[Tile], along: int
     return Tile.of(value.elem, names)
 
 
-def reduce(op: Any, f: FunctionEmitter) -> None:
+def reduce(op: tile.ReduceOp, f: FunctionEmitter) -> None:
     region = op.combineOp.block
     axis = axis_bits(op, f)
     narrow = narrow_extremum(op, f)
@@ -227,7 +229,7 @@ def reduce(op: Any, f: FunctionEmitter) -> None:
     set_results(op, f, values, numbers)
 
 
-def across_warps(f: FunctionEmitter, op: Any, values: list[Tile], axis: AxisBits, beside: int) -> list[Tile]:
+def across_warps(f: FunctionEmitter, op: tile.ReduceOp, values: list[Tile], axis: AxisBits, beside: int) -> list[Tile]:
     """Combine what the warps along the axis have found; afterwards all of them have it. ``beside`` has the bits of the
     lane's number that move beside the axis."""
     region = op.combineOp.block
@@ -289,7 +291,7 @@ def select(f: FunctionEmitter, value: Tile, registers: list[int]) -> Tile:
     return f.permute(value, registers)
 
 
-def narrow_extremum(op: Any, f: FunctionEmitter) -> Tile | None:
+def narrow_extremum(op: tile.ReduceOp, f: FunctionEmitter) -> Tile | None:
     """The 16-bit numbers whose f32 extensions a reduction takes the extremum of, where the machine compares them in
     pairs: a thread looks among those, since extending keeps the order, and extends what it finds.
     """
@@ -300,14 +302,14 @@ def narrow_extremum(op: Any, f: FunctionEmitter) -> Tile | None:
     return narrow if narrow.n > 1 and narrow.elem in f.machine.paired_extrema else None
 
 
-def combine_narrow(f: FunctionEmitter, op: Any, left: list[Tile], right: list[Tile]) -> list[Tile]:
+def combine_narrow(f: FunctionEmitter, op: tile.ReduceOp, left: list[Tile], right: list[Tile]) -> list[Tile]:
     """What ``op`` takes of two f32, of the narrow numbers that ``narrow_extremum`` found."""
     how, elem = combiner(op), left[0].elem
     assert how is not None
     return [lanewise(f, elem, [*left, *right], lambda ops, x: EXTREMA[how](ops, elem, *x))]
 
 
-def set_results(op: Any, f: FunctionEmitter, values: list[Tile], numbers: list[int]) -> None:
+def set_results(op: tile.ReduceOp, f: FunctionEmitter, values: list[Tile], numbers: list[int]) -> None:
     """Bind the results, renumbering the registers that are left to the result's layout."""
     dim = op.axis.value.data
     type_ = op.results[0].type
@@ -327,4 +329,4 @@ def set_results(op: Any, f: FunctionEmitter, values: list[Tile], numbers: list[i
     bind(f, op.results, [f.permute(v, order) for v in values])
 
 
-TABLE: dict[type[Operation], Emit] = {tile.ReduceOp: reduce}
+TABLE: dict[type[Operation], Emit] = {**case(tile.ReduceOp, reduce)}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from xdsl.ir import Block, Operation
 
@@ -23,6 +22,7 @@ from tritonx.conversion.gpu_to_llvm.reduce import axis_bits, combine_region
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.gpu_to_llvm.words import move_tile
 from tritonx.dialects import tile
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.layouts import AxisBits
 from tritonx.layouts.dims import WARP
@@ -44,7 +44,7 @@ class Run:
 class Scanner:
     """One scan; ``lower`` and ``upper`` below are in the direction of the scan."""
 
-    def __init__(self, op: Any, f: FunctionEmitter) -> None:
+    def __init__(self, op: tile.ScanOp, f: FunctionEmitter) -> None:
         self.op = op
         self.f = f
         self.region: Block = op.combineOp.block
@@ -171,7 +171,7 @@ class Scanner:
         run.before = run.has = None
 
 
-def check_order(op: Any, bits: list[tuple[int, str, int]]) -> None:
+def check_order(op: tile.ScanOp, bits: list[tuple[int, str, int]]) -> None:
     """The warps' steps must be neighbours and above the lanes': then the lanes agree on a total before warps exchange
     it.
     """
@@ -183,7 +183,7 @@ def check_order(op: Any, bits: list[tuple[int, str, int]]) -> None:
         raise PassError(op, "the axis runs through warps before lanes", "convert the operand to a blocked layout first")
 
 
-def scan(op: Any, f: FunctionEmitter) -> None:
+def scan(op: tile.ScanOp, f: FunctionEmitter) -> None:
     scanner = Scanner(op, f)
     axis = scanner.axis
     bits: list[tuple[int, str, int]] = []
@@ -204,4 +204,4 @@ def scan(op: Any, f: FunctionEmitter) -> None:
     bind(f, op.results, [Tile.of(e, v) for e, v in zip(scanner.elems, scanner.values, strict=True)])
 
 
-TABLE: dict[type[Operation], Emit] = {tile.ScanOp: scan}
+TABLE: dict[type[Operation], Emit] = {**case(tile.ScanOp, scan)}

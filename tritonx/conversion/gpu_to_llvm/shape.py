@@ -19,7 +19,9 @@ from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.scalar.conversions import nibble_to_float
 from tritonx.dialects import gpu_layout, tile
+from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
+from tritonx.ir.types import shape_of
 from tritonx.layouts import LinearLayout
 
 Position = tuple[int, ...]
@@ -32,7 +34,7 @@ def positions(layout: LinearLayout) -> list[Position]:
     return [tuple(dim[r] for dim in dims) for r in range(count)]
 
 
-def make_range(op: Any, f: FunctionEmitter) -> None:
+def make_range(op: tile.MakeRangeOp, f: FunctionEmitter) -> None:
     indices = f.threads.indices(f.layout(op.results[0].type)).dim(0)
     start = op.start.value.data
     if start:
@@ -41,17 +43,17 @@ def make_range(op: Any, f: FunctionEmitter) -> None:
     f.result(op, Tile.of("i32", indices))
 
 
-def splat(op: Any, f: FunctionEmitter) -> None:
+def splat(op: tile.SplatOp, f: FunctionEmitter) -> None:
     source = f.get(op.src)
     f.result(op, Tile.splat(source.elem, f.registers(op.results[0].type), f.scalars(source)[0]))
 
 
-def unsplat(op: Any, f: FunctionEmitter) -> None:
+def unsplat(op: tile.UnsplatOp, f: FunctionEmitter) -> None:
     source = f.get(op.src)
     f.result(op, Tile.of(source.elem, [f.scalars(source)[0]]))
 
 
-def by_position(op: Any, f: FunctionEmitter, to_source: Callable[[Position], Position]) -> None:
+def by_position(op: Operation, f: FunctionEmitter, to_source: Callable[[Position], Position]) -> None:
     """Take each result register from the operand register at the position ``to_source`` maps its own to."""
     source = f.get(op.operands[0])
     where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.operands[0].type)))))}
@@ -64,27 +66,27 @@ def by_position(op: Any, f: FunctionEmitter, to_source: Callable[[Position], Pos
     f.result(op, f.permute(source, order))
 
 
-def expand_dims(op: Any, f: FunctionEmitter) -> None:
+def expand_dims(op: tile.ExpandDimsOp, f: FunctionEmitter) -> None:
     axis: int = op.axis.value.data
     by_position(op, f, lambda p: p[:axis] + p[axis + 1 :])
 
 
-def broadcast(op: Any, f: FunctionEmitter) -> None:
-    shape = op.src.type.get_shape()
+def broadcast(op: tile.BroadcastOp, f: FunctionEmitter) -> None:
+    shape = shape_of(op.src.type)
     by_position(op, f, lambda p: tuple(0 if n == 1 else x for x, n in zip(p, shape, strict=True)))
 
 
-def trans(op: Any, f: FunctionEmitter) -> None:
+def trans(op: tile.TransOp, f: FunctionEmitter) -> None:
     order = [int(d) for d in op.order.get_values()]
     inverse = [order.index(d) for d in range(len(order))]
     by_position(op, f, lambda p: tuple(p[inverse[d]] for d in range(len(p))))
 
 
-def reshape(op: Any, f: FunctionEmitter) -> None:
+def reshape(op: tile.ReshapeOp, f: FunctionEmitter) -> None:
     if op.allow_reorder is not None:
         f.result(op, f.get(op.src))
         return
-    source, target = op.src.type.get_shape(), op.results[0].type.get_shape()
+    source, target = shape_of(op.src.type), shape_of(op.results[0].type)
 
     def to_source(p: tuple[int, ...]) -> tuple[int, ...]:
         flat = 0
@@ -99,7 +101,7 @@ def reshape(op: Any, f: FunctionEmitter) -> None:
     by_position(op, f, to_source)
 
 
-def join(op: Any, f: FunctionEmitter) -> None:
+def join(op: tile.JoinOp, f: FunctionEmitter) -> None:
     parts = [f.scalars(f.get(op.lhs)), f.scalars(f.get(op.rhs))]
     where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.lhs.type)))))}
     names: list[str] = []
@@ -110,7 +112,7 @@ def join(op: Any, f: FunctionEmitter) -> None:
     f.result(op, Tile.of(llvm_type(op.lhs.type), names))
 
 
-def split(op: Any, f: FunctionEmitter) -> None:
+def split(op: tile.SplitOp, f: FunctionEmitter) -> None:
     source = f.scalars(f.get(op.src))
     where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.src.type)))))}
     elem = llvm_type(op.src.type)
@@ -123,7 +125,7 @@ def split(op: Any, f: FunctionEmitter) -> None:
         f.set(result, Tile.of(elem, names))
 
 
-def cat(op: Any, f: FunctionEmitter) -> None:
+def cat(op: tile.CatOp, f: FunctionEmitter) -> None:
     """The order of the elements is the compiler's choice, so the registers are simply put one after another."""
     names = f.scalars(f.get(op.lhs)) + f.scalars(f.get(op.rhs))
     if len(names) != f.registers(op.results[0].type):
@@ -131,7 +133,7 @@ def cat(op: Any, f: FunctionEmitter) -> None:
     f.result(op, Tile.of(llvm_type(op.lhs.type), names))
 
 
-def fp4_to_fp(op: Any, f: FunctionEmitter) -> None:
+def fp4_to_fp(op: gpu_layout.Fp4ToFpOp, f: FunctionEmitter) -> None:
     """Two e2m1 numbers a byte, the first in the low half, side by side along ``axis``."""
     axis: int = op.axis.value.data
     source = f.get(op.src)
@@ -150,11 +152,11 @@ def fp4_to_fp(op: Any, f: FunctionEmitter) -> None:
     f.result(op, Tile.wide(elem, len(names), f.pack(elem, names)))
 
 
-def program_id(op: Any, f: FunctionEmitter) -> None:
+def program_id(op: tile.GetProgramIdOp, f: FunctionEmitter) -> None:
     f.result(op, Tile.of("i32", [f.program_id(op.axis.value.data)]))
 
 
-def num_programs(op: Any, f: FunctionEmitter) -> None:
+def num_programs(op: tile.GetNumProgramsOp, f: FunctionEmitter) -> None:
     f.result(op, Tile.of("i32", [f.num_programs(op.axis.value.data)]))
 
 
@@ -163,17 +165,17 @@ def rank_of(type_: Any) -> int:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    tile.MakeRangeOp: make_range,
-    tile.SplatOp: splat,
-    tile.UnsplatOp: unsplat,
-    tile.ExpandDimsOp: expand_dims,
-    tile.BroadcastOp: broadcast,
-    tile.TransOp: trans,
-    tile.ReshapeOp: reshape,
-    tile.JoinOp: join,
-    tile.SplitOp: split,
-    tile.CatOp: cat,
-    gpu_layout.Fp4ToFpOp: fp4_to_fp,
-    tile.GetProgramIdOp: program_id,
-    tile.GetNumProgramsOp: num_programs,
+    **case(tile.MakeRangeOp, make_range),
+    **case(tile.SplatOp, splat),
+    **case(tile.UnsplatOp, unsplat),
+    **case(tile.ExpandDimsOp, expand_dims),
+    **case(tile.BroadcastOp, broadcast),
+    **case(tile.TransOp, trans),
+    **case(tile.ReshapeOp, reshape),
+    **case(tile.JoinOp, join),
+    **case(tile.SplitOp, split),
+    **case(tile.CatOp, cat),
+    **case(gpu_layout.Fp4ToFpOp, fp4_to_fp),
+    **case(tile.GetProgramIdOp, program_id),
+    **case(tile.GetNumProgramsOp, num_programs),
 }

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
@@ -13,6 +12,9 @@ from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters, VectorLoads
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import SharedView
 from tritonx.dialects import gpu_layout
+from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.ir.dispatch import case
+from tritonx.ir.types import type_as
 from tritonx.layouts import LinearLayout
 from tritonx.layouts import access as layout_access
 from tritonx.layouts.access import shared_access
@@ -21,87 +23,87 @@ from tritonx.layouts.encodings import PaddedSharedEncoding
 from tritonx.layouts.lookup import linear_layout
 
 
-def memory_layout(type_: Any) -> LinearLayout:
+def memory_layout(type_: MemDescType) -> LinearLayout:
     """offset → index of the allocation that a view belongs to, over the view's own dims."""
     shape = type_.alloc_shape[-len(type_.shape) :]
     return linear_layout(encoding_of(type_), tuple(shape))
 
 
-def paddings(type_: Any) -> tuple[tuple[int, int], ...]:
+def paddings(type_: MemDescType) -> tuple[tuple[int, int], ...]:
     encoding = encoding_of(type_)
     if isinstance(encoding, PaddedSharedEncoding):
         return tuple(zip(encoding.intervals, encoding.paddings, strict=True))
     return ()
 
 
-def placement(f: FunctionEmitter, registers: Any, memory: Any) -> LinearLayout:
+def placement(f: FunctionEmitter, registers: Attribute, memory: MemDescType) -> LinearLayout:
     """(register, lane, warp) → offset of a tile of type ``registers`` in a buffer of type ``memory``."""
     return layout_access.placement(f.layout(registers), memory_layout(memory))
 
 
-def write(f: FunctionEmitter, source: SSAValue, view: SharedView, memory: Any) -> None:
+def write(f: FunctionEmitter, source: SSAValue, view: SharedView, memory: MemDescType) -> None:
     """Store a tile into a buffer."""
     value = f.get(source)
     access = shared_access(placement(f, source.type, memory), bits(value.elem))
     store_registers(f, view, value.elem, access, f.scalars(value))
 
 
-def local_alloc(op: Any, f: FunctionEmitter) -> None:
-    type_ = op.results[0].type
+def local_alloc(op: gpu_layout.LocalAllocOp, f: FunctionEmitter) -> None:
+    type_ = type_as(op.result, MemDescType)
     view = SharedView(f.shared_base(f.scratch_offset(op)), 0, paddings(type_))
     f.set(op.results[0], view)
     if op.src is not None and not f.machine.local_store(f, op):
         write(f, op.src, view, type_)
 
 
-def local_store(op: Any, f: FunctionEmitter) -> None:
+def local_store(op: gpu_layout.LocalStoreOp, f: FunctionEmitter) -> None:
     if not f.machine.local_store(f, op):
-        write(f, op.src, f.view(op.dst), op.dst.type)
+        write(f, op.src, f.view(op.dst), type_as(op.dst, MemDescType))
 
 
-def registers_of(f: FunctionEmitter, type_: Any, memory: SSAValue) -> SharedRegisters:
+def registers_of(f: FunctionEmitter, type_: Attribute, memory: SSAValue) -> SharedRegisters:
     """A thread's part of the tile of ``type_`` that lies in a buffer, loaded where it is asked for."""
     registers = f.machine.local_load(f, type_, memory)
     if registers is None:
         elem = llvm_type(type_)
-        access = shared_access(placement(f, type_, memory.type), bits(elem))
+        access = shared_access(placement(f, type_, type_as(memory, MemDescType)), bits(elem))
         registers = VectorLoads(f, f.view(memory), elem, access)
     return registers
 
 
-def local_load(op: Any, f: FunctionEmitter) -> None:
+def local_load(op: gpu_layout.LocalLoadOp, f: FunctionEmitter) -> None:
     f.set(op.results[0], registers_of(f, op.results[0].type, op.src).whole())
 
 
-def memdesc_index(op: Any, f: FunctionEmitter) -> None:
+def memdesc_index(op: gpu_layout.MemDescIndexOp, f: FunctionEmitter) -> None:
     """One of several buffers that lie one after another; in a cluster each block holds its part of every one."""
-    source, result = f.view(op.src), op.results[0]
-    elements = memory_layout(result.type).in_size(OFFSET)
-    elem = llvm_type(result.type.element_type)
+    source, type_ = f.view(op.src), type_as(op.result, MemDescType)
+    elements = memory_layout(type_).in_size(OFFSET)
+    elem = llvm_type(type_.element_type)
     index = f.scalar(op.index)
     step = f.inst(f"mul i32 {index}, {elements}")
     if source.padding:
         step = f.inst(f"mul i32 {index}, {padded_extent(elements, source.padding)}")
     pointer = f.inst(f"getelementptr inbounds {elem}, ptr addrspace(3) {source.pointer}, i32 {step}")
-    f.set(result, replace(source, pointer=pointer))
+    f.set(op.result, replace(source, pointer=pointer))
 
 
 def padded_extent(elements: int, padding: tuple[tuple[int, int], ...]) -> int:
     return elements + sum(elements // interval * amount for interval, amount in padding)
 
 
-def memdesc_subslice(op: Any, f: FunctionEmitter) -> None:
+def memdesc_subslice(op: gpu_layout.MemDescSubsliceOp, f: FunctionEmitter) -> None:
     """A window at static offsets; the parent's layout stays, so the corner's element offset is XORed to every
     address.
     """
     source = f.view(op.src)
-    inverse = memory_layout(op.src.type).pseudo_inverse()
+    inverse = memory_layout(type_as(op.src, MemDescType)).pseudo_inverse()
     corner = dict(zip(inverse.in_dims, op.offsets.get_values(), strict=True))
     start = inverse.coordinate(inverse.apply_packed(corner), OFFSET)
     f.set(op.results[0], replace(source, start=source.start ^ start))
 
 
-def same_memory(op: Any, f: FunctionEmitter) -> None:
+def same_memory(op: Operation, f: FunctionEmitter) -> None:
     """A view that only renames dims: the type's encoding says how."""
     f.set(op.results[0], f.view(op.operands[0]))
 
@@ -111,12 +113,12 @@ def nothing(op: Operation, f: FunctionEmitter) -> None:
 
 
 TABLE: dict[type[Operation], Emit] = {
-    gpu_layout.LocalAllocOp: local_alloc,
-    gpu_layout.LocalStoreOp: local_store,
-    gpu_layout.LocalLoadOp: local_load,
+    **case(gpu_layout.LocalAllocOp, local_alloc),
+    **case(gpu_layout.LocalStoreOp, local_store),
+    **case(gpu_layout.LocalLoadOp, local_load),
     gpu_layout.LocalDeallocOp: nothing,
-    gpu_layout.MemDescIndexOp: memdesc_index,
-    gpu_layout.MemDescSubsliceOp: memdesc_subslice,
+    **case(gpu_layout.MemDescIndexOp, memdesc_index),
+    **case(gpu_layout.MemDescSubsliceOp, memdesc_subslice),
     gpu_layout.MemDescTransOp: same_memory,
     gpu_layout.MemDescReshapeOp: same_memory,
     gpu_layout.MemDescReinterpretOp: same_memory,
