@@ -73,6 +73,8 @@ class _Analysis:
         self.functions = [op for op in module.ops if isinstance(op, tile.FuncOp)]
         self.by_name = {function.sym_name.data: function for function in self.functions}
         self.called: dict[str, list[AxisInfo | None]] = {}
+        self.assumed: frozenset[SSAValue] = frozenset()
+        """Values of the function's first block that are at least 0."""
 
     def run(self) -> AxisFacts:
         for function in _callers_first(self.functions, self.by_name):
@@ -96,9 +98,9 @@ class _Analysis:
                     known = max(map(v.power_of_two_part, hint_values(stated)[:1]), default=1)
                     info = replace(info, divisibility=tuple(max(known, d) for d in info.divisibility))
             self.facts[argument] = info
-        for argument in _assumed_non_negative(entry):
-            if argument in self.facts:
-                self.facts[argument] = replace(self.facts[argument], non_negative=True)
+        self.assumed = frozenset(_assumed_non_negative(entry))
+        for argument in self.assumed.intersection(entry.args):
+            self.facts[argument] = replace(self.facts[argument], non_negative=True)
 
     # --- control flow
     # -------------------------------------------------------------------------------------------------
@@ -160,7 +162,8 @@ class _Analysis:
         return self.facts.get(value) or nothing_known(type_of(value))
 
     def _set(self, values: Iterable[SSAValue], facts: Iterable[AxisInfo]) -> None:
-        self.facts.update(zip(values, facts, strict=True))
+        for value, info in zip(values, facts, strict=True):
+            self.facts[value] = replace(info, non_negative=True) if value in self.assumed else info
 
     def _visit(self, op: Operation) -> None:
         if isinstance(op, tile.CallOp):

@@ -169,7 +169,7 @@ def remainder(a: AxisInfo, b: AxisInfo, *, floor: bool) -> AxisInfo:
         return (
             of_constant(0, ()) if a.rank == 1 and a.constancy == (1,) else replace(unknown(a.rank), non_negative=True)
         )
-    floor = floor or (a.non_negative and b.non_negative)
+    floor = floor or a.non_negative  # the divisor's sign does not matter
     contiguity: list[int] = []
     divisibility: list[int] = []
     for d in range(a.rank):

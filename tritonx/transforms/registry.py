@@ -38,6 +38,9 @@ PASSES: dict[str, str] = {
     # ttg
     "recompute-narrow": "tritonx.transforms.gpu.recompute_narrow:RecomputeNarrow",
     "accumulate-in-threads": "tritonx.transforms.gpu.accumulate_in_threads:AccumulateInThreads",
+    "buffer-values": "tritonx.transforms.gpu.buffer_values:BufferValues",
+    "expand-pipeline": "tritonx.transforms.gpu.expand_pipeline:ExpandPipeline",
+    "wait-for-products": "tritonx.transforms.gpu.wait_for_products:WaitForProducts",
     "unroll-loads": "tritonx.transforms.gpu.unroll_loads:UnrollLoads",
     "schedule-loops": "tritonx.transforms.gpu.schedule_loops:ScheduleLoops",
     "stage-dot-operands": "tritonx.transforms.gpu.stage_dot_operands:StageDotOperands",

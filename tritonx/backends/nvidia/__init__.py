@@ -49,7 +49,9 @@ class NvidiaBackend(Backend):
         return tuple(Target("cuda", n, 32) for n in CAPABILITIES)
 
     def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
-        options = super().parse_options(target, given)
+        from tritonx.backends.nvidia.knobs import knobs
+
+        options = super().parse_options(target, {"pipeline": knobs.pipeline, **given})
         if target.warp_size != 32:
             raise ValueError(f"a warp of {target} has 32 threads, the target says {target.warp_size}")
         if options.num_warps > 32:

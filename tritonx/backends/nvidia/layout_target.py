@@ -13,7 +13,8 @@ from tritonx.conversion.tile_to_gpu.target import GpuTarget
 def gpu_target(target: Target, options: Options) -> GpuTarget:
     """The target as the layout stages see it."""
     number = int(target.arch)
-    groups = number == 90 and isinstance(options, NvidiaOptions) and options.warp_group_dots
+    asked = isinstance(options, NvidiaOptions) and (options.warp_group_dots or options.pipeline)
+    groups = number == 90 and asked
     return GpuTarget(
         str(target),
         target.warp_size,

@@ -7,6 +7,7 @@ from xdsl.passes import ModulePass
 from tritonx.backends.api import Options, Target
 from tritonx.backends.nvidia.fence_stores import FenceStores
 from tritonx.backends.nvidia.layout_target import gpu_target
+from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.backends.nvidia.targets import capability
 from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
@@ -14,17 +15,21 @@ from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.allocate_warp_groups import AllocateWarpGroups
 from tritonx.transforms.gpu.branch_selects import BranchSelects
+from tritonx.transforms.gpu.buffer_values import BufferValues
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.exchange_by_matrices import ExchangeByMatrices
+from tritonx.transforms.gpu.expand_pipeline import ExpandPipeline
 from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.insert_fences import InsertFences
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.gpu.schedule_scratch import ScheduleLoops
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
 from tritonx.transforms.gpu.unroll_loads import UnrollLoads
+from tritonx.transforms.gpu.wait_for_products import WaitForProducts
 from tritonx.transforms.gpu.widen_float8 import WidenFloat8
 from tritonx.transforms.tile.combine import Combine
 from tritonx.transforms.tile.control_flow import SimplifyControlFlow
@@ -72,7 +77,27 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
         RecomputeNarrow(),
+        *(pipeline_passes(target, gpu.shared_memory, options.num_stages) if is_pipelined(target, options) else ()),
         *([FenceStores()] if int(target.arch) == 90 else []),
+    )
+
+
+def is_pipelined(target: Target, options: Options) -> bool:
+    """Whether loops with products are: copies that no thread waits for are there from 8.0 on."""
+    asked = isinstance(options, NvidiaOptions) and options.pipeline
+    return asked and int(target.arch) >= 80 and options.num_ctas == 1
+
+
+def pipeline_passes(target: Target, shared_memory: int, num_stages: int) -> tuple[ModulePass, ...]:
+    """On `ttg`: the copies of loops run ahead of their products, and products beside the program."""
+    return (
+        ScheduleLoops(num_stages),
+        BufferValues(shared_memory),
+        ExpandPipeline(),
+        Fold(),
+        CommonSubexpressionElimination(),
+        DeadCodeElimination(),
+        *([WaitForProducts()] if int(target.arch) == 90 else []),
     )
 
 

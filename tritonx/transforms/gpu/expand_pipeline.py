@@ -1,0 +1,277 @@
+"""Loops with a schedule become pipelines: the ops of one body are those of several iterations.
+
+In interval t an op of stage s runs for iteration t - s (`analysis/scheduled_loops`). The intervals before that of the
+first op of the last stage stand in front of the loop; the loop itself has as many rounds as before, and in each an op
+of stage s is `last - s` iterations ahead. So nothing is left to do behind it, however many iterations there are, none
+included: what runs ahead runs for iterations that there are not (`run_ahead`).
+
+Two things make a value that one interval needs of an earlier one go round the loop, once for each interval between: an
+op of a later stage uses it, or the loop carries it on to the next iteration. The second is treated as the first: an
+argument of the body is an op that runs at the start of an interval, in the stage of what is yielded for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.analysis.scheduled_loops import (
+    LAST_STAGE,
+    LoopSchedule,
+    drop_place,
+    drop_schedule,
+    needed,
+    schedule_of,
+    scheduled_loops,
+)
+from tritonx.dialects import arith, scf
+from tritonx.dialects.arith import CmpiPredicate
+from tritonx.dialects.gpu_layout import AsyncCommitGroupOp, AsyncWaitOp
+from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
+from tritonx.ir.builder import Builder
+from tritonx.ir.edit import ValueMap, clone, erase
+from tritonx.ir.fold.constants import constant_of, width_of
+from tritonx.ir.types import i1, i32, i64
+from tritonx.transforms.gpu.run_ahead import may_run_ahead, predicate
+
+
+@dataclass(frozen=True)
+class ExpandPipeline(ModulePass):
+    """Runs the schedules of `scf.for` loops, inner ones first, and takes their attributes away. A schedule of one
+    stage only reorders the body.
+
+    Ops of earlier stages than the last must be such that they do nothing for iterations that there are not, or can be
+    kept from it: a loop with others, or whose schedule contradicts itself, stays as it is. Copies that are still under
+    way behind the loop are waited for there. Leaves ops behind for `fold`, `cse` and `dce`."""
+
+    name = "expand-pipeline"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for loop in scheduled_loops(op):
+            schedule = schedule_of(loop)
+            assert schedule is not None
+            if fault_of(schedule) is None:
+                _Expansion(schedule).run()
+            else:
+                drop_schedule(loop)
+
+
+def fault_of(schedule: LoopSchedule) -> str | None:
+    """Why a loop cannot be expanded; None where it can."""
+    for op in schedule.order:
+        if schedule.stage(op) < schedule.last:
+            for inner in op.walk():
+                if not may_run_ahead(inner):
+                    return f"{inner.name} would run for iterations that there are not"
+    return schedule.fault()
+
+
+Key = tuple[SSAValue, int]
+"""A value of the body and how many intervals ago it was made. An argument is made as an interval starts; one that is
+needed an interval before that is what is yielded for it."""
+
+
+class _Expansion:
+    def __init__(self, schedule: LoopSchedule) -> None:
+        self.schedule, self.loop, self.last = schedule, schedule.loop, schedule.last
+        self.body = self.loop.body.block
+        self.counter = self.body.args[0]
+        self.yielded: ValueMap = {each.argument: each.yielded.value for each in schedule.carried}
+        self.initial: ValueMap = {each.argument: each.initial.value for each in schedule.carried}
+        self.made: dict[tuple[SSAValue, int], SSAValue] = {}
+        """In front of the loop: a result and an iteration → its value there."""
+        self.around: dict[Key, SSAValue] = {}
+        """What goes round the new loop → the argument of its body."""
+        self.now: ValueMap = {}
+        """In the new loop: the results of this interval."""
+
+    def run(self) -> None:
+        for each in self.schedule.carried:
+            if each.result.first_use is not None:
+                self._carry(self._key(each.argument, self.last))
+        for op in self.schedule.order:
+            for value in needed(op):
+                self._carry(self._key(value, self.schedule.stage(op)))
+        self._in_front()
+        loop = self._loop()
+        numbers = {key: number for number, key in enumerate(self.around)}
+        for each in self.schedule.carried:
+            if each.result.first_use is not None:
+                key = self._key(each.argument, self.last)
+                assert key is not None, "nothing is yielded in a later stage than the last"
+                result = loop.results[numbers[key]]
+                result.name_hint = each.result.name_hint
+                each.result.replace_all_uses_with(result)
+        if any(isinstance(op, AsyncCommitGroupOp) for op in self.schedule.order):
+            self._wait_for_copies()
+        erase(self.loop)
+
+    # --- what is needed of earlier intervals
+
+    def _is_inside(self, value: SSAValue) -> bool:
+        block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+        return block is self.body
+
+    def _stage(self, value: SSAValue) -> int:
+        """In which a value is made; see the head of the file for arguments."""
+        seen: set[SSAValue] = set()
+        while value.owner is self.body and value is not self.counter and value not in seen:
+            seen.add(value)
+            value = self.yielded[value]
+        made = value.owner
+        return self.schedule.stage(made) if isinstance(made, Operation) and made.parent is self.body else 0
+
+    def _key(self, value: SSAValue, stage: int) -> Key | None:
+        """What must go round the loop for an op of this stage to use a value; None if it need not."""
+        if not self._is_inside(value) or value is self.counter:
+            return None
+        ago = stage - self._stage(value)
+        if value.owner is not self.body:
+            return (value, ago) if ago else None
+        return (value, ago) if ago >= 0 else None
+
+    def _carry(self, key: Key | None) -> None:
+        """Has a value go round, with what it is made of."""
+        if key is None or key in self.around:
+            return
+        value, ago = key
+        self.around[key] = value
+        if ago > 0:
+            self._carry(self._key(value, self._stage(value) + ago - 1))
+        elif (before := self.yielded[value]).owner is self.body and before is not self.counter:
+            self._carry((before, 0))
+
+    def _copy(
+        self, op: Operation, values: ValueMap, builder: Builder, holds: SSAValue | None
+    ) -> Sequence[SSAValue]:
+        """The results of a copy of an op, which does something only where `holds`, if that is given."""
+        made = builder.insert(clone(op, values))
+        drop_place(made)
+        return (made if holds is None else predicate(made, holds)).results
+
+    # --- in front of the loop
+
+    def _in_front(self) -> None:
+        builder = Builder.before(self.loop)
+        exists = _Existing(self.loop, builder, self.loop.lb, self.last)
+        for interval in range(self.last):
+            for op in self.schedule.order:
+                iteration = interval - self.schedule.stage(op)
+                if iteration >= 0:
+                    values = {value: self._before(value, iteration, builder) for value in needed(op)}
+                    made = self._copy(op, values, builder, exists.iteration(iteration))
+                    self.made.update(((old, iteration), new) for old, new in zip(op.results, made, strict=True))
+                elif isinstance(op, AsyncCommitGroupOp):  # waits count as if every interval were whole
+                    builder.create(AsyncCommitGroupOp, (), (ASYNC_TOKEN,))
+
+    def _before(self, value: SSAValue, iteration: int, builder: Builder) -> SSAValue:
+        """A value of an iteration of which the intervals in front of the loop are."""
+        while value.owner is self.body and value is not self.counter:
+            if not iteration:
+                return self.initial[value]
+            value, iteration = self.yielded[value], iteration - 1
+        if value is self.counter:
+            return _advanced(builder, self.loop, self.loop.lb, iteration)
+        return self.made.get((value, iteration), value)
+
+    # --- the loop
+
+    def _loop(self) -> scf.ForOp:
+        builder = Builder.before(self.loop)
+        initial = [self._before(v, self.last - self._stage(v) - ago, builder) for v, ago in self.around]
+        block = Block(arg_types=[self.counter.type, *(value.type for value, _ in self.around)])
+        for (value, _), argument in zip([(self.counter, 0), *self.around], block.args, strict=True):
+            argument.name_hint = value.name_hint
+        self.around = dict(zip(self.around, block.args[1:], strict=True))
+        self._body(block)
+        attributes = {name: value for name, value in self.loop.attributes.items() if name != LAST_STAGE}
+        return builder.create(
+            scf.ForOp,
+            (self.loop.lb, self.loop.ub, self.loop.step, *initial),
+            [value.type for value in initial],
+            self.loop.properties,
+            attributes,
+            [Region(block)],
+        )
+
+    def _body(self, block: Block) -> None:
+        builder = Builder(block, self.loop.location)
+        exists = _Existing(self.loop, builder, block.args[0], self.last)
+        for op in self.schedule.order:
+            stage = self.schedule.stage(op)
+            values = {value: self._inside(value, stage, block, builder) for value in needed(op)}
+            holds = exists.iteration(self.last - stage) if stage < self.last else None
+            made = self._copy(op, values, builder, holds)
+            self.now.update(zip(op.results, made, strict=True))
+        end = [self._again(key, block, builder) for key in self.around]
+        builder.create(scf.YieldOp, end)
+
+    def _inside(self, value: SSAValue, stage: int, block: Block, builder: Builder) -> SSAValue:
+        """A value as an op of this stage needs it in the loop."""
+        if not self._is_inside(value):
+            return value
+        if value is self.counter:
+            return _advanced(builder, self.loop, block.args[0], self.last - stage)
+        key = self._key(value, stage)
+        if key is not None:
+            return self.around[key]
+        return self.now[value if value.owner is not self.body else self.yielded[value]]
+
+    def _again(self, key: Key, block: Block, builder: Builder) -> SSAValue:
+        """What goes round in place of a value at the end of an interval."""
+        value, ago = key
+        if ago == 0:
+            value = self.yielded[value]
+            return self._inside(value, self._stage(value), block, builder)
+        return self._inside(value, self._stage(value) + ago - 1, block, builder)
+
+    def _wait_for_copies(self) -> None:
+        properties = {"num": IntegerAttr(0, i32)}
+        Builder.before(self.loop).create(AsyncWaitOp, (), (ASYNC_TOKEN,), properties)
+
+
+def _advanced(builder: Builder, loop: scf.ForOp, counter: SSAValue, iterations: int) -> SSAValue:
+    """The counter so many iterations later."""
+    for_all = builder.constant(iterations, counter.type)
+    by = builder.emit(arith.MuliOp, (loop.step, for_all), (counter.type,))
+    return builder.emit(arith.AddiOp, (counter, by), (counter.type,))
+
+
+class _Existing:
+    """Whether there are iterations behind the one of `counter`, as values."""
+
+    def __init__(self, loop: scf.ForOp, builder: Builder, counter: SSAValue, most: int) -> None:
+        self.builder, self.loop, self.counter = builder, loop, counter
+        self.known: dict[int, SSAValue] = {}
+        if most:
+            unsigned = loop.unsigned is not None
+            first = counter is loop.lb
+            less = CmpiPredicate.ULT if unsigned else CmpiPredicate.SLT
+            self.known[0] = self._compare(less, counter, loop.ub) if first else builder.constant(1, i1)
+
+    def iteration(self, number: int) -> SSAValue:
+        """Of the iteration so many behind that of the counter, which is below the bound, or 0."""
+        if number not in self.known:
+            self.known[number] = self._make(number)
+        return self.known[number]
+
+    def _make(self, number: int) -> SSAValue:
+        """Without overflow, wherever the bounds are: what is left of a loop that goes on fits an unsigned number."""
+        loop, builder, type_ = self.loop, self.builder, self.counter.type
+        left = builder.emit(arith.SubiOp, (loop.ub, self.counter), (type_,))
+        step, width = constant_of(loop.step), width_of(type_)
+        if isinstance(step, int) and width is not None and 0 < step * number < 1 << (width - 1):
+            more = self._compare(CmpiPredicate.UGT, left, builder.constant(step * number, type_))
+            return builder.emit(arith.AndIOp, (self.known[0], more), (i1,))
+        before = self.iteration(number - 1)
+        by = builder.emit(arith.MuliOp, (loop.step, builder.constant(number - 1, type_)), (type_,))
+        left = builder.emit(arith.SubiOp, (left, by), (type_,))
+        return builder.emit(arith.AndIOp, (before, self._compare(CmpiPredicate.UGT, left, loop.step)), (i1,))
+
+    def _compare(self, how: CmpiPredicate, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.builder.emit(arith.CmpiOp, (a, b), (i1,), {"predicate": IntegerAttr(how, i64)})

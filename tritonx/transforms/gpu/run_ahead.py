@@ -1,0 +1,105 @@
+"""What ops do for iterations that there are not: in a pipeline, some run ahead of the loop's last one.
+
+What only computes may. What reads or copies is masked, and fills its place as if its mask were false; what tells others
+something is given a predicate. A group of copies is made all the same, though it is empty, because waits count groups.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from tritonx.dialects import arith, scf, tile
+from tritonx.dialects.effects import Completion, Effect, Kind, effects_of
+from tritonx.dialects.gpu_layout import AsyncCommitGroupOp, AsyncCopyGlobalToLocalOp, AsyncWaitOp
+from tritonx.dialects.nvidia import AsyncTMACopyGlobalToLocalOp, BarrierExpectOp, WaitBarrierOp
+from tritonx.dialects.tile.rules import mask_of
+from tritonx.ir.builder import Builder
+from tritonx.ir.declaration import SEGMENTS
+from tritonx.ir.edit import erase
+from tritonx.ir.effects import is_terminator, may_trap, may_write
+from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.types import i1, is_tensor, type_of
+
+_MASKED = (tile.LoadOp, AsyncCopyGlobalToLocalOp)
+_PREDICATED = (AsyncTMACopyGlobalToLocalOp, BarrierExpectOp, WaitBarrierOp)
+
+
+def may_run_ahead(op: Operation) -> bool:
+    """Whether `op`, without what is in its regions, does nothing for an iteration that there is not, or can be kept
+    from it."""
+    match op:
+        case tile.LoadOp():
+            return not op.isVolatile.value.data
+        case WaitBarrierOp():
+            return op.pred is not None
+        case AsyncCopyGlobalToLocalOp() | AsyncCommitGroupOp() | AsyncWaitOp():
+            return True
+        case AsyncTMACopyGlobalToLocalOp() | BarrierExpectOp():
+            return True
+        case scf.WhileOp() | tile.CallOp():
+            return False
+        case _:
+            return bool(op.regions) or is_terminator(op) or not may_write(op) or _only_for_itself(op)
+
+
+def _only_for_itself(op: Operation) -> bool:
+    """Whether an op writes nothing but a buffer that it takes itself, and waits for nothing but products."""
+    effects = effects_of(op)
+    return effects is not None and all(_is_own(effect, takes=_takes(effects)) for effect in effects)
+
+
+def _takes(effects: tuple[Effect, ...]) -> bool:
+    return any(effect.kind is Kind.ALLOCATE for effect in effects)
+
+
+def _is_own(effect: Effect, *, takes: bool) -> bool:
+    match effect.kind:
+        case Kind.READ | Kind.ALLOCATE | Kind.FREE | Kind.FENCE | Kind.TRAP | Kind.HINT:
+            return True
+        case Kind.WRITE:
+            return takes
+        case Kind.COMMIT | Kind.WAIT:
+            return effect.completion is Completion.PRODUCT_GROUP
+        case _:
+            return False
+
+
+def predicate(op: Operation, holds: SSAValue) -> Operation:
+    """Keep `op`, with what is in its regions, from doing anything where `holds` is false. Returns `op`, or what stands
+    in its place."""
+    if constant_of(holds) == 1:
+        return op
+    for inner in list(op.walk()):
+        builder = Builder.before(inner)
+        if isinstance(inner, _MASKED):
+            made = _mask(inner, holds, builder)
+            op = made if inner is op else op
+        elif isinstance(inner, _PREDICATED):
+            number = next(i for i, value in enumerate(inner.operands) if value is inner.pred)
+            inner.operands[number] = builder.emit(arith.AndIOp, (holds, inner.operands[number]), (i1,))
+        elif may_trap(inner):
+            divisor = inner.operands[1]
+            one = builder.constant(1, divisor.type)
+            inner.operands[1] = builder.emit(arith.SelectOp, (holds, divisor, one), (divisor.type,))
+    return op
+
+
+def _mask(op: Any, holds: SSAValue, builder: Builder) -> Operation:
+    """Puts the load or copy with a narrower mask in its place."""
+    pointers = op.operands[0]
+    type_ = mask_of(pointers.type)
+    mask = builder.emit(tile.SplatOp, (holds,), (type_,)) if is_tensor(type_of(pointers)) else holds
+    if op.mask is not None:
+        mask = builder.emit(arith.AndIOp, (mask, op.mask), (type_,))
+    before = (op.ptr,) if isinstance(op, tile.LoadOp) else (op.src, op.result)
+    properties = {name: value for name, value in op.properties.items() if name != SEGMENTS}
+    operands = (*before, mask, *(() if op.other is None else (op.other,)))
+    types = [result.type for result in op.results]
+    made = builder.create(op.__class__, operands, types, properties, op.attributes)
+    for old, new in zip(op.results, made.results, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    erase(op)
+    return made

@@ -1,0 +1,253 @@
+"""Products of warp groups run beside the program, and are waited for as late as somebody needs them.
+
+A warp group issues its products in order, and they end in order, so that a wait says how many of the last ones may
+still be under way. It is needed in front of
+
+- who reads a result. The next product that adds to it is none: it comes behind in the unit itself;
+- who writes to the memory that a product reads, or to the slot of it in a later round (`analysis/slot_sequence`);
+- the end of a round, for a product of which an operand is in registers, which stay its own as long as it runs.
+
+A wait passes on what is read behind it, so that nothing reads that earlier. Behind the loop all are waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tritonx.analysis.buffers import allocates_memory
+from tritonx.analysis.scheduled_loops import inside
+from tritonx.analysis.slot_sequence import rounds_between
+from tritonx.dialects import scf
+from tritonx.dialects.control_flow import carried_by
+from tritonx.dialects.effects import Kind, Resource, effects_of, viewed
+from tritonx.dialects.gpu_layout import LocalAllocOp, MemDescIndexOp, MemDescType
+from tritonx.dialects.nvidia import WarpGroupDotOp, WarpGroupDotWaitOp
+from tritonx.ir.builder import Builder
+from tritonx.ir.edit import ValueMap, terminator_of
+from tritonx.ir.types import i32, is_tensor, type_of
+
+C = 2
+"""The number of the operand of a `ttng.warp_group_dot` to which it adds."""
+
+
+@dataclass(frozen=True)
+class WaitForProducts(ModulePass):
+    """Makes each `ttng.warp_group_dot` in the body of a `scf.for` asynchronous, and inserts the
+    `ttng.warp_group_dot_wait` that this demands. A loop with asynchronous products, or with a result that goes round
+    more than once, stays as it is."""
+
+    name = "wait-for-products"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for loop in [inner for inner in op.walk() if isinstance(inner, scf.ForOp)]:
+            products = [inner for inner in loop.body.block.ops if isinstance(inner, WarpGroupDotOp)]
+            if products and not any(product.isAsync.value.data for product in products):
+                _Waits(loop, [product for product in products if not _is_precise(product)]).run()
+
+
+def _is_precise(product: WarpGroupDotOp) -> bool:
+    """Whether the program adds up parts of the product itself."""
+    limit = product.maxNumImpreciseAcc.value.data
+    b = type_of(product.b)
+    assert isinstance(b, MemDescType)
+    return 0 < limit <= b.shape[0]
+
+
+@dataclass(frozen=True)
+class Need:
+    """In front of `at` at most `pendings` products may be under way; then `value` is read, if there is one."""
+
+    at: Operation
+    pendings: int
+    value: SSAValue | None = None
+
+
+class _Waits:
+    def __init__(self, loop: scf.ForOp, products: list[WarpGroupDotOp]) -> None:
+        self.loop, self.products = loop, products
+        self.body: Block = loop.body.block
+        self.end = terminator_of(self.body)
+        self.number = {op: number for number, op in enumerate(self.body.ops)}
+        self.now: ValueMap = {}
+        """Value → what the last wait that passed it on has made of it."""
+
+    def run(self) -> None:
+        if not self.products:
+            return
+        needs = [need for product in self.products for need in self._needs(product)]
+        carried = [each for each in carried_by(self.loop) if self._is_product(each.yielded.value)]
+        if any(self._goes_on(each.argument) for each in carried):
+            return
+        passed = [each.result for each in carried]
+        memory = self._memory()
+        if not passed and memory is None:
+            return
+        for product in self.products:
+            product.properties["isAsync"] = BoolAttr.from_bool(True)
+        self._insert(needs, memory)
+        self._wait_behind(passed if memory is None or passed else [memory])
+
+    def _is_product(self, value: SSAValue) -> bool:
+        return value.owner in self.products
+
+    def _goes_on(self, argument: SSAValue) -> bool:
+        """Whether what went round goes round again, as another value."""
+        return any(use.operation is self.end for use in argument.uses)
+
+    def _before(self, op: Operation) -> int:
+        """How many products there are in front of an op of the body."""
+        number = self.number[inside(self.body, op)]
+        return sum(self.number[product] < number for product in self.products)
+
+    # --- what is needed
+
+    def _needs(self, product: WarpGroupDotOp) -> Iterator[Need]:
+        yield from self._of_readers(product, product.d, 0)
+        for each in carried_by(self.loop):
+            if each.yielded.value is product.d:
+                yield from self._of_readers(product, each.argument, 1)
+        if is_tensor(product.a.type):
+            yield Need(self.end, len(self.products) - self._before(product) - 1, product.a)
+        for operand in (product.a, product.b):
+            if isinstance(operand.type, MemDescType):
+                yield from self._of_writers(product, operand)
+
+    def _of_readers(self, product: WarpGroupDotOp, value: SSAValue, rounds: int) -> Iterator[Need]:
+        """Of those that read a result, the one of a round, or of the one before."""
+        alone = value.has_one_use()
+        for use in value.uses:
+            adds = isinstance(use.operation, WarpGroupDotOp) and use.operation in self.products and use.index == C
+            if use.operation is not self.end and not (adds and alone):
+                at = inside(self.body, use.operation)
+                yield Need(at, self._between(product, at, rounds), value)
+
+    def _between(self, product: WarpGroupDotOp, at: Operation, rounds: int) -> int:
+        """Products behind one and in front of an op so many rounds later."""
+        return rounds * len(self.products) + self._before(at) - self._before(product) - 1
+
+    def _of_writers(self, product: WarpGroupDotOp, operand: SSAValue) -> Iterator[Need]:
+        read = _Slot.of(operand)
+        for op in self.body.walk():
+            for written in _written(op):
+                slot = _Slot.of(written)
+                if read.root is not slot.root:
+                    continue
+                at = inside(self.body, op)
+                later = self.number[at] > self.number[product]
+                rounds = self._rounds(read, slot, later)
+                if rounds is not None:
+                    yield Need(at, self._between(product, at, rounds))
+
+    def _rounds(self, read: _Slot, written: _Slot, later: bool) -> int | None:
+        """Until the slot is written that a product reads; None for one that never is."""
+        if read.index is None or written.index is None:
+            return 0 if later else 1
+        return rounds_between(self.loop, read.index, written.index, same_round=later)
+
+    def _memory(self) -> SSAValue | None:
+        """Memory of an operand that is there in the whole loop and behind it."""
+        roots = (_Slot.of(operand).root for product in self.products for operand in (product.a, product.b))
+        return next((root for root in roots if isinstance(root.type, MemDescType) and not self._is_inside(root)), None)
+
+    def _is_inside(self, value: SSAValue) -> bool:
+        owner = value.owner
+        block = owner if isinstance(owner, Block) else owner.parent
+        return block is self.body
+
+    # --- waits
+
+    def _insert(self, needs: list[Need], memory: SSAValue | None) -> None:
+        """Walks the body with how many products at most may be under way: any number where it begins."""
+        at: dict[Operation, list[Need]] = {}
+        for need in needs:
+            at.setdefault(need.at, []).append(need)
+        under_way: int | None = None
+        passed: set[SSAValue] = set()
+        latest: SSAValue | None = None
+        for op in list(self.body.ops):
+            here = at.get(op, [])
+            values = [v for v in dict.fromkeys(need.value for need in here) if v is not None and v not in passed]
+            pendings = min((need.pendings for need in here), default=None)
+            if pendings is not None and (values or under_way is None or pendings < under_way):
+                pendings = pendings if under_way is None else min(pendings, under_way)
+                given = values or [value for value in (latest, self._carried_result(), memory) if value is not None][:1]
+                self._wait(op, pendings, given)
+                passed.update(values)
+                under_way = pendings
+            if op in self.products:
+                under_way = None if under_way is None else under_way + 1
+                latest = op.results[0]
+
+    def _carried_result(self) -> SSAValue | None:
+        return next((each.argument for each in carried_by(self.loop) if self._is_product(each.yielded.value)), None)
+
+    def _wait(self, op: Operation, pendings: int, values: list[SSAValue]) -> None:
+        """A wait in front of an op; what comes behind reads what it passes on."""
+        now = [self.now.get(value, value) for value in values]
+        types = [value.type for value in values]
+        wait = Builder.before(op).create(WarpGroupDotWaitOp, now, types, {"pendings": IntegerAttr(pendings, i32)})
+        for value, old, output in zip(values, now, wait.outputs, strict=True):
+            output.name_hint = value.name_hint
+            self.now[value] = output
+            for use in list(old.uses):
+                if use.operation is not wait and self._is_behind(use.operation, op):
+                    use.operation.operands[use.index] = output
+
+    def _is_behind(self, user: Operation, op: Operation) -> bool:
+        """Whether an op comes with, or behind, one of the body."""
+        around: Operation | None = user
+        while around is not None and around.parent is not self.body:
+            around = around.parent_op()
+        return around is not None and around in self.number and self.number[around] >= self.number[op]
+
+    def _wait_behind(self, values: list[SSAValue]) -> None:
+        block = self.loop.parent
+        assert block is not None
+        wait = WarpGroupDotWaitOp.create(
+            operands=values,
+            result_types=[value.type for value in values],
+            properties={"pendings": IntegerAttr(0, i32)},
+            location=self.loop.location,
+        )
+        block.insert_op_after(wait, self.loop)
+        for value, output in zip(values, wait.outputs, strict=True):
+            if value.owner is self.loop:
+                output.name_hint = value.name_hint
+                for use in list(value.uses):
+                    if use.operation is not wait:
+                        use.operation.operands[use.index] = output
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """The memory that a view is of, and which entry of it, where that is known."""
+
+    root: SSAValue
+    index: SSAValue | None
+
+    @staticmethod
+    def of(value: SSAValue) -> _Slot:
+        index: SSAValue | None = None
+        while isinstance(owner := value.owner, Operation) and not allocates_memory(owner):
+            source = viewed(owner, value)
+            if source is None:
+                break
+            index = owner.index if isinstance(owner, MemDescIndexOp) else index
+            value = source
+        return _Slot(value, index)
+
+
+def _written(op: Operation) -> Iterator[SSAValue]:
+    """The memory that an op writes to."""
+    if isinstance(op, LocalAllocOp):
+        if op.src is not None:
+            yield op.result
+        return
+    for effect in () if op.regions else effects_of(op) or ():
+        if effect.kind is Kind.WRITE and effect.resource is Resource.MEMDESC:
+            yield from effect.places(op)
