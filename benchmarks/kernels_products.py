@@ -34,7 +34,7 @@ def matmul(
     a_ptrs = a_ptr + (offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak)
     b_ptrs = b_ptr + (offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn)
     accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K)):
+    for k in range(tl.cdiv(K, BLOCK_K)):
         a = tl.load(a_ptrs, mask=offs_k[None, :] < K - k * BLOCK_K, other=0.0)
         b = tl.load(b_ptrs, mask=offs_k[:, None] < K - k * BLOCK_K, other=0.0)
         accumulator = tl.dot(a, b, accumulator)
@@ -55,7 +55,7 @@ def matmul_described(
     pid_m, pid_n = tile_of(M, N, BLOCK_M, BLOCK_N, GROUP)
     row, column = pid_m * BLOCK_M, pid_n * BLOCK_N
     accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K)):
+    for k in range(tl.cdiv(K, BLOCK_K)):
         a = a_desc.load([row, k * BLOCK_K])
         b = b_desc.load([k * BLOCK_K, column])
         accumulator = tl.dot(a, b, accumulator)
@@ -81,7 +81,7 @@ def attention(
     out = tl.zeros((BLOCK_M, HEAD), dtype=tl.float32)
     scale = scale * 1.44269504
     whole = block * BLOCK_M if CAUSAL else n
-    for start in range(0, whole, BLOCK_N):
+    for _ in range(0, whole, BLOCK_N):
         k = tl.load(k_ptrs)
         scores = tl.dot(q, k)
         new = tl.maximum(most, tl.max(scores, 1) * scale)

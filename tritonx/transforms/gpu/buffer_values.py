@@ -322,22 +322,22 @@ class _Rewriting:
         given = [value for value in (load.mask, load.other) if value is not None]
         properties = {name: load.properties[name] for name in ("cache", "evict") if name in load.properties}
         width = IntegerAttr(each.width, i32)
-        placed.create(
-            AsyncCopyGlobalToLocalOp, (load.ptr, view, *given), ASYNC_TOKEN, contiguity=width, **properties
-        )
+        placed.create(AsyncCopyGlobalToLocalOp, (load.ptr, view, *given), ASYNC_TOKEN, contiguity=width, **properties)
         return placed.create(AsyncCommitGroupOp, (), ASYNC_TOKEN)
 
     # --- readers
 
     def _wait(self) -> list[tuple[AsyncWaitOp, list[BufferedTile]]]:
-        """A wait in front of the first reader of each tile; one for those that the same product needs."""
+        """A wait in front of the first reader of each tile; one for those that the same product needs, and for those
+        that have had more than an interval's time, because each is followed by a barrier."""
         together: dict[tuple[int, int], list[tuple[int, BufferedTile]]] = {}
         for each in self.tiles:
             users = [user for ops in self._users(each).values() for user in ops if not _is_view(user)]
             readers = [*each.readers, *users]
             stage = min(map(self._stage, readers))
             position = min(self.schedule.position[op] for op in readers if self._stage(op) == stage)
-            together.setdefault((stage, self._next_product(position)), []).append((position, each))
+            early = stage - self._stage(each.load) > 1
+            together.setdefault((stage, -1 if early else self._next_product(position)), []).append((position, each))
         waits: list[tuple[AsyncWaitOp, list[BufferedTile]]] = []
         for found in together.values():
             first = self.schedule.order[min(position for position, _ in found)]
@@ -420,9 +420,7 @@ class _Placed:
     first: Operation
     place: Place
 
-    def create(
-        self, cls: type[OpT], operands: Sequence[SSAValue], type_: Attribute, **properties: Attribute
-    ) -> OpT:
+    def create(self, cls: type[OpT], operands: Sequence[SSAValue], type_: Attribute, **properties: Attribute) -> OpT:
         made = Builder.before(self.first).create(cls, operands, (type_,), properties)
         set_place(made, self.place)
         return made

@@ -146,9 +146,7 @@ class _Expansion:
         elif (before := self.yielded[value]).owner is self.body and before is not self.counter:
             self._carry((before, 0))
 
-    def _copy(
-        self, op: Operation, values: ValueMap, builder: Builder, holds: SSAValue | None
-    ) -> Sequence[SSAValue]:
+    def _copy(self, op: Operation, values: ValueMap, builder: Builder, holds: SSAValue | None) -> Sequence[SSAValue]:
         """The results of a copy of an op, which does something only where `holds`, if that is given."""
         made = builder.insert(clone(op, values))
         drop_place(made)

@@ -4,8 +4,7 @@ A warp group issues its products in order, and they end in order, so that a wait
 still be under way. It is needed in front of
 
 - who reads a result. The next product that adds to it is none: it comes behind in the unit itself;
-- who writes to the memory that a product reads, or to the slot of it in a later round (`analysis/slot_sequence`);
-- the end of a round, for a product of which an operand is in registers, which stay its own as long as it runs.
+- who writes to the memory that a product reads, or to the slot of it in a later round (`analysis/slot_sequence`).
 
 A wait passes on what is read behind it, so that nothing reads that earlier. Behind the loop all are waited for."""
 
@@ -29,7 +28,7 @@ from tritonx.dialects.gpu_layout import LocalAllocOp, MemDescIndexOp, MemDescTyp
 from tritonx.dialects.nvidia import WarpGroupDotOp, WarpGroupDotWaitOp
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import ValueMap, terminator_of
-from tritonx.ir.types import i32, is_tensor, type_of
+from tritonx.ir.types import i32, type_of
 
 C = 2
 """The number of the operand of a `ttng.warp_group_dot` to which it adds."""
@@ -111,8 +110,6 @@ class _Waits:
         for each in carried_by(self.loop):
             if each.yielded.value is product.d:
                 yield from self._of_readers(product, each.argument, 1)
-        if is_tensor(product.a.type):
-            yield Need(self.end, len(self.products) - self._before(product) - 1, product.a)
         for operand in (product.a, product.b):
             if isinstance(operand.type, MemDescType):
                 yield from self._of_writers(product, operand)
