@@ -1,5 +1,5 @@
-"""Products on a GPU from tutorial-style source, beside Triton and PyTorch's libraries in the same run: TFLOP/s, and ratios
-of the best configurations.
+"""Products on a GPU from tutorial-style source, beside Triton and PyTorch's libraries in the same run: TFLOP/s, and
+ratios of the best configurations.
 
     python benchmarks/gpu_products.py [--json out.json] [--every] [--seconds 0.5] [case ...]
 
@@ -126,8 +126,14 @@ def attention_case(heads: int, n: int, head: int, *, causal: bool) -> Case:
 
     return Case(
         f"attention {heads}x{n} D={head}{' causal' if causal else ''}",
-        4.0 * heads * n * n * head / (2 if causal else 1), ATTENTIONS, torch.empty_like(q), launch, library, exact, 2e-3,
-    )  # fmt: skip
+        4.0 * heads * n * n * head / (2 if causal else 1),
+        ATTENTIONS,
+        torch.empty_like(q),
+        launch,
+        library,
+        exact,
+        2e-3,
+    )
 
 
 CASES: dict[str, Callable[[], Case]] = {

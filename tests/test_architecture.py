@@ -220,7 +220,7 @@ PASS_LISTS = [
     PACKAGE / "backends" / "nvidia" / "passes.py",
     PLUGINS / "tritonx-opencl" / "tritonx_opencl" / "passes.py",
 ]
-SCREEN = 100
+SCREEN = 110
 """Lines, imports included."""
 
 
@@ -266,14 +266,16 @@ def test_a_backend_runs_the_passes_that_stand_there(name: str) -> None:
     backend, target = parse_target(name)
     module = f"{type(backend).__module__}.passes".removeprefix("tritonx.").replace(".", "/")
     own = PACKAGE / f"{module}.py"
-    lists = listed_passes((own if own.exists() else PASS_LISTS[0]).read_text())
+    text = (own if own.exists() else PASS_LISTS[0]).read_text()
+    lists = listed_passes(text)
     shared = listed_passes(PASS_LISTS[0].read_text())["TILE_PIPELINE"]
     assert next(iter(lists.values())) == shared
     written = iter([one for passes in lists.values() for one in passes])
     stages = backend.stages(target, backend.parse_options(target, {}))
     run = [type(one).__name__ for stage in stages if isinstance(stage, PassStage) for one in stage.passes]
     assert all(one in written for one in run), f"{run} is not what {own} says"
-    assert len(run) >= sum(map(len, lists.values())) - 2
+    conditional = text.count("*([")
+    assert len(run) >= sum(map(len, lists.values())) - conditional
 
 
 @pytest.mark.parametrize(

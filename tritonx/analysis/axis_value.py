@@ -169,11 +169,11 @@ def remainder(a: AxisInfo, b: AxisInfo, *, floor: bool) -> AxisInfo:
         return (
             of_constant(0, ()) if a.rank == 1 and a.constancy == (1,) else replace(unknown(a.rank), non_negative=True)
         )
-    floor = floor or a.non_negative  # the divisor's sign does not matter
+    floors = floor or a.non_negative  # the divisor's sign does not matter
     contiguity: list[int] = []
     divisibility: list[int] = []
     for d in range(a.rank):
-        run = gcd(a.contiguity[d], b.constancy[d], a.divisibility[d], b.start(d, 1)) if floor else 1
+        run = gcd(a.contiguity[d], b.constancy[d], a.divisibility[d], b.start(d, 1)) if floors else 1
         contiguity.append(run)
         divisibility.append(gcd(a.start(d, run), b.start(d, 1)))
     constant = None

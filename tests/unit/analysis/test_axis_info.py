@@ -324,3 +324,25 @@ tt.func @f(%n: i32) {{
 }}""")
     function = next(iter(module.ops))
     assert analyze_axes(module).of(function.body.block.args[0]).non_negative == known
+
+
+@pytest.mark.parametrize("assumed, run", [(True, 16), (False, 1)])
+def test_a_computed_number_that_is_assumed_not_to_be_negative(assumed, run):
+    """Columns of a tile modulo a width: negative ones would be no run. The divisor's sign does not matter."""
+    module = parse_module(f"""
+tt.func @f(%n: i32, %k: i32, %width: i32 {{tt.divisibility = 16 : i32}}) {{
+  %zero = arith.constant 0 : i32
+  %sixteen = arith.constant 16 : i32
+  %block = arith.subi %n, %k : i32
+  {"%c = arith.cmpi sge, %block, %zero : i32" if assumed else ""}
+  {"llvm.intr.assume %c : i1" if assumed else ""}
+  %start = arith.muli %block, %sixteen : i32
+  %starts = tt.splat %start : i32 -> tensor<16xi32>
+  %line = tt.make_range {{start = 0 : i32, end = 16 : i32}} : tensor<16xi32>
+  %columns = arith.addi %starts, %line : tensor<16xi32>
+  %widths = tt.splat %width : i32 -> tensor<16xi32>
+  %wrapped = arith.remsi %columns, %widths : tensor<16xi32>
+  tt.return
+}}""")
+    wrapped = next(op for op in module.walk() if op.name == "arith.remsi")
+    assert analyze_axes(module).of(wrapped.results[0]).contiguity == (run,)

@@ -26,3 +26,9 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         num_stages=options.num_stages,
         costs=costs_of(number),
     )
+
+
+def is_pipelined(target: Target, options: Options) -> bool:
+    """Whether loops with products are pipelined: copies that no thread waits for are there from 8.0 on."""
+    asked = isinstance(options, NvidiaOptions) and options.pipeline
+    return asked and int(target.arch) >= 80 and options.num_ctas == 1

@@ -6,8 +6,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.backends.api import Options, Target
 from tritonx.backends.nvidia.fence_stores import FenceStores
-from tritonx.backends.nvidia.layout_target import gpu_target
-from tritonx.backends.nvidia.options import NvidiaOptions
+from tritonx.backends.nvidia.layout_target import gpu_target, is_pipelined
 from tritonx.backends.nvidia.targets import capability
 from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
@@ -24,7 +23,6 @@ from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.insert_fences import InsertFences
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
-from tritonx.transforms.gpu.schedule_scratch import ScheduleLoops
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
@@ -66,7 +64,7 @@ def tile_passes() -> tuple[ModulePass, ...]:
 
 def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """`tt` → `ttg`: layouts and what they allow. Stores for a unit that reads shared memory itself are fenced."""
-    gpu = gpu_target(target, options)
+    gpu, pipelined, groups = gpu_target(target, options), is_pipelined(target, options), int(target.arch) == 90
     return (
         DecomposeDots(matrix_types=" ".join(sorted(gpu.matrix_types))),
         SplitDots(gpu.shared_memory),
@@ -74,30 +72,14 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         AccumulateInThreads(),
         UnrollLoads(),
         StageDotOperands(gpu.shared_memory),
+        *([BufferValues(gpu.shared_memory)] if pipelined else []),
+        *([ExpandPipeline()] if pipelined else []),
+        *([Fold()] if pipelined else []),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
         RecomputeNarrow(),
-        *(pipeline_passes(target, gpu.shared_memory, options.num_stages) if is_pipelined(target, options) else ()),
-        *([FenceStores()] if int(target.arch) == 90 else []),
-    )
-
-
-def is_pipelined(target: Target, options: Options) -> bool:
-    """Whether loops with products are: copies that no thread waits for are there from 8.0 on."""
-    asked = isinstance(options, NvidiaOptions) and options.pipeline
-    return asked and int(target.arch) >= 80 and options.num_ctas == 1
-
-
-def pipeline_passes(target: Target, shared_memory: int, num_stages: int) -> tuple[ModulePass, ...]:
-    """On `ttg`: the copies of loops run ahead of their products, and products beside the program."""
-    return (
-        ScheduleLoops(num_stages),
-        BufferValues(shared_memory),
-        ExpandPipeline(),
-        Fold(),
-        CommonSubexpressionElimination(),
-        DeadCodeElimination(),
-        *([WaitForProducts()] if int(target.arch) == 90 else []),
+        *([WaitForProducts()] if pipelined and groups else []),
+        *([FenceStores()] if groups else []),
     )
 
 

@@ -8,13 +8,12 @@ A slot is free again when its last reader is over. That is where it runs, or one
 warp group, which read memory while the program goes on: such a tile gets one slot more, so that a copy need only wait
 for the product before the one just issued.
 
-Copies of a thread are waited for by their number: a wait says how many of the last groups may still be under way. Each
-copy is a group, and in each interval every copy of the loop makes one, so that how many have been made between a copy
-and the reading of its tile follows from the schedule."""
+Each copy is a group of its own, and its token is given to the wait in front of the first reader. As it stands here the
+wait is for all groups; `expand-pipeline`, which runs the schedule, knows how many others have been made by then."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -261,14 +260,13 @@ class _Rewriting:
 
     def run(self) -> None:
         slots = self._count()
-        commits = {each: self._copy(each, slots[Counter(each.slots, self._stage(each.load))]) for each in self.tiles}
-        waits = self._wait()
+        tokens = {each: self._copy(each, slots[Counter(each.slots, self._stage(each.load))]) for each in self.tiles}
+        self._wait(tokens)
         for each in self.tiles:
             self._read(each, slots)
         for each in self.tiles:
             erase(each.alloc)
             erase(each.load)
-        self._set_numbers([(wait, [commits[each] for each in tiles]) for wait, tiles in waits])
 
     def _stage(self, op: Operation) -> int:
         return self.schedule.stage(op)
@@ -313,7 +311,8 @@ class _Rewriting:
 
     # --- copies
 
-    def _copy(self, each: BufferedTile, slot: SSAValue) -> AsyncCommitGroupOp:
+    def _copy(self, each: BufferedTile, slot: SSAValue) -> SSAValue:
+        """The copy in front of the load, and the token of its group."""
         load, placed = each.load, self._before([each.load])
         type_ = type_of(each.alloc.result)
         assert isinstance(type_, MemDescType)
@@ -323,11 +322,11 @@ class _Rewriting:
         properties = {name: load.properties[name] for name in ("cache", "evict") if name in load.properties}
         width = IntegerAttr(each.width, i32)
         placed.create(AsyncCopyGlobalToLocalOp, (load.ptr, view, *given), ASYNC_TOKEN, contiguity=width, **properties)
-        return placed.create(AsyncCommitGroupOp, (), ASYNC_TOKEN)
+        return placed.emit(AsyncCommitGroupOp, (), ASYNC_TOKEN)
 
     # --- readers
 
-    def _wait(self) -> list[tuple[AsyncWaitOp, list[BufferedTile]]]:
+    def _wait(self, tokens: Mapping[BufferedTile, SSAValue]) -> None:
         """A wait in front of the first reader of each tile; one for those that the same product needs, and for those
         that have had more than an interval's time, because each is followed by a barrier."""
         together: dict[tuple[int, int], list[tuple[int, BufferedTile]]] = {}
@@ -338,13 +337,10 @@ class _Rewriting:
             position = min(self.schedule.position[op] for op in readers if self._stage(op) == stage)
             early = stage - self._stage(each.load) > 1
             together.setdefault((stage, -1 if early else self._next_product(position)), []).append((position, each))
-        waits: list[tuple[AsyncWaitOp, list[BufferedTile]]] = []
         for found in together.values():
             first = self.schedule.order[min(position for position, _ in found)]
-            placed = self._before([first])
-            wait = placed.create(AsyncWaitOp, (), ASYNC_TOKEN, num=IntegerAttr(0, i32))
-            waits.append((wait, [each for _, each in found]))
-        return waits
+            groups = [tokens[each] for _, each in found]
+            self._before([first]).create(AsyncWaitOp, groups, ASYNC_TOKEN, num=IntegerAttr(0, i32))
 
     def _next_product(self, position: int) -> int:
         """Position of the next product from one in the order on."""
@@ -368,23 +364,6 @@ class _Rewriting:
                         elif operand is each.load.result:
                             loaded = loaded or placed.emit(LocalLoadOp, (view,), type_of(each.load.result))
                             inner.operands[number] = loaded
-
-    def _set_numbers(self, waits: list[tuple[AsyncWaitOp, list[AsyncCommitGroupOp]]]) -> None:
-        """How many groups each wait leaves under way: those made since the ones it is for."""
-        schedule = schedule_of(self.schedule.loop)
-        assert schedule is not None
-        made = [op for op in schedule.order if isinstance(op, AsyncCommitGroupOp)]
-        for wait, commits in waits:
-            later = min(self._made_between(schedule, made, commit, wait) for commit in commits)
-            wait.properties["num"] = IntegerAttr(later, i32)
-
-    def _made_between(
-        self, schedule: LoopSchedule, made: Sequence[Operation], commit: Operation, wait: Operation
-    ) -> int:
-        """Groups made behind a commit of an iteration and in front of a wait of the same one."""
-        intervals = schedule.stage(wait) - schedule.stage(commit)
-        at = schedule.position
-        return sum(intervals + (at[each] < at[wait]) - (at[each] <= at[commit]) for each in made)
 
 
 _PRODUCTS = (tile.DotOp, WarpGroupDotOp)

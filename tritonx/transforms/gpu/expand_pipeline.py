@@ -46,8 +46,9 @@ class ExpandPipeline(ModulePass):
     stage only reorders the body.
 
     Ops of earlier stages than the last must be such that they do nothing for iterations that there are not, or can be
-    kept from it: a loop with others, or whose schedule contradicts itself, stays as it is. Copies that are still under
-    way behind the loop are waited for there. Leaves ops behind for `fold`, `cse` and `dce`."""
+    kept from it: a loop with others, or whose schedule contradicts itself, stays as it is. Waits for copies of the
+    loop then wait until only later ones are under way, and behind the loop all are waited for. Leaves ops behind for
+    `fold`, `cse` and `dce`."""
 
     name = "expand-pipeline"
 
@@ -91,6 +92,7 @@ class _Expansion:
         """In the new loop: the results of this interval."""
 
     def run(self) -> None:
+        _count_groups(self.schedule)
         for each in self.schedule.carried:
             if each.result.first_use is not None:
                 self._carry(self._key(each.argument, self.last))
@@ -118,13 +120,24 @@ class _Expansion:
         return block is self.body
 
     def _stage(self, value: SSAValue) -> int:
-        """In which a value is made; see the head of the file for arguments."""
-        seen: set[SSAValue] = set()
-        while value.owner is self.body and value is not self.counter and value not in seen:
-            seen.add(value)
-            value = self.yielded[value]
+        """In which a value is made. An argument has the stage of what is yielded for it, one less if that is another
+        argument, which is there an iteration earlier; 0 where it always was."""
+        if value.owner is self.body and value is not self.counter:
+            before = self.yielded[value]
+            if before.owner is not self.body or before is self.counter:
+                return self._stage(before)
+            return 0 if self._goes_in_a_circle(value) else self._stage(before) - 1
         made = value.owner
         return self.schedule.stage(made) if isinstance(made, Operation) and made.parent is self.body else 0
+
+    def _goes_in_a_circle(self, argument: SSAValue) -> bool:
+        """Whether an argument is itself again after some iterations."""
+        value = self.yielded[argument]
+        for _ in self.yielded:
+            if value is argument:
+                return True
+            value = self.yielded.get(value, value)
+        return False
 
     def _key(self, value: SSAValue, stage: int) -> Key | None:
         """What must go round the loop for an op of this stage to use a value; None if it need not."""
@@ -143,8 +156,8 @@ class _Expansion:
         self.around[key] = value
         if ago > 0:
             self._carry(self._key(value, self._stage(value) + ago - 1))
-        elif (before := self.yielded[value]).owner is self.body and before is not self.counter:
-            self._carry((before, 0))
+        elif value.owner is self.body:
+            self._carry(self._key(self.yielded[value], self._stage(value)))
 
     def _copy(self, op: Operation, values: ValueMap, builder: Builder, holds: SSAValue | None) -> Sequence[SSAValue]:
         """The results of a copy of an op, which does something only where `holds`, if that is given."""
@@ -175,7 +188,7 @@ class _Expansion:
             value, iteration = self.yielded[value], iteration - 1
         if value is self.counter:
             return _advanced(builder, self.loop, self.loop.lb, iteration)
-        return self.made.get((value, iteration), value)
+        return self.made[value, iteration] if self._is_inside(value) else value
 
     # --- the loop
 
@@ -218,19 +231,40 @@ class _Expansion:
         key = self._key(value, stage)
         if key is not None:
             return self.around[key]
-        return self.now[value if value.owner is not self.body else self.yielded[value]]
+        if value.owner is self.body:
+            return self._inside(self.yielded[value], stage + 1, block, builder)
+        return self.now[value]
 
     def _again(self, key: Key, block: Block, builder: Builder) -> SSAValue:
         """What goes round in place of a value at the end of an interval."""
         value, ago = key
         if ago == 0:
-            value = self.yielded[value]
-            return self._inside(value, self._stage(value), block, builder)
+            return self._inside(self.yielded[value], self._stage(value), block, builder)
         return self._inside(value, self._stage(value) + ago - 1, block, builder)
 
     def _wait_for_copies(self) -> None:
         properties = {"num": IntegerAttr(0, i32)}
         Builder.before(self.loop).create(AsyncWaitOp, (), (ASYNC_TOKEN,), properties)
+
+
+def _count_groups(schedule: LoopSchedule) -> None:
+    """Waits for the groups whose tokens they are given wait until only those made since are under way. In each interval
+    every group of the loop is made, so that their number follows from the schedule."""
+    made = [op for op in schedule.order if isinstance(op, AsyncCommitGroupOp)]
+    for wait in schedule.order:
+        groups = (
+            [token.owner for token in wait.operands if token.owner in made] if isinstance(wait, AsyncWaitOp) else []
+        )
+        if groups:
+            since = (_made_since(schedule, made, group, wait) for group in groups if isinstance(group, Operation))
+            wait.properties["num"] = IntegerAttr(min(since), i32)
+            wait.operands = []
+
+
+def _made_since(schedule: LoopSchedule, made: Sequence[Operation], group: Operation, wait: Operation) -> int:
+    """Groups made behind one of an iteration and in front of a wait of the same one."""
+    intervals, at = schedule.stage(wait) - schedule.stage(group), schedule.position
+    return sum(intervals + (at[each] < at[wait]) - (at[each] <= at[group]) for each in made)
 
 
 def _advanced(builder: Builder, loop: scf.ForOp, counter: SSAValue, iterations: int) -> SSAValue:

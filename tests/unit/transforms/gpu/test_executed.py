@@ -38,6 +38,9 @@ DRAWS = max(1, KERNELS // 10)
 FROM_FILES = {"allocate-warp-groups", "allocate-global-scratch", "insert-fences", "schedule-loops"}
 """Passes for what no kernel of the language has, but files have: FileCheck tests hold them."""
 
+PIPELINES = {"buffer-values", "expand-pipeline", "wait-for-products"}
+"""Passes for loops with a schedule: `test_pipelines` and `test_expand_pipeline`."""
+
 TARGETS = ("cuda:75", "cuda:80", "cuda:90", "hip:gfx942", "hip:gfx1100")
 
 
@@ -53,16 +56,23 @@ class Program:
     """A kernel on its way through the passes of a target, executed on the same arguments again and again."""
 
     def __init__(
-        self, kernel: Any, args: Sequence[Any], constants: dict[str, Any], target: str, warps: int, grid: Any = 1
+        self,
+        kernel: Any,
+        args: Sequence[Any],
+        constants: dict[str, Any],
+        target: str,
+        warps: int,
+        grid: Any = 1,
+        options: dict[str, Any] | None = None,
     ) -> None:
         name, _, arch = target.partition(":")
         backend = get_backend(name)
         chip = backend.parse_target(arch)
-        options = backend.parse_options(chip, {"num_warps": warps, "enable_fp_fusion": False})
+        parsed = backend.parse_options(chip, {"num_warps": warps, "enable_fp_fusion": False, **(options or {})})
         self.arrays = [a for a in args if isinstance(a, np.ndarray)]
         self.fresh = [a.copy() for a in self.arrays]
-        self.bound: Bound = bind(kernel, args, constants, options, chip)
-        stages = [stage for stage in backend.stages(chip, options) if isinstance(stage, PassStage)]
+        self.bound: Bound = bind(kernel, args, constants, parsed, chip)
+        stages = [stage for stage in backend.stages(chip, parsed) if isinstance(stage, PassStage)]
         for one in stages[0].passes:  # the tile passes have tests of their own
             one.apply(pass_context(), self.bound.module)
         self.passes: list[ModulePass] = [one for stage in stages[1:] for one in stage.passes]
@@ -162,4 +172,4 @@ def test_every_pass_has_a_kernel() -> None:
         for value in [node.value]
         if isinstance(value, ast.Constant)
     }
-    assert names == set(ACTS_ON) | FROM_FILES
+    assert names == set(ACTS_ON) | FROM_FILES | PIPELINES

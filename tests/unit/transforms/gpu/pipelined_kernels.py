@@ -1,0 +1,106 @@
+"""Kernels whose loops become pipelines, with inputs on which sums are exact, and how often their loops go round."""
+
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false -- kernels are the language's, not Python's
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
+
+import tritonx
+import tritonx.language as tl
+from tests.unit.transforms.gpu.kernels import Draw, rows
+
+STAGES = (2, 3, 4)
+
+
+def rounds(random: Random, stages: int) -> int:
+    return random.choice((0, 1, 2, stages - 1, stages, stages + 1, 3 * stages))
+
+
+@tritonx.jit
+def matmul(a, b, o, inner, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, MASKED: tl.constexpr):
+    """Rows of A and columns of B of any length: the last tile is masked."""
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a_ptrs = a + m[:, None] * inner + k[None, :]
+    b_ptrs = b + k[:, None] * N + n[None, :]
+    total = tl.zeros((M, N), tl.float32)
+    for step in range(tl.cdiv(inner, K)):
+        if MASKED:
+            left = inner - step * K
+            x = tl.load(a_ptrs, mask=k[None, :] < left, other=0.0)
+            y = tl.load(b_ptrs, mask=k[:, None] < left, other=0.0)
+        else:
+            x = tl.load(a_ptrs)
+            y = tl.load(b_ptrs)
+        total = tl.dot(x, y, total)
+        a_ptrs += K
+        b_ptrs += K * N
+    tl.store(o + rows(M, N), total)
+
+
+def product(random: Random, stages: int) -> Draw:
+    warps = random.choice((4, 8))
+    m, n, k = random.choice((64, 128)), random.choice((16, 32)), random.choice((16, 32))
+    masked = random.random() < 0.6
+    inner = max(0, rounds(random, stages) * k - masked * random.choice((0, 8)))
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    a = rng.integers(-4, 5, (m, max(inner, 8))).astype(np.float16)
+    b = rng.integers(-4, 5, (max(inner, 8), n)).astype(np.float16)
+    constants = {"M": m, "N": n, "K": k, "MASKED": masked}
+    return Draw(matmul, (a, b, np.full((m, n), np.nan, np.float32), inner), constants, warps)
+
+
+@tritonx.jit
+def chain_kernel(a, b, c, o, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, SCALED: tl.constexpr):
+    """Two products a round, the second of what the first one made."""
+    x = tl.load(a + rows(M, K))
+    total = tl.zeros((M, K), tl.float32)
+    for step in range(steps):
+        y = tl.load(b + step * K * N + rows(K, N))
+        z = tl.load(c + step * N * K + rows(N, K))
+        between = tl.dot(x, y)
+        if SCALED:
+            total = total * 0.5
+        total = tl.dot((between % 4).to(tl.float16), z, total)
+    tl.store(o + rows(M, K), total)
+
+
+def chain(random: Random, stages: int) -> Draw:
+    warps = random.choice((4, 8))
+    m, n, k = 16 * warps, random.choice((32, 64)), random.choice((32, 64))
+    steps = min(6, rounds(random, stages))
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    a, b, c = (rng.integers(-2, 3, shape).astype(np.float16) for shape in ((m, k), (6, k, n), (6, n, k)))
+    constants = {"M": m, "N": n, "K": k, "SCALED": random.random() < 0.5}
+    return Draw(chain_kernel, (a, b, c, np.full((m, k), np.nan, np.float32), steps), constants, warps)
+
+
+@tritonx.jit
+def gathered_kernel(a, b, index, o, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Rows of B by an index that is loaded."""
+    total = tl.zeros((M, N), tl.float32)
+    for step in range(steps):
+        row = tl.load(index + step * K + tl.arange(0, K))
+        x = tl.load(a + step * M * K + rows(M, K))
+        y = tl.load(b + row[:, None] * N + tl.arange(0, N)[None, :])
+        total = tl.dot(x, y, total)
+    tl.store(o + rows(M, N), total)
+
+
+def gathered(random: Random, stages: int) -> Draw:
+    m, n, k, warps = 64, random.choice((16, 32)), random.choice((16, 32)), 4
+    steps = rounds(random, stages)
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    a = rng.integers(-4, 5, (max(steps, 1), m, k)).astype(np.float16)
+    b = rng.integers(-4, 5, (50, n)).astype(np.float16)
+    index = rng.integers(0, 50, max(steps, 1) * k).astype(np.int32)
+    constants = {"M": m, "N": n, "K": k}
+    return Draw(gathered_kernel, (a, b, index, np.full((m, n), np.nan, np.float32), steps), constants, warps)
+
+
+PIPELINED: dict[str, Callable[[Random, int], Draw]] = {"product": product, "chain": chain, "gathered": gathered}
+"""By name: a kernel, for so many stages."""

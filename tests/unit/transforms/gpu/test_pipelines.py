@@ -1,0 +1,94 @@
+"""Pipelined loops on the machine that executes `ttg`, after every pass that changes them: what a kernel does stays, for
+few rounds and many, and nothing is reported. Warps run apart once the barriers are there.
+
+Schedules are those that run loads ahead, and drawn ones. `TRITONX_RANDOM_KERNELS=100` runs more."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tests.unit.interpreter.asynchronous.mutants import mutants, mutated
+from tests.unit.transforms.gpu.kernels import Draw
+from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, STAGES
+from tests.unit.transforms.gpu.schedules import draw_schedules, run_loads_ahead
+from tests.unit.transforms.gpu.test_executed import Program
+from tritonx.analysis.scheduled_loops import drop_schedule, scheduled_loops
+from tritonx.interpreter.asynchronous.reports import Kind
+from tritonx.ir.text import print_module
+from tritonx.ir.verify import verify
+
+SEED = int(os.environ["TRITONX_SEED"])
+DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
+
+
+def program_of(made: Draw, target: str) -> Program:
+    return Program(made.kernel, made.args, made.constants, target, made.num_warps, options={"pipeline": True})
+
+
+def schedule(module: ModuleOp, random: Random, stages: int) -> str:
+    """Gives the loops another schedule, sometimes."""
+    for loop in scheduled_loops(module):
+        drop_schedule(loop)
+    if random.random() < 0.6:
+        run_loads_ahead(module, stages)
+        return "loads ahead"
+    return f"{draw_schedules(module, random, stages)} drawn"
+
+
+@pytest.mark.parametrize("draw", range(DRAWS))
+@pytest.mark.parametrize("name", PIPELINED)
+def test_pipelines_keep_what_a_kernel_does(name: str, draw: int) -> None:
+    random = Random(f"{SEED} {name} {draw}")
+    stages, target = random.choice(STAGES), random.choice(("cuda:80", "cuda:90"))
+    made = PIPELINED[name](random, stages)
+    program = program_of(made, target)
+    what = f"seed {SEED}, draw {draw}, {target}, {stages} stages, {made.constants}, {made.args[-1]} rounds or so"
+    expected, _ = program.run()
+    behind, fenced = False, target == "cuda:80"
+    for one in program.passes:
+        if one.name == "buffer-values":
+            what += f", {schedule(program.bound.module, random, stages)}"
+            behind = True
+        fenced |= one.name == "fence-stores"
+        if program.apply(one) and behind and one.name not in QUIET:
+            got, found = program.run()
+            found = [each for each in found if fenced or each.kind is not Kind.UNFENCED]
+            where = f"after {one.name}: {what}"
+            assert not found, "\n".join(map(str, (*found, where)))
+            for a, b in zip(expected, got, strict=True):
+                np.testing.assert_array_equal(a, b, err_msg=where)
+    verify(program.bound.module)
+
+
+QUIET = ("fold", "cse", "dce", "allocate-warp-groups", "share-barriers", "exchange-by-matrices")
+"""Passes after which nothing is run: others' tests do."""
+
+
+@pytest.mark.parametrize("target", ["cuda:80", "cuda:90"])
+def test_mistakes_in_pipelines_are_found(target: str) -> None:
+    """A wait left out, a barrier dropped, a product not waited for, in a product's pipeline."""
+    random = Random(f"{SEED} {target}")
+    made = PIPELINED["product"](random, 3)
+    while made.args[-1] < 6 * made.constants["K"]:
+        made = PIPELINED["product"](random, 3)
+    program = program_of(made, target)
+    for one in program.passes:
+        if one.name == "buffer-values":
+            run_loads_ahead(program.bound.module, 3)
+        program.apply(one)
+    text = print_module(program.bound.module)
+    assert "async_copy" in text and ("isAsync" in text) == (target == "cuda:90")
+    _, found = program.run()
+    assert not found
+    names = list(mutants(program.bound.module))
+    assert len(names) >= 4
+    for name, number in random.sample(names, 4):
+        program.bound = replace(program.bound, module=mutated(text, name, number))
+        _, found = program.run()
+        assert found, f"{name} {number}: seed {SEED}, {made.constants}"
