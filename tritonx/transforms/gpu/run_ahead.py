@@ -6,8 +6,6 @@ something is given a predicate. A group of copies is made all the same, though i
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.dialects import arith, scf, tile
@@ -86,7 +84,7 @@ def predicate(op: Operation, holds: SSAValue) -> Operation:
     return op
 
 
-def _mask(op: Any, holds: SSAValue, builder: Builder) -> Operation:
+def _mask(op: tile.LoadOp | AsyncCopyGlobalToLocalOp, holds: SSAValue, builder: Builder) -> Operation:
     """Puts the load or copy with a narrower mask in its place."""
     pointers = op.operands[0]
     type_ = mask_of(pointers.type)
