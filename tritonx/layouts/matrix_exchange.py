@@ -6,7 +6,7 @@ the other side holds such a row in registers of one thread, it moves it in one a
 
 The candidates put into the row what one side's instruction wants there (`tritonx.layouts.matrix_access`); each is
 completed to an arrangement without bank conflicts (`tritonx.layouts.swizzle.arrange`), and all are compared by what
-a warp issues and what the memory serves.
+a warp issues and what the memory serves, equals by what must be moved between registers afterwards.
 """
 
 from __future__ import annotations
@@ -85,16 +85,28 @@ def _arranged(
 
 def _cost(
     memory: LinearLayout, source: LinearLayout, target: LinearLayout, bits: int, loads: bool, stores: bool
-) -> int:
-    """What a warp issues and what the memory serves, in instructions and cycles, of both sides together."""
-    total = 0
+) -> tuple[int, int]:
+    """What a warp issues and what the memory serves, in instructions and cycles, of both sides together; and among
+    equals the words that a load brings in another order than that of the registers. What is read mostly goes on to
+    memory, or into an instruction, and is moved then; what is written was mostly computed where a store wants it."""
+    total = moved = 0
     for layout, allowed in ((source, stores and bits <= 16), (target, loads)):
         matrices = matrix_transfers(placement(layout, memory), bits) if allowed else None
         if matrices is not None:
             total += len(matrices.transfers) * (1 + matrices.matrices * row_wavefronts(matrices, bits))
-            continue
-        plain = shared_access(placement(layout, memory), bits)
-        total += len(plain.accesses) * (1 + plain.wavefronts)
-        if bits * plain.vec < BANK_BITS:  # parts of a word are put together, or taken apart, in a register
-            total += len(plain.accesses) // 2
-    return total
+            brought = [[r for matrix in one.matrices for r in matrix] for one in matrices.transfers]
+        else:
+            plain = shared_access(placement(layout, memory), bits)
+            total += len(plain.accesses) * (1 + plain.wavefronts)
+            brought = [list(one.registers) for one in plain.accesses]
+            if bits * plain.vec < BANK_BITS:  # parts of a word are put together, or taken apart, in a register
+                total += len(plain.accesses) // 2
+        if layout is target:
+            moved = sum(len(run) * bits // BANK_BITS for run in brought if not _in_order(run))
+    return total, moved
+
+
+def _in_order(registers: list[int]) -> bool:
+    """Whether these are neighbours, from a multiple of their number on."""
+    first = registers[0]
+    return first % len(registers) == 0 and registers == list(range(first, first + len(registers)))

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.layouts.test_convert import random_pair
 from tritonx.layouts import LinearLayout, matrix_transfers, placement, shared_access, simulate
-from tritonx.layouts.convert import matrix_exchange_layout
+from tritonx.layouts.convert import exchange_layout, matrix_exchange_layout
 from tritonx.layouts.encodings import BlockedEncoding, NvidiaMmaEncoding
 from tritonx.layouts.lookup import linear_layout
 from tritonx.layouts.matrix_access import MatrixAccess
@@ -79,6 +79,48 @@ def test_an_accumulator_leaves_in_rows():
     assert done is not None and done[0] is not None and not done[0].transposed
     assert row_wavefronts(done[0], 16) == 1
     assert shared_access(placement(target, done[2]), 16).vec == 8
+
+
+def brought(target, memory, bits):
+    """The registers that each access of the reading side brings, in its order."""
+    places = placement(target, memory)
+    matrices = matrix_transfers(places, bits)
+    if matrices is None:
+        return [list(one.registers) for one in shared_access(places, bits).accesses]
+    assert row_wavefronts(matrices, bits) == 1
+    return [[r for matrix in one.matrices for r in matrix] for one in matrices.transfers]
+
+
+ACCUMULATORS = [
+    ((m, n), warps)
+    for m in (64, 128)
+    for n in (64, 128, 256)
+    for warps in ((4, 1), (8, 1), (4, 2))
+    if 16 * warps[0] <= m
+]
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+@pytest.mark.parametrize(("shape", "warps"), ACCUMULATORS)
+def test_an_accumulator_of_a_warp_group_leaves_in_rows(shape, warps, bits):
+    """Without a bank conflict, 16 bytes at a time, as few cycles as the bytes take; and of 16 bits what is read is
+    what a store of 16 bytes takes, register by register."""
+    count, lanes = warps[0] * warps[1], min(32, shape[1] * bits // 128)
+    rows = BlockedEncoding((1, 128 // bits), (32 // lanes, lanes), (count, 1), (1, 0))
+    mma = NvidiaMmaEncoding(3, 0, warps, (16, shape[1] // warps[1], 16))
+    source, target = linear_layout(mma, shape), linear_layout(rows, shape)
+    done = exchanged(source, target, bits, True, True)
+    memory = exchange_layout(source, target, bits) if done is None else done[2]
+    least = shape[0] * shape[1] * bits // 8 // count // 128
+    for layout in (source, target):
+        places = placement(layout, memory)
+        matrices, plain = matrix_transfers(places, bits), shared_access(places, bits)
+        if matrices is not None:
+            assert len(matrices.transfers) * matrices.matrices * row_wavefronts(matrices, bits) == least
+        else:
+            assert plain.vec * bits == 128 and len(plain.accesses) * plain.wavefronts == least
+    if bits == 16:
+        assert all(run == list(range(run[0], run[0] + 8)) and run[0] % 8 == 0 for run in brought(target, memory, bits))
 
 
 def test_no_gain_no_arrangement():
