@@ -67,4 +67,33 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     %u = arith.addf %t, %y : tensor<32x32xf32, #rows>
     tt.return %u : tensor<32x32xf32, #rows>
   }
+
+  // The one that has waited longest moves, not the one that is needed last.
+  // CHECK-LABEL: @longest
+  // CHECK: %n = ttg.local_alloc %p8
+  // CHECK: %z = ttg.local_load %o
+  // CHECK: %m = ttg.local_alloc %a
+  // CHECK-NEXT: %x = ttg.local_load %m
+  // CHECK: %y = ttg.local_load %n
+  tt.func public @longest(%a: tensor<32x32xf32, #rows>, %b: tensor<32x32xf32, #rows>) -> tensor<32x32xf32, #rows> {
+    %m = ttg.local_alloc %a : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    %p0 = arith.addf %b, %b : tensor<32x32xf32, #rows>
+    %p1 = arith.addf %p0, %b : tensor<32x32xf32, #rows>
+    %p2 = arith.addf %p1, %b : tensor<32x32xf32, #rows>
+    %p3 = arith.addf %p2, %b : tensor<32x32xf32, #rows>
+    %p4 = arith.addf %p3, %b : tensor<32x32xf32, #rows>
+    %p5 = arith.addf %p4, %b : tensor<32x32xf32, #rows>
+    %p6 = arith.addf %p5, %b : tensor<32x32xf32, #rows>
+    %p7 = arith.addf %p6, %b : tensor<32x32xf32, #rows>
+    %p8 = arith.addf %p7, %b : tensor<32x32xf32, #rows>
+    %n = ttg.local_alloc %p8 : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    %o = ttg.local_alloc %b : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    %z = ttg.local_load %o : !ttg.memdesc<32x32xf32, #shared, #smem> -> tensor<32x32xf32, #rows>
+    %q = arith.addf %z, %z : tensor<32x32xf32, #rows>
+    %x = ttg.local_load %m : !ttg.memdesc<32x32xf32, #shared, #smem> -> tensor<32x32xf32, #rows>
+    %s = arith.addf %q, %x : tensor<32x32xf32, #rows>
+    %y = ttg.local_load %n : !ttg.memdesc<32x32xf32, #shared, #smem> -> tensor<32x32xf32, #rows>
+    %t = arith.addf %s, %y : tensor<32x32xf32, #rows>
+    tt.return %t : tensor<32x32xf32, #rows>
+  }
 }
