@@ -14,9 +14,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tritonx.backends.registry import parse_target
+from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.interpreter.launch import bind
 from tritonx.ir.pipeline import pass_context
-from tritonx.ir.types import encoding_of, is_tensor, type_of
+from tritonx.ir.types import encoding_of, type_of
 from tritonx.testing.conformance import Case, cases
 from tritonx.testing.conformance.device import host_arguments, options_for
 from tritonx.transforms.tile.pipeline import TILE_PIPELINE
@@ -32,7 +33,8 @@ CASES = (
     "scan/affine-int32-16x16-axis0-reverse-w2", "dot/fp16-ieee-fp32-16x16x16-NN-w4",
     "dot/bf16-ieee-fp32-32x32x32-TN-w1",
     "dot/fp32-ieee-fp32-64x64x64-NT-w8", "dot/int8-ieee-int32-16x128x64-NN-w4", "dot/fp64-ieee-fp64-16x16x16-NT-w1",
-    "dot/fp16-ieee-fp16-64x16x128-NN-w8", "dot/fp8e5-fp32-32x64x64-w4", "dot/matmul-fp16-256x128x96-w8",
+    "dot/fp16-ieee-fp16-64x16x128-NN-w8", "dot/fp16-ieee-fp32-64x64x64-TN-w4", "dot/bf16-ieee-fp32-128x64x32-NT-w8",
+    "dot/fp8e5-fp32-32x64x64-w4", "dot/matmul-fp16-256x128x96-w8",
     "dot/batched-fp16-4x16x32x16-w4", "dot/chain-64x32x16-w4", "dot/chain-16x64x32-w1", "dot/scaled-e5m2-bf16-32x32x64",
     "control/transposing-5-16-w4", "control/branches-128-w2", "control/for-7-256-w4", "memory/copy-fp32-1000-256+0-w1",
     "memory/copy-int64-777-128+1-w8", "atomic/add-fp16-relaxed-gpu-128-on-16-w1", "sorting/sort-int8-4x64-w8",
@@ -46,7 +48,7 @@ def table() -> str:
     return "".join(
         f"==== {name} {target}\n{told(assigned(known[name], *target.split(maxsplit=1)))}"
         for name in CASES
-        for target in TARGETS[: 3 if name.startswith(("dot/matmul", "dot/chain")) else 2]
+        for target in TARGETS[: 3 if name.startswith("dot/") else 2]
     )
 
 
@@ -80,5 +82,5 @@ def _line(op: Operation, numbers: dict[str, int]) -> str:
 def _encodings(op: Operation) -> list[str]:
     """Of the operands, then of the results, each once."""
     types = [type_of(value) for value in (*op.operands, *op.results)]
-    found = [str(encoding_of(t)).replace("#ttg.", "") for t in types if is_tensor(t) and encoding_of(t) is not None]
-    return list(dict.fromkeys(found))
+    found = [t.encoding if isinstance(t, MemDescType) else encoding_of(t) for t in types]
+    return list(dict.fromkeys(str(encoding).replace("#ttg.", "") for encoding in found if encoding is not None))
