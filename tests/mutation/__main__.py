@@ -107,7 +107,7 @@ def attempt(scratch: Path, reach: Reach, folder: str, mutant: Mutant, most: floa
     """Run the tests with ``mutant`` in place; the file is as before afterwards."""
     path, made = scratch / mutant.path, change(scratch, mutant)
     original, start = path.read_text(), time.monotonic()
-    tests = tests_for(reach, folder, mutant.path, made.block)
+    tests = tests_for(scratch, reach, folder, mutant.path, made.block)
     test, done = "", 0
     try:
         replace(path, made.text)
@@ -124,16 +124,17 @@ def attempt(scratch: Path, reach: Reach, folder: str, mutant: Mutant, most: floa
     return {**asdict(mutant), **said, **ran, "seconds": round(time.monotonic() - start, 1)}
 
 
-def tests_for(reach: Reach, folder: str, path: str, block: str | None) -> list[str]:
-    """The tests that reach the block; behind them, or for what an import runs, those that reach its file, else its
-    folder. Of a block that few reach others of its file may know: a memo, or an import, spared them the way."""
+def tests_for(scratch: Path, reach: Reach, folder: str, path: str, block: str | None) -> list[str]:
+    """The tests that reach the block. Where there are few, since a memo or an import spared the others the way, and
+    for what an import runs, which no test reaches: then those of the files that import the module, those that reach
+    its file, else its folder."""
     own = [] if block is None else reach.ordered([f"{path}:{block}"])
     if len(own) >= FEW and f"{path}:{block}" not in reach.imported:
         return own
     of_file = reach.ordered([name for name in reach.names if name.startswith(f"{path}:")])
     near = str(Path(path).parent) if Path(path).parent != Path(folder) else folder
     around = of_file or reach.ordered([name for name in reach.names if name.startswith(f"{near}/")])
-    return list(dict.fromkeys([*own, *around]))
+    return list(dict.fromkeys([*own, *reach.importing(scratch, path), *around]))
 
 
 def batches(reach: Reach, tests: Sequence[str], most: float) -> Iterator[list[str]]:

@@ -8,6 +8,7 @@ chosen for a block that it no longer reaches costs time and nothing else.
 
 from __future__ import annotations
 
+import ast
 import base64
 import hashlib
 import json
@@ -18,6 +19,7 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +109,14 @@ class Reach:
         turns = max(map(len, by_file.values()), default=0)
         return [tests[turn] for turn in range(turns) for tests in by_file.values() if turn < len(tests)]
 
+    def importing(self, root: Path, path: str) -> list[str]:
+        """The tests that pass without a mutant in files that import the module at ``path``, the quickest first."""
+        module = ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
+        files = {test.partition("::")[0] for test in self.tests}
+        chosen = {file for file in files if (root / file).exists() and module in imports(root / file)}
+        own = [t for t, record in self.tests.items() if t.partition("::")[0] in chosen and record.get("passed")]
+        return sorted(own, key=lambda test: self.tests[test]["seconds"])
+
     def _reached(self, test: str, numbers: set[int], around: set[int]) -> float:
         """How many of the blocks; of blocks that are newer than the measurement a hundredth of those ``around``."""
         record = self.tests[test]
@@ -119,6 +129,18 @@ class Reach:
     def _price(self, test: str, own: float) -> float:
         record = self.tests[test]
         return (0.1 + record["seconds"]) * record["total"] / own
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
+    """The modules that a file imports, and whatever it imports from one, by their full names."""
+    found = set[str]()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.update([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
+    return frozenset(found)
 
 
 def digest(root: Path, test_file: str) -> str:

@@ -166,7 +166,12 @@ def test_what_runs_once_in_a_process_is_every_tests(mutants: Any, tmp_path: Path
         (tmp_path / folder / "tritonx/code.py").write_text(source)
         (tmp_path / folder / "tritonx/__init__.py").write_text("")
         (tmp_path / folder / "test_code.py").write_text(tests)
-    reach = program["measure"](tmp_path / "probed", ["tritonx"], ["test_code.py"], tmp_path / "reach.jsonl", 5)
+        (tmp_path / folder / "tritonx/limits.py").write_text("LIMIT = 7\n")
+        (tmp_path / folder / "test_limits.py").write_text(
+            "from tritonx import limits\ndef test_limit():\n    assert limits.LIMIT == 7\n"
+        )
+    files = ["test_code.py", "test_limits.py"]
+    reach = program["measure"](tmp_path / "probed", ["tritonx"], files, tmp_path / "reach.jsonl", 5)
     assert reach.imported == {"tritonx/code.py:.made()#1"}
     assert {test.rpartition("::")[2] for test in reach.ordered(["tritonx/code.py:.kept()#1"])} == {
         "test_others",
@@ -179,4 +184,5 @@ def test_what_runs_once_in_a_process_is_every_tests(mutants: Any, tmp_path: Path
         (3, "killed", "test_table"),
         (4, "killed", "test_table"),
         (9, "killed", "test_memo"),
+        (1, "killed", "test_limit"),
     }
