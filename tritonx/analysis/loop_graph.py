@@ -40,12 +40,14 @@ class NotScheduled(Exception):
 
 @dataclass(frozen=True)
 class Dependence:
-    """`target` needs `source`, both numbers of ops, of `distance` iterations before: its `value`, or what it does."""
+    """`target` needs `source`, both numbers of ops, of `distance` iterations before: its `value`, or that it comes
+    first, where both touch the same array or are `seen` outside."""
 
     source: int
     target: int
     distance: int = 0
     value: SSAValue | None = None
+    seen: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,16 @@ class LoopGraph:
         for number in range(len(self.ops)):
             sets.setdefault((behind[number], frozenset(ahead[number])), []).append(number)
         return tuple(sorted(map(tuple, sets.values()), key=lambda each: each[-1]))
+
+
+def must_happen(op: Operation) -> bool:
+    """Whether the op, or one in its regions, does what others see: not to be done for an iteration that there may not
+    be."""
+    return any(
+        effect.kind in (Kind.OUTPUT, Kind.FENCE) or (effect.kind is Kind.WRITE and effect.resource is Resource.GLOBAL)
+        for inner in op.walk()
+        for effect in _own(inner)
+    )
 
 
 def is_product(op: Operation) -> bool:
@@ -211,9 +223,9 @@ def _by_memory(ops: Sequence[Operation]) -> Iterable[Dependence]:
         for second in accesses:
             ordered = first.precedes(second)
             if ordered:
-                yield Dependence(first.number, second.number, 1)
+                yield Dependence(first.number, second.number, 1, seen=first.outside)
             if first.number < second.number and (ordered or first.outside):
-                yield Dependence(first.number, second.number)
+                yield Dependence(first.number, second.number, seen=first.outside)
 
 
 def _accesses(number: int, op: Operation) -> Iterable[_Access]:

@@ -15,8 +15,8 @@ from functools import cached_property
 
 from xdsl.ir import Operation
 
-from tritonx.analysis.buffers import allocates_memory, allocation_size, stored_bytes
-from tritonx.analysis.loop_graph import Dependence, LoopGraph, NotScheduled, is_load, is_product
+from tritonx.analysis.buffers import allocates_memory, allocation_size, stored_bytes, tensor_layout
+from tritonx.analysis.loop_graph import Dependence, LoopGraph, NotScheduled, is_load, is_product, must_happen
 from tritonx.analysis.modulo_schedule import Arc, Kept, Problem, Reader, Slots, Task, stage_bounds
 from tritonx.analysis.unit_costs import (
     ISSUE,
@@ -30,9 +30,15 @@ from tritonx.analysis.unit_costs import (
 )
 from tritonx.dialects import tile
 from tritonx.dialects.effects import declared_by
-from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType, encoding_value
 from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
+from tritonx.layouts import LayoutError, linear_layout
+from tritonx.layouts.access import placement, shared_access
+from tritonx.layouts.encodings import DotOperandEncoding
+
+SMALL_BYTES = 16
+"""Of a thread's registers, that what is loaded may take in all the intervals that it waits."""
 
 CHEAP = 32
 """Cycles that threads may take in front of an asynchronous product without being thought of as work beside it."""
@@ -72,9 +78,9 @@ def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width) -
     for number in sorted(depths):
         op = graph.ops[number]
         slot = slot_bytes(op, costs, width)
-        most = lead
-        if not slot and is_tensor(type_of(op.results[0])):
-            most, held = 1, held + thread_registers(op.results[0])
+        most, taken = lead, thread_registers(op.results[0])
+        if not slot and taken * lead > SMALL_BYTES:
+            most, held = 1, held + taken
             if held > costs.held_bytes:
                 continue
         for one in range(most, 0, -1):
@@ -83,7 +89,7 @@ def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width) -
                 found.append(Ahead(number, one, slot))
                 break
     if not found:
-        raise NotScheduled("what it loads depends on the iteration before, or takes too many registers")
+        raise NotScheduled(_why_none(graph, sorted(depths), stages))
     return tuple(found)
 
 
@@ -109,12 +115,25 @@ def _can_lead(graph: LoopGraph, leads: Mapping[int, int], number: int, lead: int
     return all(_bounds(graph, {**leads, number: lead + more}, stages + more) is not None for more in (0, 1))
 
 
+def _why_none(graph: LoopGraph, loads: Sequence[int], stages: int) -> str:
+    """Why none of these loads can run ahead, each by itself."""
+    if any(_can_lead(graph, {}, number, 1, stages) for number in loads):
+        return "what it loads takes too many registers, and cannot be copied asynchronously"
+    silent = replace(graph, arcs=tuple(arc for arc in graph.arcs if not arc.seen))
+    if any(_can_lead(silent, {}, number, 1, stages) for number in loads):
+        return "it prints, or checks, in front of its loads"
+    apart = replace(graph, arcs=tuple(arc for arc in graph.arcs if arc.value is not None))
+    if any(_can_lead(apart, {}, number, 1, stages) for number in loads):
+        return "it stores where it loads"
+    return "where it loads depends on the iteration before"
+
+
 def _bounds(graph: LoopGraph, leads: Mapping[int, int], stages: int) -> list[tuple[int, int]] | None:
     arcs = tuple(
         Arc(a.source, a.target, a.distance, lead=leads.get(a.source, 0) if a.value is not None else 0)
         for a in graph.arcs
     )
-    return stage_bounds(Problem((Task(),) * len(graph.ops), arcs, stages))
+    return stage_bounds(Problem(tuple(Task(last=must_happen(op)) for op in graph.ops), arcs, stages))
 
 
 def slot_bytes(load: Operation, costs: UnitCosts, width: Width) -> int:
@@ -129,11 +148,34 @@ def slot_bytes(load: Operation, costs: UnitCosts, width: Width) -> int:
     elif not costs.copy_bytes or width(load) < min(costs.copy_bytes) or not _zero_elsewhere(load):
         return 0
     users = [use.operation for use in result.uses]
-    stored = [allocation_size(type_of(user.result)) for user in users if allocates_memory(user)]  # pyright: ignore[reportArgumentType] -- a memdesc
-    count = stored_bytes(type_)
-    for extent in shape_of(type_):
-        count *= extent
-    return max([count, *stored])
+    stores = [user for user in users if allocates_memory(user)]
+    if not stores:
+        return _bytes(load) if all(map(_makes_operand, users)) else 0
+    memory = type_of(stores[0].result)
+    if len(stores) > 1 or not isinstance(memory, MemDescType):
+        return 0
+    if costs.copy_bytes and width(load) and _stored_together(load, memory, width(load)) < min(costs.copy_bytes):
+        return 0
+    return allocation_size(memory)
+
+
+def _stored_together(load: Operation, memory: MemDescType, nbytes: int) -> int:
+    """Of `nbytes` that a thread loads at once, those that lie together in memory as well: all, or an element's."""
+    type_ = type_of(load.results[0])
+    bits = bit_width(element_type(type_))
+    try:
+        places = placement(tensor_layout(type_), linear_layout(encoding_value(memory.encoding), memory.shape))
+    except LayoutError:
+        return 0
+    together = shared_access(places, bits, max_vec_bits=8 * nbytes).vec * bits // 8
+    return nbytes if together == nbytes else bits // 8
+
+
+def _makes_operand(op: Operation) -> bool:
+    """Whether the op exchanges a tile between threads for a product, which goes through memory."""
+    return isinstance(op, ConvertLayoutOp) and isinstance(
+        encoding_value(encoding_of(type_of(op.result))), DotOperandEncoding
+    )
 
 
 def _zero_elsewhere(load: Operation) -> bool:
@@ -207,9 +249,12 @@ class LoopPipeline:
         plain = [self._task(ops) for ops in self.macro_ops]
         arcs, slots, kept = self._arcs(plain), self._slots(plain), self._kept()
         ranks = self._ranks(plain, arcs, slots)
-        tasks = tuple(replace(task, rank=ranks[i], early=i in self._early) for i, task in enumerate(plain))
-        bounds = stage_bounds(Problem(tasks, arcs, self.stages))
+        bounds = stage_bounds(Problem(tuple(plain), arcs, self.stages))
         stages = self.stages if bounds is None else 1 + max(low for low, _ in bounds)
+        last = [any(must_happen(self.graph.ops[number]) for number in ops) for ops in self.macro_ops]
+        tasks = tuple(
+            replace(task, rank=ranks[i], early=i in self._early, last=last[i]) for i, task in enumerate(plain)
+        )
         return Problem(tasks, arcs, stages, slots, kept, max(self.copies, self.latency))
 
     @cached_property

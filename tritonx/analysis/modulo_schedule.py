@@ -39,14 +39,16 @@ NODES = 2000
 
 @dataclass(frozen=True)
 class Task:
-    """`threads`: cycles to issue it; then `unit` has `cycles` of work with it, if it leaves any. Where it is as good,
-    tasks of a low `rank` go first, and those that are `early` have a low stage, others a high one."""
+    """`threads`: cycles to issue it; then `unit` has `cycles` of work with it, if it leaves any. One that is `last` has
+    the last stage. Where it is as good, tasks of a low `rank` go first, and those that are `early` have a low stage,
+    others a high one."""
 
     threads: int = 1
     unit: int = THREADS
     cycles: int = 0
     rank: int = 0
     early: bool = False
+    last: bool = False
 
     @property
     def is_queued(self) -> bool:
@@ -206,6 +208,8 @@ def faults(problem: Problem, schedule: Schedule) -> list[str]:
             found.append(f"task {number} begins before it is issued")
         if not 0 <= schedule.stages[number] < problem.stages:
             found.append(f"task {number} has no such stage")
+        if task.last and schedule.stages[number] != problem.stages - 1:
+            found.append(f"task {number} runs ahead of iterations that there are")
     for value in problem.slots:
         for reader in value.readers:
             ends = begun[reader.task] + reader.distance * interval + reader.until
@@ -398,7 +402,8 @@ class _Search:
 
 def stage_bounds(problem: Problem) -> list[tuple[int, int]] | None:
     """The least and the greatest stage of each task; None where a recurrence demands more lead than it has distance."""
-    low, high = [0] * len(problem.tasks), [problem.stages - 1] * len(problem.tasks)
+    low = [(problem.stages - 1) * task.last for task in problem.tasks]
+    high = [problem.stages - 1] * len(problem.tasks)
     for _ in range(len(problem.tasks) + 1):
         changed = False
         for arc in problem.arcs:

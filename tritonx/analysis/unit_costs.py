@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from math import prod
 
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.analysis.buffers import allocates_memory, stored_bytes, tensor_layout
@@ -18,7 +17,7 @@ from tritonx.dialects import arith, math
 from tritonx.dialects.effects import Kind, Proxy, declared_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType
 from tritonx.dialects.layout_constraints import values_of
-from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, encoding_of, is_integer, is_tensor, shape_of, type_of
 from tritonx.layouts.dims import REGISTER
 
 
@@ -122,4 +121,4 @@ def load_cycles(costs: UnitCosts, value: SSAValue, width: int, threads: int) -> 
 
 
 def _name(element: Attribute) -> str:
-    return f"i{bit_width(element)}" if isinstance(element, IntegerType) else element.name
+    return f"i{bit_width(element)}" if is_integer(element) else element.name

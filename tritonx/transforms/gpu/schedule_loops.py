@@ -32,6 +32,7 @@ from tritonx.analysis.loop_pipeline import LoopPipeline, loads_ahead, products_o
 from tritonx.analysis.memory_plan import Life, OverBudget, plan
 from tritonx.analysis.modulo_schedule import Schedule, solve
 from tritonx.analysis.program_points import ProgramPoints
+from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.analysis.unit_costs import Unit, UnitCosts
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import ConvertLayoutOp
@@ -102,6 +103,7 @@ class _Function:
         self, target: PipelineTarget, module: ModuleOp, function: tile.FuncOp, facts: Callable[[], AxisFacts]
     ) -> None:
         self.target = target
+        self.limit = SharedBudget(target.shared_memory).within(module).limit
         self.function = function
         self.facts = facts
         warps = module.attributes.get("ttg.num-warps")
@@ -157,7 +159,7 @@ class _Function:
         replaced = self.replaced | _stored(pipeline)
         lives: list[Life] = [buffer for buffer in self._buffers if buffer.op not in replaced]
         try:
-            plan([*lives, *self.slots, *self._lives(pipeline)], self.target.shared_memory)
+            plan([*lives, *self.slots, *self._lives(pipeline)], self.limit)
         except OverBudget:
             return False
         return True
