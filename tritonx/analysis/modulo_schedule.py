@@ -153,9 +153,9 @@ class Schedule:
         )  # fmt: skip
 
 
-def solve(problem: Problem) -> Schedule | None:
-    """The best schedule that is found; None where none is."""
-    search = _Search(problem)
+def solve(problem: Problem, nodes: int = NODES) -> Schedule | None:
+    """The best schedule that is found within so many steps; None where none is."""
+    search = _Search(problem, nodes)
     best: Schedule | None = None
     for kept, stages in search.assignments():
         found = search.shortest(stages, None if best is None else best.interval - 1)
@@ -164,6 +164,7 @@ def solve(problem: Problem) -> Schedule | None:
             if best.interval == problem.least:
                 break
         if search.is_spent:
+            search.cut = True
             break
     if best is None or best.interval == problem.least or not search.cut:
         return best
@@ -246,15 +247,16 @@ class _Found:
 
 
 class _Search:
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, most: int) -> None:
         self.problem = problem
+        self.most = most
         self.nodes = 0
         self.cut = False
         """Whether something was left untried."""
 
     @property
     def is_spent(self) -> bool:
-        return self.nodes >= NODES
+        return self.nodes >= self.most
 
     def assignments(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Assignments of stages, with the bytes that each keeps in registers, the fewest first."""
@@ -288,17 +290,41 @@ class _Search:
         gaps = self._gaps(stages)
         if gaps is None:
             return None
-        low = self.problem.least
-        best = self._greedy(gaps, low)
-        if best is None or best.interval == low:
-            return best if best is not None and (most is None or best.interval <= most) else None
+        best = self._greedy(gaps)
+        if best is None:
+            return None
+        high = best.interval - 1 if most is None else min(best.interval - 1, most)
         if most is not None and best.interval > most:
             best = None
-        high = most if best is None else best.interval - 1
-        assert high is not None
+        alone = self._shortest_settled(gaps, (), self.problem.least, high)
+        if alone is None:
+            return best
+        least = interval = alone.interval
+        while least <= high:
+            found = self._ordered(gaps, interval)
+            if found is None:
+                least = interval + 1
+            else:
+                best, high = found, interval - 1
+            interval = (least + high) // 2
+        return best
+
+    def _greedy(self, gaps: Sequence[_Gap]) -> _Found | None:
+        """The shortest interval for the order that ranks alone make."""
+        longest = self.problem.least + sum(task.threads + task.cycles for task in self.problem.tasks)
+        longest += sum(max(0, gap.cycles) for gap in gaps)
+        found = self._ordered(gaps, longest)
+        if found is None:
+            return None
+        order = sorted(range(len(found.starts)), key=found.starts.__getitem__)
+        return self._shortest_settled(gaps, order, self.problem.least, longest)
+
+    def _shortest_settled(self, gaps: Sequence[_Gap], order: Sequence[int], low: int, high: int) -> _Found | None:
+        """The shortest interval between two for an order, or for none: what the gaps alone take."""
+        best: _Found | None = None
         interval = low
         while low <= high:
-            found = self._ordered(gaps, interval)
+            found = self._settled(gaps, order, interval)
             if found is None:
                 low = interval + 1
             else:
@@ -306,38 +332,18 @@ class _Search:
             interval = (low + high) // 2
         return best
 
-    def _greedy(self, gaps: Sequence[_Gap], least: int) -> _Found | None:
-        """The shortest interval, from `least` on, for the order that ranks alone make."""
-        longest = least + sum(task.threads + task.cycles for task in self.problem.tasks)
-        longest += sum(max(0, gap.cycles) for gap in gaps)
-        found = self._ordered(gaps, longest)
-        if found is None:
-            return None
-        order = sorted(range(len(found.starts)), key=found.starts.__getitem__)
-        low, high, interval = least, longest - 1, least
-        while low <= high:
-            shorter = self._settled(gaps, order, interval)
-            if shorter is None:
-                low = interval + 1
-            else:
-                found, high = shorter, interval - 1
-            interval = (low + high) // 2
-        return found
-
     def _gaps(self, stages: tuple[int, ...]) -> list[_Gap] | None:
         """What arcs and slots demand of the times; None where no interval is long enough."""
         found: list[_Gap] = []
         for arc in self.problem.arcs:
             rounds = stages[arc.target] + arc.distance - stages[arc.source]
-            if arc.source != arc.target or self.problem.tasks[arc.source].is_queued:
-                found.append(_Gap(arc.source, arc.target, arc.latency, rounds))
+            found.append(_Gap(arc.source, arc.target, arc.latency, rounds))
         for value in self.problem.slots:
             for reader in value.readers:
                 rounds = value.most - (stages[reader.task] + reader.distance - stages[value.source])
-                if rounds < 0 or (reader.task == value.source and rounds == 0):
+                if rounds < 0:
                     return None
-                if reader.task != value.source:
-                    found.append(_Gap(reader.task, value.source, reader.until, rounds))
+                found.append(_Gap(reader.task, value.source, reader.until, rounds))
         return found
 
     def _ordered(self, gaps: Sequence[_Gap], interval: int) -> _Found | None:
@@ -345,7 +351,7 @@ class _Search:
         tasks = self.problem.tasks
         before: list[list[_Gap]] = [[] for _ in tasks]
         for gap in gaps:
-            if gap.rounds == 0:
+            if gap.rounds == 0 and gap.source != gap.target:
                 before[gap.target].append(gap)
         ranked = sorted(range(len(tasks)), key=lambda i: (tasks[i].rank, i))
         begins: dict[int, int] = {}
@@ -380,8 +386,8 @@ class _Search:
         begin = [count + i if task.is_queued else i for i, task in enumerate(tasks)]
         edges = [(begin[gap.source], gap.target, gap.cycles - gap.rounds * interval) for gap in gaps]
         edges += [(a, b, tasks[a].threads) for a, b in pairwise(order)]
-        edges += [(i, begin[i], 0) for i in order if tasks[i].is_queued]
-        for unit in self.problem.units:
+        edges += [(i, begin[i], 0) for i in range(count) if tasks[i].is_queued]
+        for unit in self.problem.units if order else ():
             users = [number for number in order if tasks[number].unit == unit]
             edges += [(begin[a], begin[b], tasks[a].cycles) for a, b in pairwise(users)]
             edges.append((begin[users[-1]], begin[users[0]], tasks[users[-1]].cycles - interval))

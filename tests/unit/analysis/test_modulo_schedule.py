@@ -1,0 +1,109 @@
+"""Schedules of drawn problems are valid and the best, as a constraint solver has it.
+
+`TRITONX_SCHEDULES=1000` for as many as that."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+
+from tests.unit.analysis.schedule_problems import draw_problem, fewest_kept, solver
+from tritonx.analysis.modulo_schedule import Arc, Kept, Problem, Reader, Schedule, Slots, Task, faults, solve
+
+SEED = int(os.environ["TRITONX_SEED"])
+PROBLEMS = int(os.environ.get("TRITONX_SCHEDULES", "150"))
+COMPARED = int(os.environ.get("TRITONX_SCHEDULES", "40"))
+
+
+def test_drawn_problems_have_valid_schedules() -> None:
+    solved = 0
+    for draw in range(PROBLEMS):
+        problem = draw_problem(Random(SEED + draw), most=12)
+        schedule = solve(problem)
+        if schedule is not None:
+            assert faults(problem, schedule) == [], f"seed {SEED + draw}"
+            assert schedule.interval >= problem.least
+            assert all(schedule.slots(value) <= value.most for value in problem.slots), f"seed {SEED + draw}"
+            solved += 1
+    assert solved > PROBLEMS // 4
+
+
+def test_the_best_schedule_is_the_constraint_solvers() -> None:
+    """No shorter interval has one, and none of the same keeps less in registers. What takes long is left out,
+    a few of a hundred at most."""
+    cp = solver()
+    long = 0
+    for draw in range(COMPARED):
+        problem = draw_problem(Random(SEED + draw))
+        schedule, where = solve(problem, nodes=1 << 14), f"seed {SEED + draw}"
+        if schedule is None:
+            longest = sum(task.threads + task.cycles for task in problem.tasks) + sum(a.latency for a in problem.arcs)
+            assert fewest_kept(problem, 2 * longest + problem.floor + 100, cp) is None, where
+            continue
+        if not schedule.proven:
+            long += 1
+            continue
+        assert fewest_kept(problem, schedule.interval, cp) == schedule.kept, where
+        assert fewest_kept(problem, schedule.interval - 1, cp) is None, where
+    assert long <= 1 + COMPARED // 50
+
+
+TWO = (Task(4), Task(6))
+
+
+@pytest.mark.parametrize(
+    ("problem", "schedule", "fault"),
+    [
+        (Problem(TWO, (Arc(0, 1, latency=4),), 1), Schedule(10, (0, 0), (6, 0), (6, 0), 0), "too early"),
+        (Problem(TWO, (Arc(0, 1, lead=1),), 2), Schedule(10, (0, 0), (0, 4), (0, 4), 0), "too little lead"),
+        (Problem(TWO, (), 1), Schedule(10, (0, 0), (0, 3), (0, 3), 0), "the threads do two things"),
+        (Problem(TWO, (), 1), Schedule(9, (0, 0), (0, 4), (0, 4), 0), "not issued within"),
+        (Problem(TWO, (), 1), Schedule(10, (0, 1), (0, 4), (0, 4), 0), "no such stage"),
+        (Problem((Task(last=True),), (), 2), Schedule(10, (0,), (0,), (0,), 0), "runs ahead"),
+        (
+            Problem((Task(1, 1, 8), Task(1, 1, 8)), (), 1),
+            Schedule(12, (0, 0), (0, 1), (0, 8), 0),
+            "unit 1 does two things",
+        ),
+        (
+            Problem((Task(1, 1, 2), Task(1, 1, 2)), (), 1),
+            Schedule(12, (0, 0), (0, 1), (6, 1), 0),
+            "unit 1 changes the order",
+        ),
+        (Problem((Task(2, 1, 2),), (), 1), Schedule(12, (0,), (4,), (3,), 0), "begins before it is issued"),
+        (
+            Problem(TWO, (), 2, (Slots(0, 1, (Reader(1, until=6),)),)),
+            Schedule(10, (0, 1), (0, 4), (0, 4), 0),
+            "overwritten",
+        ),
+    ],
+)
+def test_a_schedule_that_is_not_valid_is_found(problem: Problem, schedule: Schedule, fault: str) -> None:
+    assert any(fault in one for one in faults(problem, schedule))
+
+
+def test_a_product_runs_beside_the_threads() -> None:
+    """An asynchronous product of 8 cycles, and 8 of the threads that need it: one after the other they take 17, in two
+    stages 9."""
+    product, work = Task(1, 1, 8, rank=0), Task(8, rank=1)
+    result = Kept(0, 16, (Reader(1),))
+    arcs = (Arc(0, 1, latency=8),)
+    one, two = (solve(Problem((product, work), arcs, stages, kept=(result,))) for stages in (1, 2))
+    assert one is not None and two is not None
+    assert (one.interval, one.kept) == (16, 0)
+    assert (two.interval, two.kept, two.stages) == (9, 16, (0, 1))
+
+
+def test_what_is_loaded_has_its_lead_and_its_slots() -> None:
+    load, product = Task(2, early=True, rank=1), Task(1, 1, 10, rank=0)
+    arcs, slots = (Arc(0, 1, lead=2),), (Slots(0, 3, (Reader(1, until=10),)),)
+    schedule = solve(Problem((load, product), arcs, 3, slots))
+    assert schedule is not None
+    assert (schedule.stages, schedule.order, schedule.interval) == ((0, 2), (1, 0), 10)
+    assert schedule.slots(slots[0]) == 3
+
+
+def test_no_schedule_where_a_circle_has_no_room() -> None:
+    assert solve(Problem(TWO, (Arc(0, 1, lead=2), Arc(1, 0, distance=1)), 4)) is None
