@@ -49,7 +49,7 @@ class EagerSemantics(Semantics):
         """The number in a scalar or in a block of one, as Python's bool, int or float."""
         if is_many(value):
             return super().host_value(value)
-        data = np.asarray(value.handle.data)
+        data = np.asarray(_data(value))
         if data.size != 1:
             raise LanesDiverge
         number = data.reshape(-1)[0]
@@ -80,7 +80,7 @@ class EagerSemantics(Semantics):
             for result, wanted in zip(results, expected, strict=True):
                 if result.type != wanted:
                     raise TypeError(f"{_name(fn)} returns {result.type} where it was given {wanted}")
-            return tuple(result.handle.data for result in results)
+            return tuple(_data(result) for result in results)
 
         self.eager.python_region(block, LaneFunction(combine))
         return results
@@ -89,13 +89,13 @@ class EagerSemantics(Semantics):
         """See `ReduceSemantics.map_elementwise`; the function runs before its op would exist, so there is no op."""
         values, count = self.map_operands(inputs), int(unwrap(pack))
         types = [v.dtype for v in values for _ in range(count)]
-        lanes = [np.asarray(v.handle.data).reshape(-1)[i::count] for v in values for i in range(count)]
+        lanes = [np.asarray(_data(v)).reshape(-1)[i::count] for v in values for i in range(count)]
         single: list[bool] = []
         outputs = self.on_lanes(scalar_fn, types, lanes, single)
         results: list[tensor] = []
         for group in packed_results(outputs, count):
             type_ = values[0].type.with_element_ty(group[0].type)
-            data = np.stack([o.handle.data for o in group], axis=-1).reshape(type_.shape)
+            data = np.stack([_data(o) for o in group], axis=-1).reshape(type_.shape)
             results.append(tensor(EagerValue(ir_type(type_), data[()]), type_))
         return results[0] if single[0] else language_tuple(results)
 
@@ -110,7 +110,7 @@ class EagerSemantics(Semantics):
         shape = lanes[0].shape
         try:
             return [
-                self._with_data(r, np.broadcast_to(r.handle.data, shape))
+                self._with_data(r, np.broadcast_to(_data(r), shape))
                 for r in self._call_on_lanes(fn, types, lanes, single)
             ]
         except LanesDiverge:
@@ -121,7 +121,7 @@ class EagerSemantics(Semantics):
             for results in zip(*columns, strict=True):
                 if any(r.type != results[0].type for r in results):
                     raise TypeError(f"{_name(fn)} returns values of different types") from None
-                data = np.array([r.handle.data for r in results]).reshape(shape)
+                data = np.array([_data(r) for r in results]).reshape(shape)
                 merged.append(self._with_data(results[0], data))
             return merged
 
@@ -139,6 +139,10 @@ class EagerSemantics(Semantics):
     @staticmethod
     def _with_data(result: tensor, data: Array) -> tensor:
         return tensor(EagerValue(result.handle.type, data), result.type)
+
+
+def _data(value: tensor) -> Array:
+    return cast(Array, cast(EagerValue, value.handle).data)
 
 
 def _name(fn: object) -> str:

@@ -7,11 +7,14 @@ flattened to the handles of their fields. Fields annotated ``tl.constexpr`` are 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr
 from tritonx.language.tuples import type_of
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
 
 
 class _aggregate_type(base_type):
@@ -30,10 +33,10 @@ class _aggregate_type(base_type):
     def __str__(self) -> str:
         return f"{self.base_cls.__name__}({', '.join(f'{n}: {t}' for n, t in self.fields)})"
 
-    def leaves(self) -> list[Any]:
+    def leaves(self) -> list[base_type]:
         return [leaf for _, ty in self.fields for leaf in ty.leaves()]
 
-    def rebuild(self, handles: Iterator[Any]) -> Any:
+    def rebuild(self, handles: Iterator[SSAValue]) -> Any:
         value: Any = object.__new__(self.base_cls)
         for name, ty in self.fields:
             object.__setattr__(value, name, ty.rebuild(handles))
@@ -59,7 +62,7 @@ def _aggregate(cls: Any) -> Any:  # pyright: ignore[reportUnusedFunction]  # its
         def type(self) -> _aggregate_type:
             return _aggregate_type(Struct, [(n, type_of(getattr(self, n))) for n in names])
 
-        def handles(self) -> list[Any]:
+        def handles(self) -> list[SSAValue]:
             return [h for n in names for h in getattr(self, n).handles()]
 
     Struct.__name__, Struct.__qualname__, Struct.__module__ = cls.__name__, cls.__qualname__, cls.__module__

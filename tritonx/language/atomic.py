@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import builtin, tensor_method
+from tritonx.language.builtin import INJECTED, builtin, tensor_method
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 __all__ = [
     "atomic_add",
@@ -23,7 +26,9 @@ __all__ = [
 
 @tensor_method
 @builtin
-def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None, _semantic: Any = None) -> Any:
+def atomic_cas(
+    pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
+) -> Any:
     """Compare and swap: store ``val`` where memory equals ``cmp``; elements of 16, 32 or 64 bits."""
     return _semantic.atomic_cas(pointer, cmp, val, sem, scope)
 
@@ -31,7 +36,7 @@ def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = N
 @tensor_method
 @builtin
 def atomic_add(
-    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> Any:
     """Atomic add."""
     return _semantic.atomic("add", pointer, val, mask, sem, scope)
@@ -40,7 +45,7 @@ def atomic_add(
 @tensor_method
 @builtin
 def atomic_max(
-    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> Any:
     """Atomic maximum (fp32 and fp64, ordering -0.0 below +0.0, and integers)."""
     return _semantic.atomic("max", pointer, val, mask, sem, scope)
@@ -49,7 +54,7 @@ def atomic_max(
 @tensor_method
 @builtin
 def atomic_min(
-    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> Any:
     """Atomic minimum."""
     return _semantic.atomic("min", pointer, val, mask, sem, scope)
@@ -58,7 +63,7 @@ def atomic_min(
 @tensor_method
 @builtin
 def atomic_and(
-    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> Any:
     """Atomic bitwise and."""
     return _semantic.atomic("and", pointer, val, mask, sem, scope)
@@ -67,7 +72,7 @@ def atomic_and(
 @tensor_method
 @builtin
 def atomic_or(
-    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> Any:
     """Atomic bitwise or."""
     return _semantic.atomic("or", pointer, val, mask, sem, scope)
@@ -76,7 +81,7 @@ def atomic_or(
 @tensor_method
 @builtin
 def atomic_xor(
-    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> Any:
     """Atomic bitwise xor."""
     return _semantic.atomic("xor", pointer, val, mask, sem, scope)
@@ -85,7 +90,7 @@ def atomic_xor(
 @tensor_method
 @builtin
 def atomic_xchg(
-    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> Any:
     """Atomic exchange."""
     return _semantic.atomic("xchg", pointer, val, mask, sem, scope)

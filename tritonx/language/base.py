@@ -8,21 +8,21 @@ region boundary or a call takes ``value.handles()``, and puts the value together
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tritonx.language.dtypes import dtype
+    from xdsl.ir import SSAValue
 
 
 class base_type:
     """A type of the kernel language. Equal types have equal ``mangle()`` text, up to the const flag of pointers."""
 
-    def leaves(self) -> list[dtype]:
+    def leaves(self) -> Sequence[base_type]:
         """The types of the handles of a value of this type, in order."""
         raise NotImplementedError
 
-    def rebuild(self, handles: Iterator[Any]) -> base_value:
+    def rebuild(self, handles: Iterator[SSAValue]) -> base_value:
         """The value whose handles come next in ``handles``."""
         raise NotImplementedError
 
@@ -36,6 +36,6 @@ class base_value:
 
     type: Any
 
-    def handles(self) -> list[Any]:
+    def handles(self) -> list[SSAValue]:
         """The SSA values of this value, in the order of ``type.leaves()``."""
         raise NotImplementedError

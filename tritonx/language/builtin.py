@@ -11,6 +11,9 @@ from tritonx.kernel import active
 TRITON_BUILTIN = "__triton_builtin__"
 """The attribute that marks a builtin; code generators of libraries look for it."""
 
+INJECTED: Any = None
+"""The default of ``_semantic``: the code generator passes its semantics, or `builtin` the interpreter's."""
+
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 

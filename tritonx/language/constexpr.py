@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.language.base import base_type, base_value
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
 
 _operators: Any = operator
 """As a name of any type, since some of its functions are declared without types."""
@@ -33,10 +36,10 @@ class constexpr_type(base_type):
     def __repr__(self) -> str:
         return f"constexpr_type[{self.value}]"
 
-    def leaves(self) -> list[Any]:
+    def leaves(self) -> list[base_type]:
         return []
 
-    def rebuild(self, handles: Iterator[Any]) -> constexpr:
+    def rebuild(self, handles: Iterator[SSAValue]) -> constexpr:
         return constexpr(self.value)
 
     def mangle(self) -> str:
@@ -81,7 +84,7 @@ class constexpr(base_value):
     def type(self) -> constexpr_type:
         return constexpr_type(self.value)
 
-    def handles(self) -> list[Any]:
+    def handles(self) -> list[SSAValue]:
         return []
 
     def __repr__(self) -> str:
@@ -168,12 +171,12 @@ class constexpr(base_value):
     __not__ = _unary(_operators.not_)
 
 
-def unwrap(value: Any) -> Any:
+def unwrap(value: object) -> Any:
     """The Python value of a constexpr; anything else as it is."""
     return value.value if isinstance(value, constexpr) else value
 
 
-def unwrap_deep(value: Any) -> Any:
+def unwrap_deep(value: object) -> Any:
     """``unwrap`` applied inside lists and tuples too; sequences come back as Python tuples or lists of the same
     kind.
     """

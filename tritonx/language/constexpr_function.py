@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel import active
 from tritonx.kernel.source import JITCallable
 from tritonx.language.constexpr import constexpr, unwrap
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 
 class ConstexprFunction(JITCallable):
@@ -16,7 +19,7 @@ class ConstexprFunction(JITCallable):
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else _BoundConstexprFunction(instance, self)
 
-    def __call__(self, *args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, _semantic: Semantics | None = None, **kwargs: Any) -> Any:
         if _semantic is None and active.current_or_none() is None:
             return self.fn(*args, **kwargs)
         result = self.fn(*(unwrap(a) for a in args), **{k: unwrap(v) for k, v in kwargs.items()})

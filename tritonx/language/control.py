@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel import active
 from tritonx.language.base import base_type, base_value
-from tritonx.language.builtin import builtin
+from tritonx.language.builtin import INJECTED, builtin
 from tritonx.language.constexpr import constexpr, unwrap
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 __all__ = [
     "assume",
@@ -26,43 +29,43 @@ __all__ = [
 
 
 @builtin
-def program_id(axis: Any, _semantic: Any = None) -> Any:
+def program_id(axis: Any, _semantic: Semantics = INJECTED) -> Any:
     """The index of this program on ``axis`` (0, 1, 2) of the grid, int32."""
     return _semantic.program_id(axis)
 
 
 @builtin
-def num_programs(axis: Any, _semantic: Any = None) -> Any:
+def num_programs(axis: Any, _semantic: Semantics = INJECTED) -> Any:
     """The extent of the grid on ``axis``, int32."""
     return _semantic.num_programs(axis)
 
 
 @builtin
-def multiple_of(input: Any, values: Any, _semantic: Any = None) -> Any:
+def multiple_of(input: Any, values: Any, _semantic: Semantics = INJECTED) -> Any:
     """Promise that the values are divisible: ``values`` holds a number for each axis."""
     return _semantic.multiple_of(input, values)
 
 
 @builtin
-def max_contiguous(input: Any, values: Any, _semantic: Any = None) -> Any:
+def max_contiguous(input: Any, values: Any, _semantic: Semantics = INJECTED) -> Any:
     """Promise that runs of ``values[i]`` neighbours along axis i count up by one."""
     return _semantic.max_contiguous(input, values)
 
 
 @builtin
-def max_constancy(input: Any, values: Any, _semantic: Any = None) -> Any:
+def max_constancy(input: Any, values: Any, _semantic: Semantics = INJECTED) -> Any:
     """Promise that runs of ``values[i]`` neighbours along axis i are equal."""
     return _semantic.max_constancy(input, values)
 
 
 @builtin
-def assume(cond: Any, _semantic: Any = None) -> Any:
+def assume(cond: Any, _semantic: Semantics = INJECTED) -> Any:
     """Promise that a 1-bit scalar is true."""
     return _semantic.assume(cond)
 
 
 @builtin
-def debug_barrier(_semantic: Any = None) -> Any:
+def debug_barrier(_semantic: Semantics = INJECTED) -> Any:
     """A barrier among the threads of a program."""
     return _semantic.debug_barrier()
 

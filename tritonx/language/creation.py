@@ -2,47 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import builtin, tensor_method
+from tritonx.language.builtin import INJECTED, builtin, tensor_method
 from tritonx.language.constexpr import unwrap
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 __all__ = ["arange", "cast", "full", "zeros", "zeros_like"]
 
 
 @builtin
-def arange(start: Any, end: Any, _semantic: Any = None) -> Any:
+def arange(start: Any, end: Any, _semantic: Semantics = INJECTED) -> Any:
     """int32 block ``start .. end - 1``. Both are compile-time ints; the length is a power of two."""
     return _semantic.arange(start, end)
 
 
 @builtin
-def full(shape: Any, value: Any, dtype: Any, _semantic: Any = None) -> Any:
+def full(shape: Any, value: Any, dtype: Any, _semantic: Semantics = INJECTED) -> Any:
     """A block of ``shape`` filled with a scalar; ``dtype`` may be None where ``value`` is a tensor."""
     return _semantic.full(shape, value, dtype)
 
 
 @builtin
-def zeros(shape: Any, dtype: Any, _semantic: Any = None) -> Any:
+def zeros(shape: Any, dtype: Any, _semantic: Semantics = INJECTED) -> Any:
     """A block of zeros."""
     return _semantic.full(shape, 0, dtype)
 
 
 @builtin
-def zeros_like(input: Any, _semantic: Any = None) -> Any:
+def zeros_like(input: Any, _semantic: Semantics = INJECTED) -> Any:
     """Zeros with the shape and dtype of ``input``."""
     return _semantic.full(input.shape, 0, input.dtype)
 
 
 @builtin
-def to_tensor(x: Any, _semantic: Any = None) -> Any:
+def to_tensor(x: Any, _semantic: Semantics = INJECTED) -> Any:
     """A Python number as a 0-d tensor of the type a literal has."""
     return _semantic.to_tensor(x)
 
 
 @tensor_method
 @builtin
-def cast(input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None) -> Any:
+def cast(
+    input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Semantics = INJECTED
+) -> Any:
     """``input`` converted to ``dtype``.
 
     ``bitcast``: keep the bits (the widths must be equal). ``fp_downcast_rounding``: ``"rtne"`` (default) or

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import builtin
+from tritonx.language.builtin import INJECTED, builtin
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 __all__ = ["load_tensor_descriptor", "make_tensor_descriptor", "store_tensor_descriptor"]
 
 
 @builtin
 def make_tensor_descriptor(
-    base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero", _semantic: Any = None
+    base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero", _semantic: Semantics = INJECTED
 ) -> Any:
     """A descriptor of a tensor in global memory for blocks of ``block_shape``.
 
@@ -22,12 +25,12 @@ def make_tensor_descriptor(
 
 
 @builtin
-def load_tensor_descriptor(desc: Any, offsets: Any, _semantic: Any = None) -> Any:
+def load_tensor_descriptor(desc: Any, offsets: Any, _semantic: Semantics = INJECTED) -> Any:
     """``desc.load(offsets)``."""
     return _semantic.descriptor_load(desc, offsets, "", "")
 
 
 @builtin
-def store_tensor_descriptor(desc: Any, offsets: Any, value: Any, _semantic: Any = None) -> Any:
+def store_tensor_descriptor(desc: Any, offsets: Any, value: Any, _semantic: Semantics = INJECTED) -> Any:
     """``desc.store(offsets, value)``."""
     return _semantic.descriptor_store(desc, value, offsets)

@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel import active
 from tritonx.language.base import base_type, base_value
+from tritonx.language.builtin import INJECTED
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import block_type, dtype, element_type_named, int32, int64
 from tritonx.language.memory import store
 from tritonx.language.tuples import tuple, tuple_type
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from tritonx.frontend.semantics import Semantics
 
 
 class tensor_descriptor_base_type(base_type):
@@ -40,10 +46,10 @@ class tensor_descriptor_base_type(base_type):
 
     __repr__ = __str__
 
-    def leaves(self) -> list[Any]:
+    def leaves(self) -> list[base_type]:
         return [self]
 
-    def rebuild(self, handles: Iterator[Any]) -> Any:
+    def rebuild(self, handles: Iterator[SSAValue]) -> Any:
         return tensor_descriptor_base(next(handles), self.block_type)
 
     def mangle(self) -> str:
@@ -57,11 +63,11 @@ class tensor_descriptor_base_type(base_type):
 class tensor_descriptor_base(base_value):
     """A descriptor without its shape and strides: what loads and stores through it need."""
 
-    def __init__(self, handle: Any, block_type: block_type):
+    def __init__(self, handle: SSAValue, block_type: block_type):
         self.handle = handle
         self.type: Any = tensor_descriptor_base_type(block_type)
 
-    def handles(self) -> list[Any]:
+    def handles(self) -> list[SSAValue]:
         return [self.handle]
 
     @property
@@ -79,41 +85,41 @@ class tensor_descriptor_base(base_value):
     def __str__(self) -> str:
         return str(self.type)
 
-    def load(self, offsets: Any, _semantic: Any = None) -> Any:
+    def load(self, offsets: Any, _semantic: Semantics | None = None) -> Any:
         """The block at ``offsets`` (int32, one an axis); elements outside the tensor are zero (or NaN, by its
         padding).
         """
         return (_semantic or active.current("load")).descriptor_load(self, offsets, "", "")
 
-    def store(self, offsets: Any, value: Any, _semantic: Any = None) -> Any:
+    def store(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
         """Store a block at ``offsets``; elements outside the tensor are dropped."""
         return (_semantic or active.current("store")).descriptor_store(self, value, offsets)
 
-    def atomic_add(self, offsets: Any, value: Any, _semantic: Any = None) -> Any:
+    def atomic_add(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
         return (_semantic or active.current("atomic_add")).descriptor_reduce("add", self, value, offsets)
 
-    def atomic_min(self, offsets: Any, value: Any, _semantic: Any = None) -> Any:
+    def atomic_min(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
         return (_semantic or active.current("atomic_min")).descriptor_reduce("min", self, value, offsets)
 
-    def atomic_max(self, offsets: Any, value: Any, _semantic: Any = None) -> Any:
+    def atomic_max(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
         return (_semantic or active.current("atomic_max")).descriptor_reduce("max", self, value, offsets)
 
-    def atomic_and(self, offsets: Any, value: Any, _semantic: Any = None) -> Any:
+    def atomic_and(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
         return (_semantic or active.current("atomic_and")).descriptor_reduce("and", self, value, offsets)
 
-    def atomic_or(self, offsets: Any, value: Any, _semantic: Any = None) -> Any:
+    def atomic_or(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
         return (_semantic or active.current("atomic_or")).descriptor_reduce("or", self, value, offsets)
 
-    def atomic_xor(self, offsets: Any, value: Any, _semantic: Any = None) -> Any:
+    def atomic_xor(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
         return (_semantic or active.current("atomic_xor")).descriptor_reduce("xor", self, value, offsets)
 
-    def gather(self, *args: Any, _semantic: Any = None) -> Any:
+    def gather(self, *args: Any, _semantic: Semantics | None = None) -> Any:
         """Rows ``x_offsets`` (a 1-D int32 block) from column ``y_offset`` on."""
         if len(args) != 2:
             raise TypeError(f"descriptor gather only supports 2D indexing, but got {len(args)}")
         return (_semantic or active.current("gather")).descriptor_gather(self, args[0], args[1])
 
-    def scatter(self, value: Any, *args: Any, _semantic: Any = None) -> Any:
+    def scatter(self, value: Any, *args: Any, _semantic: Semantics | None = None) -> Any:
         """Store the rows of ``value`` at rows ``x_offsets`` from column ``y_offset`` on."""
         if len(args) != 2:
             raise TypeError(f"descriptor scatter only supports 2D indexing, but got {len(args)}")
@@ -149,10 +155,10 @@ class tensor_descriptor_type(tensor_descriptor_base_type):
 
     __hash__ = tensor_descriptor_base_type.__hash__
 
-    def leaves(self) -> list[Any]:
+    def leaves(self) -> list[base_type]:
         return [tensor_descriptor_base_type(self.block_type), *self.shape_type.leaves(), *self.strides_type.leaves()]
 
-    def rebuild(self, handles: Iterator[Any]) -> tensor_descriptor:
+    def rebuild(self, handles: Iterator[SSAValue]) -> tensor_descriptor:
         handle = next(handles)
         shape, strides = self.shape_type.rebuild(handles), self.strides_type.rebuild(handles)
         return tensor_descriptor(handle, shape.values, strides.values, self.block_type)
@@ -161,13 +167,13 @@ class tensor_descriptor_type(tensor_descriptor_base_type):
 class tensor_descriptor(tensor_descriptor_base):
     """A descriptor. Annotating a parameter with this class takes a host ``TensorDescriptor``."""
 
-    def __init__(self, handle: Any, shape: Sequence[Any], strides: Sequence[Any], block_type: block_type):
+    def __init__(self, handle: SSAValue, shape: Sequence[Any], strides: Sequence[Any], block_type: block_type):
         super().__init__(handle, block_type)
         self.shape = tuple(shape)
         self.strides = tuple(strides)
         self.type = tensor_descriptor_type(block_type, self.shape.type, self.strides.type)
 
-    def handles(self) -> list[Any]:
+    def handles(self) -> list[SSAValue]:
         return [self.handle, *self.shape.handles(), *self.strides.handles()]
 
 
@@ -211,10 +217,10 @@ class block_pointer_type(base_type):
     def scalar(self) -> block_pointer_type:
         return self
 
-    def leaves(self) -> list[Any]:
+    def leaves(self) -> list[base_type]:
         return [self.base, *self.shape.leaves(), *self.strides.leaves(), *self.offsets.leaves()]
 
-    def rebuild(self, handles: Iterator[Any]) -> block_pointer:
+    def rebuild(self, handles: Iterator[SSAValue]) -> block_pointer:
         return block_pointer(
             self.base.rebuild(handles),
             self.shape.rebuild(handles),
@@ -256,10 +262,10 @@ class block_pointer(base_value):
     def shape(self) -> Any:
         return ()
 
-    def handles(self) -> list[Any]:
+    def handles(self) -> list[SSAValue]:
         return [*self.base.handles(), *self.shape_.handles(), *self.strides_.handles(), *self.offsets_.handles()]
 
-    def advance(self, offsets: Any, _semantic: Any = None) -> Any:
+    def advance(self, offsets: Any, _semantic: Semantics | None = None) -> Any:
         """The window moved by ``offsets``; see ``tl.advance``."""
         return (_semantic or active.current("advance")).advance(self, offsets)
 
@@ -270,7 +276,7 @@ class block_pointer(base_value):
         boundary_check: Any = (),
         cache_modifier: str = "",
         eviction_policy: str = "",
-        _semantic: Any = None,
+        _semantic: Semantics = INJECTED,
     ) -> Any:
         """See ``tl.store``."""
         return store(self, value, mask, boundary_check, cache_modifier, eviction_policy, _semantic=_semantic)

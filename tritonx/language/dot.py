@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import builtin
+from tritonx.language.builtin import INJECTED, builtin
 from tritonx.language.dtypes import float32
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 __all__ = ["dot", "dot_scaled"]
 
@@ -19,7 +22,7 @@ def dot(
     allow_tf32: Any = None,
     max_num_imprecise_acc: Any = None,
     out_dtype: Any = float32,
-    _semantic: Any = None,
+    _semantic: Semantics = INJECTED,
 ) -> Any:
     """``input @ other + acc`` of 2-D blocks (3-D: a batch).
 
@@ -42,7 +45,7 @@ def dot_scaled(
     lhs_k_pack: Any = True,
     rhs_k_pack: Any = True,
     out_dtype: Any = float32,
-    _semantic: Any = None,
+    _semantic: Semantics = INJECTED,
 ) -> Any:
     """Microscaled matrix product (OCP MX): formats e2m1, e4m3, e5m2, bf16, fp16; e8m0 scales, one for 32 values of
     K.

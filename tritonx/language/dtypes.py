@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tritonx.language.base import base_type
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.tensor import tensor
 from tritonx.runtime.dtype_names import TYPE_NAMES
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
 
 TRITON_MAX_TENSOR_NUMEL = 1048576
 """The most elements a block may have."""
@@ -128,7 +131,7 @@ class dtype(base_type):
     def leaves(self) -> list[dtype]:
         return [] if self.is_void() else [self]
 
-    def rebuild(self, handles: Iterator[Any]) -> Any:
+    def rebuild(self, handles: Iterator[SSAValue]) -> Any:
         return tensor(next(handles), self)
 
     # Predicates. Pointer and block types override the ones that differ.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import builtin
+from tritonx.language.builtin import INJECTED, builtin
 from tritonx.language.constexpr import unwrap
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 __all__ = [
     "PropagateNan",
@@ -30,50 +33,50 @@ class PropagateNan(Enum):
 
 
 @builtin
-def add(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> Any:
+def add(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Semantics = INJECTED) -> Any:
     """``x + y``, with the overflow check of debug compiles as a choice."""
     return _semantic.add(x, y, unwrap(sanitize_overflow))
 
 
 @builtin
-def sub(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> Any:
+def sub(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Semantics = INJECTED) -> Any:
     """``x - y``; see ``add``."""
     return _semantic.sub(x, y, unwrap(sanitize_overflow))
 
 
 @builtin
-def mul(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> Any:
+def mul(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Semantics = INJECTED) -> Any:
     """``x * y``; see ``add``."""
     return _semantic.mul(x, y, unwrap(sanitize_overflow))
 
 
 @builtin
-def where(condition: Any, x: Any, y: Any, _semantic: Any = None) -> Any:
+def where(condition: Any, x: Any, y: Any, _semantic: Semantics = INJECTED) -> Any:
     """Elementwise ``x if condition else y``; both sides are evaluated."""
     return _semantic.where(condition, x, y)
 
 
 @builtin
-def minimum(x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: Any = None) -> Any:
+def minimum(x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> Any:
     """Elementwise minimum; bf16 gives fp32."""
     return _semantic.minimum(x, y, propagate_nan)
 
 
 @builtin
-def maximum(x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: Any = None) -> Any:
+def maximum(x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> Any:
     """Elementwise maximum; bf16 gives fp32."""
     return _semantic.maximum(x, y, propagate_nan)
 
 
 @builtin
-def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: Any = None) -> Any:
+def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> Any:
     """``min(max(x, min), max)`` of floats; bf16 gives fp32."""
     return _semantic.clamp(x, min, max, propagate_nan)
 
 
 @builtin
 def inline_asm_elementwise(
-    asm: Any, constraints: Any, args: Any, dtype: Any, is_pure: Any, pack: Any, _semantic: Any = None
+    asm: Any, constraints: Any, args: Any, dtype: Any, is_pure: Any, pack: Any, _semantic: Semantics = INJECTED
 ) -> Any:
     """Inline assembly of the target with LLVM constraints, ``pack`` elements a time; a tuple of dtypes gives a
     tuple.
@@ -83,14 +86,14 @@ def inline_asm_elementwise(
 
 @builtin
 def extern_elementwise(
-    lib_name: Any, lib_path: Any, args: Any, arg_type_symbol_dict: Any, is_pure: Any, _semantic: Any = None
+    lib_name: Any, lib_path: Any, args: Any, arg_type_symbol_dict: Any, is_pure: Any, _semantic: Semantics = INJECTED
 ) -> Any:
     """A function of a device library: ``{(argument dtypes): (symbol, result dtype)}``."""
     return _semantic.extern_elementwise(lib_name, lib_path, args, arg_type_symbol_dict, is_pure)
 
 
 @builtin
-def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Any = None) -> Any:
+def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Semantics = INJECTED) -> Any:
     """A scalar jit function, with real control flow, applied to each element of the broadcast ``args``.
 
     With ``pack`` = n it gets n elements of the first input, then n of the second, ..., and returns n of each result.

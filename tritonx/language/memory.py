@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import builtin, must_use_result, tensor_method
+from tritonx.language.builtin import INJECTED, builtin, must_use_result, tensor_method
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 __all__ = ["advance", "load", "make_block_ptr", "store"]
 
@@ -19,7 +22,7 @@ def load(
     cache_modifier: Any = "",
     eviction_policy: Any = "",
     volatile: Any = False,
-    _semantic: Any = None,
+    _semantic: Semantics = INJECTED,
 ) -> Any:
     """What ``pointer`` (a pointer, a block of pointers, or a block pointer) points to.
 
@@ -41,7 +44,7 @@ def store(
     boundary_check: Any = (),
     cache_modifier: Any = "",
     eviction_policy: Any = "",
-    _semantic: Any = None,
+    _semantic: Semantics = INJECTED,
 ) -> Any:
     """Write ``value`` (cast to the element type, broadcast to the pointers' shape) where ``mask`` is true."""
     return _semantic.store(pointer, value, mask, boundary_check, cache_modifier, eviction_policy)
@@ -49,7 +52,7 @@ def store(
 
 @builtin
 def make_block_ptr(
-    base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any, _semantic: Any = None
+    base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any, _semantic: Semantics = INJECTED
 ) -> Any:
     """A pointer to the block of ``block_shape`` at ``offsets`` of a strided tensor; ``order`` is a hint."""
     return _semantic.make_block_ptr(base, shape, strides, offsets, block_shape, order)
@@ -61,6 +64,6 @@ def make_block_ptr(
     "tl.advance to a variable."
 )
 @builtin
-def advance(base: Any, offsets: Any, _semantic: Any = None) -> Any:
+def advance(base: Any, offsets: Any, _semantic: Semantics = INJECTED) -> Any:
     """The block pointer moved by ``offsets`` elements along each axis."""
     return _semantic.advance(base, offsets)

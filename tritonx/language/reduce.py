@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import builtin, tensor_method
+from tritonx.language.builtin import INJECTED, builtin, tensor_method
 from tritonx.language.constexpr import unwrap
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 __all__ = ["associative_scan", "histogram", "reduce"]
 
 
 @tensor_method
 @builtin
-def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Any = None) -> Any:
+def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Semantics = INJECTED) -> Any:
     """Reduce a block, or a tuple of blocks together, along ``axis`` (None: all) with an associative jit function.
 
     ``combine_fn(*lefts, *rights)`` gets scalars and returns as many as there are inputs.
@@ -21,20 +24,24 @@ def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _sema
 
 
 @builtin
-def _reduce_with_indices(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Any = None) -> Any:
+def _reduce_with_indices(
+    input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Semantics = INJECTED
+) -> Any:
     """Reduce ``input`` together with its int32 indices along ``axis``: (value, index)."""
     return _semantic.reduce_with_indices(input, axis, unwrap(combine_fn), keep_dims)
 
 
 @tensor_method
 @builtin
-def associative_scan(input: Any, axis: Any, combine_fn: Any, reverse: Any = False, _semantic: Any = None) -> Any:
+def associative_scan(
+    input: Any, axis: Any, combine_fn: Any, reverse: Any = False, _semantic: Semantics = INJECTED
+) -> Any:
     """Inclusive scan of a block, or of a tuple of blocks together, along ``axis``; see ``reduce``."""
     return _semantic.associative_scan(input, axis, unwrap(combine_fn), reverse)
 
 
 @tensor_method
 @builtin
-def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Any = None) -> Any:
+def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Semantics = INJECTED) -> Any:
     """int32 counts of the values 0 .. ``num_bins`` - 1 in a 1-D integer block."""
     return _semantic.histogram(input, num_bins, mask)

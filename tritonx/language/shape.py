@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import builtin, tensor_method
+from tritonx.language.builtin import INJECTED, builtin, tensor_method
 from tritonx.language.constexpr import unwrap
 from tritonx.language.tuples import tuple as language_tuple
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 __all__ = [
     "broadcast",
@@ -33,7 +36,7 @@ def _listed(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @builtin
-def broadcast(input: Any, other: Any, _semantic: Any = None) -> Any:
+def broadcast(input: Any, other: Any, _semantic: Semantics = INJECTED) -> Any:
     """Both blocks at their common shape, as a tuple."""
     left, right = _semantic.broadcast(_semantic.to_tensor(input), _semantic.to_tensor(other))
     return language_tuple([left, right])
@@ -41,74 +44,74 @@ def broadcast(input: Any, other: Any, _semantic: Any = None) -> Any:
 
 @tensor_method
 @builtin
-def broadcast_to(input: Any, *shape: Any, _semantic: Any = None) -> Any:
+def broadcast_to(input: Any, *shape: Any, _semantic: Semantics = INJECTED) -> Any:
     """Extents of 1 grown to ``shape``; a scalar is spread over it."""
     return _semantic.broadcast_to(_semantic.to_tensor(input), _listed(shape))
 
 
 @tensor_method
 @builtin
-def expand_dims(input: Any, axis: Any, _semantic: Any = None) -> Any:
+def expand_dims(input: Any, axis: Any, _semantic: Semantics = INJECTED) -> Any:
     """Axes of extent 1 inserted at ``axis`` (an int or several, numbered in the result)."""
     return _semantic.expand_axes(_semantic.to_tensor(input), axis)
 
 
 @tensor_method
 @builtin
-def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Any = None) -> Any:
+def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Semantics = INJECTED) -> Any:
     """The same elements in row-major order; in any order with ``can_reorder``."""
     return _semantic.reshape(input, _listed(shape), can_reorder)
 
 
 @tensor_method
 @builtin
-def view(input: Any, *shape: Any, _semantic: Any = None) -> Any:
+def view(input: Any, *shape: Any, _semantic: Semantics = INJECTED) -> Any:
     """``reshape`` that may reorder elements."""
     return _semantic.reshape(input, _listed(shape), True)
 
 
 @tensor_method
 @builtin
-def trans(input: Any, *dims: Any, _semantic: Any = None) -> Any:
+def trans(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> Any:
     """Axes permuted by ``dims``; without them the last two swapped."""
     return _semantic.trans(input, _listed(dims))
 
 
 @tensor_method
 @builtin
-def permute(input: Any, *dims: Any, _semantic: Any = None) -> Any:
+def permute(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> Any:
     """Axis ``i`` of the result is axis ``dims[i]`` of the input."""
     return _semantic.permute(input, _listed(dims))
 
 
 @builtin
-def cat(input: Any, other: Any, can_reorder: Any = False, _semantic: Any = None) -> Any:
+def cat(input: Any, other: Any, can_reorder: Any = False, _semantic: Semantics = INJECTED) -> Any:
     """Two 1-D blocks as one, in any order (``can_reorder=True`` is required)."""
     return _semantic.cat(input, other, can_reorder)
 
 
 @builtin
-def join(a: Any, b: Any, _semantic: Any = None) -> Any:
+def join(a: Any, b: Any, _semantic: Semantics = INJECTED) -> Any:
     """Two values stacked along a new last axis of extent 2."""
     return _semantic.join(a, b)
 
 
 @tensor_method
 @builtin
-def split(a: Any, _semantic: Any = None) -> Any:
+def split(a: Any, _semantic: Semantics = INJECTED) -> Any:
     """The two halves along a last axis of extent 2, as a tuple."""
     return language_tuple(_semantic.split(a))
 
 
 @tensor_method
 @builtin
-def gather(src: Any, index: Any, axis: Any, _semantic: Any = None) -> Any:
+def gather(src: Any, index: Any, axis: Any, _semantic: Semantics = INJECTED) -> Any:
     """Elements of ``src`` picked along ``axis`` by an index block of the same rank."""
     return _semantic.gather(src, index, axis)
 
 
 @tensor_method
 @builtin
-def item(x: Any, _semantic: Any = None) -> Any:
+def item(x: Any, _semantic: Semantics = INJECTED) -> Any:
     """The scalar in a block of one element."""
     return _semantic.unsplat(x)

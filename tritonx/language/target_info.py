@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel import active
 from tritonx.language.builtin import TRITON_BUILTIN
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.runtime.targets import in_family
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 
 def _target(semantic: Any) -> Any:
@@ -27,7 +30,7 @@ def _target(semantic: Any) -> Any:
 
 
 def _query(answer: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def function(*args: Any, _semantic: Any = None) -> Any:
+    def function(*args: Any, _semantic: Semantics | None = None) -> Any:
         result = answer(_target(_semantic), *[unwrap(a) for a in args])
         return result if _semantic is None else constexpr(result)
 

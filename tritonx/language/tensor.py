@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel import active
 from tritonx.language.base import base_value
-from tritonx.language.builtin import TENSOR_METHOD
+from tritonx.language.builtin import INJECTED, TENSOR_METHOD
 from tritonx.language.constexpr import constexpr
 from tritonx.language.creation import cast
 from tritonx.language.tuples import tuple
 
 if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from tritonx.frontend.semantics import Semantics
     from tritonx.language.dtypes import dtype
 
 FAMILIES = ("creation", "memory", "atomic", "shape", "reduce", "math", "standard", "sort")
@@ -52,7 +55,7 @@ class BoundMember:
 
 
 def _binary(method: str) -> Callable[..., Any]:
-    def operator(self: tensor, other: Any, _semantic: Any = None) -> Any:
+    def operator(self: tensor, other: Any, _semantic: Semantics | None = None) -> Any:
         semantic = active.current("an operator") if _semantic is None else _semantic
         return getattr(semantic, method)(self, other)
 
@@ -60,7 +63,7 @@ def _binary(method: str) -> Callable[..., Any]:
 
 
 def _reflected(method: str) -> Callable[..., Any]:
-    def operator(self: tensor, other: Any, _semantic: Any = None) -> Any:
+    def operator(self: tensor, other: Any, _semantic: Semantics | None = None) -> Any:
         semantic = active.current("an operator") if _semantic is None else _semantic
         return getattr(semantic, method)(other, self)
 
@@ -68,7 +71,7 @@ def _reflected(method: str) -> Callable[..., Any]:
 
 
 def _unary(method: str) -> Callable[..., Any]:
-    def operator(self: tensor, _semantic: Any = None) -> Any:
+    def operator(self: tensor, _semantic: Semantics | None = None) -> Any:
         semantic = active.current("an operator") if _semantic is None else _semantic
         return getattr(semantic, method)(self)
 
@@ -83,16 +86,16 @@ class tensor(base_value):
 
     __slots__ = ("dtype", "handle", "type")
 
-    handle: Any
+    handle: SSAValue
     type: dtype  # pyright: ignore[reportIncompatibleVariableOverride]  # a property of other values
     dtype: dtype
 
-    def __init__(self, handle: Any, type: dtype):
+    def __init__(self, handle: SSAValue, type: dtype):
         self.handle = handle
         self.type = type
         self.dtype = type.scalar
 
-    def handles(self) -> list[Any]:
+    def handles(self) -> list[SSAValue]:
         return [self.handle]
 
     @property
@@ -116,19 +119,21 @@ class tensor(base_value):
         data = getattr(self.handle, "data", None)  # the interpreter's handles carry the numbers: debuggers show them
         return str(self) if data is None else f"{self}({data})"
 
-    def to(self, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None) -> Any:
+    def to(
+        self, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Semantics = INJECTED
+    ) -> Any:
         """Cast; see ``tl.cast``."""
         return cast(self, dtype, fp_downcast_rounding, bitcast, _semantic=_semantic)
 
-    def logical_and(self, other: Any, _semantic: Any = None) -> Any:
+    def logical_and(self, other: Any, _semantic: Semantics | None = None) -> Any:
         """Elementwise ``and`` of 1-bit values."""
         return (_semantic or active.current("logical_and")).logical_and(self, other)
 
-    def logical_or(self, other: Any, _semantic: Any = None) -> Any:
+    def logical_or(self, other: Any, _semantic: Semantics | None = None) -> Any:
         """Elementwise ``or`` of 1-bit values."""
         return (_semantic or active.current("logical_or")).logical_or(self, other)
 
-    def __getitem__(self, index: Any, _semantic: Any = None) -> Any:
+    def __getitem__(self, index: Any, _semantic: Semantics | None = None) -> Any:
         return (_semantic or active.current("indexing")).index(self, index)
 
     def __getattr__(self, name: str) -> BoundMember:

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr, constexpr_type, unwrap
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
 
 
 def type_of(value: Any) -> Any:
@@ -43,10 +46,10 @@ class tuple_type(base_type):
         names = self.fields or [""] * len(self.types)
         return "[" + ",".join(f"{name}:{ty}" for name, ty in zip(names, self.types, strict=True)) + "]"
 
-    def leaves(self) -> list[Any]:
+    def leaves(self) -> list[base_type]:
         return [leaf for ty in self.types for leaf in ty.leaves()]
 
-    def rebuild(self, handles: Iterator[Any]) -> tuple:
+    def rebuild(self, handles: Iterator[SSAValue]) -> tuple:
         return tuple([ty.rebuild(handles) for ty in self.types], self)
 
     def mangle(self) -> str:
@@ -82,7 +85,7 @@ class tuple(base_value):
             raise AttributeError("a plain tuple has no fields")
         return self.type.fields
 
-    def handles(self) -> list[Any]:
+    def handles(self) -> list[SSAValue]:
         return [h for v in self.values if isinstance(v, base_value) for h in v.handles()]
 
     def __getattr__(self, name: str) -> Any:
@@ -145,10 +148,10 @@ class tuple(base_value):
 class slice_type(base_type):
     """The type of a slice; slices exist at compile time only."""
 
-    def leaves(self) -> list[Any]:
+    def leaves(self) -> list[base_type]:
         return []
 
-    def rebuild(self, handles: Iterator[Any]) -> Any:
+    def rebuild(self, handles: Iterator[SSAValue]) -> Any:
         raise TypeError("a slice cannot cross a region or a call")
 
     def mangle(self) -> str:
@@ -167,5 +170,5 @@ class slice(base_value):
         self.step: Any = step
         self.type = slice_type()
 
-    def handles(self) -> list[Any]:
+    def handles(self) -> list[SSAValue]:
         return []

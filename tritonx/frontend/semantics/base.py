@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -108,7 +108,13 @@ class SemanticsBase:
             return self.cast(self.constant(float(value), float32), type_)
         return self.constant(float(value), type_)
 
-    def to_tensor(self, x: Any, check_type: bool = True) -> Any:
+    @overload
+    def to_tensor(self, x: object) -> tensor: ...
+
+    @overload
+    def to_tensor(self, x: object, check_type: bool) -> Any: ...
+
+    def to_tensor(self, x: object, check_type: bool = True) -> object:
         """A Python number or constexpr as a 0-d tensor; tensors and, with ``check_type=False``, anything else
         unchanged.
         """

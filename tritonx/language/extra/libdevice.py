@@ -8,16 +8,19 @@ lists the names.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tritonx.language.builtin import builtin
+from tritonx.language.builtin import INJECTED, builtin
 from tritonx.language.libdevice_table import names
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 
 def _make(name: str) -> Callable[..., Any]:
     count = names()[name].index(">")
 
-    def function(*args: Any, _semantic: Any = None) -> Any:
+    def function(*args: Any, _semantic: Semantics = INJECTED) -> Any:
         if len(args) != count:
             raise TypeError(f"libdevice.{name} takes {count} argument{'s' if count > 1 else ''}, got {len(args)}")
         return _semantic.extern_function(name, args)
