@@ -1,8 +1,9 @@
-"""Every pass by name, and where it lives.
+"""Finds passes by name.
 
-A literal table, so that naming a pass imports nothing and running one imports that one. Backends, those here and those
-in packages of their own, add the passes that only they have through the entry-point group ``tritonx.passes``, whose
-entries name a ``ModulePass`` subclass under the pass's name.
+A pass says itself where it is: ``insert-barriers`` is the class of that ``name`` in ``insert_barriers.py`` of one of
+`PACKAGES`. No table repeats it, and finding one pass imports that one. Backends, those here and those in packages of
+their own, add the passes that only they have through the entry-point group ``tritonx.passes``, whose entries name a
+``ModulePass`` subclass under the pass's name.
 """
 
 from __future__ import annotations
@@ -10,52 +11,17 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
-ENTRY_POINTS = "tritonx.passes"
+PACKAGES = ("tritonx.transforms.tile", "tritonx.transforms.gpu", "tritonx.conversion.tile_to_gpu")
+"""Where the passes are that several backends may run."""
 
-PASSES: dict[str, str] = {
-    # any level
-    "inline": "tritonx.transforms.tile.inline:Inline",
-    "fold": "tritonx.transforms.tile.fold:Fold",
-    "simplify-control-flow": "tritonx.transforms.tile.control_flow:SimplifyControlFlow",
-    "cse": "tritonx.transforms.tile.cse:CommonSubexpressionElimination",
-    "licm": "tritonx.transforms.tile.licm:LoopInvariantCodeMotion",
-    "dce": "tritonx.transforms.tile.dce:DeadCodeElimination",
-    # tt
-    "combine": "tritonx.transforms.tile.combine:Combine",
-    "reorder-broadcast": "tritonx.transforms.tile.reorder_broadcast:ReorderBroadcast",
-    "lift-control-flow": "tritonx.transforms.tile.lift_control_flow:LiftControlFlow",
-    "unroll": "tritonx.transforms.tile.unroll:Unroll",
-    "rewrite-descriptors": "tritonx.transforms.tile.rewrite_descriptors:RewriteDescriptors",
-    "decompose-dots": "tritonx.transforms.gpu.decompose_dots:DecomposeDots",
-    "split-dots": "tritonx.transforms.gpu.split_dots:SplitDots",
-    # tt -> ttg
-    "assign-layouts": "tritonx.conversion.tile_to_gpu.convert:AssignLayouts",
-    # ttg
-    "recompute-narrow": "tritonx.transforms.gpu.recompute_narrow:RecomputeNarrow",
-    "accumulate-in-threads": "tritonx.transforms.gpu.accumulate_in_threads:AccumulateInThreads",
-    "buffer-values": "tritonx.transforms.gpu.buffer_values:BufferValues",
-    "expand-pipeline": "tritonx.transforms.gpu.expand_pipeline:ExpandPipeline",
-    "wait-for-products": "tritonx.transforms.gpu.wait_for_products:WaitForProducts",
-    "unroll-loads": "tritonx.transforms.gpu.unroll_loads:UnrollLoads",
-    "schedule-loops": "tritonx.transforms.gpu.schedule_loops:ScheduleLoops",
-    "stage-dot-operands": "tritonx.transforms.gpu.stage_dot_operands:StageDotOperands",
-    "allocate-warp-groups": "tritonx.transforms.gpu.allocate_warp_groups:AllocateWarpGroups",
-    "branch-selects": "tritonx.transforms.gpu.branch_selects:BranchSelects",
-    "widen-float8": "tritonx.transforms.gpu.widen_float8:WidenFloat8",
-    "share-barriers": "tritonx.transforms.gpu.share_barriers:ShareBarriers",
-    "exchange-by-matrices": "tritonx.transforms.gpu.exchange_by_matrices:ExchangeByMatrices",
-    "make-room": "tritonx.transforms.gpu.make_room:MakeRoom",
-    "fuse-operand-loads": "tritonx.transforms.gpu.fuse_operand_loads:FuseOperandLoads",
-    "allocate-shared-memory": "tritonx.transforms.gpu.allocate_shared_memory:AllocateSharedMemory",
-    "allocate-global-scratch": "tritonx.transforms.gpu.allocate_global_scratch:AllocateGlobalScratch",
-    "insert-fences": "tritonx.transforms.gpu.insert_fences:InsertFences",
-    "insert-barriers": "tritonx.transforms.gpu.insert_barriers:InsertBarriers",
-}
+ENTRY_POINTS = "tritonx.passes"
 
 
 class UnknownPass(Exception):
@@ -71,21 +37,41 @@ class UnknownPass(Exception):
 
 
 @cache
+def _modules() -> dict[str, str]:
+    """Name → module, of every pass here and of what lies beside them."""
+    found: dict[str, str] = {}
+    for package in PACKAGES:
+        spec = find_spec(package)
+        paths = None if spec is None else spec.submodule_search_locations
+        for module in iter_modules(paths):
+            found[module.name.replace("_", "-")] = f"{package}.{module.name}"
+    return found
+
+
+@cache
 def _plugins() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
 
 
+def _here(name: str) -> type[ModulePass] | None:
+    """The pass of this name in `PACKAGES`; None where there is none, or its module holds something else."""
+    module = _modules().get(name)
+    if module is None:
+        return None
+    classes = [c for c in vars(import_module(module)).values() if isinstance(c, type) and c.__module__ == module]
+    return next((cast("type[ModulePass]", c) for c in classes if getattr(c, "name", None) == name), None)
+
+
 def pass_names() -> tuple[str, ...]:
-    """The names of all passes, the table's and those of backends and plug-ins, sorted."""
-    return tuple(sorted({*PASSES, *_plugins()}))
+    """The names of all passes, those here and those of backends and plug-ins, sorted. Imports those here."""
+    return tuple(sorted({*(name for name in _modules() if _here(name) is not None), *_plugins()}))
 
 
 def find_pass(name: str) -> type[ModulePass]:
     """The class of the pass called ``name``. ``UnknownPass`` where there is none."""
-    where = PASSES.get(name)
-    if where is not None:
-        module, _, attribute = where.partition(":")
-        return cast("type[ModulePass]", getattr(import_module(module), attribute))
+    found = _here(name)
+    if found is not None:
+        return found
     entry = _plugins().get(name)
     if entry is None:
         raise UnknownPass(name)

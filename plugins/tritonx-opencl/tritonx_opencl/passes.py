@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.passes import ModulePass
 
-from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
+from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
@@ -19,7 +19,6 @@ from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
 from tritonx.transforms.gpu.unroll_loads import UnrollLoads
 from tritonx.transforms.gpu.widen_float8 import WidenFloat8
 from tritonx.transforms.tile.combine import Combine
-from tritonx.transforms.tile.control_flow import SimplifyControlFlow
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
 from tritonx.transforms.tile.fold import Fold
@@ -28,6 +27,7 @@ from tritonx.transforms.tile.licm import LoopInvariantCodeMotion
 from tritonx.transforms.tile.lift_control_flow import LiftControlFlow
 from tritonx.transforms.tile.reorder_broadcast import ReorderBroadcast
 from tritonx.transforms.tile.rewrite_descriptors import RewriteDescriptors
+from tritonx.transforms.tile.simplify_control_flow import SimplifyControlFlow
 from tritonx.transforms.tile.unroll import Unroll
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tritonx.backends.registry import parse_target
-from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
+from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.tools.opt_diagnostics import Diagnostic
 from tritonx.tools.opt_pipeline import parse_passes
 

@@ -1,8 +1,10 @@
-"""Every pass there is can be named, under its own name: by the table, or by an entry point where a backend has it."""
+"""Every pass there is can be named, under its own name: by its file, or by an entry point where a backend has it."""
 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -27,8 +29,36 @@ def declared(*packages: str) -> dict[str, str]:
     return found
 
 
-def test_every_pass_is_in_the_table() -> None:
-    assert declared("transforms", "conversion").items() <= registry.PASSES.items()
+def test_every_pass_has_the_name_of_its_file() -> None:
+    passes = declared("transforms", "conversion")
+    assert {"cse", "insert-barriers", "assign-layouts"} <= passes.keys()
+    for name, where in passes.items():
+        cls = registry.find_pass(name)
+        assert f"{cls.__module__}:{cls.__name__}" == where and cls.name == name and cls.__doc__
+    assert {*passes, *declared("backends")} <= {*registry.pass_names()}
+
+
+def test_what_lies_beside_the_passes_is_none() -> None:
+    assert "pipeline" in registry._modules() and "pipeline" not in registry.pass_names()
+    with pytest.raises(registry.UnknownPass):
+        registry.find_pass("forward-flow")
+
+
+def test_finding_one_pass_imports_no_other() -> None:
+    program = """
+import sys
+from tritonx.transforms.registry import find_pass
+assert not any(m.startswith("tritonx.transforms.") and m != "tritonx.transforms.registry" for m in sys.modules)
+assert find_pass("dce").__name__ == "DeadCodeElimination" and "tritonx.transforms.tile.cse" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_no_two_modules_would_hold_a_pass_of_one_name() -> None:
+    """A name stands for one file, in whichever package."""
+    stems = [p.stem for package in registry.PACKAGES for p in (ROOT.parent / package.replace(".", "/")).glob("*.py")]
+    passes = {name.replace("-", "_") for name in declared("transforms", "conversion")}
+    assert all(stems.count(stem) == 1 for stem in passes)
 
 
 def test_every_pass_of_a_backend_is_an_entry_point() -> None:
@@ -37,12 +67,6 @@ def test_every_pass_of_a_backend_is_an_entry_point() -> None:
     for name, where in passes.items():
         cls = registry.find_pass(name)
         assert f"{cls.__module__}:{cls.__name__}" == where and cls.name == name and cls.__doc__
-
-
-@pytest.mark.parametrize("name", registry.PASSES)
-def test_a_pass_has_the_name_it_is_listed_under(name: str) -> None:
-    cls = registry.find_pass(name)
-    assert cls.name == name and cls.__doc__
 
 
 def test_an_unknown_name_says_what_was_meant() -> None:

@@ -8,7 +8,7 @@ from tritonx.backends.api import Options, Target
 from tritonx.backends.nvidia.fence_stores import FenceStores
 from tritonx.backends.nvidia.layout_target import gpu_target, is_pipelined
 from tritonx.backends.nvidia.targets import capability
-from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
+from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
@@ -30,7 +30,6 @@ from tritonx.transforms.gpu.unroll_loads import UnrollLoads
 from tritonx.transforms.gpu.wait_for_products import WaitForProducts
 from tritonx.transforms.gpu.widen_float8 import WidenFloat8
 from tritonx.transforms.tile.combine import Combine
-from tritonx.transforms.tile.control_flow import SimplifyControlFlow
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
 from tritonx.transforms.tile.fold import Fold
@@ -39,6 +38,7 @@ from tritonx.transforms.tile.licm import LoopInvariantCodeMotion
 from tritonx.transforms.tile.lift_control_flow import LiftControlFlow
 from tritonx.transforms.tile.reorder_broadcast import ReorderBroadcast
 from tritonx.transforms.tile.rewrite_descriptors import RewriteDescriptors
+from tritonx.transforms.tile.simplify_control_flow import SimplifyControlFlow
 from tritonx.transforms.tile.unroll import Unroll
 
 

@@ -25,7 +25,7 @@ from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, type_of
 from tritonx.layouts import axis_bits
 from tritonx.layouts.dims import REGISTER
-from tritonx.transforms.tile.control_flow import trip_count
+from tritonx.transforms.tile.simplify_control_flow import trip_count
 from tritonx.transforms.tile.unroll import unroll
 
 WORKING_REGISTERS = 32

@@ -16,7 +16,7 @@ from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.edit import is_defined_inside, move_before, replace
 from tritonx.ir.effects import is_speculatable, may_write
 from tritonx.ir.types import i1, i64, is_tensor
-from tritonx.transforms.tile.control_flow import trip_count
+from tritonx.transforms.tile.simplify_control_flow import trip_count
 
 SLT, ULT = 2, 6
 

@@ -15,7 +15,7 @@ from tritonx.ir.define import append
 from tritonx.ir.edit import ValueMap, clone, clone_region, erase, only_block, terminator_of
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.types import i32
-from tritonx.transforms.tile.control_flow import trip_count
+from tritonx.transforms.tile.simplify_control_flow import trip_count
 
 FACTOR = "tt.loop_unroll_factor"
 STAGES = "tt.num_stages"

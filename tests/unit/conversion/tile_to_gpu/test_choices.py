@@ -12,9 +12,9 @@ from tritonx.analysis.axis_info import analyze_axes
 from tritonx.analysis.buffers import tensor_layout
 from tritonx.backends.amd.matrix_units import WaveMatrixCore
 from tritonx.backends.nvidia.matrix_units import WarpMatrixUnit
+from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.conversion.tile_to_gpu.blocked import blocked, default_encoding
 from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
-from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
 from tritonx.conversion.tile_to_gpu.costs import LOAD_ISSUE, conversion_cost, version_cost
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts, product_of
 from tritonx.conversion.tile_to_gpu.matrix_unit import Threads

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tritonx.conversion.tile_to_gpu.convert import AssignLayouts
+from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.ir.failure import PassFailure
 from tritonx.ir.pipeline import run_passes
