@@ -4,14 +4,12 @@ It has no entry point: a plug-in that comes with an installation would change ev
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tritonx.compat import install
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: Any, parser: Any, args: list[str]) -> None:
+def pytest_load_initial_conftests(early_config: object, parser: object, args: list[str]) -> None:
     """Before the first conftest imports anything."""
     install()

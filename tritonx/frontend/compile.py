@@ -39,9 +39,9 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 def make_module(
     fn: KernelDeclaration,
-    signature: Mapping[str, Any],
-    constants: Mapping[Path, Any],
-    attrs: Mapping[Path, Sequence[Sequence[Any]]],
+    signature: Mapping[str, object],
+    constants: Mapping[Path, object],
+    attrs: Mapping[Path, Sequence[Sequence[object]]],
     options: Options,
     target: Target,
     generator: type[ModuleGenerator] = ModuleGenerator,
@@ -70,7 +70,7 @@ def make_module(
         raise error.with_traceback(None) from error.__cause__
 
 
-def _argument_type(text: Any, path: Path, constants: Mapping[Path, Any]) -> Any:
+def _argument_type(text: Any, path: Path, constants: Mapping[Path, object]) -> Any:
     """The type of the argument at ``path``: a constant's is its value."""
     if path in constants:
         return constexpr_type(constants[path])
@@ -105,7 +105,7 @@ def _handle_attributes(
 
 
 def _symbol(
-    module: ModuleGenerator, fn: KernelDeclaration, signature: Mapping[str, Any], constants: Mapping[Path, Any]
+    module: ModuleGenerator, fn: KernelDeclaration, signature: Mapping[str, object], constants: Mapping[Path, object]
 ) -> str:
     """The kernel's symbol: what its ``repr`` says of this specialisation, without the module's path."""
     by_name = {fn.arg_names[path[0]]: value for path, value in constants.items() if len(path) == 1}

@@ -70,12 +70,12 @@ class InterpretedFunction(JITFunction):
         """Run every program of `grid`, in order, x fastest; with `warmup` only look whether it compiles."""
         self._run(grid, warmup, args, kwargs)
 
-    def _over(self, grid: Any, /, *args: Any, **kwargs: Any) -> None:
+    def _over(self, grid: object, /, *args: object, **kwargs: object) -> None:
         """The launch over `grid`, of whose arguments one may be called `grid` too."""
         self._run(grid, False, args, kwargs)
 
     @fresh_memory.unwatched()
-    def _run(self, grid: Any, warmup: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _run(self, grid: object, warmup: bool, args: tuple[object, ...], kwargs: dict[str, Any]) -> None:
         request, given = self.launcher.request(args, kwargs)
         symbol = check(self, request)
         if warmup:

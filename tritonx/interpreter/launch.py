@@ -76,14 +76,14 @@ def bind(
 
 def launch(
     kernel: JITFunction,
-    grid: Any,
-    *args: Any,
+    grid: object,
+    *args: object,
     options: Options = OPTIONS,
     target: Target = TARGET,
     transform: Callable[[ModuleOp], ModuleOp | None] | None = None,
     poison: bool = False,
     output: TextIO | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> ModuleOp:
     """Compile `kernel` for these arguments, run its module over `grid`; returns the module that ran.
 

@@ -41,7 +41,7 @@ class Runtime:
     """Without state; every attribute is a function of the rewritten code's values."""
 
     @staticmethod
-    def keep(value: Any) -> Any:
+    def keep(value: object) -> Any:
         """What an assignment or a return keeps of a value: numbers become tensors."""
         if isinstance(value, tensor):
             return value
@@ -53,11 +53,11 @@ class Runtime:
         return value if isinstance(value, base_value) else constexpr(value)
 
     @staticmethod
-    def plain(value: Any) -> Any:
+    def plain(value: object) -> Any:
         return unwrap(value)
 
     @staticmethod
-    def iterate(values: Any) -> Iterator[Any]:
+    def iterate(values: object) -> Iterator[Any]:
         """The values of a loop's counter, or the elements of a tuple."""
         values = unwrap(values)
         if isinstance(values, core.static_range):
@@ -73,7 +73,7 @@ class Runtime:
         return Runtime.elements(values)
 
     @staticmethod
-    def elements(values: Any) -> Iterator[Any]:
+    def elements(values: object) -> Iterator[Any]:
         """What a comprehension, or a loop over a tuple, goes over."""
         return map(wrap_plain, unwrap(values))
 
@@ -90,7 +90,7 @@ class Runtime:
         return wrap_plain(calls.attribute_of(value, name))
 
     @staticmethod
-    def operate(name: str, receiver: Any, *other: Any) -> Any:
+    def operate(name: str, receiver: object, *other: object) -> Any:
         """An operator, by the name of its class in `ast`."""
         method, python = OPERATORS[name]
         if _is_jit_method(receiver, method):
@@ -98,7 +98,7 @@ class Runtime:
         return python(receiver, *other)
 
     @staticmethod
-    def indexed(value: Any) -> Any:
+    def indexed(value: object) -> Any:
         """What to index for `value`."""
         if _is_jit_method(value, "__getitem__"):
             return _Items(Runtime.callee(calls.attribute_of(value, "__getitem__")))
@@ -110,7 +110,7 @@ class Runtime:
         return shown(value)
 
     @staticmethod
-    def callee(function: Any) -> Any:
+    def callee(function: object) -> Any:
         """What to call for `function`: itself, where it is of the language."""
         function = unwrap(function)
         if isinstance(function, calls.BoundMethod):
@@ -127,7 +127,7 @@ class Runtime:
             return partial(_evaluated, function)
 
     @staticmethod
-    def looped(function: Any) -> Any:
+    def looped(function: object) -> Any:
         """`callee`, for what a `for` loops over."""
         return Counted if unwrap(function) is range else Runtime.callee(function)
 
@@ -150,7 +150,7 @@ class Runtime:
         return _logical(operands, "logical_or", stop=True)
 
     @staticmethod
-    def invert(operand: Any) -> Any:
+    def invert(operand: object) -> Any:
         """`not`."""
         if isinstance(operand, tensor):
             return active.current("not").not_(operand)
@@ -165,7 +165,7 @@ class Runtime:
             raise DeviceAssertion(f"assertion failed: {unwrap(message)}")
 
 
-def _is_jit_method(value: Any, name: str) -> bool:
+def _is_jit_method(value: object, name: str) -> bool:
     """Whether the class of a value (of an aggregate) defines this operator by a jit function."""
     return isinstance(getattr(value.__class__, name, None), JITCallable)
 
@@ -187,7 +187,7 @@ OPERATORS: Mapping[str, tuple[str, Callable[..., Any]]] = {
 """The method and the function of Python's `operator` for each."""
 
 
-def _evaluated(function: Any, *args: Any, **kwargs: Any) -> Any:
+def _evaluated(function: object, *args: object, **kwargs: object) -> Any:
     return calls.evaluated(function, args, kwargs)
 
 
@@ -205,7 +205,7 @@ def _print(*values: Any, **options: Any) -> None:
     builtins.print(*(shown(v) for v in values), **options)
 
 
-def _printed_before(*values: Any, **options: Any) -> None:
+def _printed_before(*values: object, **options: object) -> None:
     """`tl.static_print`, which prints when the front end looks at the kernel."""
 
 
@@ -245,7 +245,7 @@ def _logical(operands: tuple[Callable[[], Any], ...], method: str, *, stop: bool
     return result
 
 
-def _count(start: Any, stop: Any, step: Any) -> Iterator[tensor]:
+def _count(start: object, stop: object, step: object) -> Iterator[tensor]:
     semantic = active.current("a loop")
     bounds = [semantic.to_tensor(b) for b in (start, stop, step)]
     type_ = reduce(promote_integers, [b.dtype for b in bounds])

@@ -85,7 +85,7 @@ class EagerSemantics(Semantics):
         self.eager.python_region(block, LaneFunction(combine))
         return results
 
-    def map_elementwise(self, scalar_fn: object, inputs: Sequence[Any], pack: Any) -> Any:
+    def map_elementwise(self, scalar_fn: object, inputs: Sequence[object], pack: object) -> Any:
         """See `ReduceSemantics.map_elementwise`; the function runs before its op would exist, so there is no op."""
         values, count = self.map_operands(inputs), int(unwrap(pack))
         types = [v.dtype for v in values for _ in range(count)]

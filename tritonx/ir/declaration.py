@@ -46,7 +46,7 @@ class EnumConstraint(AttrConstraint[IntegerAttr[IntegerType]]):
             cases = ", ".join(f"{word} = {number}" for number, word in self.by_value.items())
             raise VerifyException(f"{value} is no {self.enum.__name__} (the cases are {cases})")
 
-    def mapping_type_vars(self, type_var_mapping: Any) -> EnumConstraint:
+    def mapping_type_vars(self, type_var_mapping: object) -> EnumConstraint:
         return self
 
 

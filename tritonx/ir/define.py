@@ -212,7 +212,9 @@ def _as_values(value: Any) -> tuple[SSAValue, ...]:
     return (cast(SSAValue, value),) if isinstance(value, SSAValue) else tuple(value)
 
 
-def _install_accessors(cls: type[IRDLOperation], names: Sequence[tuple[str, Any]], construct: VarIRConstruct) -> None:
+def _install_accessors(
+    cls: type[IRDLOperation], names: Sequence[tuple[str, object]], construct: VarIRConstruct
+) -> None:
     for name, _ in names:
         accessor: Any = next((c.__dict__[name] for c in cls.__mro__ if name in c.__dict__), None)
         getter = _fast_getter(accessor, "_operands" if construct is VarIRConstruct.OPERAND else "results")
@@ -220,7 +222,7 @@ def _install_accessors(cls: type[IRDLOperation], names: Sequence[tuple[str, Any]
             setattr(cls, name, property(getter))
 
 
-def _fast_getter(accessor: Any, field: str) -> Callable[[Any], Any] | None:
+def _fast_getter(accessor: object, field: str) -> Callable[[Any], Any] | None:
     index: int = getattr(accessor, "idx", 0)
     if isinstance(accessor, BeforeVariadicSingleAccessor):
         return (lambda op: op._operands[index]) if field == "_operands" else (lambda op: op.results[index])
@@ -238,7 +240,7 @@ def _fast_getter(accessor: Any, field: str) -> Callable[[Any], Any] | None:
     if isinstance(accessor, UniqueVariadicAccessor):
         others = accessor.num_defs - 1
 
-        def variadic(op: Any) -> Any:
+        def variadic(op: object) -> Any:
             values = getattr(op, field)
             return values[index : index + len(values) - others]
 
@@ -260,10 +262,10 @@ def _install_format(cls: type[IRDLOperation]) -> None:
             compiled = any_cls._compiled_format = compile_format(cls, text)
         return compiled
 
-    def parse(_: type[IRDLOperation], parser: Any) -> Any:
+    def parse(_: type[IRDLOperation], parser: object) -> Any:
         return program().parse(parser)
 
-    def print_(self: IRDLOperation, printer: Any) -> None:
+    def print_(self: IRDLOperation, printer: object) -> None:
         program().print(printer, self)
 
     any_cls.parse = classmethod(parse)

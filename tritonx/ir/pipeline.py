@@ -75,7 +75,7 @@ def run_pass_stage(module: ModuleOp, stage: PassStage, compilation: Compilation)
         inspect(stage.name, module)
 
 
-def run_emit_stage(stage: EmitStage, value: Any, compilation: Compilation) -> Any:
+def run_emit_stage(stage: EmitStage, value: object, compilation: Compilation) -> Any:
     """What the stage makes of ``value``. Whatever goes wrong is a ``PassFailure`` that names the kernel's line, for an
     op that the target cannot do (``PassError``) as for a defect; only other errors of ``TritonError`` come out as they
     are."""

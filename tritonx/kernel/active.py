@@ -39,7 +39,7 @@ def current_or_none() -> Any:
 
 
 @contextmanager
-def activate(semantic: Any) -> Generator[None]:
+def activate(semantic: object) -> Generator[None]:
     """Make ``semantic`` the active one for the block of code."""
     before, _active.semantic = _active.semantic, semantic
     try:

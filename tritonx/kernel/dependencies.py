@@ -77,7 +77,7 @@ def plain_value(value: Any) -> Any:
     return value.value if type(value).__name__ == "constexpr" and hasattr(value, "value") else value
 
 
-def same_value(a: Any, b: Any) -> bool:
+def same_value(a: object, b: object) -> bool:
     """Equality of values and of types, through constexpr; values that cannot be compared are equal if identical."""
     a, b = plain_value(a), plain_value(b)
     if a is b:
@@ -88,7 +88,7 @@ def same_value(a: Any, b: Any) -> bool:
         return False
 
 
-def is_language_builtin(value: Any) -> bool:
+def is_language_builtin(value: object) -> bool:
     """Whether the front end gives ``value`` its meaning, so that there is no source to depend on."""
     if getattr(value, "__triton_builtin__", False):
         return True
@@ -99,7 +99,7 @@ def is_language_builtin(value: Any) -> bool:
     return code is not None and "_semantic" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def is_foreign_function(value: Any) -> bool:
+def is_foreign_function(value: object) -> bool:
     """Whether ``value`` is a plain Python function, which kernels cannot call."""
     return isinstance(value, FunctionType | MethodType) and not is_language_builtin(value)
 
@@ -132,7 +132,7 @@ class _Finder(ast.NodeVisitor):
             )
         self.globals[key] = found
 
-    def reference(self, value: Any, name: str, scope: dict[str, Any] | None) -> None:
+    def reference(self, value: object, name: str, scope: dict[str, Any] | None) -> None:
         if value is None or isinstance(value, ModuleType | type | BuiltinFunctionType):
             return
         if isinstance(value, Dependent):
@@ -221,7 +221,7 @@ class _Finder(ast.NodeVisitor):
     visit_ListComp = visit_GeneratorExp = visit_SetComp = _visit_elements_first
 
 
-def _is_constexpr(value: Any) -> bool:
+def _is_constexpr(value: object) -> bool:
     return type(value).__name__ == "constexpr"
 
 

@@ -22,7 +22,7 @@ def builtin(function: F) -> F:
     """Mark a function with a keyword ``_semantic`` as a builtin; without the keyword it runs with the interpreter's."""
 
     @wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: object, **kwargs: object) -> Any:
         if kwargs.get("_semantic") is None:
             kwargs["_semantic"] = active.current(function.__name__)
         return function(*args, **kwargs)
@@ -45,7 +45,7 @@ def extern(function: F) -> F:
     return builtin(function)
 
 
-def is_builtin(function: Any) -> bool:
+def is_builtin(function: object) -> bool:
     """Whether ``function`` is a builtin of the kernel language."""
     return bool(getattr(function, TRITON_BUILTIN, False))
 
@@ -55,7 +55,7 @@ def must_use_result(marked: Any, message: Any = True) -> Any:
     if isinstance(marked, str):
         message = marked
 
-        def mark(fn: Any) -> Any:
+        def mark(fn: object) -> Any:
             return must_use_result(fn, message)
 
         return mark

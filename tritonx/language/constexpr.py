@@ -51,7 +51,7 @@ class constexpr_type(base_type):
 
 
 def _binary(function: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any], Any]:
-    def method(self: constexpr, other: Any) -> Any:
+    def method(self: constexpr, other: object) -> Any:
         if isinstance(other, base_value) and not isinstance(other, constexpr):
             return NotImplemented
         return constexpr(function(self.value, unwrap(other)))
@@ -60,7 +60,7 @@ def _binary(function: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any], A
 
 
 def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[constexpr, Any], Any]:
-    def method(self: constexpr, other: Any) -> Any:
+    def method(self: constexpr, other: object) -> Any:
         if isinstance(other, base_value) and not isinstance(other, constexpr):
             return NotImplemented
         return constexpr(function(unwrap(other), self.value))
@@ -117,14 +117,14 @@ class constexpr(base_value):
     def __getitem__(self, *args: Any) -> Any:
         return self.value.__getitem__(*[unwrap(a) for a in args])
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         return unwrap(item) in self.value
 
-    def logical_and(self, other: Any) -> constexpr:
+    def logical_and(self, other: object) -> constexpr:
         """Python's ``and``."""
         return constexpr(self.value and unwrap(other))
 
-    def logical_or(self, other: Any) -> constexpr:
+    def logical_or(self, other: object) -> constexpr:
         """Python's ``or``."""
         return constexpr(self.value or unwrap(other))
 

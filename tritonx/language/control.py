@@ -29,13 +29,13 @@ __all__ = [
 
 
 @builtin
-def program_id(axis: Any, _semantic: Semantics = INJECTED) -> Any:
+def program_id(axis: object, _semantic: Semantics = INJECTED) -> Any:
     """The index of this program on ``axis`` (0, 1, 2) of the grid, int32."""
     return _semantic.program_id(axis)
 
 
 @builtin
-def num_programs(axis: Any, _semantic: Semantics = INJECTED) -> Any:
+def num_programs(axis: object, _semantic: Semantics = INJECTED) -> Any:
     """The extent of the grid on ``axis``, int32."""
     return _semantic.num_programs(axis)
 
@@ -59,7 +59,7 @@ def max_constancy(input: Any, values: Any, _semantic: Semantics = INJECTED) -> A
 
 
 @builtin
-def assume(cond: Any, _semantic: Semantics = INJECTED) -> Any:
+def assume(cond: object, _semantic: Semantics = INJECTED) -> Any:
     """Promise that a 1-bit scalar is true."""
     return _semantic.assume(cond)
 

@@ -14,7 +14,7 @@ __all__ = ["arange", "cast", "full", "zeros", "zeros_like"]
 
 
 @builtin
-def arange(start: Any, end: Any, _semantic: Semantics = INJECTED) -> Any:
+def arange(start: object, end: object, _semantic: Semantics = INJECTED) -> Any:
     """int32 block ``start .. end - 1``. Both are compile-time ints; the length is a power of two."""
     return _semantic.arange(start, end)
 
@@ -26,7 +26,7 @@ def full(shape: Any, value: Any, dtype: Any, _semantic: Semantics = INJECTED) ->
 
 
 @builtin
-def zeros(shape: Any, dtype: Any, _semantic: Semantics = INJECTED) -> Any:
+def zeros(shape: object, dtype: object, _semantic: Semantics = INJECTED) -> Any:
     """A block of zeros."""
     return _semantic.full(shape, 0, dtype)
 

@@ -15,25 +15,30 @@ __all__ = ["device_assert", "device_print", "static_assert", "static_print"]
 
 @builtin
 def static_print(
-    *values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False, _semantic: Semantics = INJECTED
+    *values: object,
+    sep: object = " ",
+    end: object = "\n",
+    file: object = None,
+    flush: object = False,
+    _semantic: Semantics = INJECTED,
 ) -> None:
     """Python's ``print`` while the kernel is compiled."""
     print(*values, sep=unwrap(sep), end=unwrap(end), file=unwrap(file), flush=bool(unwrap(flush)))
 
 
 @builtin
-def static_assert(cond: Any, msg: Any = "", _semantic: Semantics = INJECTED) -> None:
+def static_assert(cond: object, msg: object = "", _semantic: Semantics = INJECTED) -> None:
     """Stop the compile where a compile-time condition is false."""
     _semantic.static_assert(unwrap(cond), unwrap(msg))
 
 
 @builtin
-def device_print(prefix: Any, *args: Any, hex: Any = False, _semantic: Semantics = INJECTED) -> Any:
+def device_print(prefix: object, *args: object, hex: object = False, _semantic: Semantics = INJECTED) -> Any:
     """Print the elements of ``args`` at run time behind a compile-time prefix."""
     return _semantic.device_print(prefix, args, hex)
 
 
 @builtin
-def device_assert(cond: Any, msg: Any = "", mask: Any = None, _semantic: Semantics = INJECTED) -> Any:
+def device_assert(cond: object, msg: object = "", mask: object = None, _semantic: Semantics = INJECTED) -> Any:
     """Stop the kernel where ``cond`` is false and ``mask`` true; only in a compile with ``debug``."""
     return _semantic.device_assert(cond, msg, mask)

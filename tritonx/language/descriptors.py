@@ -265,15 +265,15 @@ class block_pointer(base_value):
     def handles(self) -> list[SSAValue]:
         return [*self.base.handles(), *self.shape_.handles(), *self.strides_.handles(), *self.offsets_.handles()]
 
-    def advance(self, offsets: Any, _semantic: Semantics | None = None) -> Any:
+    def advance(self, offsets: object, _semantic: Semantics | None = None) -> Any:
         """The window moved by ``offsets``; see ``tl.advance``."""
         return (_semantic or active.current("advance")).advance(self, offsets)
 
     def store(
         self,
-        value: Any,
-        mask: Any = None,
-        boundary_check: Any = (),
+        value: object,
+        mask: object = None,
+        boundary_check: object = (),
         cache_modifier: str = "",
         eviction_policy: str = "",
         _semantic: Semantics = INJECTED,

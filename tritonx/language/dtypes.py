@@ -354,7 +354,7 @@ class block_type(dtype):
         return self.name
 
 
-def _numel(shape: tuple[Any, ...]) -> int:
+def _numel(shape: tuple[object, ...]) -> int:
     """The element count of a checked shape: ints, powers of two, at most ``TRITON_MAX_TENSOR_NUMEL`` in all."""
     numel = 1
     for i, extent in enumerate(shape):
@@ -389,7 +389,7 @@ _SHORT: dict[str, dtype] = {
 }  # fmt: skip
 
 
-def element_type(value: Any) -> Any:
+def element_type(value: object) -> Any:
     """``value`` (or what a constexpr holds) as a type where it is the name of one: ``float32``, ``fp32``, ``uint8``,
     ``u8``, ``bool``, ``float8_e4m3fn``; types and None as they are. ``ValueError`` for a name of none, ``TypeError``
     for anything else."""
@@ -429,6 +429,6 @@ def element_type_named(name: str) -> dtype:
     return _SHORT[name]
 
 
-def is_type(value: Any) -> bool:
+def is_type(value: object) -> bool:
     """Whether ``value`` (or the value of a constexpr) is a type of the language."""
     return isinstance(value.value if isinstance(value, constexpr) else value, base_type)

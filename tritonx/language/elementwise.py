@@ -33,19 +33,19 @@ class PropagateNan(Enum):
 
 
 @builtin
-def add(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Semantics = INJECTED) -> Any:
+def add(x: object, y: object, sanitize_overflow: object = True, _semantic: Semantics = INJECTED) -> Any:
     """``x + y``, with the overflow check of debug compiles as a choice."""
     return _semantic.add(x, y, unwrap(sanitize_overflow))
 
 
 @builtin
-def sub(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Semantics = INJECTED) -> Any:
+def sub(x: object, y: object, sanitize_overflow: object = True, _semantic: Semantics = INJECTED) -> Any:
     """``x - y``; see ``add``."""
     return _semantic.sub(x, y, unwrap(sanitize_overflow))
 
 
 @builtin
-def mul(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Semantics = INJECTED) -> Any:
+def mul(x: object, y: object, sanitize_overflow: object = True, _semantic: Semantics = INJECTED) -> Any:
     """``x * y``; see ``add``."""
     return _semantic.mul(x, y, unwrap(sanitize_overflow))
 
@@ -57,19 +57,21 @@ def where(condition: Any, x: Any, y: Any, _semantic: Semantics = INJECTED) -> An
 
 
 @builtin
-def minimum(x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> Any:
+def minimum(x: object, y: object, propagate_nan: object = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> Any:
     """Elementwise minimum; bf16 gives fp32."""
     return _semantic.minimum(x, y, propagate_nan)
 
 
 @builtin
-def maximum(x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> Any:
+def maximum(x: object, y: object, propagate_nan: object = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> Any:
     """Elementwise maximum; bf16 gives fp32."""
     return _semantic.maximum(x, y, propagate_nan)
 
 
 @builtin
-def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> Any:
+def clamp(
+    x: object, min: object, max: object, propagate_nan: object = PropagateNan.NONE, _semantic: Semantics = INJECTED
+) -> Any:
     """``min(max(x, min), max)`` of floats; bf16 gives fp32."""
     return _semantic.clamp(x, min, max, propagate_nan)
 
@@ -93,7 +95,7 @@ def extern_elementwise(
 
 
 @builtin
-def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Semantics = INJECTED) -> Any:
+def map_elementwise(scalar_fn: object, *args: object, pack: object = 1, _semantic: Semantics = INJECTED) -> Any:
     """A scalar jit function, with real control flow, applied to each element of the broadcast ``args``.
 
     With ``pack`` = n it gets n elements of the first input, then n of the second, ..., and returns n of each result.

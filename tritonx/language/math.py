@@ -13,114 +13,114 @@ if TYPE_CHECKING:
 
 @tensor_method
 @builtin
-def exp(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def exp(x: object, _semantic: Semantics = INJECTED) -> Any:
     """e^x."""
     return _semantic.unary("exp", x)
 
 
 @tensor_method
 @builtin
-def exp2(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def exp2(x: object, _semantic: Semantics = INJECTED) -> Any:
     """2^x."""
     return _semantic.unary("exp2", x)
 
 
 @tensor_method
 @builtin
-def log(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def log(x: object, _semantic: Semantics = INJECTED) -> Any:
     """The natural logarithm."""
     return _semantic.unary("log", x)
 
 
 @tensor_method
 @builtin
-def log2(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def log2(x: object, _semantic: Semantics = INJECTED) -> Any:
     """The logarithm to base 2."""
     return _semantic.unary("log2", x)
 
 
 @tensor_method
 @builtin
-def sin(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def sin(x: object, _semantic: Semantics = INJECTED) -> Any:
     """The sine."""
     return _semantic.unary("sin", x)
 
 
 @tensor_method
 @builtin
-def cos(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def cos(x: object, _semantic: Semantics = INJECTED) -> Any:
     """The cosine."""
     return _semantic.unary("cos", x)
 
 
 @tensor_method
 @builtin
-def sqrt(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def sqrt(x: object, _semantic: Semantics = INJECTED) -> Any:
     """The square root, approximate in fp32 on GPUs."""
     return _semantic.unary("sqrt", x)
 
 
 @tensor_method
 @builtin
-def rsqrt(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def rsqrt(x: object, _semantic: Semantics = INJECTED) -> Any:
     """1 / sqrt(x)."""
     return _semantic.unary("rsqrt", x)
 
 
 @tensor_method
 @builtin
-def erf(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def erf(x: object, _semantic: Semantics = INJECTED) -> Any:
     """The error function."""
     return _semantic.unary("erf", x)
 
 
 @tensor_method
 @builtin
-def floor(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def floor(x: object, _semantic: Semantics = INJECTED) -> Any:
     """Rounded down."""
     return _semantic.unary("floor", x)
 
 
 @tensor_method
 @builtin
-def ceil(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def ceil(x: object, _semantic: Semantics = INJECTED) -> Any:
     """Rounded up."""
     return _semantic.unary("ceil", x)
 
 
 @tensor_method
 @builtin
-def sqrt_rn(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def sqrt_rn(x: object, _semantic: Semantics = INJECTED) -> Any:
     """The correctly rounded square root of fp32."""
     return _semantic.unary("sqrt_rn", x)
 
 
 @tensor_method
 @builtin
-def abs(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def abs(x: object, _semantic: Semantics = INJECTED) -> Any:
     """Absolute value of integers and floats."""
     return _semantic.abs(x)
 
 
 @builtin
-def fma(x: Any, y: Any, z: Any, _semantic: Semantics = INJECTED) -> Any:
+def fma(x: object, y: object, z: object, _semantic: Semantics = INJECTED) -> Any:
     """``x * y + z`` with one rounding."""
     return _semantic.fma(x, y, z)
 
 
 @builtin
-def fdiv(x: Any, y: Any, ieee_rounding: Any = False, _semantic: Semantics = INJECTED) -> Any:
+def fdiv(x: object, y: object, ieee_rounding: object = False, _semantic: Semantics = INJECTED) -> Any:
     """Division of floats."""
     return _semantic.fdiv(x, y, unwrap(ieee_rounding))
 
 
 @builtin
-def div_rn(x: Any, y: Any, _semantic: Semantics = INJECTED) -> Any:
+def div_rn(x: object, y: object, _semantic: Semantics = INJECTED) -> Any:
     """The correctly rounded quotient of fp32."""
     return _semantic.div_rn(x, y)
 
 
 @builtin
-def umulhi(x: Any, y: Any, _semantic: Semantics = INJECTED) -> Any:
+def umulhi(x: object, y: object, _semantic: Semantics = INJECTED) -> Any:
     """The high half of the product of two 32- or 64-bit integers, taken as unsigned."""
     return _semantic.umulhi(x, y)

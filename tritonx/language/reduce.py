@@ -15,7 +15,9 @@ __all__ = ["associative_scan", "histogram", "reduce"]
 
 @tensor_method
 @builtin
-def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Semantics = INJECTED) -> Any:
+def reduce(
+    input: object, axis: object, combine_fn: object, keep_dims: object = False, _semantic: Semantics = INJECTED
+) -> Any:
     """Reduce a block, or a tuple of blocks together, along ``axis`` (None: all) with an associative jit function.
 
     ``combine_fn(*lefts, *rights)`` gets scalars and returns as many as there are inputs.
@@ -34,7 +36,7 @@ def _reduce_with_indices(
 @tensor_method
 @builtin
 def associative_scan(
-    input: Any, axis: Any, combine_fn: Any, reverse: Any = False, _semantic: Semantics = INJECTED
+    input: object, axis: object, combine_fn: object, reverse: object = False, _semantic: Semantics = INJECTED
 ) -> Any:
     """Inclusive scan of a block, or of a tuple of blocks together, along ``axis``; see ``reduce``."""
     return _semantic.associative_scan(input, axis, unwrap(combine_fn), reverse)

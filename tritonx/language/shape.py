@@ -36,7 +36,7 @@ def _listed(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @builtin
-def broadcast(input: Any, other: Any, _semantic: Semantics = INJECTED) -> Any:
+def broadcast(input: object, other: object, _semantic: Semantics = INJECTED) -> Any:
     """Both blocks at their common shape, as a tuple."""
     left, right = _semantic.broadcast(_semantic.to_tensor(input), _semantic.to_tensor(other))
     return language_tuple([left, right])
@@ -44,14 +44,14 @@ def broadcast(input: Any, other: Any, _semantic: Semantics = INJECTED) -> Any:
 
 @tensor_method
 @builtin
-def broadcast_to(input: Any, *shape: Any, _semantic: Semantics = INJECTED) -> Any:
+def broadcast_to(input: object, *shape: object, _semantic: Semantics = INJECTED) -> Any:
     """Extents of 1 grown to ``shape``; a scalar is spread over it."""
     return _semantic.broadcast_to(_semantic.to_tensor(input), _listed(shape))
 
 
 @tensor_method
 @builtin
-def expand_dims(input: Any, axis: Any, _semantic: Semantics = INJECTED) -> Any:
+def expand_dims(input: object, axis: object, _semantic: Semantics = INJECTED) -> Any:
     """Axes of extent 1 inserted at ``axis`` (an int or several, numbered in the result)."""
     return _semantic.expand_axes(_semantic.to_tensor(input), axis)
 

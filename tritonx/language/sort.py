@@ -22,7 +22,7 @@ ASCENDING = core.constexpr(0)
 
 
 @constexpr_function
-def _last_axis(dim: Any, rank: Any) -> int:
+def _last_axis(dim: object, rank: object) -> int:
     """``dim`` as the number of the last axis, the only one supported; None is the last one."""
     if dim is not None and dim not in (rank - 1, -1):
         raise ValueError("only minor dimension is currently supported")
@@ -30,7 +30,7 @@ def _last_axis(dim: Any, rank: Any) -> int:
 
 
 @constexpr_function
-def _get_flip_dim(dim: Any, shape: Any) -> int:
+def _get_flip_dim(dim: object, shape: object) -> int:
     """The axis a flip is along, counted from the front; the last one for None."""
     rank = len(shape)
     if dim is None:
@@ -41,14 +41,14 @@ def _get_flip_dim(dim: Any, shape: Any) -> int:
 
 
 @constexpr_function
-def _cube_shape(shape: Any, axis: Any) -> list[int]:
+def _cube_shape(shape: Any, axis: object) -> list[int]:
     """``shape`` with one axis of 2^n elements written as n axes of two."""
     extents = [int(s) for s in shape]
     return [*extents[:axis], *[2] * (extents[axis].bit_length() - 1), *extents[axis + 1 :]]
 
 
 @constexpr_function
-def _indicator_shape(rank: Any, axis: Any) -> list[int]:
+def _indicator_shape(rank: object, axis: object) -> list[int]:
     return [2 if i == axis else 1 for i in range(rank)]
 
 

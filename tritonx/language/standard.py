@@ -24,7 +24,7 @@ def _log2(i: Any) -> int:
 
 
 @constexpr_function
-def _is_power_of_two(i: Any) -> bool:
+def _is_power_of_two(i: object) -> bool:
     return i > 0 and i & (i - 1) == 0
 
 

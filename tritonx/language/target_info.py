@@ -51,7 +51,7 @@ def _is_backend(backend: str, target: Any) -> bool:
     return target.backend == backend
 
 
-def _itself(target: Any) -> Any:
+def _itself(target: object) -> Any:
     return target
 
 

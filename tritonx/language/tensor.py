@@ -55,7 +55,7 @@ class BoundMember:
 
 
 def _binary(method: str) -> Callable[..., Any]:
-    def operator(self: tensor, other: Any, _semantic: Semantics | None = None) -> Any:
+    def operator(self: tensor, other: object, _semantic: Semantics | None = None) -> Any:
         semantic = active.current("an operator") if _semantic is None else _semantic
         return getattr(semantic, method)(self, other)
 
@@ -63,7 +63,7 @@ def _binary(method: str) -> Callable[..., Any]:
 
 
 def _reflected(method: str) -> Callable[..., Any]:
-    def operator(self: tensor, other: Any, _semantic: Semantics | None = None) -> Any:
+    def operator(self: tensor, other: object, _semantic: Semantics | None = None) -> Any:
         semantic = active.current("an operator") if _semantic is None else _semantic
         return getattr(semantic, method)(other, self)
 
@@ -125,11 +125,11 @@ class tensor(base_value):
         """Cast; see ``tl.cast``."""
         return cast(self, dtype, fp_downcast_rounding, bitcast, _semantic=_semantic)
 
-    def logical_and(self, other: Any, _semantic: Semantics | None = None) -> Any:
+    def logical_and(self, other: object, _semantic: Semantics | None = None) -> Any:
         """Elementwise ``and`` of 1-bit values."""
         return (_semantic or active.current("logical_and")).logical_and(self, other)
 
-    def logical_or(self, other: Any, _semantic: Semantics | None = None) -> Any:
+    def logical_or(self, other: object, _semantic: Semantics | None = None) -> Any:
         """Elementwise ``or`` of 1-bit values."""
         return (_semantic or active.current("logical_or")).logical_or(self, other)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
 
-def type_of(value: Any) -> Any:
+def type_of(value: object) -> Any:
     """The language type of an element of a tuple; anything that is not a value counts as a compile-time constant."""
     return value.type if isinstance(value, base_value) else constexpr_type(value)
 
@@ -111,31 +111,31 @@ class tuple(base_value):
     def __iter__(self) -> Iterator[Any]:
         return iter(self.values)
 
-    def __add__(self, other: Any) -> tuple:
+    def __add__(self, other: object) -> tuple:
         return tuple([*self.values, *unwrap(other)])
 
-    def __radd__(self, other: Any) -> tuple:
+    def __radd__(self, other: object) -> tuple:
         return tuple([*unwrap(other), *self.values])
 
-    def __mul__(self, other: Any) -> tuple:
+    def __mul__(self, other: object) -> tuple:
         return tuple(self.values * int(unwrap(other)))
 
     __rmul__ = __mul__
 
-    def __eq__(self, other: Any) -> constexpr:  # type: ignore[override]  # compile-time comparison
+    def __eq__(self, other: object) -> constexpr:  # type: ignore[override]  # compile-time comparison
         listed: Any = unwrap(other)
         if not isinstance(other, tuple | builtins.tuple | list):
             return constexpr(False)
         mine, theirs = [unwrap(v) for v in self.values], [unwrap(v) for v in listed]
         return constexpr(len(mine) == len(theirs) and all(bool(a == b) for a, b in zip(mine, theirs, strict=True)))
 
-    def __ne__(self, other: Any) -> constexpr:  # type: ignore[override]  # compile-time comparison
+    def __ne__(self, other: object) -> constexpr:  # type: ignore[override]  # compile-time comparison
         return constexpr(not self == other)
 
     def __hash__(self) -> int:
         return hash(builtins.tuple(self.values))
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         return any(unwrap(v) == unwrap(item) for v in self.values)
 
     def __str__(self) -> str:

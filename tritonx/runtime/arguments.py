@@ -113,7 +113,7 @@ def _public_facts(array: Any) -> Facts:
 
 
 def _numpy_source() -> ArraySource:
-    def location(_: Any) -> Location:
+    def location(_: object) -> Location:
         return ("interface", HOST_INTERFACE, 0)
 
     memory = _words_of_memory()
@@ -147,7 +147,7 @@ def _data_ptr_facts(tensor: Any) -> Facts:
     return tensor.dtype, getattr(tensor, "device", None), tensor.data_ptr()
 
 
-def _data_ptr_location(tensor: Any) -> Location | None:
+def _data_ptr_location(tensor: object) -> Location | None:
     device = getattr(tensor, "device", None)
     if device is None:
         return None  # a stand-in that is nowhere
@@ -186,7 +186,7 @@ def _interface_source(names: list[str], dlpack: bool) -> ArraySource:
                 continue
         return "", None
 
-    def facts(array: Any) -> Facts:
+    def facts(array: object) -> Facts:
         name, interface = find(array)
         if interface is None:
             if dlpack:
@@ -198,14 +198,14 @@ def _interface_source(names: list[str], dlpack: bool) -> ArraySource:
         known = dtype if dtype is not None else _typestr_name(interface["typestr"])
         return known, (name, index), interface["data"][0] or 0
 
-    def location(array: Any) -> Location | None:
+    def location(array: object) -> Location | None:
         name, interface = find(array)
         if interface is None:
             return _dlpack_location(array)
         index = getattr(getattr(array, "device", None), "id", 0)
         return ("interface", name, index if isinstance(index, int) else 0)
 
-    def read_only(array: Any) -> bool:
+    def read_only(array: object) -> bool:
         _, interface = find(array)
         if interface is None:
             return dlpack and _is_read_only_dlpack(array)

@@ -55,7 +55,7 @@ class AsyncCompileMode:
         self._token: Any = None
 
     def submit(
-        self, key: Any, compile: Callable[[], Any], finalize: Callable[[Any], None] | None = None
+        self, key: object, compile: Callable[[], Any], finalize: Callable[[Any], None] | None = None
     ) -> FutureKernel:
         """The kernel of ``key``, compiled by ``compile`` unless it already is."""
         if key not in self.kernels:
@@ -68,7 +68,7 @@ class AsyncCompileMode:
         self._token = active_mode.set(self)
         return self
 
-    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+    def __exit__(self, kind: object, value: object, traceback: object) -> None:
         active_mode.reset(self._token)
         for kernel in self.kernels.values():
             kernel.result(self.ignore_errors)

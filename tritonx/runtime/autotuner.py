@@ -237,7 +237,7 @@ class Autotuner(KernelInterface[Any]):
         key = [present[name] for name in self.keys if name in present]
         return (*key, *(str(value.dtype) for value in present.values() if hasattr(value, "dtype")))
 
-    def _search(self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def _search(self, key: tuple[object, ...], args: tuple[object, ...], kwargs: dict[str, Any]) -> bool:
         """Fill ``cache[key]``; whether the timings came from the disk."""
         pruned = self.prune_configs(kwargs)
 

@@ -119,7 +119,7 @@ def _bound(params: Sequence[KernelParam]) -> str:
 
 
 def generate(
-    params: Sequence[KernelParam], name: str, title: str, option_names: frozenset[str], names: Mapping[str, Any]
+    params: Sequence[KernelParam], name: str, title: str, option_names: frozenset[str], names: Mapping[str, object]
 ) -> Binder:
     """The binder of the kernel ``name``. ``names`` are those that the module's docstring shows with ``$``, without it;
     ``option_names`` those of compile options that a parameter may share. ``title`` is what Python calls the launch

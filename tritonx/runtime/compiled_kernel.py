@@ -225,7 +225,7 @@ class CompiledKernel:
         x, y, z = (*grid, 1, 1, 1)[:3] if hasattr(grid, "__len__") else (grid, 1, 1)
         extents: tuple[int, int, int] = (int(x), int(y), int(z))
 
-        def runner(*args: Any, stream: int | None = None) -> None:
+        def runner(*args: object, stream: int | None = None) -> None:
             hooks = knobs.runtime
             own = self._driver
             used = own.current_stream(own.current_device()) if stream is None else stream
@@ -249,7 +249,7 @@ class RawLauncher:
         self._specialize = specializer(specialize=False)
         self._watch = watching(self._specialize)
 
-    def _values(self, args: tuple[Any, ...], written: Sequence[int]) -> list[Any]:
+    def _values(self, args: tuple[object, ...], written: Sequence[int]) -> list[Any]:
         flat: list[Any] = []
         expected = len(self._kernel.parameters)
         if self._keep is not None and len(args) == self._keep[0]:
@@ -268,7 +268,7 @@ class RawLauncher:
                 raise ReadOnlyArgument(self._kernel.name, self._kernel.parameters[position].name)
         return [value if type(value) is int else self._passed(i, value) for i, value in enumerate(flat)]
 
-    def _passed(self, position: int, value: Any) -> Any:
+    def _passed(self, position: int, value: object) -> Any:
         """What the device's code gets for the run-time argument ``value``."""
         try:
             return self._specialize(value)[1]

@@ -75,7 +75,7 @@ def _resolve_options(backend: Backend, target: Target, given: Any, source: Sourc
 
 
 def compile(
-    src: Any, target: Target | str | None = None, options: Mapping[str, Any] | Options | None = None
+    src: object, target: Target | str | None = None, options: Mapping[str, Any] | Options | None = None
 ) -> CompiledKernel:
     """Compile an ASTSource, an IRSource or the file of a path for ``target`` (the active device's).
 
@@ -148,7 +148,7 @@ def _fields_of(text: str | bytes) -> tuple[dict[str, Any], tuple[Parameter, ...]
     return {**_tuples(stored), "target": target}, parameters
 
 
-def _check(fields: Mapping[str, Any], key: str) -> None:
+def _check(fields: Mapping[str, object], key: str) -> None:
     """Raises ``ValueError`` unless these are the metadata of the entry ``key``, of this version of the compiler."""
     if fields["hash"] != key or fields["triton_version"] != compiler_key()[:16]:
         raise ValueError("the metadata of another entry")
@@ -187,7 +187,7 @@ def _from_cache(
 def _kernel(
     source: Source,
     backend: Backend,
-    fields: Mapping[str, Any],
+    fields: Mapping[str, object],
     asm: AsmDict,
     parameters: tuple[Parameter, ...],
     key: str,
@@ -290,7 +290,7 @@ class _Compile:
         run_pass_stage(value, stage, self.compilation)
         return value
 
-    def _replaced(self, stage: Stage, value: Any) -> Any:
+    def _replaced(self, stage: Stage, value: object) -> Any:
         """The stage's result, or what the user put in its place."""
         path: str | None = None
         if knobs.compilation.override:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects.builtin import IntegerType
 
@@ -21,7 +21,7 @@ _FLOAT_NAMES = {
 }
 
 
-def signature_type(type: Any) -> str:
+def signature_type(type: object) -> str:
     """``!tt.ptr<f32>`` → ``*fp32``, ``i32`` → ``i32``, ``i1`` → ``u1``."""
     if isinstance(type, PointerType):
         return "*" + signature_type(type.pointee)

@@ -35,7 +35,7 @@ def jit(
     debug: bool | None = None,
     noinline: bool | None = None,
 ) -> Callable[[Callable[..., Any]], JITFunction]: ...
-def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
+def jit(fn: Callable[..., Any] | None = None, **options: object) -> Any:
     """Make a kernel of a Python function; ``@jit`` or ``@jit(option=...)``.
 
     The function is compiled for the types of its arguments when launched with ``kernel[grid](...)``, or inlined where
@@ -60,7 +60,7 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def native_specialize_impl(
-    backend: Any, arg: Any, is_const: bool, specialize_value: bool, align: bool
+    backend: object, arg: object, is_const: bool, specialize_value: bool, align: bool
 ) -> tuple[Any, Any]:
     """(type, marks) of an argument: Triton's function of this name, which torch calls."""
     from tritonx.runtime.specialize import specializer
@@ -68,6 +68,6 @@ def native_specialize_impl(
     return specializer(is_const, specialize_value, align)(arg)[0].pair()
 
 
-def mangle_type(arg: Any, specialize: bool = False) -> Any:
+def mangle_type(arg: object, specialize: bool = False) -> Any:
     """The type of an argument as a signature has it."""
     return native_specialize_impl(None, arg, False, specialize, specialize)[0]

@@ -9,7 +9,7 @@ from typing import Any
 from tritonx.backends.api import Options, Target
 
 
-def make_metadata(fields: Mapping[str, Any]) -> Any:
+def make_metadata(fields: Mapping[str, object]) -> Any:
     """The fields as a named tuple, in the order of their names."""
     names = sorted(name for name in fields if name.isidentifier())
     kind = namedtuple("KernelMetadata", names)  # pyright: ignore[reportUntypedNamedTuple]  # its fields are known now only

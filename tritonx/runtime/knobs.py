@@ -166,7 +166,7 @@ def optional_text(env: str | None) -> Knob[str | None]:
     return Knob[str | None](env, None, lambda s: s or None)
 
 
-def hook(default: Any = None) -> Knob[Any]:
+def hook(default: object = None) -> Knob[Any]:
     """A callable that only a program sets."""
     return Knob[Any](None, default, str)
 

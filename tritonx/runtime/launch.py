@@ -45,7 +45,7 @@ class Specialization:
     """Python expressions over ``a<position>`` of the values that the launcher gets."""
 
 
-def specialize(kernel: JITFunction, specs: Sequence[ArgSpec | None], bound: Mapping[str, Any]) -> Specialization:
+def specialize(kernel: JITFunction, specs: Sequence[ArgSpec | None], bound: Mapping[str, object]) -> Specialization:
     """``specs`` has None for parameters declared constexpr."""
     signature: dict[str, Any] = {}
     constants: dict[Path_, Any] = {}
@@ -153,13 +153,13 @@ class Launcher:
         key, specs, bound, options, _ = self._bind(grid, *args, **kwargs)
         return self._find_kernel(key, specs, bound, options, warmup=True)[0]
 
-    def request(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Request, dict[str, Any]]:
+    def request(self, args: tuple[object, ...], kwargs: dict[str, Any]) -> tuple[Request, dict[str, Any]]:
         """What a launch with these arguments compiles, and the options among them as they were given; raises what the
         launch raises for arguments and options that do not fit. For those who run kernels without a compiler."""
         _, specs, bound, given, _ = self._bind(None, *args, **kwargs)
         return self._request(specs, bound, given), given
 
-    def extents(self, grid: Any, bound: dict[str, Any], given: dict[str, Any]) -> tuple[int, int, int]:
+    def extents(self, grid: object, bound: dict[str, Any], given: dict[str, Any]) -> tuple[int, int, int]:
         """The three extents of a launch over ``grid``."""
         return self._extents(grid, bound, given)
 
@@ -175,7 +175,7 @@ class Launcher:
     # What the generated code calls ---------------------------------------------------------------------------------
 
     def _compile(
-        self, key: Any, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], options: dict[str, Any]
+        self, key: object, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], options: dict[str, Any]
     ) -> Entry:
         with self._lock:
             found = self._kernels.get(key)
@@ -192,7 +192,7 @@ class Launcher:
             self._kernels[key] = entry
             return entry
 
-    def _watch(self, written: Sequence[int], run_time: tuple[str, ...], bound: Mapping[str, Any]) -> None:
+    def _watch(self, written: Sequence[int], run_time: tuple[str, ...], bound: Mapping[str, object]) -> None:
         """``written``: positions among the run-time values that the kernel stores through. From now on an array there
         that may not be written to has a key of its own, and comes here. Raises ReadOnlyArgument for one of this launch.
         """
@@ -231,7 +231,7 @@ class Launcher:
         except ValueError as error:
             raise misfits.impossible_option(self.kernel, error) from None
 
-    def _too_many(self, extra: tuple[Any, ...]) -> NoReturn:
+    def _too_many(self, extra: tuple[object, ...]) -> NoReturn:
         raise misfits.too_many(self.kernel, extra)
 
     def _refused(self, error: Exception, bound: dict[str, Any]) -> Exception:
@@ -243,7 +243,7 @@ class Launcher:
         return error
 
     def _find_kernel(
-        self, key: Any, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any], warmup: bool
+        self, key: object, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any], warmup: bool
     ) -> tuple[CompiledKernel | None, Placement, tuple[str, ...]]:
         request = self._request(specs, bound, given)
         placement, options, wanted = request.placement, request.options, request.wanted
@@ -258,7 +258,7 @@ class Launcher:
 
     def _compile_with_hooks(
         self,
-        key: Any,
+        key: object,
         source: ASTSource,
         placement: Placement,
         options: Options,
@@ -283,7 +283,7 @@ class Launcher:
             call_hook(after, hook_key, source, placement, options, warmup, before=False)
         return kernel
 
-    def _unhashable(self, grid: Any, bound: dict[str, Any], options: dict[str, Any]) -> CompiledKernel:
+    def _unhashable(self, grid: object, bound: dict[str, Any], options: dict[str, Any]) -> CompiledKernel:
         """Launch with lists and dictionaries among the options as tuples. Raises where an argument is to blame."""
         frozen = {name: _frozen(value) for name, value in options.items()}
         if any(frozen[name] is not options[name] for name in options):
@@ -309,7 +309,7 @@ class Launcher:
                     f"from {plain_value(found.value)!r} to {now!r}"
                 )
 
-    def _extents(self, grid: Any, bound: dict[str, Any], options: dict[str, Any]) -> tuple[int, int, int]:
+    def _extents(self, grid: object, bound: dict[str, Any], options: dict[str, Any]) -> tuple[int, int, int]:
         return self._three(grid({**bound, **options}) if callable(grid) else grid)
 
     def _three(self, grid: Any) -> tuple[int, int, int]:
@@ -324,7 +324,7 @@ class Launcher:
         grid: tuple[int, int, int],
         bound: dict[str, Any],
         options: dict[str, Any],
-        values: tuple[Any, ...],
+        values: tuple[object, ...],
     ) -> CompiledKernel:
         kernel, launch, stream, device, _ = entry
         for hook in self.kernel.pre_run_hooks:
@@ -349,7 +349,7 @@ class Launcher:
         return compile(source, target=target, options=options)
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: object) -> Any:
     """Lists and dictionaries as tuples, which can be part of a key; anything else as it is."""
     if isinstance(value, dict):
         return tuple(value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # what a user hands in holds anything
@@ -363,7 +363,7 @@ def _constant(value: Any) -> Any:
     return value.item() if is_numpy else value
 
 
-def _no_launch(*_: Any) -> None:
+def _no_launch(*_: object) -> None:
     return None
 
 

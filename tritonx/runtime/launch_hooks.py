@@ -26,16 +26,16 @@ class LazyDict:
         self.extras.clear()
         return self.data
 
-    def add(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    def add(self, function: Callable[..., Any], args: tuple[object, ...]) -> None:
         self.extras.append((function, args))
 
 
 def launch_data(
     fn: JITFunction | None,
-    basics: Mapping[str, Any],
+    basics: Mapping[str, object],
     grid: tuple[int, int, int],
-    metadata: Any,
-    arguments: Mapping[str, Any],
+    metadata: object,
+    arguments: Mapping[str, object],
 ) -> LazyDict:
     """``basics`` (name, function, stream) and, when a hook asks, what the kernel's ``launch_metadata`` function says of
     this launch."""

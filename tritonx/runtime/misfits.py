@@ -32,7 +32,7 @@ _OWN_FILES = (str(Path(__file__).parents[1]) + os.sep, "<launch of ", contextlib
 """What the names of files start with whose frames are not the user's. Interpreted launches go through contextlib."""
 
 
-def check_given(kernel: KernelDeclaration, bound: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+def check_given(kernel: KernelDeclaration, bound: Mapping[str, object], options: Mapping[str, object]) -> None:
     """Raise for parameters without a value. ``options``: what else was given by name."""
     missing = [name for name, value in bound.items() if value is MISSING]
     if not missing:
@@ -56,7 +56,7 @@ def reserved_keyword(kernel: KernelDeclaration, name: str) -> UnknownKeyword:
     return UnknownKeyword(shown(kernel, None, message, "the arguments decide where a kernel runs"))
 
 
-def too_many(kernel: KernelDeclaration, extra: Sequence[Any]) -> ArgumentMisfit:
+def too_many(kernel: KernelDeclaration, extra: Sequence[object]) -> ArgumentMisfit:
     """More values by position than there are parameters."""
     count = len(kernel.params) - len(_by_name_only(kernel))
     message = f"{kernel.__name__}() takes {count} positional arguments but {count + len(extra)} were given"
@@ -72,7 +72,7 @@ def twice(kernel: KernelDeclaration) -> str:
     return f"an argument is given by position and again by name\n  --> {place}\n{hint}\n{name}"
 
 
-def unfit_part(handler: Callable[[Any], Any], value: Any, path: str = "") -> tuple[str, Exception] | None:
+def unfit_part(handler: Callable[[Any], Any], value: object, path: str = "") -> tuple[str, Exception] | None:
     """Where in ``value``, the argument or what is in it, is something that ``handler`` refuses, and its words."""
     try:
         handler(value)

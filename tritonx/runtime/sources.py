@@ -95,7 +95,9 @@ class ASTSource:
 
         return make_module(self.fn, self.signature, self.constants, self.attrs, options, target)
 
-    def make_ir(self, target: Target, options: Options, codegen_fns: Any, module_map: Any, context: Any) -> ModuleView:
+    def make_ir(
+        self, target: Target, options: Options, codegen_fns: object, module_map: object, context: object
+    ) -> ModuleView:
         """Triton's name of `make_module`: a view of the module for code that walks it. What Triton's backends hand in
         as functions and modules is part of the target here."""
         from tritonx.runtime.ir_view import ModuleView
@@ -215,13 +217,13 @@ def printed(module: Any) -> str:
     return print_module(module, debuginfo=True)
 
 
-def entry_symbol(module: Any, default: str) -> str:
+def entry_symbol(module: object, default: str) -> str:
     """The symbol of the module's public function: a kernel's ``repr`` may have chosen another name than Python's."""
     found = public_functions(module)
     return found[0].sym_name.data if found else default
 
 
-def public_functions(module: Any) -> list[Any]:
+def public_functions(module: object) -> list[Any]:
     """The kernels of a module: its ``tt.func`` ops that are not private."""
     functions = [op for op in getattr(module, "ops", ()) if op.name == "tt.func"]
     return [f for f in functions if f.sym_visibility is None or f.sym_visibility.data == "public"]

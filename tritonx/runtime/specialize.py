@@ -76,7 +76,7 @@ class ArgSpec:
 _INTERNED: dict[tuple[Any, ...], ArgSpec] = {}
 
 
-def intern(type: str, attr: str | None = None, value: Any = None, location: Location | None = None) -> ArgSpec:
+def intern(type: str, attr: str | None = None, value: object = None, location: Location | None = None) -> ArgSpec:
     """The one ArgSpec with these fields."""
     key = (type, attr, value.__class__, value, location)
     found = _INTERNED.get(key)
@@ -174,7 +174,7 @@ class Specializer(dict[type, Handler]):
     def __call__(self, value: Any) -> tuple[ArgSpec, Any]:
         return self[type(value)](value)
 
-    def _tuple(self, value: tuple[Any, ...]) -> tuple[ArgSpec, Any]:
+    def _tuple(self, value: tuple[object, ...]) -> tuple[ArgSpec, Any]:
         pairs = [self[type(element)](element) for element in value]
         return _intern_tuple(tuple(p[0] for p in pairs), type(value)), tuple(p[1] for p in pairs)
 
@@ -203,7 +203,7 @@ class Specializer(dict[type, Handler]):
         aligned_is_known = self.specialize and self.align
         facts = source.facts
 
-        def miss(dtype: Any, device: Any, low: int, value: Any) -> ArgSpec:
+        def miss(dtype: object, device: object, low: int, value: object) -> ArgSpec:
             marks = ("D" if low == 0 else "") if aligned_is_known else None if not self.specialize else ""
             fixed = self.fixed_type
             location = source.location(value)
@@ -303,7 +303,7 @@ def size_rule(location: Location | None) -> Callable[[int], tuple[str, ...]] | N
     return backend.pointer_specialization
 
 
-def _sized(spec: ArgSpec, value: Any) -> ArgSpec:
+def _sized(spec: ArgSpec, value: object) -> ArgSpec:
     """``spec`` with the marks that its backend gives to an allocation of this size."""
     storage = getattr(value, "untyped_storage", None)
     nbytes = storage().size() if storage is not None else getattr(value, "nbytes", None)
@@ -312,11 +312,11 @@ def _sized(spec: ArgSpec, value: Any) -> ArgSpec:
     return intern(spec.type, (spec.attr or "") + "".join(spec.by_size(int(nbytes))), None, spec.location)
 
 
-def _constexpr(value: Any) -> tuple[ArgSpec, Any]:
+def _constexpr(value: object) -> tuple[ArgSpec, Any]:
     return intern("constexpr", None, value), value
 
 
-def _constexpr_or_refuse(value: Any) -> tuple[ArgSpec, Any]:
+def _constexpr_or_refuse(value: object) -> tuple[ArgSpec, Any]:
     if isinstance(value, JITCallable):
         return intern("constexpr", None, value), value
     raise UnsupportedArgument(

@@ -47,7 +47,7 @@ class TensorWrapper:
         return f"TensorWrapper[{self.dtype}]({self.base})"
 
 
-def reinterpret(tensor: Any, dtype: Any) -> Any:
+def reinterpret(tensor: object, dtype: object) -> Any:
     """``tensor`` as elements of ``dtype``; the original tensor where that is its own type already.
 
     Raises TypeError for what is not a tensor.

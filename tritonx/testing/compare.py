@@ -22,7 +22,7 @@ def to_numpy(value: Any) -> Any:
     return array.astype(np.float32) if array.dtype.kind == "V" or "float8" in array.dtype.name else array
 
 
-def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None = None, err_msg: str = "") -> None:
+def assert_close(x: object, y: object, atol: float | None = None, rtol: float | None = None, err_msg: str = "") -> None:
     """Raise AssertionError unless |x - y| <= atol + rtol * |y| everywhere; NaNs equal each other, infinities
     themselves.
 

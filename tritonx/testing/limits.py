@@ -29,11 +29,11 @@ def get_dram_gbps(device: int | None = None) -> float:
     return known["mem_clock_rate"] * known["mem_bus_width"] * 2 / 1e6 / 8
 
 
-def _operand_bits(dtype: Any) -> int:
+def _operand_bits(dtype: object) -> int:
     return 8 * ITEM_BYTES[type_name(dtype)]
 
 
-def get_max_simd_tflops(dtype: Any, clock_rate: float, device: int | None = None) -> float:
+def get_max_simd_tflops(dtype: object, clock_rate: float, device: int | None = None) -> float:
     """Peak of the vector units in TFLOP/s at ``clock_rate`` kHz, a fused multiply-add counting as two."""
     lanes = {32: 32, 16: 64, 64: 16}.get(_operand_bits(dtype))
     if lanes is None:
@@ -41,7 +41,7 @@ def get_max_simd_tflops(dtype: Any, clock_rate: float, device: int | None = None
     return _properties(device)["multiprocessor_count"] * _SUBCORES * clock_rate * 2 * lanes * 1e-9
 
 
-def get_max_tensorcore_tflops(dtype: Any, clock_rate: float, device: int | None = None) -> float:
+def get_max_tensorcore_tflops(dtype: object, clock_rate: float, device: int | None = None) -> float:
     """Peak of the matrix units in TFLOP/s at ``clock_rate`` kHz, dense, for operands of ``dtype`` (tf32 for 32
     bits)."""
     arch = _arch(device)

@@ -54,7 +54,7 @@ class Benchmark:
                 xs.append((x,) * len(self.x_names))
         return xs
 
-    def measure(self, fn: Callable[..., Any], **kwargs: Any) -> list[Row]:
+    def measure(self, fn: Callable[..., Any], **kwargs: object) -> list[Row]:
         """``fn`` returns a value, or a value with its low and high."""
         rows: list[Row] = []
         for x in self._xs():

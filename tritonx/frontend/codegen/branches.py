@@ -235,7 +235,7 @@ def _changed_names(base: dict[str, Any], then: dict[str, Any], otherwise: dict[s
 
 
 def _common(
-    gen: FunctionGenerator, node: ast.AST, name: str, before: Any, then: Arm, otherwise: Arm
+    gen: FunctionGenerator, node: ast.AST, name: str, before: object, then: Arm, otherwise: Arm
 ) -> tuple[Any, Any] | Undefined:
     """The values of ``name`` at the end of each branch, of one type; or why there is none. Types that clash are an
     error."""
@@ -261,7 +261,7 @@ def _common(
     return left, right
 
 
-def _as_tensor(gen: FunctionGenerator, arm: Arm, value: Any) -> Any:
+def _as_tensor(gen: FunctionGenerator, arm: Arm, value: object) -> Any:
     """A compile-time number as the tensor that an assignment would have made of it."""
     if is_dynamic(value) or not isinstance(unwrap(value), NUMBERS):
         return value

@@ -47,7 +47,7 @@ class BoundMethod:
     function: KernelDeclaration
 
 
-def attribute_of(value: Any, name: str) -> Any:
+def attribute_of(value: object, name: str) -> Any:
     """``value.name``; a jit function found on a value of the language becomes its method."""
     found = getattr(value, name)
     if isinstance(found, KernelDeclaration) and isinstance(value, base_value):
@@ -89,7 +89,7 @@ def unpacked(gen: FunctionGenerator, node: ast.Starred) -> list[Any]:
     return [wrap(value) for value in values]  # pyright: ignore[reportUnknownVariableType]  # elements of any kind
 
 
-def _check_result_may_be_dropped(gen: FunctionGenerator, node: ast.Call, function: Any) -> None:
+def _check_result_may_be_dropped(gen: FunctionGenerator, node: ast.Call, function: object) -> None:
     marked = getattr(function, "_must_use_result", False)
     if marked:
         message = f"The result of {ast.unparse(node.func)} is not being used."
@@ -138,7 +138,7 @@ _HOOKS: WeakKeyDictionary[Any, _Hooks] = WeakKeyDictionary()
 """A cache of facts about functions, which inspecting takes longer than calling them."""
 
 
-def _hooks_of(function: Any) -> _Hooks | None:
+def _hooks_of(function: object) -> _Hooks | None:
     """The hooks of a language function, of a method of a value or of a constexpr function; None for other Python."""
     owner = getattr(function, "__self__", None)
     method = isinstance(owner, base_value)
@@ -194,7 +194,7 @@ def evaluated(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 
 
 def construct(
-    gen: FunctionGenerator, node: ast.AST, cls: type[base_value], args: Sequence[Any], kwargs: Mapping[str, Any]
+    gen: FunctionGenerator, node: ast.AST, cls: type[base_value], args: Sequence[object], kwargs: Mapping[str, object]
 ) -> Any:
     """A new value of a class of the language; the constructor of an aggregate may be a jit function."""
     constructor = getattr(cls, "__init__", None)
@@ -212,7 +212,7 @@ def construct(
     return instance
 
 
-def _is_record(function: Any) -> bool:
+def _is_record(function: object) -> bool:
     """Whether ``function`` is a class of named tuples, whose elements stay as they are."""
     return isinstance(function, type) and is_named_tuple(function)
 
@@ -221,7 +221,11 @@ def _is_record(function: Any) -> bool:
 
 
 def call_jit(
-    gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, args: Sequence[Any], kwargs: Mapping[str, Any]
+    gen: FunctionGenerator,
+    node: ast.AST,
+    function: KernelDeclaration,
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
 ) -> Any:
     """Generate ``function`` in place and give its result; ``noinline`` ones are called."""
     arguments = _bind(gen, node, function, args, kwargs)
@@ -236,7 +240,11 @@ def call_jit(
 
 
 def _bind(
-    gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, args: Sequence[Any], kwargs: Mapping[str, Any]
+    gen: FunctionGenerator,
+    node: ast.AST,
+    function: KernelDeclaration,
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
 ) -> dict[str, Any]:
     try:
         return bind_arguments(function, args, kwargs)
@@ -254,7 +262,7 @@ def _run(gen: FunctionGenerator, node: ast.AST, callee: FunctionGenerator) -> Ou
 
 
 def enter(
-    gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, arguments: Mapping[str, Any]
+    gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, arguments: Mapping[str, object]
 ) -> FunctionGenerator:
     """A generator for the body of ``function`` called at ``node``; an error where the call can never end."""
     active: FunctionGenerator | None = gen
@@ -273,7 +281,7 @@ def enter(
     return callee
 
 
-def _same_instance(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
+def _same_instance(left: Mapping[str, object], right: Mapping[str, object]) -> bool:
     """Whether two calls of one function have arguments of the same types and the same constants."""
     return all(_instance_key(left[name]) == _instance_key(right[name]) for name in left)
 
@@ -288,7 +296,7 @@ def result_of(outcome: Outcome) -> Any:
     return constexpr(None) if value is None else value
 
 
-def bind_arguments(function: KernelDeclaration, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def bind_arguments(function: KernelDeclaration, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, Any]:
     """The parameters' values by name, defaults included; ``TypeError`` with Python's own message where they do not
     fit."""
     params = _parameters(function)
@@ -378,7 +386,7 @@ def static_len(gen: FunctionGenerator, node: ast.Call) -> constexpr:
     return length(gen.expression(node.args[0]))
 
 
-def length(value: Any) -> constexpr:
+def length(value: object) -> constexpr:
     """``len``: of a block, its first extent."""
     if isinstance(value, core.tensor) and value.type.is_block():
         return constexpr(int(value.type.shape[0]))

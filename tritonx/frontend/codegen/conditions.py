@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.values import is_many
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CONDITION_TYPES = (bool, int, type(None))
 
 
-def static_condition(gen: FunctionGenerator, node: ast.AST, value: Any) -> bool:
+def static_condition(gen: FunctionGenerator, node: ast.AST, value: object) -> bool:
     """The truth of a condition that is known at compile time; only real bools, ints and None have one."""
     plain = unwrap(value)
     if type(plain) not in CONDITION_TYPES:

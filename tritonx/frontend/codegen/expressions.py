@@ -104,7 +104,7 @@ _INSTEAD: Mapping[str, str] = {
 """What to write for the operators that tensors do not have."""
 
 
-def apply_binary(gen: FunctionGenerator, node: ast.expr, which: Operator, left: Any, right: Any) -> Any:
+def apply_binary(gen: FunctionGenerator, node: ast.expr, which: Operator, left: object, right: object) -> Any:
     """``left op right``, with the ops located at ``node``."""
     aggregate = is_dynamic(left) and not isinstance(left, tensor | tl_tuple)
     if isinstance(left, tensor) or (isinstance(right, tensor) and not aggregate):
@@ -272,7 +272,7 @@ def subscript(gen: FunctionGenerator, node: ast.Subscript) -> Any:
     return wrap_plain(plain[index if isinstance(plain, tl_tuple) else _python_index(index)])
 
 
-def _python_index(index: Any) -> Any:
+def _python_index(index: object) -> Any:
     if isinstance(index, tl_slice):
         return slice(unwrap(index.start), unwrap(index.stop), unwrap(index.step))
     return unwrap(index)

@@ -103,7 +103,7 @@ def _iterable(gen: FunctionGenerator, node: ast.For) -> Any:
 
 
 def _unrolled(
-    gen: FunctionGenerator, node: ast.For, values: Iterable[Any], rest: Sequence[ast.stmt], tail: bool
+    gen: FunctionGenerator, node: ast.For, values: Iterable[object], rest: Sequence[ast.stmt], tail: bool
 ) -> Ended | None:
     """The body once for each value, one after the other."""
     if may_return(node.body):
@@ -147,7 +147,7 @@ class _Counter:
     down: bool
 
 
-def counted_for(gen: FunctionGenerator, node: ast.For, iterable: Any) -> None:
+def counted_for(gen: FunctionGenerator, node: ast.For, iterable: object) -> None:
     """A loop over a range that is run at run time, whatever its bounds."""
     if not isinstance(node.target, ast.Name):
         raise gen.error(errors.InvalidIterable, node.target, "the variable of a range loop is one name")
@@ -180,7 +180,7 @@ def _counter(gen: FunctionGenerator, node: ast.For, iterable: Any) -> _Counter:
     return _Counter(lower, upper, step, type_, down)
 
 
-def _build_for(gen: FunctionGenerator, node: ast.For, iterable: Any, counter: _Counter, carried: Carried) -> None:
+def _build_for(gen: FunctionGenerator, node: ast.For, iterable: object, counter: _Counter, carried: Carried) -> None:
     assert isinstance(node.target, ast.Name)
     initial = carried.handles()
     counter_type = ir_type(counter.type)
@@ -232,7 +232,7 @@ def licm_disabled() -> dict[str, Attribute]:
     return {"llvm.loop_annotation": LICM_DISABLED}
 
 
-def _last_value(gen: FunctionGenerator, counter: _Counter, previous: Any) -> Any:
+def _last_value(gen: FunctionGenerator, counter: _Counter, previous: object) -> Any:
     """The loop variable after the loop: its value in the last iteration; without one, what it was before, if
     anything."""
     emit, type_ = gen.builder.emit, ir_type(counter.type)

@@ -38,7 +38,7 @@ def computed_too_early(gen: FunctionGenerator, node: ast.AST, function: Any) -> 
     return gen.error(errors.InvalidCall, node, f"{name}() of a value that is known only at run time", hint=hint)
 
 
-def launch_in_kernel(gen: FunctionGenerator, node: ast.AST, kernel: Any) -> CompilationError:
+def launch_in_kernel(gen: FunctionGenerator, node: ast.AST, kernel: object) -> CompilationError:
     """``kernel[grid]`` inside a kernel."""
     name = getattr(kernel, "__name__", "it")
     message = f"{name}[...] launches a kernel, which only the host does"
@@ -87,7 +87,7 @@ def _parameters(function: Any) -> inspect.Signature | None:
         return None
 
 
-def _fits(parameters: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+def _fits(parameters: inspect.Signature, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
     try:
         parameters.bind(*args, **kwargs)
     except TypeError:

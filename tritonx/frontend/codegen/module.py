@@ -95,7 +95,7 @@ class ModuleGenerator:
         self,
         function: KernelDeclaration,
         symbol: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, object],
         attributes: Mapping[int, Mapping[str, int]],
     ) -> ModuleOp:
         """The module of a kernel. ``arguments`` are types of the language (or constexprs) by name; ``attributes``
@@ -171,7 +171,7 @@ class ModuleGenerator:
         return callee.result.rebuild(iter(call.results)) if callee.result is not None else constexpr(None)
 
     def _instance(
-        self, gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, arguments: Mapping[str, Any]
+        self, gen: FunctionGenerator, node: ast.AST, function: KernelDeclaration, arguments: Mapping[str, object]
     ) -> _Noinline:
         callee = calls.enter(gen, node, function, arguments)
         callee.locations = self.locations(callee.source, None)

@@ -49,7 +49,7 @@ def is_absent(value: object) -> bool:
     return value is MISSING or isinstance(value, Undefined | Deferred)
 
 
-def is_readable_global(value: Any) -> bool:
+def is_readable_global(value: object) -> bool:
     """Whether a kernel may read a global that is ``value``."""
     module: Any = getattr(value, "__module__", None)
     if value is None or isinstance(value, constexpr | base_type | JITCallable | ModuleType):

@@ -45,15 +45,15 @@ def absolute(x: Any, _semantic: Any = None) -> Any:
 absolute.__triton_builtin__ = True  # type: ignore[attr-defined]  # as above
 
 
-def _zip(*tuples: Any) -> tuple[Any, ...]:
+def _zip(*tuples: object) -> tuple[Any, ...]:
     return tuple(zip(*tuples, strict=False))
 
 
-def _enumerate(values: Iterable[Any], start: int = 0) -> tuple[Any, ...]:
+def _enumerate(values: Iterable[object], start: int = 0) -> tuple[Any, ...]:
     return tuple(enumerate(values, start))
 
 
-def _reversed(values: Iterable[Any]) -> tuple[Any, ...]:
+def _reversed(values: Iterable[object]) -> tuple[Any, ...]:
     return tuple(reversed(list(values)))
 
 

@@ -54,7 +54,7 @@ def assign(gen: FunctionGenerator, target: ast.expr, value: Any) -> None:
         raise gen.error(errors.ImmutableValue, target, "__setitem__ is not supported in triton")
 
 
-def _unpack(gen: FunctionGenerator, target: ast.Tuple | ast.List, value: Any) -> None:
+def _unpack(gen: FunctionGenerator, target: ast.Tuple | ast.List, value: object) -> None:
     values = unwrap(value)
     if not isinstance(values, tl_tuple | tuple | list):
         raise gen.error(errors.UnpackMismatch, target, f"cannot unpack non-iterable value of type {describe(value)}")
@@ -74,7 +74,7 @@ def _unpack(gen: FunctionGenerator, target: ast.Tuple | ast.List, value: Any) ->
         assign(gen, name.value if isinstance(name, ast.Starred) else name, element)
 
 
-def _assign_attribute(gen: FunctionGenerator, target: ast.Attribute, value: Any) -> None:
+def _assign_attribute(gen: FunctionGenerator, target: ast.Attribute, value: object) -> None:
     """Only the constructor of an aggregate assigns attributes, those of what it constructs, and outside run-time
     branches."""
     receiver = gen.expression(target.value)

@@ -29,7 +29,7 @@ def handles_of(values: Iterable[base_value]) -> list[SSAValue]:
     return handles
 
 
-def same_constant(left: Any, right: Any) -> bool:
+def same_constant(left: object, right: object) -> bool:
     """Whether two compile-time values are the same one."""
     a, b = unwrap(left), unwrap(right)
     return a is b or (type(a) is type(b) and bool(a == b))

@@ -25,8 +25,8 @@ class ArithmeticSemantics(SemanticsBase):
 
     def binary_operands(
         self,
-        lhs: Any,
-        rhs: Any,
+        lhs: object,
+        rhs: object,
         *,
         lhs_pointer: bool = False,
         rhs_pointer: bool = False,
@@ -79,7 +79,7 @@ class ArithmeticSemantics(SemanticsBase):
 
     # + - *
 
-    def add(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+    def add(self, lhs: object, rhs: object, sanitize_overflow: bool = True) -> tensor:
         """``lhs + rhs``; pointer plus integer advances by elements."""
         lhs, rhs = self.binary_operands(lhs, rhs, lhs_pointer=True, rhs_pointer=True)
         if lhs.dtype.is_ptr() and rhs.dtype.is_ptr():
@@ -98,7 +98,7 @@ class ArithmeticSemantics(SemanticsBase):
             offset = self.cast(offset, int64)
         return self.emit(AddPtrOp, (pointer, offset), pointer.type)
 
-    def sub(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+    def sub(self, lhs: object, rhs: object, sanitize_overflow: bool = True) -> tensor:
         """``lhs - rhs``; pointer minus integer goes back by elements."""
         lhs, rhs = self.binary_operands(lhs, rhs, lhs_pointer=True)
         if lhs.dtype.is_ptr():
@@ -107,7 +107,7 @@ class ArithmeticSemantics(SemanticsBase):
             self._check_overflow(lhs, rhs, "sub")
         return self._by_type(lhs, rhs, arith.SubfOp, arith.SubiOp)
 
-    def mul(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+    def mul(self, lhs: object, rhs: object, sanitize_overflow: bool = True) -> tensor:
         lhs, rhs = self.binary_operands(lhs, rhs)
         if sanitize_overflow and lhs.dtype.is_int():
             self._check_overflow(lhs, rhs, "mul")
@@ -126,7 +126,7 @@ class ArithmeticSemantics(SemanticsBase):
 
     # / // %
 
-    def truediv(self, lhs: Any, rhs: Any) -> tensor:
+    def truediv(self, lhs: object, rhs: object) -> tensor:
         """``lhs / rhs`` in floating point: fp32 for two integers and for half-width floats."""
         lhs, rhs = self.binary_operands(lhs, rhs, division=True)
         left, right = lhs.dtype, rhs.dtype
@@ -145,7 +145,7 @@ class ArithmeticSemantics(SemanticsBase):
             raise TypeError(f"unexpected type {left}")
         return self.emit(arith.DivfOp, (lhs, rhs), lhs.type)
 
-    def floordiv(self, lhs: Any, rhs: Any) -> tensor:
+    def floordiv(self, lhs: object, rhs: object) -> tensor:
         """``lhs // rhs`` of integers, truncated toward zero."""
         lhs, rhs = self.binary_operands(lhs, rhs, division=True)
         if not (lhs.dtype.is_int() and rhs.dtype.is_int()):
@@ -154,13 +154,13 @@ class ArithmeticSemantics(SemanticsBase):
         lhs, rhs = self.cast(lhs, common), self.cast(rhs, common)
         return self.emit(arith.DivSIOp if common.is_int_signed() else arith.DivUIOp, (lhs, rhs), lhs.type)
 
-    def mod(self, lhs: Any, rhs: Any) -> tensor:
+    def mod(self, lhs: object, rhs: object) -> tensor:
         """``lhs % rhs`` with the sign of ``lhs``."""
         lhs, rhs = self.binary_operands(lhs, rhs, division=True)
         integer = arith.RemSIOp if lhs.dtype.is_int_signed() else arith.RemUIOp
         return self._by_type(lhs, rhs, arith.RemFOp, integer)
 
-    def fdiv(self, lhs: Any, rhs: Any, ieee_rounding: bool) -> tensor:
+    def fdiv(self, lhs: object, rhs: object, ieee_rounding: bool) -> tensor:
         """Division of floats. ``ieee_rounding`` changes nothing, as in Triton: ``div_rn`` is the correctly rounded
         quotient.
         """
@@ -175,7 +175,7 @@ class ArithmeticSemantics(SemanticsBase):
 
     # Bits.
 
-    def _bitwise(self, op: type[Operation], lhs: Any, rhs: Any) -> tensor:
+    def _bitwise(self, op: type[Operation], lhs: object, rhs: object) -> tensor:
         lhs, rhs = self.binary_operands(lhs, rhs)
         left, right = lhs.dtype, rhs.dtype
         if not (left.is_int() and right.is_int()):
@@ -184,20 +184,20 @@ class ArithmeticSemantics(SemanticsBase):
         lhs, rhs = self.cast(lhs, common), self.cast(rhs, common)
         return self.emit(op, (lhs, rhs), lhs.type)
 
-    def and_(self, lhs: Any, rhs: Any) -> tensor:
+    def and_(self, lhs: object, rhs: object) -> tensor:
         return self._bitwise(arith.AndIOp, lhs, rhs)
 
-    def or_(self, lhs: Any, rhs: Any) -> tensor:
+    def or_(self, lhs: object, rhs: object) -> tensor:
         return self._bitwise(arith.OrIOp, lhs, rhs)
 
-    def xor_(self, lhs: Any, rhs: Any) -> tensor:
+    def xor_(self, lhs: object, rhs: object) -> tensor:
         return self._bitwise(arith.XOrIOp, lhs, rhs)
 
-    def shl(self, lhs: Any, rhs: Any) -> tensor:
+    def shl(self, lhs: object, rhs: object) -> tensor:
         _check_shift(lhs, rhs)
         return self._bitwise(arith.ShLIOp, lhs, rhs)
 
-    def shr(self, lhs: Any, rhs: Any) -> tensor:
+    def shr(self, lhs: object, rhs: object) -> tensor:
         """``lhs >> rhs``: arithmetic for a signed, logical for an unsigned ``lhs``, whatever the type of the result.
 
         Where ``lhs`` is a Python number, which has no type, ``rhs`` decides.
@@ -227,15 +227,15 @@ class ArithmeticSemantics(SemanticsBase):
         ones = self.constant(1 if type_.is_bool() else -1, type_)
         return self.xor_(value, ones)
 
-    def not_(self, value: Any) -> tensor:
+    def not_(self, value: object) -> tensor:
         """Logical not of 1-bit values."""
         return self.invert(self._as_bool(self.to_tensor(value)))
 
-    def logical_and(self, lhs: Any, rhs: Any) -> tensor:
+    def logical_and(self, lhs: object, rhs: object) -> tensor:
         """Elementwise ``and`` of 1-bit values; both sides are evaluated."""
         return self.and_(self._as_bool(self.to_tensor(lhs)), self._as_bool(self.to_tensor(rhs)))
 
-    def logical_or(self, lhs: Any, rhs: Any) -> tensor:
+    def logical_or(self, lhs: object, rhs: object) -> tensor:
         """Elementwise ``or`` of 1-bit values; both sides are evaluated."""
         return self.or_(self._as_bool(self.to_tensor(lhs)), self._as_bool(self.to_tensor(rhs)))
 
@@ -244,16 +244,16 @@ class ArithmeticSemantics(SemanticsBase):
 
     # Of other families, whose mixins define them.
 
-    def less_equal(self, lhs: Any, rhs: Any) -> tensor:
+    def less_equal(self, lhs: object, rhs: object) -> tensor:
         raise NotImplementedError
 
-    def greater_equal(self, lhs: Any, rhs: Any) -> tensor:
+    def greater_equal(self, lhs: object, rhs: object) -> tensor:
         raise NotImplementedError
 
     def bitcast(self, value: tensor, type_: dtype) -> tensor:
         raise NotImplementedError
 
-    def device_assert(self, cond: Any, message: Any, mask: Any) -> None:
+    def device_assert(self, cond: object, message: object, mask: object) -> None:
         raise NotImplementedError
 
 
@@ -281,7 +281,7 @@ def _check_constant(number: Any, common: dtype) -> None:
         raise ValueError(f"Scalar {number} is out of range for type {common}")
 
 
-def _check_shift(value: Any, amount: Any) -> None:
+def _check_shift(value: object, amount: object) -> None:
     """Warn of a shift by a constant that leaves nothing: what it gives is undefined."""
     amount = unwrap(amount)
     if isinstance(value, tensor) and isinstance(amount, int) and amount >= value.dtype.primitive_bitwidth:

@@ -25,7 +25,7 @@ _ORDERED = {"max": (RMWOp.MAX, RMWOp.UMAX), "min": (RMWOp.MIN, RMWOp.UMIN)}
 
 
 class AtomicSemantics(MemorySemantics):
-    def atomic(self, name: str, pointer: tensor, value: Any, mask: Any, sem: Any, scope: Any) -> tensor:
+    def atomic(self, name: str, pointer: tensor, value: object, mask: object, sem: object, scope: object) -> tensor:
         """``tl.atomic_<name>``: add, max, min, and, or, xor, xchg.
 
         ``mask`` and ``value`` are broadcast to the pointers' shape and cast to the pointee; masked-off lanes give
@@ -126,7 +126,7 @@ class AtomicSemantics(MemorySemantics):
     def _as_pointer_to(self, pointer: tensor, element: dtype) -> tensor:
         return self.bitcast(pointer, pointer_type(element, 1))
 
-    def atomic_cas(self, pointer: tensor, compare: Any, value: Any, sem: Any, scope: Any) -> tensor:
+    def atomic_cas(self, pointer: tensor, compare: object, value: object, sem: object, scope: object) -> tensor:
         """Store ``value`` where memory equals ``compare``, for elements of 16, 32 or 64 bits."""
         order, among = _ordering(sem, scope)
         element = _pointee(pointer)
@@ -145,7 +145,7 @@ class AtomicSemantics(MemorySemantics):
         return tensor(op.results[0], value.type)
 
 
-def _pointee(pointer: Any) -> dtype:
+def _pointee(pointer: object) -> dtype:
     """The element type behind a pointer that may be written; ``ValueError`` for anything else."""
     if not isinstance(pointer, tensor) or not isinstance(pointer.dtype, pointer_type):
         raise ValueError(f"Pointer argument of store instruction is {getattr(pointer, 'type', pointer)!r}")

@@ -167,7 +167,7 @@ class SemanticsBase:
             return self.splat(value, shape)
         return self.emit(ExpandDimsOp, [value], block_type(value.dtype, shape), {"axis": enum_attribute(axis)})
 
-    def broadcast_to(self, value: tensor, shape: Any) -> tensor:
+    def broadcast_to(self, value: tensor, shape: object) -> tensor:
         """Splat or broadcast to ``shape``; extents of 1 grow, no axis is added to a block."""
         target = shape_of(shape)
         if not value.type.is_block():
@@ -212,7 +212,7 @@ class SemanticsBase:
 
     # Regions.
 
-    def inline_region(self, fn: Any, arg_types: Sequence[base_type], block: Block) -> list[SSAValue]:
+    def inline_region(self, fn: object, arg_types: Sequence[base_type], block: Block) -> list[SSAValue]:
         """Inline ``fn`` into ``block``, whose arguments are the handles of values of ``arg_types``; the handles it
         returns.
         """

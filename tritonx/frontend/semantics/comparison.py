@@ -28,7 +28,7 @@ _PREDICATE_ATTRIBUTES = [IntegerAttr(n, i64) for n in range(16)]
 
 
 class ComparisonSemantics(ArithmeticSemantics):
-    def _compare(self, symbol: str, lhs: Any, rhs: Any) -> tensor:
+    def _compare(self, symbol: str, lhs: object, rhs: object) -> tensor:
         # A Python number is compared as the 0-d tensor it would be: it is not weak here, and always in range.
         lhs, rhs = self.binary_operands(self.to_tensor(lhs), self.to_tensor(rhs))
         floating, signed, unsigned = _PREDICATES[symbol]
@@ -42,22 +42,22 @@ class ComparisonSemantics(ArithmeticSemantics):
         properties = {"predicate": _PREDICATE_ATTRIBUTES[predicate]}
         return self.emit(op, (lhs, rhs), lhs.type.with_element_ty(int1), properties)
 
-    def less_than(self, lhs: Any, rhs: Any) -> tensor:
+    def less_than(self, lhs: object, rhs: object) -> tensor:
         return self._compare("<", lhs, rhs)
 
-    def less_equal(self, lhs: Any, rhs: Any) -> tensor:
+    def less_equal(self, lhs: object, rhs: object) -> tensor:
         return self._compare("<=", lhs, rhs)
 
-    def greater_than(self, lhs: Any, rhs: Any) -> tensor:
+    def greater_than(self, lhs: object, rhs: object) -> tensor:
         return self._compare(">", lhs, rhs)
 
-    def greater_equal(self, lhs: Any, rhs: Any) -> tensor:
+    def greater_equal(self, lhs: object, rhs: object) -> tensor:
         return self._compare(">=", lhs, rhs)
 
-    def equal(self, lhs: Any, rhs: Any) -> tensor:
+    def equal(self, lhs: object, rhs: object) -> tensor:
         return self._compare("==", lhs, rhs)
 
-    def not_equal(self, lhs: Any, rhs: Any) -> tensor:
+    def not_equal(self, lhs: object, rhs: object) -> tensor:
         return self._compare("!=", lhs, rhs)
 
     def where(self, condition: Any, x: Any, y: Any) -> tensor:
@@ -82,11 +82,11 @@ class ComparisonSemantics(ArithmeticSemantics):
 
     # Minimum and maximum.
 
-    def _half_to_single(self, value: Any) -> tensor:
+    def _half_to_single(self, value: object) -> tensor:
         value = self.to_tensor(value)
         return self.cast(value, float32) if value.dtype.is_bf16() else value
 
-    def _extremum(self, x: Any, y: Any, propagate_nan: Any, ops: tuple[type, type, type, type]) -> tensor:
+    def _extremum(self, x: object, y: object, propagate_nan: object, ops: tuple[type, type, type, type]) -> tensor:
         x, y = self.binary_operands(self._half_to_single(x), self._half_to_single(y))
         number, propagating, signed, unsigned = ops
         if x.dtype.is_floating():
@@ -97,15 +97,15 @@ class ComparisonSemantics(ArithmeticSemantics):
             raise TypeError(f"Unexpected dtype {x.dtype}")
         return self.emit(op, (x, y), x.type)
 
-    def minimum(self, x: Any, y: Any, propagate_nan: Any = None) -> tensor:
+    def minimum(self, x: object, y: object, propagate_nan: object = None) -> tensor:
         """Elementwise minimum; a number wins over a NaN unless NaNs propagate. bf16 computes in fp32."""
         return self._extremum(x, y, propagate_nan, (arith.MinnumfOp, arith.MinimumfOp, arith.MinSIOp, arith.MinUIOp))
 
-    def maximum(self, x: Any, y: Any, propagate_nan: Any = None) -> tensor:
+    def maximum(self, x: object, y: object, propagate_nan: object = None) -> tensor:
         """Elementwise maximum; see ``minimum``."""
         return self._extremum(x, y, propagate_nan, (arith.MaxnumfOp, arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp))
 
-    def clamp(self, x: Any, low: Any, high: Any, propagate_nan: Any = None) -> tensor:
+    def clamp(self, x: object, low: object, high: object, propagate_nan: object = None) -> tensor:
         """``min(max(x, low), high)`` of floats; bf16 computes in fp32."""
         x, low, high = self._half_to_single(x), self._half_to_single(low), self._half_to_single(high)
         low, high = self.binary_operands(low, high)

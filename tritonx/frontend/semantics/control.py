@@ -22,27 +22,27 @@ class ControlSemantics(SemanticsBase):
     _argument_hints: dict[BlockArgument, dict[str, list[int]]] | None = None
     """Hints about arguments of blocks whose op is not made yet."""
 
-    def program_id(self, axis: Any) -> tensor:
+    def program_id(self, axis: object) -> tensor:
         """The index of this program on an axis of the grid, int32."""
         return self.emit(GetProgramIdOp, (), int32, {"axis": _grid_axis("program_id", axis)})
 
-    def num_programs(self, axis: Any) -> tensor:
+    def num_programs(self, axis: object) -> tensor:
         """The extent of the grid on an axis, int32."""
         return self.emit(GetNumProgramsOp, (), int32, {"axis": _grid_axis("num_programs", axis)})
 
-    def multiple_of(self, value: tensor, values: Any) -> tensor:
+    def multiple_of(self, value: tensor, values: object) -> tensor:
         """Promise: along axis i, the first of each contiguous run is a multiple of ``values[i]``."""
         return self._hint("multiple_of", "tt.divisibility", value, values)
 
-    def max_contiguous(self, value: tensor, values: Any) -> tensor:
+    def max_contiguous(self, value: tensor, values: object) -> tensor:
         """Promise: along axis i, ``values[i]`` neighbours count up by one."""
         return self._hint("max_contiguous", "tt.contiguity", value, values)
 
-    def max_constancy(self, value: tensor, values: Any) -> tensor:
+    def max_constancy(self, value: tensor, values: object) -> tensor:
         """Promise: along axis i, ``values[i]`` neighbours are equal."""
         return self._hint("max_constancy", "tt.constancy", value, values)
 
-    def _hint(self, function: str, name: str, value: tensor, values: Any) -> tensor:
+    def _hint(self, function: str, name: str, value: tensor, values: object) -> tensor:
         listed = unwrapped_list(values)
         for i, v in enumerate(listed):
             if type(v) is not int:
@@ -81,7 +81,7 @@ class ControlSemantics(SemanticsBase):
                     attributes[argument.index] = DictionaryAttr({**mine, name: enum_attribute(value)})
                     op.properties["arg_attrs"] = ArrayAttr(attributes)
 
-    def assume(self, condition: Any) -> None:
+    def assume(self, condition: object) -> None:
         """Promise that a 1-bit scalar is true."""
         condition = self.to_tensor(condition)
         if condition.type.is_block() or not condition.dtype.is_bool():
@@ -93,7 +93,7 @@ class ControlSemantics(SemanticsBase):
         self.builder.create(BarrierOp)
 
 
-def _grid_axis(function: str, axis: Any) -> Attribute:
+def _grid_axis(function: str, axis: object) -> Attribute:
     axis = unwrap(axis)
     if axis not in (0, 1, 2):
         raise ValueError(f"{function} axis must be 0, 1, or 2 but got {axis}")

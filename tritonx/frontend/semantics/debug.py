@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from typing import Any
 
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, StringAttr
 from xdsl.dialects.builtin import i32 as i32_attr
@@ -17,7 +16,7 @@ from tritonx.language.values import tensor
 
 
 class DebugSemantics(ComparisonSemantics):
-    def device_print(self, prefix: Any, args: Sequence[Any], hexadecimal: Any) -> None:
+    def device_print(self, prefix: object, args: Sequence[object], hexadecimal: object) -> None:
         """Print each element of ``args`` at run time behind ``prefix``, a compile-time string of ASCII."""
         prefix = unwrap(prefix)
         if not isinstance(prefix, str):
@@ -39,14 +38,14 @@ class DebugSemantics(ComparisonSemantics):
         }
         self.builder.create(PrintOp, [v.handle for v in values], (), properties)
 
-    def static_assert(self, cond: Any, message: Any) -> None:
+    def static_assert(self, cond: object, message: object) -> None:
         """Raise ``CompileTimeAssertionFailure`` for a false condition; a code generator does so itself, to name the
         place.
         """
         if not cond:
             raise CompileTimeAssertionFailure(None, None, str(message))
 
-    def device_assert(self, cond: Any, message: Any, mask: Any) -> None:
+    def device_assert(self, cond: object, message: object, mask: object) -> None:
         """Stop the kernel where ``cond`` is false (and ``mask`` true). Does nothing unless the compile has
         ``debug``.
         """

@@ -77,13 +77,13 @@ class DescriptorSemantics(CastSemantics):
         ).results[0]
         return tensor_descriptor(handle, shape_values, stride_values, block)
 
-    def _scalar_integer(self, value: Any, type_: dtype) -> tensor:
+    def _scalar_integer(self, value: object, type_: dtype) -> tensor:
         scalar = self.to_tensor(value)
         if scalar.type.is_block() or not scalar.dtype.is_int():
             raise ValueError(f"Expected a scalar integer, got {scalar}")
         return self.cast(scalar, type_)
 
-    def _offsets(self, descriptor: tensor_descriptor_base, offsets: Sequence[Any]) -> list[Any]:
+    def _offsets(self, descriptor: tensor_descriptor_base, offsets: Sequence[object]) -> list[Any]:
         """Block coordinates as int32 handles. ``AssertionError`` for anything but one an axis."""
         self._check_descriptor(descriptor)
         rank = len(descriptor.block_shape)
@@ -91,7 +91,7 @@ class DescriptorSemantics(CastSemantics):
             raise AssertionError(f"expected {rank} offsets, but got {len(offsets)}")
         return [self._scalar_integer(o, int32).handle for o in offsets]
 
-    def _check_descriptor(self, descriptor: Any) -> None:
+    def _check_descriptor(self, descriptor: object) -> None:
         if not isinstance(descriptor, tensor_descriptor_base):
             raise AssertionError(f"expected a tensor descriptor, got {descriptor}")
 
@@ -131,7 +131,7 @@ class DescriptorSemantics(CastSemantics):
         properties = {"kind": enum_attribute(DescriptorReduceKind[kind.upper()])}
         self.builder.create(DescriptorReduceOp, [descriptor.handle, value.handle, *indices], (), properties)
 
-    def descriptor_gather(self, descriptor: tensor_descriptor_base, x_offsets: tensor, y_offset: Any) -> tensor:
+    def descriptor_gather(self, descriptor: tensor_descriptor_base, x_offsets: tensor, y_offset: object) -> tensor:
         """The rows ``x_offsets`` from column ``y_offset`` on, as wide as the descriptor's block, whose height must
         be 1.
         """
@@ -148,7 +148,9 @@ class DescriptorSemantics(CastSemantics):
         value = self.cast(value, descriptor.dtype)
         self.builder.create(DescriptorScatterOp, [descriptor.handle, rows, column, value.handle])
 
-    def _gather_operands(self, descriptor: tensor_descriptor_base, x_offsets: tensor, y_offset: Any) -> tuple[Any, Any]:
+    def _gather_operands(
+        self, descriptor: tensor_descriptor_base, x_offsets: tensor, y_offset: object
+    ) -> tuple[Any, Any]:
         self._check_descriptor(descriptor)
         shape = descriptor.block_type.shape
         if len(shape) != 2:

@@ -30,14 +30,14 @@ _UNARY: dict[str, tuple[Any, Sequence[str]]] = {
 
 
 class ElementwiseSemantics(CastSemantics):
-    def unary(self, name: str, x: Any) -> tensor:
+    def unary(self, name: str, x: object) -> tensor:
         """``tl.exp`` and its like, by name; ``ValueError`` for another dtype than the function has."""
         op, allowed = _UNARY[name]
         value = self.to_tensor(x)
         check_dtype(value, allowed)
         return self.emit(op, (value,), value.type)
 
-    def abs(self, x: Any) -> tensor:
+    def abs(self, x: object) -> tensor:
         """|x|: integers wrap at the smallest one."""
         value = self.to_tensor(x)
         type_ = value.dtype
@@ -51,7 +51,7 @@ class ElementwiseSemantics(CastSemantics):
             return value
         raise AssertionError(f"Unexpected dtype {type_}")
 
-    def fma(self, x: Any, y: Any, z: Any) -> tensor:
+    def fma(self, x: object, y: object, z: object) -> tensor:
         """``x * y + z``: with one rounding for floats, modulo the width for integers."""
         x, y = self.binary_operands(self.to_tensor(x), self.to_tensor(y))
         z, x = self.binary_operands(self.to_tensor(z), x)
@@ -60,7 +60,7 @@ class ElementwiseSemantics(CastSemantics):
             return self.add(self.mul(x, y, False), z, False)
         return self.emit(math.FmaOp, (x, y, z), x.type)
 
-    def div_rn(self, x: Any, y: Any) -> tensor:
+    def div_rn(self, x: object, y: object) -> tensor:
         """The correctly rounded fp32 quotient."""
         x, y = self.to_tensor(x), self.to_tensor(y)
         check_dtype(x, ("fp32",))
@@ -68,7 +68,7 @@ class ElementwiseSemantics(CastSemantics):
         x, y = self.binary_operands(x, y)
         return self.emit(PreciseDivFOp, (x, y), x.type)
 
-    def umulhi(self, x: Any, y: Any) -> tensor:
+    def umulhi(self, x: object, y: object) -> tensor:
         """The high half of the product of two 32- or 64-bit integers, taken as unsigned."""
         x, y = self.to_tensor(x), self.to_tensor(y)
         allowed = ("int32", "int64", "uint32", "uint64")

@@ -93,7 +93,7 @@ class ExternSemantics(CastSemantics):
         op = self.builder.create(ExternElementwiseOp, [v.handle for v in values], (ir_type(type_),), properties)
         return tensor(op.results[0], type_)
 
-    def _library_operands(self, args: Sequence[Any], overloads: Mapping[Any, Any]) -> list[tensor]:
+    def _library_operands(self, args: Sequence[object], overloads: Mapping[Any, object]) -> list[tensor]:
         """``args`` at their common shape and in the types of an overload; see ``extern_elementwise``."""
         count = len(next(iter(overloads)))
         if len(args) != count:
@@ -110,7 +110,7 @@ class ExternSemantics(CastSemantics):
             raise ValueError(f"input arg type does not match. Expect one of {[*overloads]}, got {given}")
         return self._broadcast_all(values)
 
-    def extern_function(self, name: str, args: Sequence[Any]) -> tensor:
+    def extern_function(self, name: str, args: Sequence[object]) -> tensor:
         """``tl.extra.libdevice.<name>``: the target's own function of that name.
 
         The backend's table (``Backend.extern_functions``) says which symbol each overload is; a backend without a
@@ -153,7 +153,7 @@ def _type(name: Any) -> dtype:
     return dtype(name) if dtype.is_dtype(name) else str_to_ty(name)
 
 
-def _text(value: Any, what: str) -> str:
+def _text(value: object, what: str) -> str:
     value = unwrap(value)
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a compile-time string, got {value}")

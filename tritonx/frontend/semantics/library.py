@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.language.dtypes import dtype, float32, float64, int32, int64, uint32, uint64
 from tritonx.language.values import tensor
@@ -42,7 +42,7 @@ def _unary(name: str) -> Composition:
     return lambda sem, args: sem.unary(name, args[0])
 
 
-def _other(sem: Semantics, name: str, *args: Any) -> tensor:
+def _other(sem: Semantics, name: str, *args: object) -> tensor:
     """Another function of the library, from the target's table or from this one."""
     return sem.extern_function(name, args)
 

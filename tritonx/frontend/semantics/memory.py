@@ -33,14 +33,14 @@ _NO_BLOCK_POINTER = (
 class MemorySemantics(CastSemantics, ShapeSemantics):
     def load(
         self,
-        pointer: Any,
-        mask: Any,
-        other: Any,
-        boundary_check: Sequence[Any],
-        padding: Any,
-        cache_modifier: Any,
-        eviction_policy: Any,
-        volatile: Any,
+        pointer: object,
+        mask: object,
+        other: object,
+        boundary_check: Sequence[object],
+        padding: object,
+        cache_modifier: object,
+        eviction_policy: object,
+        volatile: object,
     ) -> tensor:
         """What ``pointer`` points to; lanes whose mask is false do not read, and give ``other`` (or anything without
         it).
@@ -91,12 +91,12 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
 
     def store(
         self,
-        pointer: Any,
-        value: Any,
-        mask: Any,
-        boundary_check: Sequence[Any],
-        cache_modifier: Any,
-        eviction_policy: Any,
+        pointer: object,
+        value: object,
+        mask: object,
+        boundary_check: Sequence[object],
+        cache_modifier: object,
+        eviction_policy: object,
     ) -> None:
         """Write ``value``, cast to the pointee type and broadcast to the pointers' shape, where the mask is true."""
         properties = access_properties(cache_modifier, eviction_policy, _STORE_CACHE)
@@ -130,11 +130,11 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
             operands.append(mask)
         self.builder.create(StoreOp, [v.handle for v in operands], (), properties)
 
-    def _optional(self, value: Any) -> tensor | None:
+    def _optional(self, value: object) -> tensor | None:
         value = unwrap(value)
         return None if value is None else self.to_tensor(value)
 
-    def _fill(self, other: Any, pointer: Any) -> tensor | None:
+    def _fill(self, other: object, pointer: object) -> tensor | None:
         """``other`` as a tensor; a literal zero at once in the element type, so that no conversion is left of it."""
         other = unwrap(other)
         if isinstance(other, int | float) and other == 0 and isinstance(pointer, tensor):
@@ -181,7 +181,7 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
             axes,
         )
 
-    def advance(self, pointer: block_pointer, offsets: Any) -> block_pointer:
+    def advance(self, pointer: block_pointer, offsets: object) -> block_pointer:
         """The window ``offsets`` elements further along each axis."""
         moves = self._scalars(offsets, int32)
         if len(moves) != len(pointer.offsets_):
@@ -232,7 +232,7 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
         return pointer, self.broadcast_to(mask, block.shape), self.splat(fill, block.shape)
 
 
-def access_properties(cache_modifier: Any, eviction_policy: Any, caches: dict[str, str]) -> dict[str, Attribute]:
+def access_properties(cache_modifier: object, eviction_policy: object, caches: dict[str, str]) -> dict[str, Attribute]:
     """The ``cache`` and ``evict`` properties for the words a user writes; ``ValueError`` for an unknown one."""
     cache, eviction = unwrap(cache_modifier) or "", unwrap(eviction_policy) or ""
     if cache not in caches:

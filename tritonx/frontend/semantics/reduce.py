@@ -51,14 +51,16 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
                 results = [self.expand_dims(r, axis) for r in results]
         return language_tuple(results)
 
-    def _reduce_axis(self, values: list[tensor], axis: int, combine_fn: Any) -> list[tensor]:
+    def _reduce_axis(self, values: list[tensor], axis: int, combine_fn: object) -> list[tensor]:
         shape = values[0].type.shape
         _check_same_shape(values, "reduction")
         remaining = (*shape[:axis], *shape[axis + 1 :])
         types = [block_type(v.dtype, remaining) if remaining else v.dtype for v in values]
         return self._with_combine(ReduceOp, ReduceReturnOp, values, types, {"axis": enum_attribute(axis)}, combine_fn)
 
-    def reduce_with_indices(self, value: tensor, axis: Any, combine_fn: Any, keep_dims: Any = False) -> language_tuple:
+    def reduce_with_indices(
+        self, value: tensor, axis: Any, combine_fn: object, keep_dims: object = False
+    ) -> language_tuple:
         """Reduce ``value`` together with the int32 index of each element along ``axis`` (flat for None): (value,
         index).
         """
@@ -100,7 +102,7 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         values: list[tensor],
         types: Sequence[dtype],
         properties: dict[str, Attribute],
-        combine_fn: Any,
+        combine_fn: object,
     ) -> list[tensor]:
         scalars = [v.dtype for v in values]
         block = Block(arg_types=[ir_type(t) for t in scalars * 2])
@@ -149,7 +151,7 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         results = [tensor(handle, type_) for handle, type_ in zip(op.results, types, strict=True)]
         return results[0] if single else language_tuple(results)
 
-    def map_operands(self, inputs: Sequence[Any]) -> list[tensor]:
+    def map_operands(self, inputs: Sequence[object]) -> list[tensor]:
         """The inputs of ``map_elementwise``, broadcast to one shape."""
         values = [self.to_tensor(v) for v in inputs]
         if not values:
@@ -159,7 +161,7 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
             _, common = self.binary_operands(value, common, lhs_pointer=True, rhs_pointer=True, promote=False)
         return [self.broadcast_to(v, common.type.shape) if common.type.is_block() else v for v in values]
 
-    def _call_in(self, fn: Any, arg_types: Sequence[dtype], block: Block) -> Any:
+    def _call_in(self, fn: object, arg_types: Sequence[dtype], block: Block) -> Any:
         """What ``fn`` returns when it is inlined into ``block``, as tensors of that block."""
         if self.generator is None:
             raise RuntimeError("these semantics cannot run functions: they have no generator")
@@ -170,7 +172,7 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
                 return self.to_tensor(returned)
             return language_tuple([self.to_tensor(v) for v in returned])
 
-    def histogram(self, value: tensor, num_bins: Any, mask: Any) -> tensor:
+    def histogram(self, value: tensor, num_bins: object, mask: object) -> tensor:
         """int32 counts of the values 0 .. ``num_bins`` - 1 of a 1-D integer block; other values count nowhere."""
         if len(value.type.shape) != 1:
             raise AssertionError("histogram only supports 1D input")

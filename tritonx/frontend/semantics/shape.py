@@ -19,7 +19,7 @@ from tritonx.language.values import tensor
 
 
 class ShapeSemantics(SemanticsBase):
-    def arange(self, start: Any, end: Any) -> tensor:
+    def arange(self, start: object, end: object) -> tensor:
         """int32 block ``start .. end - 1``; both known at compile time, the length a power of two."""
         start, end = unwrap(start), unwrap(end)
         if type(start) is not int or type(end) is not int:
@@ -57,7 +57,7 @@ class ShapeSemantics(SemanticsBase):
             raise ValueError(f"only a block of one element has a scalar value, not {value}")
         return self.emit(UnsplatOp, (value,), value.dtype)
 
-    def trans(self, value: tensor, dims: Sequence[Any] = ()) -> tensor:
+    def trans(self, value: tensor, dims: Sequence[object] = ()) -> tensor:
         """Permute; without ``dims`` swap the last two axes."""
         if len(dims) == 0:
             rank = len(value.type.shape)
@@ -77,7 +77,7 @@ class ShapeSemantics(SemanticsBase):
         type_ = block_type(value.dtype, [shape[d] for d in order])
         return self.emit(TransOp, (value,), type_, {"order": DenseArrayBase.from_list(i32_attr, order)})
 
-    def expand_axes(self, value: tensor, axes: Any) -> tensor:
+    def expand_axes(self, value: tensor, axes: object) -> tensor:
         """``tl.expand_dims``: one axis or several, numbered in the result."""
         listed = unwrapped_list(axes)
         rank = len(value.type.shape) + len(listed)
@@ -153,14 +153,14 @@ class ShapeSemantics(SemanticsBase):
         return self.emit(GatherOp, (source, index), type_, {"axis": enum_attribute(axis)})
 
 
-def _is_full_slice(item: Any) -> bool:
+def _is_full_slice(item: object) -> bool:
     if not isinstance(item, builtins.slice | language_slice):
         return False
     parts = cast(Any, item)
     return all(unwrap(part) is None for part in (parts.start, parts.stop, parts.step))
 
 
-def _not_an_index(item: Any) -> ValueError:
+def _not_an_index(item: object) -> ValueError:
     text = str(item)
     bounds: Any = item
     if isinstance(item, language_slice | builtins.slice):

@@ -79,12 +79,12 @@ class Compiler(Directives):
         starts, present = pieces[0].starts, anchor.present
         parse_steps, print_steps = [p.parse for p in pieces], [p.print for p in pieces]
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: object, state: State) -> None:
             if starts(parser):
                 for step in parse_steps:
                     step(parser, state)
 
-        def print_(printer: Any, op: Any) -> None:
+        def print_(printer: object, op: object) -> None:
             if present(op):
                 for step in print_steps:
                     step(printer, op)
@@ -186,7 +186,7 @@ class Compiler(Directives):
 
             return Piece(parse_optional, print_optional, at_operand, lambda op: getattr(op, name) is not None)
 
-        def parse_many(parser: Any, state: State) -> None:
+        def parse_many(parser: object, state: State) -> None:
             state.operands[name] = operand_list(parser)
 
         def print_many(printer: Any, op: Any) -> None:
@@ -231,7 +231,7 @@ class Compiler(Directives):
         if isinstance(getattr(default, "data", None), frozenset):  # flags: `<fast>`, without a name
             kind = cast(Any, type(default))
 
-            def parse_flags(parser: Any, state: State) -> None:
+            def parse_flags(parser: object, state: State) -> None:
                 state.properties[name] = kind(kind.parse_parameter(parser))
 
             def print_flags(printer: Any, op: Any) -> None:
@@ -252,7 +252,7 @@ class Compiler(Directives):
     def unit(self, name: str) -> Piece:
         """A property that is there or not: the literal in front of it in its group stands for it."""
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: object, state: State) -> None:
             state.properties[name] = UnitAttr()
 
         return Piece(parse, no_print, never, lambda op: name in op.properties)
@@ -293,7 +293,7 @@ class Compiler(Directives):
     def all_operands(self) -> Piece:
         before = self.prefix()
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: object, state: State) -> None:
             state.all_operands = operand_list(parser)
 
         def print_(printer: Any, op: Any) -> None:
@@ -315,7 +315,7 @@ class Compiler(Directives):
             if self.take() == ")":
                 break
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: object, state: State) -> None:
             left = list(clauses)
             while True:
                 clause = next((c for c in left if c[0][0].starts(parser)), None)
@@ -325,7 +325,7 @@ class Compiler(Directives):
                 for piece in clause[0]:
                     piece.parse(parser, state)
 
-        def print_(printer: Any, op: Any) -> None:
+        def print_(printer: object, op: object) -> None:
             for pieces, anchor in clauses:
                 if anchor.present(op):
                     for piece in pieces:

@@ -67,7 +67,7 @@ def fixed_type(definition: Any) -> Attribute | None:
     return cast(Any, constraint).attr if isinstance(constraint, EqAttrConstraint) else None
 
 
-def integer_type(constraint: Any) -> IntegerType:
+def integer_type(constraint: object) -> IntegerType:
     """The integer type that an `IntegerAttr.constr(type)` names."""
     for part in getattr(constraint, "param_constrs", ()):
         type_ = getattr(part, "attr", None)
@@ -101,17 +101,17 @@ def at_integer(parser: Any) -> bool:
     return parser._current_token.kind in (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.MINUS)
 
 
-def no_parse(parser: Any, state: State) -> None:
+def no_parse(parser: object, state: State) -> None:
     return None
 
 
-def no_print(printer: Any, op: Any) -> None:
+def no_print(printer: object, op: object) -> None:
     return None
 
 
-def never(parser: Any) -> bool:
+def never(parser: object) -> bool:
     return False
 
 
-def always(op: Any) -> bool:
+def always(op: object) -> bool:
     return True

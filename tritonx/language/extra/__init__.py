@@ -32,7 +32,7 @@ class _BackendModules(Loader):
     """Finds the submodules of this package that are backends' names: a module with the names of the backend's own."""
 
     @classmethod
-    def find_spec(cls, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(cls, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
         package, _, name = fullname.rpartition(".")
         if package != __name__:
             return None

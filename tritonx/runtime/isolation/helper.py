@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.isolation.channel import Closed, Message, Parts, receive, send
@@ -83,7 +83,7 @@ class Helper:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def call(self, function: str, text: str, arguments: Mapping[str, Any], seconds: float) -> Parts:
+    def call(self, function: str, text: str, arguments: Mapping[str, object], seconds: float) -> Parts:
         """What ``function`` (``module:name``) makes of ``text`` in the helper. ``arguments`` are what JSON can hold.
 
         Raises ``FunctionFailed`` for its exceptions; ``HelperGone`` and ``HelperFailure`` where the process has ended

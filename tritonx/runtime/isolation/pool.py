@@ -38,7 +38,7 @@ class Pool:
             except HelperGone:  # it ended between two requests, for reasons that are not ours
                 return self._ask(self._started(), function, text, arguments, seconds)
 
-    def _ask(self, helper: Helper, function: str, text: str, arguments: Mapping[str, Any], seconds: float) -> Parts:
+    def _ask(self, helper: Helper, function: str, text: str, arguments: Mapping[str, object], seconds: float) -> Parts:
         try:
             made = helper.call(function, text, arguments, seconds)
         except FunctionFailed:

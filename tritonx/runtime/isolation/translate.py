@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.ir.failure import PassFailure, describe
 from tritonx.ir.origin import Origin
@@ -37,7 +37,7 @@ def translate(
     *,
     trusted: bool = True,
     apart: bool = False,
-    **arguments: Any,
+    **arguments: object,
 ) -> Parts:
     """What ``function`` (``module:name``) makes of LLVM text, as named texts and bytes.
 

@@ -114,12 +114,12 @@ def _bits(array: Array) -> Array:
     return np.ascontiguousarray(array).view(np.uint8)
 
 
-def format_of(dtype: Any) -> Any:
+def format_of(dtype: object) -> Any:
     """The limits of a floating-point format (``ml_dtypes.finfo``)."""
     return cast(Any, ml_dtypes).finfo(dtype)
 
 
-def spacing(values: Array, dtype: Any) -> Array:
+def spacing(values: Array, dtype: object) -> Array:
     """The distance of neighbouring numbers of ``dtype`` around each value, as float64."""
     info = format_of(dtype)
     size = np.maximum(np.abs(values), float(info.smallest_normal))
@@ -163,7 +163,7 @@ def _outside(part: Part, got: Array, rounded: Array, dtype: Any) -> tuple[Array,
     return ~(near & np.isfinite(rounded) | same), np.where(same, 0.0, error / unit)
 
 
-def _smallest_normal(dtype: Any) -> float:
+def _smallest_normal(dtype: object) -> float:
     return float(format_of(dtype).smallest_normal)
 
 

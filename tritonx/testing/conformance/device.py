@@ -62,7 +62,7 @@ def host_arguments(trial: Trial) -> list[Any]:
     return [a.buffer() if isinstance(a, Output) else a.copy() if isinstance(a, np.ndarray) else a for a in trial.args]
 
 
-def _outputs(trial: Trial, args: Sequence[Any]) -> list[Any]:
+def _outputs(trial: Trial, args: Sequence[object]) -> list[Any]:
     return [a for a, given in zip(args, trial.args, strict=True) if isinstance(given, Output)]
 
 

@@ -50,7 +50,7 @@ class Group:
         owners = [value.owner for value in self.values]
         return [op for op in owners if isinstance(op, tile.MakeTensorPtrOp | tile.MakeTensorDescOp)]
 
-    def columns(self, arguments: Sequence[Any]) -> int | None:
+    def columns(self, arguments: Sequence[object]) -> int | None:
         """The length of the rows that all block pointers and descriptors step by, where the kernel gets these
         arguments: they have rows of so many elements or whole ones of them. None where they do not, or it is unknown.
         """
@@ -78,7 +78,7 @@ class Parameter:
     leader: str | None = None
 
 
-def parameters(module: ModuleOp, names: Sequence[str], arguments: Sequence[Any]) -> dict[str, Parameter]:
+def parameters(module: ModuleOp, names: Sequence[str], arguments: Sequence[object]) -> dict[str, Parameter]:
     """What the kernel does with each of its arrays where it gets these arguments, by the parameter's name."""
     made: dict[str, Parameter] = {}
     for group in pointer_groups(module):
@@ -98,7 +98,7 @@ def entry_of(module: ModuleOp) -> tile.FuncOp:
     )
 
 
-def known(value: SSAValue, arguments: Sequence[Any]) -> int | None:
+def known(value: SSAValue, arguments: Sequence[object]) -> int | None:
     """A whole number that the kernel is given, or that stands in it."""
     constant = constant_of(value)
     if isinstance(constant, int):

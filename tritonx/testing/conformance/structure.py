@@ -10,7 +10,6 @@ takes the shared memory of a block that needs more than it may have."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
@@ -24,7 +23,7 @@ REGISTERS = 256
 """Words of 32 bits; no target has more for a thread's own use than one less."""
 
 
-def fault(made: Mapping[str, Any], compilation: Compilation) -> str | None:
+def fault(made: Mapping[str, object], compilation: Compilation) -> str | None:
     """What is wrong with the code of a compile whose stages made ``made``; None if nothing, or if nothing is known."""
     registers, available = (compilation.metadata.get(name, 0) for name in ("registers", "max_registers"))
     if available and registers > available:

@@ -63,7 +63,7 @@ def _function(program: Program) -> tuple[Any, str]:
     return namespace["kernel"], file
 
 
-def _line(problem: Any, file: str) -> int | None:
+def _line(problem: object, file: str) -> int | None:
     """The line of the kernel that an error names, by itself or as the place of a call."""
     for place in (getattr(problem, "place", None), *getattr(problem, "stack", ()), *getattr(problem, "places", ())):
         if place is not None and place.file == file and place.line > 0:
