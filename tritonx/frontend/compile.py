@@ -70,7 +70,7 @@ def make_module(
         raise error.with_traceback(None) from error.__cause__
 
 
-def _argument_type(text: Any, path: Path, constants: Mapping[Path, object]) -> Any:
+def _argument_type(text: Any, path: Path, constants: Mapping[Path, object]) -> base_type:
     """The type of the argument at ``path``: a constant's is its value."""
     if path in constants:
         return constexpr_type(constants[path])

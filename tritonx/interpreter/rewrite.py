@@ -25,7 +25,6 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Collection
-from typing import Any
 
 from tritonx.interpreter.check import stops
 
@@ -213,7 +212,7 @@ def _delayed(value: ast.expr) -> ast.expr:
 
 def rewritten(
     fn: types.FunctionType, tree: ast.Module, *, file: str, first_line: int, indentation: int, runtime: object
-) -> Callable[..., Any]:
+) -> types.FunctionType:
     """`fn` compiled again from `tree` (which is consumed), at its place in `file`, over its own globals and closure.
 
     The new function has the parameters of the old one, each to be given by its name: no defaults, and `*args` is a

@@ -48,7 +48,7 @@ class Runtime:
         return materialize(value, active.current("an assignment").to_tensor)
 
     @staticmethod
-    def constant(value: Any) -> Any:
+    def constant(value: Any) -> base_value:
         """What `x: tl.constexpr = value` keeps."""
         return value if isinstance(value, base_value) else constexpr(value)
 
@@ -187,7 +187,7 @@ OPERATORS: Mapping[str, tuple[str, Callable[..., Any]]] = {
 """The method and the function of Python's `operator` for each."""
 
 
-def _evaluated(function: object, *args: object, **kwargs: object) -> Any:
+def _evaluated(function: object, *args: object, **kwargs: object) -> base_value:
     return calls.evaluated(function, args, kwargs)
 
 

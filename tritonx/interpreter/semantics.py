@@ -45,7 +45,7 @@ class EagerSemantics(Semantics):
         """As the compiler's generator does: what `fn` returns, as a language value."""
         return self._call(fn, args, kwargs)
 
-    def host_value(self, value: tensor) -> Any:
+    def host_value(self, value: tensor) -> float | bool | int:
         """The number in a scalar or in a block of one, as Python's bool, int or float."""
         if is_many(value):
             return super().host_value(value)
@@ -85,7 +85,7 @@ class EagerSemantics(Semantics):
         self.eager.python_region(block, LaneFunction(combine))
         return results
 
-    def map_elementwise(self, scalar_fn: object, inputs: Sequence[object], pack: object) -> Any:
+    def map_elementwise(self, scalar_fn: object, inputs: Sequence[object], pack: object) -> tensor | language_tuple:
         """See `ReduceSemantics.map_elementwise`; the function runs before its op would exist, so there is no op."""
         values, count = self.map_operands(inputs), int(unwrap(pack))
         types = [v.dtype for v in values for _ in range(count)]

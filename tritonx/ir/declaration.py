@@ -58,14 +58,14 @@ def keyword(case: IntEnum) -> str:
     return spelled if isinstance(spelled, str) else case.name.lower()
 
 
-def enum_prop(enum: type[IntEnum], *, default: IntEnum | None = None) -> Any:
+def enum_prop(enum: type[IntEnum], *, default: IntEnum | None = None) -> IntegerAttr[IntegerType]:
     """A property that holds a case of `enum` as an `i32` attribute."""
     if default is None:
         return prop_def(EnumConstraint(enum))
     return prop_def(EnumConstraint(enum), default_value=IntegerAttr(default.value, i32))
 
 
-def opt_enum_prop(enum: type[IntEnum]) -> Any:
+def opt_enum_prop(enum: type[IntEnum]) -> IntegerAttr[IntegerType] | None:
     """Like `enum_prop`, for a property that may be absent."""
     return opt_prop_def(EnumConstraint(enum))
 

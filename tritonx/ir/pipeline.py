@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -75,7 +75,7 @@ def run_pass_stage(module: ModuleOp, stage: PassStage, compilation: Compilation)
         inspect(stage.name, module)
 
 
-def run_emit_stage(stage: EmitStage, value: object, compilation: Compilation) -> Any:
+def run_emit_stage(stage: EmitStage, value: object, compilation: Compilation) -> str | bytes:
     """What the stage makes of ``value``. Whatever goes wrong is a ``PassFailure`` that names the kernel's line, for an
     op that the target cannot do (``PassError``) as for a defect; only other errors of ``TritonError`` come out as they
     are."""

@@ -11,6 +11,7 @@ from tritonx.language.builtin import INJECTED, builtin, tensor_method
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.tensor import tensor
 
 __all__ = [
     "atomic_add",
@@ -28,7 +29,7 @@ __all__ = [
 @builtin
 def atomic_cas(
     pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor:
     """Compare and swap: store ``val`` where memory equals ``cmp``; elements of 16, 32 or 64 bits."""
     return _semantic.atomic_cas(pointer, cmp, val, sem, scope)
 
@@ -37,7 +38,7 @@ def atomic_cas(
 @builtin
 def atomic_add(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor:
     """Atomic add."""
     return _semantic.atomic("add", pointer, val, mask, sem, scope)
 
@@ -46,7 +47,7 @@ def atomic_add(
 @builtin
 def atomic_max(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor:
     """Atomic maximum (fp32 and fp64, ordering -0.0 below +0.0, and integers)."""
     return _semantic.atomic("max", pointer, val, mask, sem, scope)
 
@@ -55,7 +56,7 @@ def atomic_max(
 @builtin
 def atomic_min(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor:
     """Atomic minimum."""
     return _semantic.atomic("min", pointer, val, mask, sem, scope)
 
@@ -64,7 +65,7 @@ def atomic_min(
 @builtin
 def atomic_and(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor:
     """Atomic bitwise and."""
     return _semantic.atomic("and", pointer, val, mask, sem, scope)
 
@@ -73,7 +74,7 @@ def atomic_and(
 @builtin
 def atomic_or(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor:
     """Atomic bitwise or."""
     return _semantic.atomic("or", pointer, val, mask, sem, scope)
 
@@ -82,7 +83,7 @@ def atomic_or(
 @builtin
 def atomic_xor(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor:
     """Atomic bitwise xor."""
     return _semantic.atomic("xor", pointer, val, mask, sem, scope)
 
@@ -91,6 +92,6 @@ def atomic_xor(
 @builtin
 def atomic_xchg(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor:
     """Atomic exchange."""
     return _semantic.atomic("xchg", pointer, val, mask, sem, scope)

@@ -13,6 +13,7 @@ from tritonx.language.constexpr import constexpr, unwrap
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.tensor import tensor
 
 __all__ = [
     "assume",
@@ -29,43 +30,43 @@ __all__ = [
 
 
 @builtin
-def program_id(axis: object, _semantic: Semantics = INJECTED) -> Any:
+def program_id(axis: object, _semantic: Semantics = INJECTED) -> tensor:
     """The index of this program on ``axis`` (0, 1, 2) of the grid, int32."""
     return _semantic.program_id(axis)
 
 
 @builtin
-def num_programs(axis: object, _semantic: Semantics = INJECTED) -> Any:
+def num_programs(axis: object, _semantic: Semantics = INJECTED) -> tensor:
     """The extent of the grid on ``axis``, int32."""
     return _semantic.num_programs(axis)
 
 
 @builtin
-def multiple_of(input: Any, values: Any, _semantic: Semantics = INJECTED) -> Any:
+def multiple_of(input: Any, values: Any, _semantic: Semantics = INJECTED) -> tensor:
     """Promise that the values are divisible: ``values`` holds a number for each axis."""
     return _semantic.multiple_of(input, values)
 
 
 @builtin
-def max_contiguous(input: Any, values: Any, _semantic: Semantics = INJECTED) -> Any:
+def max_contiguous(input: Any, values: Any, _semantic: Semantics = INJECTED) -> tensor:
     """Promise that runs of ``values[i]`` neighbours along axis i count up by one."""
     return _semantic.max_contiguous(input, values)
 
 
 @builtin
-def max_constancy(input: Any, values: Any, _semantic: Semantics = INJECTED) -> Any:
+def max_constancy(input: Any, values: Any, _semantic: Semantics = INJECTED) -> tensor:
     """Promise that runs of ``values[i]`` neighbours along axis i are equal."""
     return _semantic.max_constancy(input, values)
 
 
 @builtin
-def assume(cond: object, _semantic: Semantics = INJECTED) -> Any:
+def assume(cond: object, _semantic: Semantics = INJECTED) -> None:
     """Promise that a 1-bit scalar is true."""
     return _semantic.assume(cond)
 
 
 @builtin
-def debug_barrier(_semantic: Semantics = INJECTED) -> Any:
+def debug_barrier(_semantic: Semantics = INJECTED) -> None:
     """A barrier among the threads of a program."""
     return _semantic.debug_barrier()
 

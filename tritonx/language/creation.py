@@ -9,36 +9,37 @@ from tritonx.language.constexpr import unwrap
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.tensor import tensor
 
 __all__ = ["arange", "cast", "full", "zeros", "zeros_like"]
 
 
 @builtin
-def arange(start: object, end: object, _semantic: Semantics = INJECTED) -> Any:
+def arange(start: object, end: object, _semantic: Semantics = INJECTED) -> tensor:
     """int32 block ``start .. end - 1``. Both are compile-time ints; the length is a power of two."""
     return _semantic.arange(start, end)
 
 
 @builtin
-def full(shape: Any, value: Any, dtype: Any, _semantic: Semantics = INJECTED) -> Any:
+def full(shape: Any, value: Any, dtype: Any, _semantic: Semantics = INJECTED) -> tensor:
     """A block of ``shape`` filled with a scalar; ``dtype`` may be None where ``value`` is a tensor."""
     return _semantic.full(shape, value, dtype)
 
 
 @builtin
-def zeros(shape: object, dtype: object, _semantic: Semantics = INJECTED) -> Any:
+def zeros(shape: object, dtype: object, _semantic: Semantics = INJECTED) -> tensor:
     """A block of zeros."""
     return _semantic.full(shape, 0, dtype)
 
 
 @builtin
-def zeros_like(input: Any, _semantic: Semantics = INJECTED) -> Any:
+def zeros_like(input: Any, _semantic: Semantics = INJECTED) -> tensor:
     """Zeros with the shape and dtype of ``input``."""
     return _semantic.full(input.shape, 0, input.dtype)
 
 
 @builtin
-def to_tensor(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def to_tensor(x: Any, _semantic: Semantics = INJECTED) -> tensor:
     """A Python number as a 0-d tensor of the type a literal has."""
     return _semantic.to_tensor(x)
 
@@ -47,7 +48,7 @@ def to_tensor(x: Any, _semantic: Semantics = INJECTED) -> Any:
 @builtin
 def cast(
     input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor:
     """``input`` converted to ``dtype``.
 
     ``bitcast``: keep the bits (the widths must be equal). ``fp_downcast_rounding``: ``"rtne"`` (default) or

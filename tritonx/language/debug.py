@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.language.builtin import INJECTED, builtin
 from tritonx.language.constexpr import unwrap
@@ -33,12 +33,12 @@ def static_assert(cond: object, msg: object = "", _semantic: Semantics = INJECTE
 
 
 @builtin
-def device_print(prefix: object, *args: object, hex: object = False, _semantic: Semantics = INJECTED) -> Any:
+def device_print(prefix: object, *args: object, hex: object = False, _semantic: Semantics = INJECTED) -> None:
     """Print the elements of ``args`` at run time behind a compile-time prefix."""
     return _semantic.device_print(prefix, args, hex)
 
 
 @builtin
-def device_assert(cond: object, msg: object = "", mask: object = None, _semantic: Semantics = INJECTED) -> Any:
+def device_assert(cond: object, msg: object = "", mask: object = None, _semantic: Semantics = INJECTED) -> None:
     """Stop the kernel where ``cond`` is false and ``mask`` true; only in a compile with ``debug``."""
     return _semantic.device_assert(cond, msg, mask)

@@ -8,6 +8,8 @@ from tritonx.language.builtin import INJECTED, builtin
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.descriptors import tensor_descriptor
+    from tritonx.language.tensor import tensor
 
 __all__ = ["load_tensor_descriptor", "make_tensor_descriptor", "store_tensor_descriptor"]
 
@@ -15,7 +17,7 @@ __all__ = ["load_tensor_descriptor", "make_tensor_descriptor", "store_tensor_des
 @builtin
 def make_tensor_descriptor(
     base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero", _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor_descriptor:
     """A descriptor of a tensor in global memory for blocks of ``block_shape``.
 
     Rank 1 to 5; the last stride is 1, the others and ``base`` are multiples of 16 bytes; the block's last axis has at
@@ -25,12 +27,12 @@ def make_tensor_descriptor(
 
 
 @builtin
-def load_tensor_descriptor(desc: Any, offsets: Any, _semantic: Semantics = INJECTED) -> Any:
+def load_tensor_descriptor(desc: Any, offsets: Any, _semantic: Semantics = INJECTED) -> tensor:
     """``desc.load(offsets)``."""
     return _semantic.descriptor_load(desc, offsets, "", "")
 
 
 @builtin
-def store_tensor_descriptor(desc: Any, offsets: Any, value: Any, _semantic: Semantics = INJECTED) -> Any:
+def store_tensor_descriptor(desc: Any, offsets: Any, value: Any, _semantic: Semantics = INJECTED) -> None:
     """``desc.store(offsets, value)``."""
     return _semantic.descriptor_store(desc, value, offsets)

@@ -277,6 +277,6 @@ class block_pointer(base_value):
         cache_modifier: str = "",
         eviction_policy: str = "",
         _semantic: Semantics = INJECTED,
-    ) -> Any:
+    ) -> None:
         """See ``tl.store``."""
         return store(self, value, mask, boundary_check, cache_modifier, eviction_policy, _semantic=_semantic)

@@ -9,6 +9,7 @@ from tritonx.language.dtypes import float32
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.tensor import tensor
 
 __all__ = ["dot", "dot_scaled"]
 
@@ -23,7 +24,7 @@ def dot(
     max_num_imprecise_acc: Any = None,
     out_dtype: Any = float32,
     _semantic: Semantics = INJECTED,
-) -> Any:
+) -> tensor:
     """``input @ other + acc`` of 2-D blocks (3-D: a batch).
 
     int8 gives int32, fp32 and bf16 give fp32, fp64 fp64, fp16 and fp8 ``out_dtype``. ``input_precision`` is "tf32",
@@ -46,7 +47,7 @@ def dot_scaled(
     rhs_k_pack: Any = True,
     out_dtype: Any = float32,
     _semantic: Semantics = INJECTED,
-) -> Any:
+) -> tensor:
     """Microscaled matrix product (OCP MX): formats e2m1, e4m3, e5m2, bf16, fp16; e8m0 scales, one for 32 values of
     K.
     """

@@ -99,7 +99,7 @@ class dtype(base_type):
     def __repr__(self) -> str:
         return f"triton.language.{self.codegen_name()}"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return (dtype, (self.name,))
 
     def codegen_name(self) -> str:
@@ -131,7 +131,7 @@ class dtype(base_type):
     def leaves(self) -> list[dtype]:
         return [] if self.is_void() else [self]
 
-    def rebuild(self, handles: Iterator[SSAValue]) -> Any:
+    def rebuild(self, handles: Iterator[SSAValue]) -> tensor:
         return tensor(next(handles), self)
 
     # Predicates. Pointer and block types override the ones that differ.
@@ -279,7 +279,7 @@ class pointer_type(dtype):
     def __repr__(self) -> str:
         return self.name
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return (pointer_type, (self.element_ty, self.address_space, self.const))
 
     @staticmethod

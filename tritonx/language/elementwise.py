@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.language.builtin import INJECTED, builtin
 from tritonx.language.constexpr import unwrap
+from tritonx.language.tuples import tuple as language_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.tensor import tensor
 
 __all__ = [
     "PropagateNan",
@@ -33,37 +35,37 @@ class PropagateNan(Enum):
 
 
 @builtin
-def add(x: object, y: object, sanitize_overflow: object = True, _semantic: Semantics = INJECTED) -> Any:
+def add(x: object, y: object, sanitize_overflow: object = True, _semantic: Semantics = INJECTED) -> tensor:
     """``x + y``, with the overflow check of debug compiles as a choice."""
     return _semantic.add(x, y, unwrap(sanitize_overflow))
 
 
 @builtin
-def sub(x: object, y: object, sanitize_overflow: object = True, _semantic: Semantics = INJECTED) -> Any:
+def sub(x: object, y: object, sanitize_overflow: object = True, _semantic: Semantics = INJECTED) -> tensor:
     """``x - y``; see ``add``."""
     return _semantic.sub(x, y, unwrap(sanitize_overflow))
 
 
 @builtin
-def mul(x: object, y: object, sanitize_overflow: object = True, _semantic: Semantics = INJECTED) -> Any:
+def mul(x: object, y: object, sanitize_overflow: object = True, _semantic: Semantics = INJECTED) -> tensor:
     """``x * y``; see ``add``."""
     return _semantic.mul(x, y, unwrap(sanitize_overflow))
 
 
 @builtin
-def where(condition: Any, x: Any, y: Any, _semantic: Semantics = INJECTED) -> Any:
+def where(condition: Any, x: Any, y: Any, _semantic: Semantics = INJECTED) -> tensor:
     """Elementwise ``x if condition else y``; both sides are evaluated."""
     return _semantic.where(condition, x, y)
 
 
 @builtin
-def minimum(x: object, y: object, propagate_nan: object = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> Any:
+def minimum(x: object, y: object, propagate_nan: object = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> tensor:
     """Elementwise minimum; bf16 gives fp32."""
     return _semantic.minimum(x, y, propagate_nan)
 
 
 @builtin
-def maximum(x: object, y: object, propagate_nan: object = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> Any:
+def maximum(x: object, y: object, propagate_nan: object = PropagateNan.NONE, _semantic: Semantics = INJECTED) -> tensor:
     """Elementwise maximum; bf16 gives fp32."""
     return _semantic.maximum(x, y, propagate_nan)
 
@@ -71,7 +73,7 @@ def maximum(x: object, y: object, propagate_nan: object = PropagateNan.NONE, _se
 @builtin
 def clamp(
     x: object, min: object, max: object, propagate_nan: object = PropagateNan.NONE, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor:
     """``min(max(x, min), max)`` of floats; bf16 gives fp32."""
     return _semantic.clamp(x, min, max, propagate_nan)
 
@@ -79,7 +81,7 @@ def clamp(
 @builtin
 def inline_asm_elementwise(
     asm: Any, constraints: Any, args: Any, dtype: Any, is_pure: Any, pack: Any, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor | language_tuple:
     """Inline assembly of the target with LLVM constraints, ``pack`` elements a time; a tuple of dtypes gives a
     tuple.
     """
@@ -89,13 +91,15 @@ def inline_asm_elementwise(
 @builtin
 def extern_elementwise(
     lib_name: Any, lib_path: Any, args: Any, arg_type_symbol_dict: Any, is_pure: Any, _semantic: Semantics = INJECTED
-) -> Any:
+) -> tensor:
     """A function of a device library: ``{(argument dtypes): (symbol, result dtype)}``."""
     return _semantic.extern_elementwise(lib_name, lib_path, args, arg_type_symbol_dict, is_pure)
 
 
 @builtin
-def map_elementwise(scalar_fn: object, *args: object, pack: object = 1, _semantic: Semantics = INJECTED) -> Any:
+def map_elementwise(
+    scalar_fn: object, *args: object, pack: object = 1, _semantic: Semantics = INJECTED
+) -> tensor | language_tuple:
     """A scalar jit function, with real control flow, applied to each element of the broadcast ``args``.
 
     With ``pack`` = n it gets n elements of the first input, then n of the second, ..., and returns n of each result.

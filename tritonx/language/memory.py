@@ -8,6 +8,8 @@ from tritonx.language.builtin import INJECTED, builtin, must_use_result, tensor_
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.descriptors import block_pointer
+    from tritonx.language.tensor import tensor
 
 __all__ = ["advance", "load", "make_block_ptr", "store"]
 
@@ -23,7 +25,7 @@ def load(
     eviction_policy: Any = "",
     volatile: Any = False,
     _semantic: Semantics = INJECTED,
-) -> Any:
+) -> tensor:
     """What ``pointer`` (a pointer, a block of pointers, or a block pointer) points to.
 
     Lanes whose ``mask`` is false do not touch memory and give ``other``, or an undefined value without it. For block
@@ -45,7 +47,7 @@ def store(
     cache_modifier: Any = "",
     eviction_policy: Any = "",
     _semantic: Semantics = INJECTED,
-) -> Any:
+) -> None:
     """Write ``value`` (cast to the element type, broadcast to the pointers' shape) where ``mask`` is true."""
     return _semantic.store(pointer, value, mask, boundary_check, cache_modifier, eviction_policy)
 
@@ -53,7 +55,7 @@ def store(
 @builtin
 def make_block_ptr(
     base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any, _semantic: Semantics = INJECTED
-) -> Any:
+) -> block_pointer:
     """A pointer to the block of ``block_shape`` at ``offsets`` of a strided tensor; ``order`` is a hint."""
     return _semantic.make_block_ptr(base, shape, strides, offsets, block_shape, order)
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.language.builtin import INJECTED, builtin, tensor_method
 from tritonx.language.constexpr import unwrap
+from tritonx.language.tuples import tuple as language_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.tensor import tensor
 
 __all__ = ["associative_scan", "histogram", "reduce"]
 
@@ -28,7 +30,7 @@ def reduce(
 @builtin
 def _reduce_with_indices(
     input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Semantics = INJECTED
-) -> Any:
+) -> language_tuple:
     """Reduce ``input`` together with its int32 indices along ``axis``: (value, index)."""
     return _semantic.reduce_with_indices(input, axis, unwrap(combine_fn), keep_dims)
 
@@ -44,6 +46,6 @@ def associative_scan(
 
 @tensor_method
 @builtin
-def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Semantics = INJECTED) -> Any:
+def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Semantics = INJECTED) -> tensor:
     """int32 counts of the values 0 .. ``num_bins`` - 1 in a 1-D integer block."""
     return _semantic.histogram(input, num_bins, mask)

@@ -10,6 +10,7 @@ from tritonx.language.tuples import tuple as language_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.tensor import tensor
 
 __all__ = [
     "broadcast",
@@ -36,7 +37,7 @@ def _listed(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @builtin
-def broadcast(input: object, other: object, _semantic: Semantics = INJECTED) -> Any:
+def broadcast(input: object, other: object, _semantic: Semantics = INJECTED) -> language_tuple:
     """Both blocks at their common shape, as a tuple."""
     left, right = _semantic.broadcast(_semantic.to_tensor(input), _semantic.to_tensor(other))
     return language_tuple([left, right])
@@ -44,74 +45,74 @@ def broadcast(input: object, other: object, _semantic: Semantics = INJECTED) -> 
 
 @tensor_method
 @builtin
-def broadcast_to(input: object, *shape: object, _semantic: Semantics = INJECTED) -> Any:
+def broadcast_to(input: object, *shape: object, _semantic: Semantics = INJECTED) -> tensor:
     """Extents of 1 grown to ``shape``; a scalar is spread over it."""
     return _semantic.broadcast_to(_semantic.to_tensor(input), _listed(shape))
 
 
 @tensor_method
 @builtin
-def expand_dims(input: object, axis: object, _semantic: Semantics = INJECTED) -> Any:
+def expand_dims(input: object, axis: object, _semantic: Semantics = INJECTED) -> tensor:
     """Axes of extent 1 inserted at ``axis`` (an int or several, numbered in the result)."""
     return _semantic.expand_axes(_semantic.to_tensor(input), axis)
 
 
 @tensor_method
 @builtin
-def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Semantics = INJECTED) -> Any:
+def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Semantics = INJECTED) -> tensor:
     """The same elements in row-major order; in any order with ``can_reorder``."""
     return _semantic.reshape(input, _listed(shape), can_reorder)
 
 
 @tensor_method
 @builtin
-def view(input: Any, *shape: Any, _semantic: Semantics = INJECTED) -> Any:
+def view(input: Any, *shape: Any, _semantic: Semantics = INJECTED) -> tensor:
     """``reshape`` that may reorder elements."""
     return _semantic.reshape(input, _listed(shape), True)
 
 
 @tensor_method
 @builtin
-def trans(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> Any:
+def trans(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> tensor:
     """Axes permuted by ``dims``; without them the last two swapped."""
     return _semantic.trans(input, _listed(dims))
 
 
 @tensor_method
 @builtin
-def permute(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> Any:
+def permute(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> tensor:
     """Axis ``i`` of the result is axis ``dims[i]`` of the input."""
     return _semantic.permute(input, _listed(dims))
 
 
 @builtin
-def cat(input: Any, other: Any, can_reorder: Any = False, _semantic: Semantics = INJECTED) -> Any:
+def cat(input: Any, other: Any, can_reorder: Any = False, _semantic: Semantics = INJECTED) -> tensor:
     """Two 1-D blocks as one, in any order (``can_reorder=True`` is required)."""
     return _semantic.cat(input, other, can_reorder)
 
 
 @builtin
-def join(a: Any, b: Any, _semantic: Semantics = INJECTED) -> Any:
+def join(a: Any, b: Any, _semantic: Semantics = INJECTED) -> tensor:
     """Two values stacked along a new last axis of extent 2."""
     return _semantic.join(a, b)
 
 
 @tensor_method
 @builtin
-def split(a: Any, _semantic: Semantics = INJECTED) -> Any:
+def split(a: Any, _semantic: Semantics = INJECTED) -> language_tuple:
     """The two halves along a last axis of extent 2, as a tuple."""
     return language_tuple(_semantic.split(a))
 
 
 @tensor_method
 @builtin
-def gather(src: Any, index: Any, axis: Any, _semantic: Semantics = INJECTED) -> Any:
+def gather(src: Any, index: Any, axis: Any, _semantic: Semantics = INJECTED) -> tensor:
     """Elements of ``src`` picked along ``axis`` by an index block of the same rank."""
     return _semantic.gather(src, index, axis)
 
 
 @tensor_method
 @builtin
-def item(x: Any, _semantic: Semantics = INJECTED) -> Any:
+def item(x: Any, _semantic: Semantics = INJECTED) -> tensor:
     """The scalar in a block of one element."""
     return _semantic.unsplat(x)

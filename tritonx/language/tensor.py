@@ -121,7 +121,7 @@ class tensor(base_value):
 
     def to(
         self, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Semantics = INJECTED
-    ) -> Any:
+    ) -> tensor:
         """Cast; see ``tl.cast``."""
         return cast(self, dtype, fp_downcast_rounding, bitcast, _semantic=_semantic)
 

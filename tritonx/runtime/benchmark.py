@@ -22,7 +22,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
-def summarize(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str) -> Any:
+def summarize(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str) -> float | list[float]:
     """``quantiles`` of the times (one number for one quantile), else what ``return_mode`` says."""
     if quantiles is not None:
         ordered = sorted(times)

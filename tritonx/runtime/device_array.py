@@ -74,7 +74,7 @@ class DeviceArray:
             step *= extent
         return tuple(reversed(strides))
 
-    def stride(self, axis: int | None = None) -> Any:
+    def stride(self, axis: int | None = None) -> tuple[int, ...] | int:
         """In elements, as torch's."""
         return self.strides_elements if axis is None else self.strides_elements[axis]
 

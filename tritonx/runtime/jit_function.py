@@ -9,6 +9,7 @@ from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.interface import KernelInterface, MockTensor
 
 if TYPE_CHECKING:
+    from tritonx.runtime.compiled_kernel import CompiledKernel
     from tritonx.runtime.launch import Launcher
 
 
@@ -54,11 +55,11 @@ class JITFunction(KernelDeclaration, KernelInterface[Any], metaclass=_LibraryToo
         launcher = self._launcher or self.launcher
         return launcher.on(grid)
 
-    def run(self, /, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+    def run(self, /, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> CompiledKernel | None:
         """Launch over ``grid`` (or, with ``warmup``, only compile); returns the CompiledKernel."""
         return self.launcher.run(grid, warmup, args, kwargs)
 
-    def warmup(self, /, *args: Any, grid: Any, **kwargs: Any) -> Any:
+    def warmup(self, /, *args: Any, grid: Any, **kwargs: Any) -> CompiledKernel | None:
         """Compile for these arguments without launching; dtypes may stand in for arrays."""
         wrap = MockTensor.wrap_dtype
         constants = {p.name for p in self.params if p.is_constexpr}
@@ -71,7 +72,7 @@ class JITFunction(KernelDeclaration, KernelInterface[Any], metaclass=_LibraryToo
         """``hook(*args, **kwargs)`` is called before every launch."""
         self.pre_run_hooks.append(hook)
 
-    def preload(self, specialization_data: str) -> Any:
+    def preload(self, specialization_data: str) -> CompiledKernel:
         """Compile what ``specialization_data``, as a cache hook received it, describes."""
         return self.launcher.preload(specialization_data)
 

@@ -198,12 +198,12 @@ class Group:
         """Every setting with its present value."""
         return {name: getattr(self, name) for name in self.knob_descriptors}
 
-    def copy(self) -> Any:
+    def copy(self) -> Group:
         other = type(self)()
         other.assigned.update(self.assigned)
         return other
 
-    def reset(self) -> Any:
+    def reset(self) -> Group:
         """Forget all assignments."""
         self.assigned.clear()
         return self

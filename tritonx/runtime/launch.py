@@ -146,7 +146,7 @@ class Launcher:
             return made
         return partial(self._launch, grid if callable(grid) else self._three(grid))
 
-    def run(self, grid: Any, warmup: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def run(self, grid: Any, warmup: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CompiledKernel | None:
         """Launch, or with ``warmup`` only compile. Returns None where a cache hook took the compile over."""
         if not warmup:
             return self.on(grid)(*args, **kwargs)

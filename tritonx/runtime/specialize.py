@@ -316,7 +316,7 @@ def _constexpr(value: object) -> tuple[ArgSpec, Any]:
     return intern("constexpr", None, value), value
 
 
-def _constexpr_or_refuse(value: object) -> tuple[ArgSpec, Any]:
+def _constexpr_or_refuse(value: object) -> tuple[ArgSpec, object]:
     if isinstance(value, JITCallable):
         return intern("constexpr", None, value), value
     raise UnsupportedArgument(

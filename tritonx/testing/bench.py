@@ -37,7 +37,7 @@ def do_bench_cudagraph(
     grad_to_none: Sequence[Any] | None = None,
     quantiles: Sequence[float] | None = None,
     return_mode: str = "mean",
-) -> Any:
+) -> float | list[float]:
     """Milliseconds of ``fn`` as recorded in a graph, without the time around the launch.
 
     Raises NoGraphs where the active backend's driver has no ``time_graph``.

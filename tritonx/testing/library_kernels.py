@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from tritonx.language.libdevice_table import names, overloads
 
@@ -21,7 +21,7 @@ def functions() -> dict[str, tuple[str, tuple[str, ...], str]]:
     }
 
 
-def kernels(package: str, chosen: Sequence[str], folder: str) -> Any:
+def kernels(package: str, chosen: Sequence[str], folder: str) -> ModuleType:
     """A module of kernels written for ``package`` (triton or tritonx), in a file in ``folder``."""
     text = [f"import {package}", f"import {package}.language as tl", f"from {package}.language.extra import libdevice"]
     for kernel in chosen:

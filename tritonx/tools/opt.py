@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from tritonx.backends.api import Stage
     from tritonx.ir.failure import PassFailure
+    from tritonx.ir.pipeline import PassHooks
     from tritonx.tools.opt_pipeline import TargetStages
 
 RECURSION_LIMIT = 6000
@@ -196,7 +197,7 @@ class Driver:
         self.timings.append((stage.name, time.perf_counter() - start))
         return value
 
-    def hooks(self) -> Any:
+    def hooks(self) -> PassHooks:
         from tritonx.ir.pipeline import PassHooks
 
         args = self.args

@@ -81,7 +81,7 @@ def call_expression(gen: FunctionGenerator, node: ast.Call) -> Any:
     return call(gen, node, function, args, kwargs)
 
 
-def unpacked(gen: FunctionGenerator, node: ast.Starred) -> list[Any]:
+def unpacked(gen: FunctionGenerator, node: ast.Starred) -> list[base_value]:
     """The elements of ``*values``, which has to be a tuple."""
     values = unwrap(gen.expression(node.value))
     if not isinstance(values, tl_tuple | tuple | list):
@@ -168,7 +168,7 @@ def _inspect_hooks(function: Any) -> _Hooks:
 
 def _call_python(
     gen: FunctionGenerator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+) -> base_value:
     """Plain Python at compile time: Python's builtins and functions of modules get unwrapped constexprs."""
     if not callable(function):
         raise gen.error(errors.InvalidCall, node, f"'{type(function).__name__}' object is not callable")
@@ -185,7 +185,7 @@ def _call_python(
         raise
 
 
-def evaluated(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def evaluated(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> base_value:
     """What a plain Python function gives for values that are known at compile time."""
     if not _is_record(function):
         args = [unwrap(a) for a in args]
@@ -195,7 +195,7 @@ def evaluated(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 
 def construct(
     gen: FunctionGenerator, node: ast.AST, cls: type[base_value], args: Sequence[object], kwargs: Mapping[str, object]
-) -> Any:
+) -> base_value:
     """A new value of a class of the language; the constructor of an aggregate may be a jit function."""
     constructor = getattr(cls, "__init__", None)
     if not isinstance(constructor, KernelDeclaration):
@@ -245,7 +245,7 @@ def _bind(
     function: KernelDeclaration,
     args: Sequence[object],
     kwargs: Mapping[str, object],
-) -> dict[str, Any]:
+) -> dict[str, base_value]:
     try:
         return bind_arguments(function, args, kwargs)
     except TypeError as error:
@@ -296,7 +296,9 @@ def result_of(outcome: Outcome) -> Any:
     return constexpr(None) if value is None else value
 
 
-def bind_arguments(function: KernelDeclaration, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, Any]:
+def bind_arguments(
+    function: KernelDeclaration, args: Sequence[object], kwargs: Mapping[str, object]
+) -> dict[str, base_value]:
     """The parameters' values by name, defaults included; ``TypeError`` with Python's own message where they do not
     fit."""
     params = _parameters(function)
@@ -330,7 +332,7 @@ def _parameters(function: KernelDeclaration) -> _Parameters:
     return _Parameters(names, plain, defaults, frozenset(names))
 
 
-def _argument(value: Any) -> Any:
+def _argument(value: Any) -> base_value:
     """An argument as the callee sees it: everything that Python knows is a constexpr."""
     if isinstance(value, base_value):
         return value

@@ -232,7 +232,7 @@ def licm_disabled() -> dict[str, Attribute]:
     return {"llvm.loop_annotation": LICM_DISABLED}
 
 
-def _last_value(gen: FunctionGenerator, counter: _Counter, previous: object) -> Any:
+def _last_value(gen: FunctionGenerator, counter: _Counter, previous: object) -> tensor:
     """The loop variable after the loop: its value in the last iteration; without one, what it was before, if
     anything."""
     emit, type_ = gen.builder.emit, ir_type(counter.type)

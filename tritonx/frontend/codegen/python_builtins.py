@@ -12,6 +12,7 @@ from typing import Any, cast
 from tritonx.frontend.codegen.values import is_dynamic
 from tritonx.language import core, math
 from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.values import tensor
 from tritonx.language.values import tuple as tl_tuple
 
 
@@ -37,7 +38,7 @@ def _extremum(python: Callable[..., Any], pairwise: Callable[..., Any]) -> Calla
     return function
 
 
-def absolute(x: Any, _semantic: Any = None) -> Any:
+def absolute(x: Any, _semantic: Any = None) -> tensor | constexpr:
     """``abs`` of a number or a tensor."""
     return math.abs(x, _semantic=_semantic) if is_dynamic(x) else constexpr(builtins.abs(unwrap(x)))
 

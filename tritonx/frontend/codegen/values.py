@@ -66,7 +66,7 @@ def map_tuple(value: Any, function: Callable[[Any], Any]) -> tl_tuple:
     return tl_tuple(elements, tuple_type([element.type for element in elements], fields))
 
 
-def wrap(value: Any) -> Any:
+def wrap(value: Any) -> base_value:
     """A Python result as a value of the language: containers become tuples, anything else unknown to it a constexpr."""
     if isinstance(value, base_value):
         return value

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.dialects.tile import BroadcastOp, ExpandDimsOp, IntToPtrOp, SplatOp
@@ -37,7 +37,7 @@ class Generator(Protocol):
 
 
 @cache
-def enum_attribute(value: int) -> IntegerAttr[Any]:
+def enum_attribute(value: int) -> IntegerAttr[IntegerType]:
     """An i32 attribute: how ops hold the cases of enumerations, axes and the like."""
     return IntegerAttr(int(value), i32)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.dialects.builtin import i32 as i32_attr
+from xdsl.ir import SSAValue
 
 from tritonx.dialects.tile import (
     DescriptorGatherOp,
@@ -83,7 +84,7 @@ class DescriptorSemantics(CastSemantics):
             raise ValueError(f"Expected a scalar integer, got {scalar}")
         return self.cast(scalar, type_)
 
-    def _offsets(self, descriptor: tensor_descriptor_base, offsets: Sequence[object]) -> list[Any]:
+    def _offsets(self, descriptor: tensor_descriptor_base, offsets: Sequence[object]) -> list[SSAValue]:
         """Block coordinates as int32 handles. ``AssertionError`` for anything but one an axis."""
         self._check_descriptor(descriptor)
         rank = len(descriptor.block_shape)
@@ -150,7 +151,7 @@ class DescriptorSemantics(CastSemantics):
 
     def _gather_operands(
         self, descriptor: tensor_descriptor_base, x_offsets: tensor, y_offset: object
-    ) -> tuple[Any, Any]:
+    ) -> tuple[SSAValue, SSAValue]:
         self._check_descriptor(descriptor)
         shape = descriptor.block_type.shape
         if len(shape) != 2:

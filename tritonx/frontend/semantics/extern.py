@@ -32,7 +32,7 @@ class ExternSemantics(CastSemantics):
 
     def inline_asm_elementwise(
         self, asm: Any, constraints: Any, args: Sequence[Any], dtypes: Any, is_pure: Any, pack: Any
-    ) -> Any:
+    ) -> tensor | language_tuple:
         """Assembly applied to ``pack`` elements of the broadcast ``args`` at a time; one result for each dtype in
         ``dtypes``.
 

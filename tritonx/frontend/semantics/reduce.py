@@ -125,7 +125,7 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
                 "as it was given"
             )
 
-    def map_elementwise(self, scalar_fn: Any, inputs: Sequence[Any], pack: Any) -> Any:
+    def map_elementwise(self, scalar_fn: Any, inputs: Sequence[Any], pack: Any) -> tensor | language_tuple:
         """``scalar_fn`` applied to each element of the broadcast inputs, ``pack`` elements of each input at a call.
 
         It gets the ``pack`` elements of the first input, then those of the second, ...; it returns results grouped
@@ -161,7 +161,7 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
             _, common = self.binary_operands(value, common, lhs_pointer=True, rhs_pointer=True, promote=False)
         return [self.broadcast_to(v, common.type.shape) if common.type.is_block() else v for v in values]
 
-    def _call_in(self, fn: object, arg_types: Sequence[dtype], block: Block) -> Any:
+    def _call_in(self, fn: object, arg_types: Sequence[dtype], block: Block) -> tensor | language_tuple:
         """What ``fn`` returns when it is inlined into ``block``, as tensors of that block."""
         if self.generator is None:
             raise RuntimeError("these semantics cannot run functions: they have no generator")
