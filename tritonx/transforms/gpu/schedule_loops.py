@@ -38,7 +38,7 @@ from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import ConvertLayoutOp
 from tritonx.ir.explain import explain, is_asked
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, type_of
-from tritonx.transforms.tile.control_flow import trip_count
+from tritonx.transforms.tile.simplify_control_flow import trip_count
 
 STAGES, STAGE, CLUSTER, LAST_STAGE = "tt.num_stages", "loop.stage", "loop.cluster", "tt.scheduled_max_stage"
 SLOT_ALIGNMENT = 1024
