@@ -245,8 +245,13 @@ PASS_LISTS = [
     PACKAGE / "backends" / "nvidia" / "passes.py",
     PLUGINS / "tritonx-opencl" / "tritonx_opencl" / "passes.py",
 ]
-SCREEN = 110
-"""Lines, imports included."""
+SCREEN = 80
+"""Lines behind the imports."""
+
+
+def conditional_passes(text: str) -> int:
+    """How many of the listed passes some target or option leaves out."""
+    return sum(isinstance(node, ast.Starred) for node in ast.walk(ast.parse(text)))
 
 
 def listed_passes(text: str) -> dict[str, list[str]]:
@@ -278,7 +283,8 @@ def listed_passes(text: str) -> dict[str, list[str]]:
 @pytest.mark.parametrize("path", PASS_LISTS, ids=lambda p: p.parent.name)
 def test_a_backends_passes_stand_on_one_screen(path: Path) -> None:
     text = path.read_text()
-    assert text.count("\n") <= SCREEN
+    first = next(n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef | ast.AnnAssign))
+    assert len(text.splitlines()[first.lineno - 1 :]) <= SCREEN
     assert listed_passes(text)
 
 
@@ -299,8 +305,7 @@ def test_a_backend_runs_the_passes_that_stand_there(name: str) -> None:
     stages = backend.stages(target, backend.parse_options(target, {}))
     run = [type(one).__name__ for stage in stages if isinstance(stage, PassStage) for one in stage.passes]
     assert all(one in written for one in run), f"{run} is not what {own} says"
-    conditional = text.count("*([")
-    assert len(run) >= sum(map(len, lists.values())) - conditional
+    assert len(run) >= sum(map(len, lists.values())) - conditional_passes(text)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from typing import Any
 from tritonx.backends.amd.parameters import layout_of, values_of
 from tritonx.backends.amd.targets import parse
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
+from tritonx.runtime.descriptor_parameters import FlatParameters
 from tritonx.runtime.errors import NoDevice, OutOfResources, TritonError, UnsupportedArgument
 from tritonx.runtime.pytorch import PyTorchDriver
 
@@ -166,7 +167,8 @@ class AmdKernel:
             self.function = call("hipModuleGetFunction", self.module, image.name.encode())
         self.n_regs = int(image.metadata.get("registers", 0))
         self.n_spills = int(image.metadata.get("spills", 0))
-        self.types = [p.type for p in image.parameters]
+        self.parameters = FlatParameters.of(image.parameters)
+        self.types = self.parameters.types
         self.layout = layout_of(self.types)
         self.local = threading.local()
 
@@ -178,7 +180,7 @@ class AmdKernel:
                 f"the grid {grid} is too large: HIP takes fewer than 2^32 threads in x. "
                 "Put some of the programs in y, or give each more to do."
             )
-        values = values_of(self.types, args)
+        values = values_of(self.types, self.parameters.values(args) if self.parameters.any else args)
         try:
             block, extra, *_ = self.local.block
         except AttributeError:

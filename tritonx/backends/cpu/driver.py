@@ -10,7 +10,8 @@ from typing import Any
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Target
 from tritonx.backends.cpu.host import available_threads, host_isa, isa_of
-from tritonx.backends.cpu.loader import CpuKernel, builtins_work, flat_arguments, parallel_function
+from tritonx.backends.cpu.loader import CpuKernel, builtins_work, parallel_function
+from tritonx.runtime.descriptor_parameters import FlatParameters
 from tritonx.runtime.errors import NoDevice
 
 _FLUSH_BYTES = 32 << 20
@@ -60,13 +61,7 @@ class CpuDriver(Driver):
         threads = int(image.metadata.get("num_threads") or 0) or available_threads()
         direct = builtins_work() and (parallel_function() != 0 or threads == 1)
         launch = kernel.builtin() if direct else super().make_launcher(image, kernel)
-        if direct and any(p.type.startswith("tensordesc") for p in image.parameters):
-
-            def flattening(x: int, y: int, z: int, stream: int, *args: Any) -> None:
-                launch(x, y, z, stream, *flat_arguments(image, args))
-
-            return flattening
-        return launch
+        return FlatParameters.of(image.parameters).flattening(launch) if direct else launch
 
     # ---- memory
 

@@ -21,10 +21,11 @@ from functools import cache
 from typing import Any
 from weakref import WeakSet
 
-from tritonx.backends.api import KernelImage, Parameter
+from tritonx.backends.api import KernelImage
 from tritonx.backends.cpu.binding import binding
 from tritonx.backends.cpu.host import available_threads, host_isa
 from tritonx.conversion.tile_to_loops.entry import EXPORTED, RECORD_BYTES, Context
+from tritonx.runtime.descriptor_parameters import FlatParameters
 from tritonx.runtime.errors import DeviceAssertError, TritonError
 from tritonx.runtime.parameter_values import bfloat16_bits
 
@@ -149,41 +150,10 @@ class UnlinkableObject(TritonError):
     """The object that was made of a user's LLVM text needs what this process does not have; the linker's words."""
 
 
-def flat_parameters(image: KernelImage) -> list[str]:
-    """The types that the code takes."""
-    return [flat for parameter in image.parameters for flat in flat_types(parameter)]
-
-
-def flat_types(parameter: Parameter) -> list[str]:
-    """The types that stand for one parameter.
-
-    A descriptor is its base, extents, strides, and whether it pads with NaN (what `rewrite-descriptors` makes of it),
-    and then its extents and strides again, which the front end passes beside every descriptor.
-    """
-    if not parameter.type.startswith("tensordesc"):
-        return [parameter.type]
-    element, shape = parameter.type.removeprefix("tensordesc<").rstrip(">").split("[")
-    rank = len(shape.rstrip("]").split(","))
-    return ["*" + element, *["i64"] * (2 * rank), "u1", *["i32"] * rank, *["i64"] * rank]
-
-
-def flat_arguments(image: KernelImage, args: Sequence[Any]) -> list[Any]:
-    """The arguments in the same form."""
-    flat: list[Any] = []
-    for parameter, value in zip(image.parameters, args, strict=True):
-        if parameter.type.startswith("tensordesc"):
-            nan = getattr(value, "padding", "zero") == "nan"
-            extents = [*map(int, value.shape), *map(int, value.strides)]
-            flat += [value.base, *extents, int(nan), *extents]
-        else:
-            flat.append(value)
-    return flat
-
-
 def written_parameters(image: KernelImage) -> tuple[int, ...]:
     """Positions of the parameters that the kernel may store through."""
     written: set[int] = set(image.metadata.get("written") or ())
-    owners = [i for i, p in enumerate(image.parameters) for _ in range(len(flat_types(p)))]
+    owners = [i for i, types in enumerate(FlatParameters.of(image.parameters).owned_types()) for _ in types]
     return tuple(sorted({owners[place] for place in written if place < len(owners)}))
 
 
@@ -241,7 +211,8 @@ class CpuKernel:
         self._threads = 1
 
     def _context_layout(self) -> struct.Struct:
-        self._types = flat_parameters(self.image)
+        self._flat = FlatParameters.of(self.image.parameters)
+        self._types = self._flat.types
         cells = "".join(self._code(t) for t in self._types)
         return struct.Struct(f"=qq3i4xqQ{cells}")
 
@@ -266,7 +237,7 @@ class CpuKernel:
         total = grid[0] * grid[1] * grid[2]
         if not total:
             return
-        values = [self._cell(t, a) for t, a in zip(self._types, flat_arguments(self.image, args), strict=True)]
+        values = [self._cell(t, a) for t, a in zip(self._types, self._flat.values(args), strict=True)]
         context = ctypes.create_string_buffer(Context.ARGUMENTS + 8 * max(1, len(values)))
         self._layout.pack_into(context, 0, 0, total, *grid, total, self._library["tx.record"], *values)
         address = ctypes.addressof(context)

@@ -19,7 +19,8 @@ from typing import Any
 
 from tritonx.backends.api import KernelImage
 from tritonx.backends.nvidia.scratch_memory import ScratchMemory
-from tritonx.backends.nvidia.tensor_map import PARAMETER, TensorMaps
+from tritonx.backends.nvidia.tensor_map import TensorMaps
+from tritonx.runtime.descriptor_parameters import MAP, FlatParameters
 from tritonx.runtime.elf import LinkError
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.runtime.parameter_values import address_of, bfloat16_bits, cell
@@ -29,7 +30,8 @@ GRID_LIMITS = 2**31 - 1, 65535, 65535
 
 
 class Launcher:
-    """The way without the builtin, callable as ``(grid_x, grid_y, grid_z, stream, *args)``; one for each loaded kernel.
+    """The way without the builtin, callable as ``(grid_x, grid_y, grid_z, stream, *args)`` with what the code takes
+    (`parameters` makes that of a kernel's arguments); one for each loaded kernel.
 
     ``check(code, call)`` raises an error with the ``code``. ``on_device()`` is entered where ``context``, which the
     function was loaded in, is not the thread's current one. ``scratch`` lends what the programs need of it.
@@ -45,8 +47,9 @@ class Launcher:
         on_device: Callable[[], AbstractContextManager[None]],
         scratch: ScratchMemory | None = None,
     ) -> None:
-        self.types = [p.type for p in image.parameters]
         metadata = image.metadata
+        self.parameters = FlatParameters.of(image.parameters, metadata.get("tensordesc_meta") or ())
+        self.types = self.parameters.types
         self.function = function
         self.context = context
         self.threads = int(metadata["num_warps"]) * 32
@@ -63,7 +66,7 @@ class Launcher:
         self.maps = {
             i: TensorMaps(cuda, recipe, check)
             for i, t in enumerate(self.types)
-            if t.startswith(PARAMETER) and (recipe := next(recipes, None)) is not None
+            if t.startswith(MAP) and (recipe := next(recipes, None)) is not None
         }
         self.packer = struct.Struct(
             "=" + "".join("8x" if i in self.maps else cell(t) for i, t in enumerate(self.types))
@@ -191,7 +194,11 @@ def _plain_header() -> bool:
 
 
 def fastest(launcher: Launcher) -> Callable[..., None]:
-    """The builtin that launches the same kernel, or ``launcher`` itself where there can be none."""
+    """What launches the kernel with its arguments: the builtin, or ``launcher`` where there can be none."""
+    return launcher.parameters.flattening(_fastest(launcher))
+
+
+def _fastest(launcher: Launcher) -> Callable[..., None]:
     if launcher.extended or launcher.maps or launcher.scratch_bytes or not can_build():
         return launcher
     from tritonx.backends.nvidia.launcher_builtin import State, make_builtin

@@ -10,11 +10,16 @@ from tritonx.backends.nvidia.targets import capability
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 
+def has_warp_groups(target: Target, options: Options) -> bool:
+    """Whether products are given to warp groups, and blocks to the copy engine: on 9.0, where it is asked for."""
+    asked = isinstance(options, NvidiaOptions) and (options.warp_group_dots or options.pipeline)
+    return asked and int(target.arch) == 90
+
+
 def gpu_target(target: Target, options: Options) -> GpuTarget:
     """The target as the layout stages see it."""
     number = int(target.arch)
-    asked = isinstance(options, NvidiaOptions) and (options.warp_group_dots or options.pipeline)
-    groups = number == 90 and asked
+    groups = has_warp_groups(target, options)
     return GpuTarget(
         str(target),
         target.warp_size,
@@ -32,3 +37,8 @@ def is_pipelined(target: Target, options: Options) -> bool:
     """Whether loops with products are pipelined: copies that no thread waits for are there from 8.0 on."""
     asked = isinstance(options, NvidiaOptions) and options.pipeline
     return asked and int(target.arch) >= 80 and options.num_ctas == 1
+
+
+def copies_blocks(target: Target, options: Options) -> bool:
+    """Whether blocks of descriptors that a kernel is given are copied by the unit of 9.0."""
+    return has_warp_groups(target, options) and options.num_ctas == 1

@@ -5,8 +5,10 @@ from __future__ import annotations
 from xdsl.passes import ModulePass
 
 from tritonx.backends.api import Options, Target
+from tritonx.backends.nvidia.copy_blocks import CopyBlocks
+from tritonx.backends.nvidia.encode_descriptors import EncodeDescriptors
 from tritonx.backends.nvidia.fence_stores import FenceStores
-from tritonx.backends.nvidia.layout_target import gpu_target, is_pipelined
+from tritonx.backends.nvidia.layout_target import copies_blocks, gpu_target, is_pipelined
 from tritonx.backends.nvidia.targets import capability
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
@@ -27,6 +29,7 @@ from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
 from tritonx.transforms.gpu.unroll_loads import UnrollLoads
+from tritonx.transforms.gpu.view_transposed import ViewTransposed
 from tritonx.transforms.gpu.wait_for_products import WaitForProducts
 from tritonx.transforms.gpu.widen_float8 import WidenFloat8
 from tritonx.transforms.tile.combine import Combine
@@ -42,12 +45,12 @@ from tritonx.transforms.tile.simplify_control_flow import SimplifyControlFlow
 from tritonx.transforms.tile.unroll import Unroll
 
 
-def tile_passes() -> tuple[ModulePass, ...]:
+def tile_passes(*, keep_descriptors: bool = False) -> tuple[ModulePass, ...]:
     """On `tt`: `transforms.tile.pipeline.TILE_PIPELINE`, pass by pass."""
     return (
         Inline(),
         LiftControlFlow(),
-        RewriteDescriptors(),
+        RewriteDescriptors(keep_parameters=keep_descriptors),
         Fold(),
         SimplifyControlFlow(),
         Unroll(),
@@ -65,6 +68,7 @@ def tile_passes() -> tuple[ModulePass, ...]:
 def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """`tt` → `ttg`: layouts and what they allow. Stores for a unit that reads shared memory itself are fenced."""
     gpu, pipelined, groups = gpu_target(target, options), is_pipelined(target, options), int(target.arch) == 90
+    copied = copies_blocks(target, options)
     return (
         DecomposeDots(matrix_types=" ".join(sorted(gpu.matrix_types))),
         SplitDots(gpu.shared_memory),
@@ -72,12 +76,15 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         AccumulateInThreads(),
         UnrollLoads(),
         StageDotOperands(gpu.shared_memory),
+        *([ViewTransposed()] if copied else []),
+        *([EncodeDescriptors()] if copied else []),
         *([BufferValues(gpu.shared_memory)] if pipelined else []),
         *([ExpandPipeline()] if pipelined else []),
         *([Fold()] if pipelined else []),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
         RecomputeNarrow(),
+        *([CopyBlocks()] if copied else []),
         *([WaitForProducts()] if pipelined and groups else []),
         *([FenceStores()] if groups else []),
     )

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     """ttir → ttgir → llir → ptx → cubin for one compute capability."""
+    from tritonx.backends.nvidia.layout_target import copies_blocks
     from tritonx.backends.nvidia.passes import layout_passes, memory_passes, tile_passes
     from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, tile_stage
 
     return (
-        tile_stage(tile_passes()),
+        tile_stage(tile_passes(keep_descriptors=copies_blocks(target, options))),
         gpu_stage(layout_passes(target, options), memory_passes(target, options)),
         EmitStage("llir", emit_llvm),
         EmitStage("ptx", emit_ptx),
@@ -51,7 +52,9 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     text = emitter.emit()
     compilation.origin = emitter.origin()
     compilation.metadata.update(emitter.launch_metadata())
-    compilation.metadata["tensordesc_meta"] = tuple(recipe(type_) for type_ in emitter.descriptor_parameters())
+    compilation.metadata["tensordesc_meta"] = tuple(
+        {**recipe(type_), "descriptor": number} for type_, number in emitter.descriptor_parameters()
+    )
     if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space
         compilation.metadata["shared_hint"] = largest_buffers(module)
     return text

@@ -16,9 +16,6 @@ from tritonx.runtime.parameter_values import address_of
 if TYPE_CHECKING:
     from tritonx.dialects.tile import TensorDescType
 
-PARAMETER = "!tt.tensordesc<"
-"""How the type of a parameter begins that is passed as a tensor map."""
-
 NBYTES = 128
 ALIGNMENT = 64
 

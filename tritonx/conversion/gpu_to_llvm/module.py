@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
@@ -24,6 +24,7 @@ from tritonx.conversion.llvm_writer import Module
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.dialects.tile import TensorDescType
+from tritonx.dialects.tile.descriptor import DESCRIPTOR
 from tritonx.ir.failure import PassError
 from tritonx.ir.origin import Origin
 from tritonx.ir.properties import stated_number
@@ -124,15 +125,19 @@ class ModuleEmitter(Module):
             "global_scratch_align": self._attribute(ALIGNMENT) or 1,
         }
 
-    def descriptor_parameters(self) -> list[TensorDescType]:
-        """The types of the kernel's parameters that are descriptors of blocks with a layout."""
-        return [
-            type_
-            for op in self.functions.values()
-            if op.sym_visibility and op.sym_visibility.data == "public"
-            for type_ in op.function_type.inputs
-            if isinstance(type_, TensorDescType) and encoding_of(type_.block_type) is not None
-        ]
+    def descriptor_parameters(self) -> list[tuple[TensorDescType, int | None]]:
+        """The types of the kernel's parameters that are descriptors of blocks with a layout, and which of its source's
+        descriptors each is, where `rewrite-descriptors` has left it."""
+        found: list[tuple[TensorDescType, int | None]] = []
+        for op in self.functions.values():
+            if op.sym_visibility is None or op.sym_visibility.data != "public":
+                continue
+            attributes = op.arg_attrs or (None,) * len(op.function_type.inputs)
+            for type_, given in zip(op.function_type.inputs, attributes, strict=True):
+                if isinstance(type_, TensorDescType) and encoding_of(type_.block_type) is not None:
+                    number = given.data.get(DESCRIPTOR) if given is not None else None
+                    found.append((type_, number.value.data if isinstance(number, IntegerAttr) else None))
+        return found
 
     def function(self, op: tile.FuncOp) -> str:
         f = FunctionEmitter(self, self.group)

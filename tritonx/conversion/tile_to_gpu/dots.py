@@ -85,6 +85,8 @@ def _memory_order(value: SSAValue, accesses: Mapping[Operation, BlockedEncoding]
         owner = value.owner
         if isinstance(owner, tile.LoadOp) and owner in accesses:
             return tuple(source.index(d) for d in accesses[owner].order)
+        if isinstance(owner, tile.DescriptorLoadOp):
+            return tuple(source.index(d) for d in reversed(range(rank)))
         if not isinstance(owner, Operation) or not owner.operands or isinstance(owner, tile.DotOp | tile.ReduceOp):
             break
         made_of = owner.operands[0]

@@ -20,6 +20,9 @@ from tritonx.ir.declaration import TypeRules, enum_prop
 from tritonx.ir.define import define
 from tritonx.ir.types import element_type, is_integer, is_tensor, shape_of
 
+DESCRIPTOR = "tt.descriptor"
+"""On a kernel's parameter that is a descriptor still: which of its source's descriptors it is, counted from 0."""
+
 
 def _elements(shape: tuple[int, ...]) -> int:
     product = 1

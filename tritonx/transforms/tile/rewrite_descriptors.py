@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, cf, scf, tile
+from tritonx.dialects.tile.descriptor import DESCRIPTOR
 from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, PaddingOption, RMWOp
 from tritonx.ir.builder import Builder
 from tritonx.ir.declaration import SEGMENTS
@@ -52,16 +53,50 @@ class RewriteDescriptors(ModulePass):
     A function parameter that is a descriptor becomes, in its place, ``base``, the extents and the strides (i64, one for
     each dimension, outermost first) and an i1 that says whether reads outside the tensor give NaN instead of 0. With
     ``block_pointers_only`` descriptors stay.
+
+    With ``keep_parameters`` a kernel's parameter stays that is only used by loads, stores and reductions of whole
+    blocks, for a target that copies these by itself; ``tt.descriptor`` on it says which of the kernel's descriptors it
+    was, counted from 0.
     """
 
     name = "rewrite-descriptors"
     block_pointers_only: bool = False
+    keep_parameters: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        rewriter = _Rewriter(self.block_pointers_only)
+        kept = _copied_parameters(op) if self.keep_parameters else frozenset[SSAValue]()
+        rewriter = _Rewriter(self.block_pointers_only, kept)
         for function in op.ops:
             if isinstance(function, tile.FuncOp):
                 rewriter.function(function)
+
+
+def _copied_parameters(module: ModuleOp) -> frozenset[SSAValue]:
+    """Parameters of kernels that only ops on whole blocks use."""
+    found: set[SSAValue] = set()
+    for function in module.ops:
+        if not isinstance(function, tile.FuncOp) or function.sym_visibility is None:
+            continue
+        entry = function.body.blocks.first
+        if entry is None or function.sym_visibility.data != "public":
+            continue
+        for argument in entry.args:
+            is_descriptor = isinstance(argument.type, tile.TensorDescType)
+            if is_descriptor and all(_moves_a_block(use.operation) for use in argument.uses):
+                found.add(argument)
+    return frozenset(found)
+
+
+def _moves_a_block(op: Operation) -> bool:
+    """Whether an op on a descriptor moves a block as the descriptor has it, no dimension dropped."""
+    match op:
+        case tile.DescriptorLoadOp():
+            block = op.result.type
+        case tile.DescriptorStoreOp() | tile.DescriptorReduceOp():
+            block = op.src.type
+        case _:
+            return False
+    return shape_of(block) == type_as(op.desc, tile.TensorDescType).shape
 
 
 _PASSED_ON = scf.YieldOp | scf.ConditionOp | tile.ReturnOp | cf.BranchOp
@@ -72,20 +107,24 @@ class _Rewriter:
     """One walk over a module; ``views`` knows the parts of every view met so far."""
 
     block_pointers_only: bool
+    kept: frozenset[SSAValue]
     views: dict[SSAValue, View] = field(default_factory=dict[SSAValue, View])
     obsolete: list[Operation] = field(default_factory=list[Operation])
 
     def rewrites(self, type: Attribute) -> bool:
         return is_view(type) and not (self.block_pointers_only and isinstance(type, tile.TensorDescType))
 
+    def changes(self, value: SSAValue) -> bool:
+        return self.rewrites(value.type) and value not in self.kept
+
     def involved(self, op: Operation) -> bool:
-        return any(self.rewrites(v.type) for v in (*op.operands, *op.results))
+        return any(self.changes(v) for v in (*op.operands, *op.results))
 
     def expand(self, values: Iterable[SSAValue]) -> list[SSAValue]:
         """``values`` with every view replaced by its parts."""
         parts: list[SSAValue] = []
         for value in values:
-            parts += self.views[value].parts() if self.rewrites(value.type) else (value,)
+            parts += self.views[value].parts() if self.changes(value) else (value,)
         return parts
 
     def expand_types(self, types: Iterable[Attribute]) -> list[Attribute]:
@@ -97,26 +136,42 @@ class _Rewriter:
     def function(self, function: tile.FuncOp) -> None:
         signature = function.function_type
         if any(self.rewrites(t) for t in (*signature.inputs, *signature.outputs)):
-            if function.arg_attrs is not None:
-                attributes: list[DictionaryAttr] = []
-                for type, given in zip(signature.inputs, function.arg_attrs, strict=True):
-                    attributes += [DictionaryAttr({})] * len(part_types(type)) if self.rewrites(type) else [given]
-                function.properties["arg_attrs"] = ArrayAttr(attributes)
-            function.properties["function_type"] = FunctionType.from_lists(
-                self.expand_types(signature.inputs), self.expand_types(signature.outputs)
-            )
+            self.signature(function)
         self.blocks(list(function.body.blocks))
         for op in reversed(self.obsolete):
             if op.parent is not None and not any(r.first_use for r in op.results):
                 erase(op)
         self.obsolete.clear()
 
+    def signature(self, function: tile.FuncOp) -> None:
+        """The parameters' types and attributes; a function without a body keeps no parameter."""
+        signature, entry = function.function_type, function.body.blocks.first
+        values = entry.args if entry is not None else (None,) * len(signature.inputs.data)
+        given = function.arg_attrs or [DictionaryAttr({})] * len(values)
+        types: list[Attribute] = []
+        attributes: list[DictionaryAttr] = []
+        descriptors = 0
+        for type, value, own in zip(signature.inputs, values, given, strict=True):
+            if value in self.kept:
+                number = IntegerAttr(descriptors, i32)
+                attributes.append(DictionaryAttr({**own.data, DESCRIPTOR: number}))
+                types.append(type)
+            else:
+                parts = part_types(type) if self.rewrites(type) else None
+                attributes += [own] if parts is None else [DictionaryAttr({})] * len(parts)
+                types += [type] if parts is None else parts
+            descriptors += isinstance(type, tile.TensorDescType)
+        if function.arg_attrs is not None or self.kept:
+            function.properties["arg_attrs"] = ArrayAttr(attributes)
+        outputs = self.expand_types(signature.outputs)
+        function.properties["function_type"] = FunctionType.from_lists(types, outputs)
+
     def blocks(self, blocks: Sequence[Block]) -> None:
         """Rewrite the blocks of a region, their arguments first."""
         old: list[tuple[Block, BlockArgument]] = []
         for block in blocks:
             for argument in list(block.args):
-                if self.rewrites(argument.type):
+                if self.changes(argument):
                     parts = [block.insert_arg(t, argument.index + n) for n, t in enumerate(part_types(argument.type))]
                     for part, suffix in zip(parts, part_names(argument.type), strict=True):
                         part.location = argument.location
@@ -164,7 +219,7 @@ class _Rewriter:
         block.insert_op_before(new, op)
         position = 0
         for result in op.results:
-            if self.rewrites(result.type):
+            if self.changes(result):
                 count = len(part_types(result.type))
                 self.views[result] = View.of_parts(result.type, new.results[position : position + count])
                 position += count

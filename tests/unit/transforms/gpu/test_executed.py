@@ -27,6 +27,7 @@ from tritonx.interpreter.launch import Bound, bind
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify
 from tritonx.testing.generate import random_kernel
+from tritonx.tools.tensor_descriptor import TensorDescriptor
 from tritonx.transforms import gpu as passes_of_the_level
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
@@ -37,6 +38,9 @@ KERNELS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
 DRAWS = max(1, KERNELS // 10)
 FROM_FILES = {"allocate-warp-groups", "allocate-global-scratch", "insert-fences", "schedule-loops"}
 """Passes for what no kernel of the language has, but files have: FileCheck tests hold them."""
+
+DESCRIBED = {"view-transposed"}
+"""Passes for products of warp groups: `tests/unit/backends/nvidia/test_block_copies.py`."""
 
 PIPELINES = {"buffer-values", "expand-pipeline", "wait-for-products"}
 """Passes for loops with a schedule: `test_pipelines` and `test_expand_pipeline`."""
@@ -69,7 +73,8 @@ class Program:
         backend = get_backend(name)
         chip = backend.parse_target(arch)
         parsed = backend.parse_options(chip, {"num_warps": warps, "enable_fp_fusion": False, **(options or {})})
-        self.arrays = [a for a in args if isinstance(a, np.ndarray)]
+        bases = [a.base if isinstance(a, TensorDescriptor) else a for a in args]
+        self.arrays = [a for a in bases if isinstance(a, np.ndarray)]
         self.fresh = [a.copy() for a in self.arrays]
         self.bound: Bound = bind(kernel, args, constants, parsed, chip)
         stages = [stage for stage in backend.stages(chip, parsed) if isinstance(stage, PassStage)]
@@ -172,4 +177,4 @@ def test_every_pass_has_a_kernel() -> None:
         for value in [node.value]
         if isinstance(value, ast.Constant)
     }
-    assert names == set(ACTS_ON) | FROM_FILES | PIPELINES
+    assert names == set(ACTS_ON) | FROM_FILES | PIPELINES | DESCRIBED

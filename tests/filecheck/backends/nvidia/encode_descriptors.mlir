@@ -1,0 +1,42 @@
+// RUN: tritonx-opt %s -p "encode-descriptors" | filecheck %s
+
+#rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#turned = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 16}>
+#nv = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
+#given = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+
+// Widths: 128, 64, 32 bytes of a row, none for narrower rows, for fewer than eight rows and for one dimension. What has
+// an encoding keeps it.
+// CHECK-DAG: #[[W128:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+// CHECK-DAG: #[[W64:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
+// CHECK-DAG: #[[W32:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16}>
+// CHECK-DAG: #[[W0:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = 16}>
+// CHECK-DAG: #[[CUBE:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16, rank = 3}>
+// CHECK-DAG: #[[LINE:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = 16, rank = 1}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @widths
+  // CHECK-SAME: 64x128xf16, #[[W128]]>
+  // CHECK-SAME: 64x32xf16, #[[W64]]>
+  // CHECK-SAME: 64x16xf16, #[[W32]]>
+  // CHECK-SAME: 64x8xf16, #[[W0]]>
+  // CHECK-SAME: 4x64xf16, #[[W0]]>
+  // CHECK-SAME: 2x4x16xf16, #[[CUBE]]>
+  // CHECK-SAME: 64xf16, #[[LINE]]>
+  // CHECK-SAME: 64x64xf16, #[[W32]]>
+  tt.func public @widths(%a: !tt.tensordesc<tensor<64x128xf16>>, %b: !tt.tensordesc<tensor<64x32xf16>>, %c: !tt.tensordesc<tensor<64x16xf16>>, %d: !tt.tensordesc<tensor<64x8xf16>>, %e: !tt.tensordesc<tensor<4x64xf16>>, %f: !tt.tensordesc<tensor<2x4x16xf16>>, %g: !tt.tensordesc<tensor<64xf16>>, %h: !tt.tensordesc<tensor<64x64xf16, #given>>) {
+    tt.return
+  }
+
+  // The form of a buffer for a matrix unit, if rows lie in it one behind the other.
+  // CHECK-LABEL: @wanted
+  // CHECK-SAME: %x: !tt.tensordesc<tensor<64x64xf16, #[[W64]]>>
+  // CHECK-SAME: %y: !tt.tensordesc<tensor<64x64xf16, #[[W128]]>>
+  tt.func public @wanted(%x: !tt.tensordesc<tensor<64x64xf16>>, %y: !tt.tensordesc<tensor<64x64xf16>>, %i: i32) -> (!ttg.memdesc<64x64xf16, #nv, #smem>, !ttg.memdesc<64x64xf16, #turned, #smem>) {
+    %p = tt.descriptor_load %x[%i, %i] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16, #rows>
+    %q = tt.descriptor_load %y[%i, %i] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16, #rows>
+    %m = ttg.local_alloc %p : (tensor<64x64xf16, #rows>) -> !ttg.memdesc<64x64xf16, #nv, #smem>
+    %n = ttg.local_alloc %q : (tensor<64x64xf16, #rows>) -> !ttg.memdesc<64x64xf16, #turned, #smem>
+    tt.return %m, %n : !ttg.memdesc<64x64xf16, #nv, #smem>, !ttg.memdesc<64x64xf16, #turned, #smem>
+  }
+}

@@ -1,0 +1,96 @@
+"""Tensor descriptors as arguments of kernels from source: as their parts everywhere, as tensor maps where the copy
+engine moves the blocks (`warp_group_dots` on 9.0)."""
+
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false -- kernels are the language's, not Python's
+
+from __future__ import annotations
+
+import os
+from random import Random
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tritonx
+import tritonx.language as tl
+from tests.unit.backends.nvidia.test_block_copies import moved_block
+from tritonx.runtime.arrays import to_device
+from tritonx.runtime.driver import get_active
+from tritonx.tools.tensor_descriptor import TensorDescriptor
+
+SEED = int(os.environ["TRITONX_SEED"])
+
+
+def options() -> list[dict[str, Any]]:
+    here = str(get_active().get_current_target())
+    return [{}, {"warp_group_dots": True}] if here == "cuda:90" else [{}]
+
+
+@tritonx.jit
+def described_product(a, b, o, K, M: tl.constexpr, N: tl.constexpr, STEP: tl.constexpr, TURNED: tl.constexpr):
+    row, column = tl.program_id(0) * M, tl.program_id(1) * N
+    total = tl.zeros((M, N), tl.float32)
+    for k in range(0, K, STEP):
+        x = a.load([row, k])
+        if TURNED:
+            y = b.load([column, k]).T
+        else:
+            y = b.load([k, column])
+        total = tl.dot(x, y, total)
+    o.store([row, column], total.to(o.dtype))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("warps", [4, 8])
+def test_products(warps: int, dtype: str, turned: bool) -> None:
+    """Ragged, so that blocks at the edges are cut."""
+    rng = np.random.default_rng(SEED)
+    kind = np.dtype(dtype if dtype == "float16" else ml_dtypes.bfloat16)
+    m, n, k = 200, 328, 168
+    a = rng.integers(-3, 4, (m, k)).astype(kind)
+    b = rng.integers(-3, 4, (n, k) if turned else (k, n)).astype(kind)
+    exact = a.astype(np.float64) @ (b.T if turned else b).astype(np.float64)
+    for given in options():
+        o = to_device(np.full((m, n), np.nan, kind))
+        block = {"M": 128, "N": 64, "STEP": 64}
+        descriptors = [
+            TensorDescriptor.from_tensor(to_device(a), [128, 64]), TensorDescriptor.from_tensor(to_device(b), [64, 64]),
+            TensorDescriptor.from_tensor(o, [128, 64]),
+        ]  # fmt: skip
+        kernel: Any = described_product
+        kernel[2, 6](*descriptors, k, **block, TURNED=turned, num_warps=warps, **given)
+        np.testing.assert_array_equal(o.numpy().astype(np.float64), exact.astype(kind).astype(np.float64), str(given))
+
+
+@pytest.mark.parametrize("draw", range(12))
+def test_moved_blocks(draw: int) -> None:
+    random, rng = Random(SEED + draw), np.random.default_rng(SEED + draw)
+    rank = random.randint(1, 5)
+    kind, dtype = random.choice(
+        [("store", np.float16), ("store", ml_dtypes.bfloat16), ("store", np.float32), ("store", np.int8),
+         ("add", np.float32), ("add", np.int32), ("max", np.int32), ("max", np.uint32), ("xor", np.int32)]
+    )  # fmt: skip
+    block = [random.choice((2, 4, 8)) for _ in range(rank - 1)] + [random.choice((16, 32, 64))]
+    shape = [extent * (3 if d == 0 else 1) - (d < rank - 1 and random.choice((0, 1))) for d, extent in enumerate(block)]
+    shape[-1] = block[-1] * (3 if rank == 1 else 1)
+    x, y = (rng.integers(0, 9, shape).astype(dtype) for _ in range(2))
+    match kind:
+        case "store":
+            expected = x + x
+        case "add":
+            expected = y + x
+        case "max":
+            expected = np.maximum(y, x)
+        case _:
+            expected = y ^ x
+    for given in options():
+        source, target = to_device(x), to_device(y)
+        descriptors = [TensorDescriptor.from_tensor(array, block) for array in (source, target)]
+        constants = {"KIND": kind, "RANK": rank, "BLOCK": block[0]}
+        kernel: Any = moved_block
+        kernel[-(-shape[0] // block[0]),](*descriptors, **constants, num_warps=random.choice((1, 4)), **given)
+        np.testing.assert_array_equal(target.numpy(), expected, f"{given} {kind} {dtype} {block} {shape}")

@@ -1,0 +1,110 @@
+"""What code takes for a tensor descriptor among its parameters.
+
+A kernel's source has one parameter; its code has the descriptor's parts (what `rewrite-descriptors` makes of it), or
+a tensor map where the device has a unit that copies blocks, and behind either the extents and strides, which the front
+end passes beside every descriptor. Text of a kernel (an `IRSource`) has all these as parameters of their own.
+
+Nothing here imports a compiler: it is part of launching a kernel from the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from tritonx.backends.api import Parameter
+
+Recipes = Iterable[Mapping[str, object]]
+"""What a launch must know of each tensor map: `tensordesc_meta` of the kernel's metadata."""
+
+
+class Descriptor(Protocol):
+    """A `TensorDescriptor`, of whatever package."""
+
+    base: object
+    shape: Sequence[int]
+    strides: Sequence[int]
+
+
+SOURCE = "tensordesc<"
+"""How the type of a descriptor begins in a kernel's signature."""
+
+MAP = "!tt.tensordesc<"
+"""How the type of a parameter begins that is passed as a tensor map."""
+
+
+def is_descriptor(parameter: Parameter) -> bool:
+    return parameter.type.startswith(SOURCE)
+
+
+def mapped(recipes: Recipes) -> frozenset[int]:
+    """Which of a source's descriptors are passed as tensor maps, counted from 0."""
+    numbers = (recipe.get("descriptor") for recipe in recipes)
+    return frozenset(number for number in numbers if isinstance(number, int))
+
+
+def flat_types(type_: str, *, as_map: bool = False) -> list[str]:
+    """The types that stand for a parameter of this type."""
+    if not type_.startswith(SOURCE):
+        return [type_]
+    element, shape = type_.removeprefix(SOURCE).rstrip(">").split("[")
+    rank = len(shape.rstrip("]").split(","))
+    own = ["!tt." + type_] if as_map else ["*" + element, *["i64"] * (2 * rank), "u1"]
+    return [*own, *["i32"] * rank, *["i64"] * rank]
+
+
+def flat_values(descriptor: Descriptor, *, as_map: bool = False) -> list[object]:
+    """A `TensorDescriptor` in the same form; the tensor map is made of the descriptor itself."""
+    extents = [*map(int, descriptor.shape), *map(int, descriptor.strides)]
+    if as_map:
+        return [descriptor, *extents]
+    return [descriptor.base, *extents, int(getattr(descriptor, "padding", "zero") == "nan"), *extents]
+
+
+@dataclass(frozen=True)
+class FlatParameters:
+    """The parameters of a kernel's code: ``maps`` says for each descriptor of the source whether it is a tensor map,
+    None for a parameter that is none."""
+
+    parameters: tuple[Parameter, ...]
+    maps: tuple[bool | None, ...]
+
+    @staticmethod
+    def of(parameters: Sequence[Parameter], recipes: Recipes = ()) -> FlatParameters:
+        as_maps = mapped(recipes)
+        numbers = iter(range(len(parameters)))
+        maps = tuple(next(numbers) in as_maps if is_descriptor(p) else None for p in parameters)
+        return FlatParameters(tuple(parameters), maps)
+
+    @property
+    def types(self) -> list[str]:
+        return [flat for owner in self.owned_types() for flat in owner]
+
+    def owned_types(self) -> Iterator[list[str]]:
+        """By parameter of the source."""
+        for parameter, as_map in zip(self.parameters, self.maps, strict=True):
+            yield flat_types(parameter.type, as_map=bool(as_map))
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a descriptor: arguments are the code's own otherwise."""
+        return any(as_map is not None for as_map in self.maps)
+
+    def values(self, arguments: Sequence[object]) -> list[object]:
+        flat: list[object] = []
+        for as_map, value in zip(self.maps, arguments, strict=True):
+            if as_map is None:
+                flat.append(value)
+            else:
+                flat += flat_values(cast("Descriptor", value), as_map=as_map)
+        return flat
+
+    def flattening(self, launch: Callable[..., None]) -> Callable[..., None]:
+        """``launch(x, y, z, stream, *flat)`` for the source's arguments; itself without descriptors."""
+        if not self.any:
+            return launch
+
+        def flattened(x: int, y: int, z: int, stream: int, *args: object) -> None:
+            launch(x, y, z, stream, *self.values(args))
+
+        return flattened
