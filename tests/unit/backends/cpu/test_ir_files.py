@@ -128,3 +128,55 @@ tt.func public @f(%x: !tt.ptr<{element}>) {{
 }}
 """
     same_as_interpreted(text, tmp_path, np.full(128, 0, dtype))
+
+
+@pytest.mark.parametrize("pointee", ["i1", "i8", "f16", "f32", "i64"])
+@pytest.mark.parametrize("width", [1, 8, 16, 32, 64])
+def test_offsets_count_elements_and_have_a_sign(pointee: str, width: int, tmp_path: Path) -> None:
+    """Of every width, one by one and as a tile; a set i1 is -1. Nothing is read at the addresses."""
+    size = {"i1": 1, "i8": 1, "f16": 2, "f32": 4, "i64": 8}[pointee]
+    rng, half = random.Random(int(os.environ["TRITONX_SEED"])), 1 << (width - 1)
+    numbers = [-half, half - 1, *(rng.randrange(-half, half) for _ in range(6))]
+    numbers = [n % (1 << 40) - (1 << 39) if width == 64 else n for n in numbers]
+    low = [f"arith.constant {n} : i64" for n in numbers]
+    body = "".join(
+        f"""
+  %w{k} = {text}
+  %n{k} = {f"arith.trunci %w{k} : i64 to i{width}" if width < 64 else f"arith.addi %w{k}, %zero : i64"}
+  %p{k} = tt.addptr %base, %n{k} : !tt.ptr<{pointee}>, i{width}
+  %i{k} = tt.ptr_to_int %p{k} : !tt.ptr<{pointee}> -> i64
+  %d{k} = arith.subi %i{k}, %start : i64
+  %o{k} = arith.constant {k} : i32
+  %x{k} = tt.addptr %x, %o{k} : !tt.ptr<i64>, i32
+  tt.store %x{k}, %d{k} : !tt.ptr<i64>
+"""
+        for k, text in enumerate(low)
+    )
+    narrow = f"arith.trunci %list : tensor<8xi64> to tensor<8xi{width}>"
+    text = f"""
+tt.func public @f(%x: !tt.ptr<i64>) {{
+  %zero = arith.constant 0 : i64
+  %start = tt.ptr_to_int %x : !tt.ptr<i64> -> i64
+  %base = tt.bitcast %x : !tt.ptr<i64> -> !tt.ptr<{pointee}>
+{body}
+  %r = tt.make_range {{start = 0 : i32, end = 8 : i32}} : tensor<8xi32>
+  %xs = tt.splat %x : !tt.ptr<i64> -> tensor<8x!tt.ptr<i64>>
+  %xp = tt.addptr %xs, %r : tensor<8x!tt.ptr<i64>>, tensor<8xi32>
+  %list = arith.constant dense<[{", ".join(map(str, numbers))}]> : tensor<8xi64>
+  %n = {narrow if width < 64 else "arith.addi %list, %list : tensor<8xi64>"}
+  %bs = tt.splat %base : !tt.ptr<{pointee}> -> tensor<8x!tt.ptr<{pointee}>>
+  %ps = tt.addptr %bs, %n : tensor<8x!tt.ptr<{pointee}>>, tensor<8xi{width}>
+  %is = tt.ptr_to_int %ps : tensor<8x!tt.ptr<{pointee}>> -> tensor<8xi64>
+  %ss = tt.splat %start : i64 -> tensor<8xi64>
+  %ds = arith.subi %is, %ss : tensor<8xi64>
+  %eight = arith.constant dense<8> : tensor<8xi32>
+  %xq = tt.addptr %xp, %eight : tensor<8x!tt.ptr<i64>>, tensor<8xi32>
+  tt.store %xq, %ds : tensor<8x!tt.ptr<i64>>
+  tt.return
+}}
+"""
+    found = np.full(16, 12345, np.int64)
+    same_as_interpreted(text, tmp_path, found)
+    interpret(parse_module(text), (1,), [found])
+    times = 2 if width == 64 else 1
+    assert found.tolist() == [n * size for n in numbers] + [n * times * size for n in numbers]
