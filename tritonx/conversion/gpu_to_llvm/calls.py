@@ -35,7 +35,7 @@ def call_each(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str
     elems = [t.elem for t in operands]
     f.module.declare(result, symbol, elems)
     n = operands[0].n
-    if n >= LAZY_FROM and any(t.prefers_vector for t in operands) and f.has_one_user_here(f.current):
+    if n >= LAZY_FROM and any(t.prefers_vector for t in operands) and f.may_be_written_late(f.current):
 
         def piece(first: int, count: int) -> str:
             runs = [Tile.wide(t.elem, count, f.run(t, first, count)) for t in operands]

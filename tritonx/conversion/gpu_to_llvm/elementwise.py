@@ -56,7 +56,7 @@ def lanewise(
         operands = [t if t.n == n else Tile.splat(t.elem, n, f.scalars(t)[0]) for t in operands]
     numbers = f.module.numbers
     if not apart and any(t.prefers_vector for t in operands):
-        if n >= LAZY_FROM and f.has_one_user_here(f.current):
+        if n >= LAZY_FROM and f.may_be_written_late(f.current):
 
             def piece(first: int, count: int) -> str:
                 ops = Ops(f, count if count > 1 else 0, numbers, fact)

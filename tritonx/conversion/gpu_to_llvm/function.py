@@ -16,6 +16,7 @@ from tritonx.conversion.gpu_to_llvm import trigonometry
 from tritonx.conversion.gpu_to_llvm.budget import Budget
 from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
 from tritonx.conversion.gpu_to_llvm.runs import first_registers
+from tritonx.conversion.gpu_to_llvm.stretches import stretches_of
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile, Value, is_constant
@@ -47,6 +48,7 @@ class FunctionEmitter(Writer):
         self.is_kernel = False
         self.allocas = 0
         self._values: dict[SSAValue, Value] = {}
+        self._stretches: dict[Block, dict[Operation, int]] = {}
         self.labels: dict[Block, str] = {}
         self.edges: dict[Block, list[tuple[str, list[list[str]]]]] = {}
         self.returns: list[tuple[str, list[Tile]]] | None = None
@@ -180,13 +182,18 @@ class FunctionEmitter(Writer):
             return self.slice(tile.elem, tile.n, tile.vector, first, count)
         return self.pack(tile.elem, self.scalars(tile)[first : first + count])
 
-    def has_one_user_here(self, op: Operation | None) -> bool:
-        """Whether the one result of ``op`` has one use, in the block of ``op``."""
+    def may_be_written_late(self, op: Operation | None) -> bool:
+        """Whether the one result of ``op`` has one use, in the block of ``op`` and before anything is waited for."""
         if op is None or len(op.results) != 1:
             return False
-        result = op.results[0]
+        result, block = op.results[0], op.parent
         use = result.first_use
-        return use is not None and result.has_one_use() and use.operation.parent is op.parent
+        if use is None or block is None or not result.has_one_use() or use.operation.parent is not block:
+            return False
+        if block not in self._stretches:
+            self._stretches[block] = stretches_of(block)
+        stretches = self._stretches[block]
+        return stretches[op] == stretches[use.operation]
 
     def concat(self, elem: str, parts: list[str], width: int) -> str:
         """Vectors of ``width`` elements each, one after another; the number of parts is a power of two."""
