@@ -32,11 +32,13 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   // CHECK-LABEL: @wanted
   // CHECK-SAME: %x: !tt.tensordesc<tensor<64x64xf16, #[[W64]]>>
   // CHECK-SAME: %y: !tt.tensordesc<tensor<64x64xf16, #[[W128]]>>
-  tt.func public @wanted(%x: !tt.tensordesc<tensor<64x64xf16>>, %y: !tt.tensordesc<tensor<64x64xf16>>, %i: i32) -> (!ttg.memdesc<64x64xf16, #nv, #smem>, !ttg.memdesc<64x64xf16, #turned, #smem>) {
+  tt.func public @wanted(%x: !tt.tensordesc<tensor<64x64xf16>>, %y: !tt.tensordesc<tensor<64x64xf16>>, %i: i32) {
     %p = tt.descriptor_load %x[%i, %i] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16, #rows>
     %q = tt.descriptor_load %y[%i, %i] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16, #rows>
     %m = ttg.local_alloc %p : (tensor<64x64xf16, #rows>) -> !ttg.memdesc<64x64xf16, #nv, #smem>
     %n = ttg.local_alloc %q : (tensor<64x64xf16, #rows>) -> !ttg.memdesc<64x64xf16, #turned, #smem>
-    tt.return %m, %n : !ttg.memdesc<64x64xf16, #nv, #smem>, !ttg.memdesc<64x64xf16, #turned, #smem>
+    ttg.local_dealloc %m : !ttg.memdesc<64x64xf16, #nv, #smem>
+    ttg.local_dealloc %n : !ttg.memdesc<64x64xf16, #turned, #smem>
+    tt.return
   }
 }

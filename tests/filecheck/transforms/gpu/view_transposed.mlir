@@ -16,11 +16,13 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   // CHECK-NEXT: ttg.memdesc_trans %[[M]] {order = array<i32: 1, 0>} : {{.*}} -> !ttg.memdesc<64x32xf16, #[[TURNED]], #smem>
   // CHECK-NEXT: %[[S:.*]] = ttg.local_alloc %x : (tensor<32x64xf16, #{{.*}}>) -> !ttg.memdesc<32x64xf16, #[[GROUPS]], #smem>
   // CHECK-NEXT: ttg.memdesc_trans %[[S]]
-  tt.func public @transposed(%x: tensor<32x64xf16, #rows>) -> (!ttg.memdesc<64x32xf16, #nv, #smem>, !ttg.memdesc<64x32xf16, #groups, #smem>) {
+  tt.func public @transposed(%x: tensor<32x64xf16, #rows>) {
     %t = tt.trans %x {order = array<i32: 1, 0>} : tensor<32x64xf16, #rows> -> tensor<64x32xf16, #columns>
     %m = ttg.local_alloc %t : (tensor<64x32xf16, #columns>) -> !ttg.memdesc<64x32xf16, #nv, #smem>
     %s = ttg.local_alloc %t : (tensor<64x32xf16, #columns>) -> !ttg.memdesc<64x32xf16, #groups, #smem>
-    tt.return %m, %s : !ttg.memdesc<64x32xf16, #nv, #smem>, !ttg.memdesc<64x32xf16, #groups, #smem>
+    ttg.local_dealloc %m : !ttg.memdesc<64x32xf16, #nv, #smem>
+    ttg.local_dealloc %s : !ttg.memdesc<64x32xf16, #groups, #smem>
+    tt.return
   }
 
   // There is no name for the other form, or nothing is transposed.
@@ -28,10 +30,12 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   // CHECK: tt.trans
   // CHECK-NOT: ttg.memdesc_trans
   // CHECK: tt.return
-  tt.func public @as_they_are(%x: tensor<32x64xf16, #rows>, %y: tensor<64x32xf16, #columns>) -> (!ttg.memdesc<64x32xf16, #padded, #smem>, !ttg.memdesc<64x32xf16, #nv, #smem>) {
+  tt.func public @as_they_are(%x: tensor<32x64xf16, #rows>, %y: tensor<64x32xf16, #columns>) {
     %t = tt.trans %x {order = array<i32: 1, 0>} : tensor<32x64xf16, #rows> -> tensor<64x32xf16, #columns>
     %m = ttg.local_alloc %t : (tensor<64x32xf16, #columns>) -> !ttg.memdesc<64x32xf16, #padded, #smem>
     %s = ttg.local_alloc %y : (tensor<64x32xf16, #columns>) -> !ttg.memdesc<64x32xf16, #nv, #smem>
-    tt.return %m, %s : !ttg.memdesc<64x32xf16, #padded, #smem>, !ttg.memdesc<64x32xf16, #nv, #smem>
+    ttg.local_dealloc %m : !ttg.memdesc<64x32xf16, #padded, #smem>
+    ttg.local_dealloc %s : !ttg.memdesc<64x32xf16, #nv, #smem>
+    tt.return
   }
 }
