@@ -6,6 +6,9 @@ linear part, `padded_offset` the place.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from tritonx.layouts.dims import BLOCK, OFFSET, tensor_dims
 from tritonx.layouts.encodings import (
     Ints,
@@ -47,6 +50,32 @@ def padded_offset(encoding: PaddedSharedEncoding, offset: int) -> int:
 def padded_size(encoding: PaddedSharedEncoding, elements: int) -> int:
     """Elements of storage for `elements` elements; no padding after the last."""
     return padded_offset(encoding, elements - 1) + 1
+
+
+def transposed_memory(encoding: SharedEncoding, order: Sequence[int], shape: Ints) -> SharedEncoding | None:
+    """The encoding of memory of which a view has `encoding` and `shape`, where dim i of the view is dim `order[i]` of
+    the memory; None where no encoding of that kind says so."""
+    inner = tuple(shape[order.index(dim)] for dim in range(len(shape)))
+
+    def back(values: Ints) -> Ints:
+        return tuple(values[order.index(dim)] for dim in range(len(order)))
+
+    match encoding:
+        case SwizzledSharedEncoding() | RotatingSharedEncoding():
+            found: SharedEncoding = replace(
+                encoding, order=tuple(order[dim] for dim in encoding.order), cga=tuple(map(back, encoding.cga))
+            )
+        case NvmmaSharedEncoding(rank=2):
+            found = replace(
+                encoding, transposed=encoding.transposed ^ (list(order) == [1, 0]), cga=tuple(map(back, encoding.cga))
+            )
+        case SharedLinearEncoding():
+            found = replace(encoding, offset=tuple(map(back, encoding.offset)), block=tuple(map(back, encoding.block)))
+        case _:
+            return None
+    names = {dim: f"dim{order.index(i)}" for i, dim in enumerate(tensor_dims(len(order)))}
+    view = shared_layout(found, inner).rename_outs(names).order_outs(tensor_dims(len(order)))
+    return found if view == shared_layout(encoding, shape) else None
 
 
 def swizzle_phase(encoding: SwizzledSharedEncoding | RotatingSharedEncoding, row: int) -> int:

@@ -9,6 +9,8 @@ from xdsl.dialects.builtin import BoolAttr, ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.buffers import aliases_of
+from tritonx.dialects.effects import views_of
 from tritonx.dialects.gpu_layout import LocalAllocOp
 from tritonx.dialects.nvidia import FenceAsyncSharedOp, WarpGroupDotOp
 
@@ -45,13 +47,19 @@ def _fence(block: Block) -> None:
 
 
 def _feeds_a_product(alloc: LocalAllocOp) -> bool:
-    return any(isinstance(use.operation, WarpGroupDotOp) for use in alloc.result.uses)
+    return any(isinstance(user, WarpGroupDotOp) for user in _readers(alloc))
+
+
+def _readers(alloc: LocalAllocOp) -> list[Operation]:
+    """What uses the buffer, under any name, but what only gives it one."""
+    uses = (use for alias in aliases_of(alloc.result) for use in alias.uses)
+    return [use.operation for use in uses if not views_of(use.operation, use.index)]
 
 
 def _reads(op: Operation, alloc: LocalAllocOp) -> bool:
     """Whether `op` uses the buffer, itself or in its regions."""
-    for use in alloc.result.uses:
-        user: Operation | None = use.operation
+    for reader in _readers(alloc):
+        user: Operation | None = reader
         while user is not None and user.parent is not op.parent:
             user = user.parent_op()
         if user is op:
