@@ -169,6 +169,33 @@ def sums(random: Random) -> Draw:
     return Draw(sums_kernel, (x, np.zeros((m, k), np.float32), n), constants, random.choice((2, 4)))
 
 
+@tritonx.jit
+def turned_kernel(a, b, o, p, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BOTH: tl.constexpr):
+    """What is loaded is multiplied transposed, and as it is too."""
+    x = tl.load(a + rows(M, K))
+    total = tl.zeros((M, N), tl.float32)
+    other = tl.zeros((M, K), tl.float32)
+    for step in range(steps):
+        y = tl.load(b + step * K * N + rows(N, K))
+        between = tl.dot(x, y.T)
+        total += between
+        if BOTH:
+            other = tl.dot((between % 4).to(tl.float16), y, other)
+    tl.store(o + rows(M, N), total)
+    tl.store(p + rows(M, K), other)
+
+
+def turned(random: Random) -> Draw:
+    warps = random.choice((4, 8))
+    m, n, k = 16 * warps, random.choice((32, 64)), random.choice((32, 64))
+    steps = random.choice((0, 1, 2, 3, 6))
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    a, b = (rng.integers(-2, 3, shape).astype(np.float16) for shape in ((m, k), (6, n, k)))
+    o, p = (np.full(shape, np.nan, np.float32) for shape in ((m, n), (m, k)))
+    constants = {"M": m, "N": n, "K": k, "BOTH": random.random() < 0.6}
+    return Draw(turned_kernel, (a, b, o, p, steps), constants, warps)
+
+
 LOOPS: dict[str, Callable[[Random], Draw]] = {
-    draw.__name__: draw for draw in (matmul, attention, paged, stored, delayed, sums)
+    draw.__name__: draw for draw in (matmul, attention, paged, stored, delayed, sums, turned)
 }
