@@ -17,7 +17,7 @@ from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import print_module
 from tritonx.transforms.gpu.schedule_loops import ScheduleLoops
-from tritonx.transforms.gpu.transpose_in_memory import TransposeInMemory
+from tritonx.transforms.gpu.view_transposed import ViewTransposed
 
 SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "8"))
@@ -47,9 +47,8 @@ def _transpose(program: Program, target: str, options: dict[str, object], warps:
     """The pass, and a schedule that needs what it leaves."""
     module = program.bound.module
     before = print_module(module)
-    TransposeInMemory().apply(pass_context(), module)
-    if "tt.trans" in before:
-        assert "ttg.memdesc_trans" in print_module(module)
+    ViewTransposed().apply(pass_context(), module)
+    assert "tt.trans" not in before or "ttg.memdesc_trans" in print_module(module)
     if options.get("pipeline"):
         name, _, arch = target.partition(":")
         backend = get_backend(name)
