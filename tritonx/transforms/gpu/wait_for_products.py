@@ -159,26 +159,46 @@ class _Waits:
     # --- waits
 
     def _insert(self, needs: list[Need], memory: SSAValue | None) -> None:
-        """Walks the body with how many products at most may be under way: any number where it begins."""
+        latest: dict[Operation, SSAValue | None] = {}
+        before: SSAValue | None = None
+        for op in self.body.ops:
+            latest[op] = before
+            before = op.results[0] if op in self.products else before
+        for at, pendings, values in self._planned(needs):
+            given = [value for value in (latest[at], self._carried_result(), memory) if value is not None]
+            self._wait(at, pendings, values or given[:1])
+
+    def _planned(self, needs: list[Need]) -> list[tuple[Operation, int, list[SSAValue]]]:
+        """Waits, in order. As many products are under way where the body begins as where it ends, or fewer: how many
+        that are is tried, from none on; any number in the end."""
+        most: int | None = 0
+        while True:
+            waits, left = self._walked(needs, most)
+            if most is None or (left is not None and left <= most):
+                return waits
+            most = left if left is not None and left <= len(self.products) * len(needs) else None
+
+    def _walked(
+        self, needs: list[Need], under_way: int | None
+    ) -> tuple[list[tuple[Operation, int, list[SSAValue]]], int | None]:
+        """The waits of a body that begins with so many products under way at most (None: any number), and how many are
+        left where it ends."""
         at: dict[Operation, list[Need]] = {}
         for need in needs:
             at.setdefault(need.at, []).append(need)
-        under_way: int | None = None
+        waits: list[tuple[Operation, int, list[SSAValue]]] = []
         passed: set[SSAValue] = set()
-        latest: SSAValue | None = None
-        for op in list(self.body.ops):
+        for op in self.body.ops:
             here = at.get(op, [])
             values = [v for v in dict.fromkeys(need.value for need in here) if v is not None and v not in passed]
             pendings = min((need.pendings for need in here), default=None)
             if pendings is not None and (values or under_way is None or pendings < under_way):
-                pendings = pendings if under_way is None else min(pendings, under_way)
-                given = values or [value for value in (latest, self._carried_result(), memory) if value is not None][:1]
-                self._wait(op, pendings, given)
+                under_way = pendings if under_way is None else min(pendings, under_way)
+                waits.append((op, under_way, values))
                 passed.update(values)
-                under_way = pendings
             if op in self.products:
                 under_way = None if under_way is None else under_way + 1
-                latest = op.results[0]
+        return waits, under_way
 
     def _carried_result(self) -> SSAValue | None:
         return next((each.argument for each in carried_by(self.loop) if self._is_product(each.yielded.value)), None)
