@@ -22,6 +22,8 @@ from tritonx.ir.types import i32
 
 STAGE, CLUSTER = "loop.stage", "loop.cluster"
 LAST_STAGE = "tt.scheduled_max_stage"
+TOPIC = "pipeline"
+"""Of `TRITONX_EXPLAIN`, for what passes decide about loops."""
 
 
 @dataclass(frozen=True, order=True)

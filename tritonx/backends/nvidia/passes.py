@@ -25,6 +25,7 @@ from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.insert_fences import InsertFences
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.gpu.schedule_loops import ScheduleLoops
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
@@ -78,6 +79,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         StageDotOperands(gpu.shared_memory),
         *([ViewTransposed()] if copied else []),
         *([EncodeDescriptors()] if copied else []),
+        *([ScheduleLoops(gpu)] if pipelined else []),
         *([BufferValues(gpu.shared_memory)] if pipelined else []),
         *([ExpandPipeline()] if pipelined else []),
         *([Fold()] if pipelined else []),

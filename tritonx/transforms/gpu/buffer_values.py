@@ -29,6 +29,7 @@ from tritonx.analysis.lifetimes import buffers_of
 from tritonx.analysis.memory_plan import OverBudget, plan
 from tritonx.analysis.scheduled_loops import (
     LAST_STAGE,
+    TOPIC,
     LoopSchedule,
     Place,
     drop_schedule,
@@ -56,6 +57,7 @@ from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.dialects.nvidia import WarpGroupDotOp
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import erase, terminator_of
+from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, i1, i32, i64, is_tensor, type_of
 from tritonx.layouts import LayoutError, linear_layout
@@ -104,8 +106,11 @@ def _buffer(loop: scf.ForOp, facts: AxisFacts, budget: SharedBudget) -> None:
             _write_down(shorter)
             if tiles:
                 _Rewriting(shorter, tiles, buffers).run()
+            if last < schedule.last:
+                explain(TOPIC, loop, f"{last + 1} stages: slots for more do not fit shared memory")
             return
         _give_back(buffers)
+    explain(TOPIC, loop, f"not pipelined: {schedule.fault() or 'slots for two stages do not fit shared memory'}")
     drop_schedule(loop)
 
 

@@ -22,6 +22,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.analysis.scheduled_loops import (
     LAST_STAGE,
+    TOPIC,
     LoopSchedule,
     drop_place,
     drop_schedule,
@@ -35,6 +36,7 @@ from tritonx.dialects.gpu_layout import AsyncCommitGroupOp, AsyncWaitOp
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import ValueMap, clone, erase
+from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.types import i1, i32, i64
 from tritonx.transforms.gpu.run_ahead import may_run_ahead, predicate
@@ -56,9 +58,10 @@ class ExpandPipeline(ModulePass):
         for loop in scheduled_loops(op):
             schedule = schedule_of(loop)
             assert schedule is not None
-            if fault_of(schedule) is None:
+            if (fault := fault_of(schedule)) is None:
                 _Expansion(schedule).run()
             else:
+                explain(TOPIC, loop, f"not pipelined: {fault}")
                 drop_schedule(loop)
 
 

@@ -32,6 +32,7 @@ from tritonx.analysis.loop_pipeline import LoopPipeline, loads_ahead, products_o
 from tritonx.analysis.memory_plan import Life, OverBudget, plan
 from tritonx.analysis.modulo_schedule import Schedule, solve
 from tritonx.analysis.program_points import ProgramPoints
+from tritonx.analysis.scheduled_loops import LAST_STAGE, TOPIC, Place, set_place
 from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.analysis.unit_costs import Unit, UnitCosts
 from tritonx.dialects import scf, tile
@@ -40,10 +41,9 @@ from tritonx.ir.explain import explain, is_asked
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, type_of
 from tritonx.transforms.tile.simplify_control_flow import trip_count
 
-STAGES, STAGE, CLUSTER, LAST_STAGE = "tt.num_stages", "loop.stage", "loop.cluster", "tt.scheduled_max_stage"
+STAGES = "tt.num_stages"
 SLOT_ALIGNMENT = 1024
 """Of a slot in shared memory, whatever may read it."""
-TOPIC = "pipeline"
 
 
 class PipelineTarget(Protocol):
@@ -205,8 +205,7 @@ def write(pipeline: LoopPipeline, schedule: Schedule) -> None:
             last = max(last, stage)
             for number in pipeline.macro_ops[task]:
                 op = pipeline.graph.ops[number]
-                op.attributes[STAGE] = IntegerAttr(stage, i32)
-                op.attributes[CLUSTER] = IntegerAttr(cluster, i32)
+                set_place(op, Place(stage, cluster))
     pipeline.graph.loop.attributes[LAST_STAGE] = IntegerAttr(last, i32)
 
 

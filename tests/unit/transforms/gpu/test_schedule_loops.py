@@ -18,6 +18,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tests.unit.analysis.schedule_problems import fewest_kept, solver
 from tests.unit.transforms.gpu.loop_kernels import LOOPS
 from tritonx.analysis.modulo_schedule import Problem, Schedule, faults
+from tritonx.analysis.scheduled_loops import CLUSTER, LAST_STAGE, STAGE
 from tritonx.backends.api import PassStage
 from tritonx.backends.registry import get_backend
 from tritonx.dialects import scf, tile
@@ -29,7 +30,7 @@ from tritonx.ir.text import parse_module, print_module
 from tritonx.ir.types import is_pointer, type_of
 from tritonx.ir.verify import verify
 from tritonx.transforms.gpu import schedule_loops
-from tritonx.transforms.gpu.schedule_loops import CLUSTER, LAST_STAGE, STAGE, STAGES, ScheduleLoops
+from tritonx.transforms.gpu.schedule_loops import STAGES, ScheduleLoops
 
 SEED = int(os.environ["TRITONX_SEED"])
 ASKED = os.environ.get("TRITONX_SCHEDULES")
