@@ -50,6 +50,11 @@ class NvidiaMachine(Machine):
     """PTX ISA, min and max: +0.0 > -0.0."""
 
     @property
+    def bfloat_by_single(self) -> bool:
+        """PTX ISA 9.0, cvt: there is one to bf16 from 9.0 on."""
+        return self.capability < 90
+
+    @property
     def memory(self) -> memory.NvidiaMemory:  # pyright: ignore[reportIncompatibleVariableOverride]  # derived here
         return memory.NvidiaMemory(self.capability)
 

@@ -137,6 +137,11 @@ class Machine(ABC):
     not."""
 
     @property
+    def bfloat_by_single(self) -> bool:
+        """Whether integers become bf16 by way of f32."""
+        return True
+
+    @property
     def paired_extrema(self) -> frozenset[str]:
         """The 16-bit LLVM types of which one instruction compares two pairs."""
         return frozenset()

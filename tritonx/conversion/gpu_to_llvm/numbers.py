@@ -17,6 +17,7 @@ class GpuNumbers(Target):
         self.fuse = fuse
         self.shifts_saturate = machine.shifts_saturate
         self.orders_zeros = machine.orders_zeros
+        self.bfloat_by_single = machine.bfloat_by_single
 
     def held(self, element: Attribute) -> str:
         return llvm_type(element)

@@ -207,26 +207,35 @@ def from_integer(*, signed: bool) -> Rule:
 
 
 def integer_to_float(ops: Ops, value: str, held: str, target: str, *, signed: bool) -> str:
-    """An integer of LLVM type ``held`` in a float format."""
+    """An integer of LLVM type ``held`` in a float format.
+
+    What has too many digits for an f32 is beyond the range of f16 and of the 8-bit formats, however it is rounded
+    there. To bf16 it would be rounded twice."""
     opcode, bits, wanted = "sitofp" if signed else "uitofp", int(held[1:]), ops.target.format(target)
+    if target == "bf16" and bits > 16 and ops.target.bfloat_by_single:
+        if bits > 32:
+            return narrowed(ops, _wide_integer_to_odd(ops, value, opcode), target)
+        value = _folded(ops, value, held, 8, signed=signed)
     if ops.target.converts_integers(target):
         return ops.cast(opcode, held, value, wanted)
-    if bits <= 16:  # exact in f32
-        return narrowed(ops, ops.cast(opcode, held, value, "float"), target)
-    if bits <= 32:  # exact in f64
-        return convert(ops, ops.cast(opcode, held, value, "double"), "f64", target)
-    return narrowed(ops, _wide_integer_to_odd(ops, value, opcode), target)
+    return narrowed(ops, ops.cast(opcode, held, value, "float"), target)
+
+
+def _folded(ops: Ops, value: str, held: str, few: int, *, signed: bool) -> str:
+    """An integer of ``few`` digits less that a float of many less rounds alike: of one that is large, the lowest become
+    0, and the one above them says whether any was set."""
+    unit, top = 1 << few, 1 << (int(held[1:]) - few - signed)
+    low = ops.binary("and", held, value, ops.number(held, unit - 1))
+    carried = ops.binary("or", held, value, ops.binary("add", held, low, ops.number(held, unit - 1)))
+    folded = ops.binary("and", held, carried, ops.number(held, -unit))
+    size = ops.binary("add", held, value, ops.number(held, top)) if signed else value
+    is_large = ops.test("ugt", held, size, 2 * top if signed else top)
+    return ops.select(is_large, held, folded, value)
 
 
 def _wide_integer_to_odd(ops: Ops, value: str, opcode: str) -> str:
-    """A 64-bit integer as f32 rounded to odd, by way of f64: keep 40 leading bits, fold the rest into the last one."""
-    code = ops.code(double=True)
-    low = code.int_op("and", value, (1 << 20) - 1)
-    sticky = code.int_select(code.int_compare("ne", low, 0), code.int_const(1 << 20), code.int_const(0))
-    magnitude_is_large = code.int_compare("ugt", code.int_op("add", value, 1 << 40), 1 << 41)
-    folded = code.int_op("or", code.int_op("sub", value, low), sticky)
-    safe = code.int_select(magnitude_is_large, folded, value)
-    return to_odd(ops, ops.cast(opcode, "i64", safe, "double"))
+    """A 64-bit integer as f32 rounded to odd, by way of f64, which holds all but eleven of its digits."""
+    return to_odd(ops, ops.cast(opcode, "i64", _folded(ops, value, "i64", 20, signed=opcode == "sitofp"), "double"))
 
 
 def to_integer(*, signed: bool) -> Rule:

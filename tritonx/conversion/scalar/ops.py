@@ -31,6 +31,8 @@ class Target:
     """Up to which width of values a shift by the width or more leaves 0, or the sign, as the language says."""
     orders_zeros: bool = False
     """Whether the instructions of `maxnum` and `minnum` take -0 for less than 0, of which LLVM says nothing."""
+    bfloat_by_single: bool = True
+    """Whether LLVM's instructions convert integers to bf16 by way of f32, which rounds those of many digits twice."""
     narrows_double: bool = True
     """Whether the machine rounds f64 to formats narrower than f32 in instructions."""
 
@@ -51,7 +53,7 @@ class Target:
         return True
 
     def converts_integers(self, name: str) -> bool:
-        """Whether LLVM's instructions convert between integers and the float format of this name, with one rounding."""
+        """Whether LLVM's instructions convert between integers and the float format of this name."""
         return True
 
     def division(self, elem: str, width: int) -> Division | None:

@@ -121,7 +121,7 @@ def _small_floats(dtype: str) -> Iterator[Group]:
 
 
 def _casts(source: str) -> Iterator[Operation]:
-    """To every type by value, and by bits to those of the same width."""
+    """To every type by value, to narrower floats towards zero as well, and by bits to those of the same width."""
     narrow = FP8 if source in FLOATS else ()
     for target in (*INTEGERS, *FLOATS, *narrow):
         if target != source:
@@ -131,8 +131,8 @@ def _casts(source: str) -> Iterator[Operation]:
     for target in (*INTEGERS, *FLOATS):
         if target != source and numpy_dtype(target).itemsize == numpy_dtype(source).itemsize:
             yield from _each((f"x.to(tl.{TILES[target]}, bitcast=True)",), target)
-    if source == "fp32":
-        for target in ("fp16", "bf16"):
+    for target in (*FLOATS, *FP8) if source in FLOATS else ():
+        if numpy_dtype(target).itemsize < numpy_dtype(source).itemsize:
             yield from _each((f"x.to(tl.{TILES[target]}, fp_downcast_rounding='rtz')",), target)
 
 

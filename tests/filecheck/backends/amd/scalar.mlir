@@ -12,3 +12,18 @@ tt.func public @towards_zero(%p: !tt.ptr<f64>, %out: !tt.ptr<f32>) {
   tt.store %out, %y : !tt.ptr<f32>
   tt.return
 }
+
+// Integers become bf16 by way of f32: it is given no more digits than it holds. What is too large for f16 is beyond f32's
+// digits too.
+// CHECK-LABEL: define amdgpu_kernel void @from_integer(
+// CHECK: and i32 {{%.+}}, -256
+// CHECK: [[FOLDED:%.+]] = select i1
+// CHECK-NEXT: sitofp i32 [[FOLDED]] to bfloat
+// CHECK: sitofp i32 %{{.+}} to half
+tt.func public @from_integer(%n: i32, %out: !tt.ptr<bf16>, %other: !tt.ptr<f16>) {
+  %x = arith.sitofp %n : i32 to bf16
+  tt.store %out, %x : !tt.ptr<bf16>
+  %y = arith.sitofp %n : i32 to f16
+  tt.store %other, %y : !tt.ptr<f16>
+  tt.return
+}

@@ -33,3 +33,12 @@ tt.func public @whole(%x: f32, %out: !tt.ptr<f32>) {
   tt.store %out, %c : !tt.ptr<f32>
   tt.return
 }
+
+// Integers become bf16 by one instruction.
+// CHECK-LABEL: define ptx_kernel void @from_integer(
+// CHECK: sitofp i32 {{%.+}} to bfloat
+tt.func public @from_integer(%n: i32, %out: !tt.ptr<bf16>) {
+  %x = arith.sitofp %n : i32 to bf16
+  tt.store %out, %x : !tt.ptr<bf16>
+  tt.return
+}

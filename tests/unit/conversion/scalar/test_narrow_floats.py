@@ -1,6 +1,6 @@
 """Conversions of 8-bit floats and bf16 in integer arithmetic, compiled for the host and run on every code and what lies
 about each, against the interpreter's rounding, which tests/unit/interpreter/test_rounding.py compares with a
-search.
+search; conversions of integers likewise.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 
 from tritonx.conversion.llvm_writer import Module, Writer
-from tritonx.conversion.scalar.conversions import convert, narrowed, widened
+from tritonx.conversion.scalar.conversions import convert, integer_to_float, narrowed, widened
 from tritonx.conversion.scalar.ops import Ops
 from tritonx.conversion.tile_to_loops.numbers import HostNumbers, Literal
 from tritonx.interpreter.rounding import Rounding, round_to
+from tritonx.interpreter.rounding import integer_to_float as rounded_once
 from tritonx.interpreter.values import dtype_of
 from tritonx.ir.types import FLOAT8_TYPES, bf16
+from tritonx.testing.differential.operands import edges, ties
 
 SEED = int(os.environ["TRITONX_SEED"])
 INTEGERS = {"float": "i32", "double": "i64"}
@@ -123,3 +125,20 @@ def test_one_rounding(source: str, target: str, toward_zero: bool) -> None:
     assert np.isnan(got[nan].view(dtype).astype(np.float32)).all()
     wrong = np.flatnonzero((got != wanted) & ~nan)
     assert not wrong.size, f"{values[wrong[0]]!r}: {got[wrong[0]]:#x}, not {wanted[wrong[0]]:#x} (seed {SEED})"
+
+
+@pytest.mark.parametrize("target", ["bf16", *FORMATS])
+@pytest.mark.parametrize("source", ["int16", "int32", "int64", "uint16", "uint32", "uint64"])
+def test_integers(source: str, target: str) -> None:
+    """Next to the middles of bf16, with more digits than f32 has."""
+    dtype = FORMATS[target] if target in FORMATS else dtype_of(bf16)
+    values = np.concatenate((edges(source), ties(np.random.default_rng(SEED), source, 1000)))
+    bits, width = 8 * values.itemsize, 8 * dtype.itemsize
+    function, _engine = compiled(
+        f"i{bits}", f"i{width}", lambda ops, x: integer_to_float(ops, x, f"i{bits}", target, signed=source[0] == "i")
+    )
+    got = np.array([function(int(x)) for x in values.view(f"u{values.itemsize}")], f"u{width // 8}")
+    with np.errstate(all="ignore"):
+        wanted = rounded_once(values, dtype).view(got.dtype)
+    wrong = np.flatnonzero(got != wanted)
+    assert not wrong.size, f"{values[wrong[0]]}: {got[wrong[0]]:#x}, not {wanted[wrong[0]]:#x} (seed {SEED})"

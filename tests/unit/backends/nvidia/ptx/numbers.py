@@ -59,7 +59,7 @@ def narrowed(x: Array, dtype: Any) -> Array:
     back = single.astype(x.dtype)
     bits = np.ascontiguousarray(single).view(np.int32).copy()
     lost = (back != x) & np.isfinite(single) & np.isfinite(x)
-    toward = np.where((x > back) == (back > 0), 1, -1)
+    toward = np.where(np.abs(x) > np.abs(back), 1, -1)
     odd = np.where(lost & ((bits & 1) == 0), bits + toward, bits).astype(np.int32).view(np.float32)
     over = np.isinf(single) & np.isfinite(x)
     odd = np.where(over, np.copysign(np.finfo(np.float32).max, x), odd).astype(np.float32)
