@@ -53,7 +53,8 @@ def assemble(
     foreign: bool = False,
 ) -> Assembled:
     """Assemble for ``capability``; raises ``PTXASError`` with the assembler's words, and where to get one if there is
-    none. A kernel that spills is assembled a second time, for one block on a multiprocessor; the better one is kept.
+    none. A kernel that spills is assembled a second time, for one block on a multiprocessor, unless it has the
+    registers of one; the better one is kept.
     A very large one is assembled like that first: if it takes all registers even so, there is nothing to gain from the
     other way.
     One that misses room for another block by a few registers is asked to do without them, and may not spill for it;
@@ -77,6 +78,8 @@ def assemble(
     if roomy is None:
         return made
     if made.spills:
+        if made.registers >= capability.thread_registers(threads_of(ptx)):
+            return made
         again = first or _assemble(roomy, capability, options, line_info, foreign)
         return again if again.spills < made.spills else made
     blocks = one_more_block(ptx, made.registers, capability)
@@ -107,6 +110,12 @@ def without_limit(ptx: str) -> str | None:
     return free if count else None
 
 
+def threads_of(ptx: str) -> int:
+    """Threads of a block; 0 where the PTX leaves that to the launch."""
+    found = re.search(r"^\.reqntid (\d+)(?:, (\d+))?(?:, (\d+))?", ptx, re.MULTILINE)
+    return 0 if found is None else math.prod(int(n) for n in found.groups() if n)
+
+
 def with_blocks(ptx: str, blocks: int) -> str | None:
     """The PTX with ``.minnctapersm``; None where the kernel sets a limit of its own.
 
@@ -130,10 +139,9 @@ def one_more_block(ptx: str, registers: int, capability: Capability) -> int:
     at 2480 GB/s; with 32 there are two blocks (layer norm of 8192 f16 in 256 threads: 68 registers and 3 blocks, 3890
     GB/s; 64 and 4, 3995). A kernel of asynchronous products is better left alone: with 166 registers instead of 188,
     an attention forward over 33792 tokens took 840 µs instead of 680, though three blocks fitted and not two. H200."""
-    found = re.search(r"^\.reqntid (\d+)(?:, (\d+))?(?:, (\d+))?", ptx, re.MULTILINE)
-    if found is None or not registers or "wgmma.mma_async" in ptx:
+    threads = threads_of(ptx)
+    if not threads or not registers or "wgmma.mma_async" in ptx:
         return 0
-    threads = math.prod(int(n) for n in found.groups() if n)
     blocks = capability.registers // (threads * (-(-registers // 8) * 8))
     wanted = blocks + 1
     allowed = capability.thread_registers(threads * wanted)

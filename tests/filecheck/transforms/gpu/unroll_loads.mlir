@@ -1,9 +1,11 @@
 // RUN: tritonx-opt %s -p "unroll-loads" | filecheck %s
 
 #line = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#eight = #ttg.blocked<{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#sixteen = #ttg.blocked<{sizePerThread = [16], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 
-// The limit of registers: 16 for the loads of a body and 32 to work with.
-// CHECK: module attributes {{.*}}ttg.maxnreg = 48 : i32
+// The limit of registers: 32 for the loads of a body and 32 to work with.
+// CHECK: module attributes {{.*}}ttg.maxnreg = 64 : i32
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // Sixteen bytes a thread and iteration: four at a time, each at its own address, and the rest one by one.
   // CHECK-LABEL: @sum
@@ -45,6 +47,63 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
       scf.yield %b, %r : tensor<512xf32, #line>, tensor<512x!tt.ptr<f32>, #line>
     }
     tt.return %sum : tensor<512xf32, #line>
+  }
+
+  // Numbers that lie apart are loaded one by one, each with an address of its own: eight take 24 registers, twice those 48.
+  // CHECK-LABEL: @eight_apart
+  // CHECK: scf.for
+  // CHECK-COUNT-2: tt.load
+  // CHECK: scf.yield
+  // CHECK: scf.for
+  // CHECK: tt.load
+  // CHECK-NOT: tt.load
+  tt.func public @eight_apart(%p: tensor<1024x!tt.ptr<f16>, #eight>, %step: tensor<1024xi32, #eight>, %init: tensor<1024xf16, #eight>, %n: i32) -> tensor<1024xf16, #eight> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum, %end = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init, %q = %p) -> (tensor<1024xf16, #eight>, tensor<1024x!tt.ptr<f16>, #eight>) : i32 {
+      %x = tt.load %q : tensor<1024x!tt.ptr<f16>, #eight>
+      %b = arith.addf %a, %x : tensor<1024xf16, #eight>
+      %r = tt.addptr %q, %step : tensor<1024x!tt.ptr<f16>, #eight>, tensor<1024xi32, #eight>
+      scf.yield %b, %r : tensor<1024xf16, #eight>, tensor<1024x!tt.ptr<f16>, #eight>
+    }
+    tt.return %sum : tensor<1024xf16, #eight>
+  }
+
+  // Sixteen take 48: twice those are more than wait at once.
+  // CHECK-LABEL: @sixteen_apart
+  // CHECK: tt.load
+  // CHECK-NOT: tt.load
+  tt.func public @sixteen_apart(%p: tensor<2048x!tt.ptr<f16>, #sixteen>, %step: tensor<2048xi32, #sixteen>, %init: tensor<2048xf16, #sixteen>, %n: i32) -> tensor<2048xf16, #sixteen> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum, %end = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init, %q = %p) -> (tensor<2048xf16, #sixteen>, tensor<2048x!tt.ptr<f16>, #sixteen>) : i32 {
+      %x = tt.load %q : tensor<2048x!tt.ptr<f16>, #sixteen>
+      %b = arith.addf %a, %x : tensor<2048xf16, #sixteen>
+      %r = tt.addptr %q, %step : tensor<2048x!tt.ptr<f16>, #sixteen>, tensor<2048xi32, #sixteen>
+      scf.yield %b, %r : tensor<2048xf16, #sixteen>, tensor<2048x!tt.ptr<f16>, #sixteen>
+    }
+    tt.return %sum : tensor<2048xf16, #sixteen>
+  }
+
+  // As many that lie side by side, 16 bytes at a time, are eight registers and an address that does not count.
+  // CHECK-LABEL: @sixteen_together
+  // CHECK: scf.for
+  // CHECK-COUNT-4: tt.load
+  // CHECK: scf.yield
+  tt.func public @sixteen_together(%base: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %init: tensor<2048xf16, #sixteen>, %n: i32) -> tensor<2048xf16, #sixteen> {
+    %c0 = arith.constant 0 : i32
+    %c2048 = arith.constant 2048 : i32
+    %range = tt.make_range {end = 2048 : i32, start = 0 : i32} : tensor<2048xi32, #sixteen>
+    %splat = tt.splat %base : !tt.ptr<f16> -> tensor<2048x!tt.ptr<f16>, #sixteen>
+    %p = tt.addptr %splat, %range : tensor<2048x!tt.ptr<f16>, #sixteen>, tensor<2048xi32, #sixteen>
+    %sum = scf.for %i = %c0 to %n step %c2048 iter_args(%a = %init) -> (tensor<2048xf16, #sixteen>) : i32 {
+      %at = tt.splat %i : i32 -> tensor<2048xi32, #sixteen>
+      %q = tt.addptr %p, %at : tensor<2048x!tt.ptr<f16>, #sixteen>, tensor<2048xi32, #sixteen>
+      %x = tt.load %q : tensor<2048x!tt.ptr<f16>, #sixteen>
+      %b = arith.addf %a, %x : tensor<2048xf16, #sixteen>
+      scf.yield %b : tensor<2048xf16, #sixteen>
+    }
+    tt.return %sum : tensor<2048xf16, #sixteen>
   }
 
   // The address is what the iteration before loaded: more loads at once are not possible.

@@ -32,3 +32,26 @@ def test_code_stands_where_it_cannot_be_denser(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
     made = assembler.assemble(PTX, CAPABILITIES[90])
     assert (made.cubin, made.registers) == (b"code", 44)
+
+
+SPILLS = """#!{python}
+import sys
+open({count!r}, "a").write("asked ")
+open(sys.argv[sys.argv.index("-o") + 1], "w").write("code")
+print("ptxas info    : 16 bytes stack frame, 80 bytes spill stores, 96 bytes spill loads")
+print("ptxas info    : Used {registers} registers")
+"""
+
+
+@pytest.mark.parametrize(("registers", "times"), [(64, 1), (32, 2)])
+def test_what_has_all_registers_is_not_asked_for_one_block(
+    registers: int, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A block of 1024 threads has 64 for each: a kernel that spills with those spills for one block too."""
+    stand_in, count = tmp_path / "ptxas", tmp_path / "count"
+    stand_in.write_text(SPILLS.format(python=sys.executable, registers=registers, count=str(count)))
+    os.chmod(stand_in, 0o755)
+    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    made = assembler.assemble(PTX.replace("512", "1024"), CAPABILITIES[90])
+    assert (made.registers, made.spills) == (registers, 176)
+    assert count.read_text().count("asked") == times
