@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 from tritonx.conversion.gpu_to_llvm.calls import Signatures, call_each
 from tritonx.conversion.gpu_to_llvm.elementwise import TABLE as SHARED
-from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, convert_tile, emitted, lanewise
+from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, emitted, lanewise
 from tritonx.conversion.gpu_to_llvm.function import Emit
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.scalar import integers
@@ -37,13 +37,10 @@ def mangled(name: str, elems: list[str]) -> str:
 
 
 def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
-    """The function ``name`` of tiles; types narrower than f32 are computed in f32. None for LLVM's own."""
+    """The function ``name`` of tiles of f32 or f64. None for LLVM's own."""
     elem = operands[0].elem
     if name in ("div", "precise_div"):
         return None
-    if elem in ("half", "bfloat"):
-        made = function(f, name, [convert_tile(f, "fpext", t, "float") for t in operands])
-        return None if made is None else convert_tile(f, "fptrunc", made, elem)
     if name in ("sqrt", "precise_sqrt"):
         return call_intrinsic(f, "sqrt", operands)
     if name == "rsqrt":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tritonx.backends.amd import device_library
 from tritonx.backends.amd.ocml_names import FUNCTIONS, KNOWN
 from tritonx.conversion.gpu_to_llvm.calls import Signatures, call_each, signatures
-from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, convert_tile, lanewise, of
+from tritonx.conversion.gpu_to_llvm.elementwise import call_intrinsic, combine, lanewise, of
 from tritonx.conversion.gpu_to_llvm.polynomials import POLYNOMIALS, polynomial
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.scalar.floats import reciprocal_root
@@ -28,9 +28,6 @@ def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None
     elem = operands[0].elem
     if name in ("div", "precise_div"):
         return None
-    if elem in ("half", "bfloat"):
-        made = function(f, name, [convert_tile(f, "fpext", t, "float") for t in operands])
-        return None if made is None else convert_tile(f, "fptrunc", made, elem)
     if name in ("sqrt", "precise_sqrt"):
         return call_intrinsic(f, "sqrt", operands)
     if name == "rsqrt":

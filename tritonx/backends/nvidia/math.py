@@ -19,7 +19,6 @@ from tritonx.conversion.gpu_to_llvm.calls import Signatures, call_each, joined, 
 from tritonx.conversion.gpu_to_llvm.elementwise import (
     call_intrinsic,
     combine,
-    convert_tile,
     of,
     select_tile,
 )
@@ -58,14 +57,7 @@ def tanh_approximate(f: FunctionEmitter, tile: Tile) -> Tile:
 
 def function(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
     """The function ``name`` of the machine's contract; None where LLVM's own instruction is right."""
-    elem = operands[0].elem
-    if elem in ("half", "bfloat"):
-        if name in ("div", "precise_div"):
-            return None
-        wide = [convert_tile(f, "fpext", t, "float") for t in operands]
-        made = function(f, name, wide)
-        return None if made is None else convert_tile(f, "fptrunc", made, elem)
-    if elem == "double":
+    if operands[0].elem == "double":
         return double_function(f, name, operands)
     if name == "exp" and isinstance(f.current, math.ExpOp) and only_narrowed(f.current.results[0]):
         return exponential_of_halves(f, operands[0])

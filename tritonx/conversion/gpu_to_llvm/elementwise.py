@@ -182,12 +182,28 @@ def poison(op: Operation, f: FunctionEmitter) -> None:
     f.result(op, Tile.splat(llvm_type(type_), f.registers(type_), "poison"))
 
 
+QUOTIENTS = ("div", "precise_div")
+"""Functions of which LLVM's own instruction is right for floats of 16 bits."""
+
+
+def of_machine(f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
+    """What the machine has for a function: for floats of 16 bits its own of f32, rounded. None where LLVM's own will
+    do."""
+    elem = operands[0].elem
+    if elem not in ("half", "bfloat"):
+        return f.machine.functions.function(f, name, operands)
+    if name in QUOTIENTS:
+        return None
+    made = f.machine.functions.function(f, name, [convert_tile(f, "fpext", t, "float") for t in operands])
+    return None if made is None else convert_tile(f, "fptrunc", made, elem)
+
+
 def math_function(name: str, rule: Rule | None) -> Emit:
     """A function for which the machine is asked first."""
     fallback = None if rule is None else emitted(rule)
 
     def emit(op: Operation, f: FunctionEmitter) -> None:
-        made = f.machine.functions.function(f, name, [f.get(v) for v in op.operands])
+        made = of_machine(f, name, [f.get(v) for v in op.operands])
         if made is not None:
             f.result(op, made)
         elif fallback is not None:

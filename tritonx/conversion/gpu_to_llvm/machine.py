@@ -89,8 +89,8 @@ class MathFunctions(Protocol):
     """The math functions that are not LLVM's own, and the device library's."""
 
     def function(self, f: FunctionEmitter, name: str, operands: list[Tile]) -> Tile | None:
-        """The math function ``name`` (``exp``, ``exp2``, ``log``, ``sin``, ``sqrt``, ``erf``, …) of tiles, or None
-        where LLVM's own will do.
+        """The math function ``name`` (``exp``, ``exp2``, ``log``, ``sin``, ``sqrt``, ``erf``, …) of tiles of f32 or
+        f64, or None where LLVM's own will do.
         """
         ...
 
