@@ -26,6 +26,7 @@ from tritonx.transforms.gpu.widen_float8 import WidenFloat8
 from tritonx.transforms.tile.combine import Combine
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
+from tritonx.transforms.tile.decompose_scaled_dots import DecomposeScaledDots
 from tritonx.transforms.tile.fold import Fold
 from tritonx.transforms.tile.inline import Inline
 from tritonx.transforms.tile.licm import LoopInvariantCodeMotion
@@ -42,6 +43,7 @@ def tile_passes() -> tuple[ModulePass, ...]:
         Inline(),
         LiftControlFlow(),
         RewriteDescriptors(),
+        DecomposeScaledDots(),
         Fold(),
         SimplifyControlFlow(),
         Unroll(),

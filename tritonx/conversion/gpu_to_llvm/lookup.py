@@ -9,7 +9,7 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.memory import Guard
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.scalar.integers import bin_of
+from tritonx.conversion.scalar.integers import bin_of, resized
 from tritonx.dialects import tile
 from tritonx.ir.dispatch import case
 from tritonx.ir.types import shape_of
@@ -47,9 +47,7 @@ def gather(op: tile.GatherOp, f: FunctionEmitter) -> None:
     numbers = f.get(op.indices)
     names: list[str] = []
     for r, number in enumerate(f.scalars(numbers)):
-        at = number
-        if numbers.elem != "i32":
-            at = f.inst(f"{'trunc' if int(numbers.elem[1:]) > 32 else 'zext'} {numbers.elem} {number} to i32")
+        at = resized(scalar_ops(f), numbers.elem, number, "i32")
         coordinates = [at if d == axis else layout.dim(d)[r] for d in range(len(shape_of(index)))]
         place = f.shared_element(base, memory, row_major(f, coordinates, shape_of(source)), 0)
         name = f.inst(f"load {memory}, ptr addrspace(3) {place}, align {align_}")
@@ -88,9 +86,7 @@ def histogram(op: tile.HistogramOp, f: FunctionEmitter) -> None:
         for bin_ in f.threads.indices(f.layout(result)).dim(0)
     ]
     elem = llvm_type(result)
-    if elem != "i32":
-        names = [f.inst(f"{'zext' if bits(elem) > 32 else 'trunc'} i32 {name} to {elem}") for name in names]
-    f.result(op, Tile.of(elem, names))
+    f.result(op, Tile.of(elem, [resized(scalar_ops(f), "i32", name, elem) for name in names]))
 
 
 TABLE: dict[type[Operation], Emit] = {

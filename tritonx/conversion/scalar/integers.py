@@ -143,10 +143,15 @@ def advance(ops: Ops, op: Operation, x: Sequence[str]) -> str:
     return ops.inst(f"getelementptr {step}, {ops.of(pointer)} {x[0]}, {ops.of(offset)} {x[1]}")
 
 
+def resized(ops: Ops, elem: str, value: str, wanted: str) -> str:
+    """An integer, read as unsigned, in another width: as an index, as a count."""
+    return ops.cast("zext" if int(elem[1:]) < int(wanted[1:]) else "trunc", elem, value, wanted)
+
+
 def bin_of(ops: Ops, elem: str, value: str, bins: int, index: str) -> tuple[str, str]:
     """The bin in which a histogram counts ``value``, as an ``index``, and whether there is one: values are unsigned."""
     if int(elem[1:]) > int(index[1:]):
         inside = ops.test("ult", elem, value, bins)
-        return ops.cast("trunc", elem, value, index), inside
-    number = ops.cast("zext", elem, value, index)
+        return resized(ops, elem, value, index), inside
+    number = resized(ops, elem, value, index)
     return number, ops.test("ult", index, number, bins)

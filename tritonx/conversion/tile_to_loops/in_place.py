@@ -43,7 +43,7 @@ def prefer_accumulators(e: Emitter, plan: Plan) -> None:
                     operand = operand.owner.src
                 if made_by_group(plan, operand) and is_narrow_float(element_type(operand.type)):
                     e.widened.add(operand)
-        if isinstance(item, tile.DotOp | tile.DotScaledOp) and sole_use(item.c) and made_by_group(plan, item.c):
+        if isinstance(item, tile.DotOp) and sole_use(item.c) and made_by_group(plan, item.c):
             e.preferred.setdefault(item.c, item.results[0])
         if isinstance(item, scf.ForOp):
             for operand, argument in ((each.initial.value, each.argument) for each in carried_by(item)):

@@ -1,5 +1,5 @@
-"""Which way a product is emitted: as it stands (`dot`), in parts of another type (`split_dot`), or scaled
-(`scaled_dot`)."""
+"""Which way a product is emitted: as it stands (`dot`), or in parts of another type (`split_dot`). One with scales is a
+plain one after `decompose-scaled-dots`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation
 
 from tritonx.conversion.tile_to_loops.dot import operand_view, product_of, with_columns_together
-from tritonx.conversion.tile_to_loops.scaled_dot import dot_scaled
 from tritonx.conversion.tile_to_loops.split_dot import dot_in_parts
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import is_float
@@ -30,4 +29,4 @@ def _dot(e: Emitter, op: tile.DotOp) -> None:
     product_of(e, op, a, b)
 
 
-STATEMENTS: dict[type[Operation], StatementRule] = {tile.DotOp: _dot, tile.DotScaledOp: dot_scaled}
+STATEMENTS: dict[type[Operation], StatementRule] = {tile.DotOp: _dot}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.llvm_text import vector
-from tritonx.conversion.scalar.integers import bin_of
+from tritonx.conversion.scalar.integers import bin_of, resized
 from tritonx.conversion.scalar.literals import literal as scalar_literal
 from tritonx.conversion.tile_to_loops.addresses import evaluate_form, lane_numbers
 from tritonx.conversion.tile_to_loops.constants import dense_elements, literal, splat_constant
@@ -17,7 +17,7 @@ from tritonx.conversion.tile_to_loops.groups import opaque
 from tritonx.conversion.tile_to_loops.loops import each_chunk
 from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.tables import EffectRule, InlineRule, StatementRule
-from tritonx.conversion.tile_to_loops.types import integer_bits, memory_type, register_type, type_bytes
+from tritonx.conversion.tile_to_loops.types import memory_type, register_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import arith, tile, ub
 from tritonx.ir.types import element_type, i32, shape_of
@@ -125,7 +125,7 @@ def _gather(e: Emitter, op: tile.GatherOp, value: SSAValue, position: Position) 
 
     def one(lane: int | None) -> str:
         i = indices.text if lane is None else w.extract(kind, indices, lane)
-        i = w.inst(f"zext {kind} {i} to i64") if kind != "i64" else i
+        i = resized(e.ops([Lanes(i, 0)]), kind, i, "i64")
         # An index outside the tile is undefined in the language; it must not leave the buffer.
         extent = shape_of(op.src.type)[axis]
         i = w.inst(f"and i64 {i}, {extent - 1}") if power_of_two(extent) else i
@@ -211,11 +211,8 @@ def _histogram(e: Emitter, op: tile.HistogramOp) -> None:
     source = View(table, i32, (1,))
     for position in each_chunk(e, (bins,), 4):
         counts = e.load_view(source, position)
-        if element_type(op.results[0].type) != i32:
-            ty = register_type(element_type(op.results[0].type))
-            extend = "zext" if integer_bits(element_type(op.results[0].type)) > 32 else "trunc"
-            given, wanted = vector("i32", counts.width), vector(ty, counts.width)
-            counts = Lanes(w.inst(f"{extend} {given} {counts.text} to {wanted}"), counts.width)
+        ty = register_type(element_type(op.results[0].type))
+        counts = Lanes(resized(e.ops([counts]), "i32", counts.text, ty), counts.width)
         e.store_view(view, position, counts)
     e.fresh_chunk()
 

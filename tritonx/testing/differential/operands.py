@@ -65,14 +65,14 @@ def ties(rng: np.random.Generator, name: str, count: int) -> Array:
     return np.choose(rng.integers(0, len(narrower), count), [make(rng, dtype, numpy_dtype(f), count) for f in narrower])
 
 
-def digits(dtype: np.dtype[Any]) -> int:
+def digits(dtype: np.dtype) -> int:
     """Of an integer without its sign, or of a float's significand."""
     if not is_float(dtype):
         return 8 * dtype.itemsize - (dtype.kind == "i")
     return int(format_of(dtype).nmant) + 1
 
 
-def _integer_ties(rng: np.random.Generator, dtype: np.dtype[Any], narrow: np.dtype[Any], count: int) -> Array:
+def _integer_ties(rng: np.random.Generator, dtype: np.dtype, narrow: np.dtype, count: int) -> Array:
     wanted = digits(narrow)
     middle = 2 * rng.integers(2 ** (wanted - 1), 2**wanted, count, np.uint64) + np.uint64(1)
     shift = rng.integers(0, digits(dtype) - wanted, count, np.uint64)
@@ -80,7 +80,7 @@ def _integer_ties(rng: np.random.Generator, dtype: np.dtype[Any], narrow: np.dty
     return (found * rng.choice(np.array([1, -1 if dtype.kind == "i" else 1]), count).astype(np.uint64)).astype(dtype)
 
 
-def _float_ties(rng: np.random.Generator, dtype: np.dtype[Any], narrow: np.dtype[Any], count: int) -> Array:
+def _float_ties(rng: np.random.Generator, dtype: np.dtype, narrow: np.dtype, count: int) -> Array:
     bits = np.dtype(f"u{narrow.itemsize}")
     largest = int(np.array(float(format_of(narrow).max)).astype(narrow).view(bits))
     low = rng.integers(0, largest, count)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, tile
@@ -26,7 +26,6 @@ from tritonx.ir.types import (
     type_of,
     with_element,
 )
-from tritonx.transforms.gpu.scaled_operands import scaled_operand
 
 TF32_MASK = -(1 << 13)
 """Keeps the ten fraction bits that the unit uses of an f32."""
@@ -39,8 +38,7 @@ class DecomposeDots(ModulePass):
     * `dot` of f32 in `tf32x3`, `bf16x3` and `bf16x6` into products of parts, the small ones first; where the unit
       has not the parts' type, into one in full precision;
     * `dot` of 8-bit floats that the unit does not take, or not into this result, into one of f16, which holds all of
-      their values;
-    * `dot_scaled` into `dot` of operands that were widened to 16 bits and scaled.
+      their values.
     """
 
     name = "decompose-dots"
@@ -50,8 +48,6 @@ class DecomposeDots(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         known = frozenset(self.matrix_types.split())
         for inner in list(op.walk()):
-            if isinstance(inner, tile.DotScaledOp):
-                inner = _unscaled(inner)
             if isinstance(inner, tile.DotOp):
                 _decompose(inner, known)
 
@@ -136,16 +132,3 @@ def _widened(builder: Builder, value: SSAValue, element: Attribute) -> SSAValue:
     if element_type(type_of(value)) == element:
         return value
     return builder.emit(tile.FpToFpOp, (value,), (with_element(type_of(value), element),))
-
-
-def _unscaled(op: tile.DotScaledOp) -> Operation:
-    """`dot_scaled` as `dot`."""
-    builder = Builder.before(op)
-    made = builder.create(
-        tile.DotOp,
-        (scaled_operand(builder, op, 0), scaled_operand(builder, op, 1), op.c),
-        (type_of(op.d),),
-        {"inputPrecision": IntegerAttr(int(InputPrecision.IEEE), i32), "maxNumImpreciseAcc": IntegerAttr(0, i32)},
-    )
-    replace(op, made.results)
-    return made

@@ -7,6 +7,7 @@ from xdsl.passes import ModulePass
 from tritonx.transforms.tile.combine import Combine
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
+from tritonx.transforms.tile.decompose_scaled_dots import DecomposeScaledDots
 from tritonx.transforms.tile.fold import Fold
 from tritonx.transforms.tile.inline import Inline
 from tritonx.transforms.tile.licm import LoopInvariantCodeMotion
@@ -20,6 +21,7 @@ TILE_PIPELINE: tuple[ModulePass, ...] = (
     Inline(),
     LiftControlFlow(),
     RewriteDescriptors(),
+    DecomposeScaledDots(),
     Fold(),
     SimplifyControlFlow(),
     Unroll(),
