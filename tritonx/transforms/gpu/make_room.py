@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import BoolAttr, ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.buffers import aliases_of
 from tritonx.analysis.frames import Bases, functions_of
 from tritonx.analysis.lifetimes import Buffer
 from tritonx.analysis.program_points import ProgramPoints
 from tritonx.analysis.shared_budget import Frame, SharedBudget
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp
+from tritonx.dialects.nvidia import WarpGroupDotOp
 from tritonx.ir.edit import move_before
 from tritonx.transforms.gpu.exchanges import first_load_before
 
@@ -24,7 +26,8 @@ from tritonx.transforms.gpu.exchanges import first_load_before
 class MakeRoom(ModulePass):
     """Where the buffers of a function take more than `shared_memory`, the bytes that a block may have, those that wait
     when most is taken are made later: the `ttg.local_alloc` of the tile that waits longest moves to its first use, and
-    so on until all fit or none waits. What fits stays as it is. `allocate-shared-memory` goes by the same budget."""
+    so on until all fit or none waits. Products that are under way then, and keep what they read, are made synchronous,
+    the one that keeps most first. What fits stays as it is. `allocate-shared-memory` goes by the same budget."""
 
     name = "make-room"
 
@@ -38,15 +41,37 @@ class MakeRoom(ModulePass):
 
 
 def _made_to_fit(function: tile.FuncOp, budget: SharedBudget, base: int) -> Frame:
-    """The frame of a function after moving what must move."""
+    """The frame of a function after moving what must move, and waiting for what must be over."""
     moved: dict[Operation, Operation] = {}
     frame = budget.frame(function, base)
-    while not frame.fits and (waiting := _longest_waiting(function, frame.buffers, moved)) is not None:
-        op, use = waiting
-        moved[op] = use
-        move_before(op, use)
+    while not frame.fits:
+        if (waiting := _longest_waiting(function, frame.buffers, moved)) is not None:
+            op, use = waiting
+            moved[op] = use
+            move_before(op, use)
+        elif (product := _keeps_most(frame.buffers)) is not None:
+            product.properties["isAsync"] = BoolAttr.from_bool(False)
+        else:
+            break
         frame = budget.frame(function, base)
     return frame
+
+
+def _fullest(buffers: Sequence[Buffer]) -> int:
+    """When most memory is taken."""
+    return max((b.first for b in buffers), key=lambda time: sum(b.size for b in buffers if b.first <= time <= b.last))
+
+
+def _keeps_most(buffers: Sequence[Buffer]) -> WarpGroupDotOp | None:
+    """The product that the program does not wait for which keeps most memory when most is taken."""
+    kept: dict[WarpGroupDotOp, int] = {}
+    full = _fullest(buffers) if buffers else 0
+    for buffer in buffers:
+        if isinstance(buffer.op, LocalAllocOp) and buffer.first <= full <= buffer.last:
+            for product in {use.operation for alias in aliases_of(buffer.op.result) for use in alias.uses}:
+                if isinstance(product, WarpGroupDotOp) and product.isAsync.value.data:
+                    kept[product] = kept.get(product, 0) + buffer.size
+    return max(kept, key=kept.__getitem__, default=None)
 
 
 def _longest_waiting(
@@ -59,7 +84,7 @@ def _longest_waiting(
     if not buffers:  # what is too much is the callers'
         return None
     number = ProgramPoints(function).number
-    full = max((b.first for b in buffers), key=lambda time: sum(b.size for b in buffers if b.first <= time <= b.last))
+    full = _fullest(buffers)
     found: list[tuple[int, Operation, Operation]] = []
     for buffer in buffers:
         op = buffer.op

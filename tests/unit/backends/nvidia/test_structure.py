@@ -389,10 +389,13 @@ def test_a_table_that_a_block_may_not_have_is_named(compiler: Any, arch: str) ->
 
 
 @needs_assembler
+@pytest.mark.parametrize("pipeline", [False, True])
 @pytest.mark.parametrize(("arch", "available"), [("75", 65536), ("86", 101376), ("90", 232448)])
-def test_operands_that_do_not_fit_together_wait_in_registers(compiler: Any, arch: str, available: int) -> None:
+def test_operands_that_do_not_fit_together_wait_in_registers(
+    compiler: Any, arch: str, available: int, *, pipeline: bool
+) -> None:
     """256 KiB of operands, more than any block may have: they go through shared memory a part after another."""
-    made = compiler(matmul, arch, MATMUL, {"M": 64, "N": 64, "KB": 1024}, num_warps=8)
+    made = compiler(matmul, arch, MATMUL, {"M": 64, "N": 64, "KB": 1024}, num_warps=8, pipeline=pipeline)
     assert made.metadata["shared"] <= available
 
 
