@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tritonx.backends.registry import BackendList
@@ -23,7 +23,7 @@ class _CallableModule(ModuleType):
         return installed()
 
     @property
-    def backends(self) -> dict[str, Any]:
+    def backends(self) -> dict[str, SimpleNamespace]:
         """name → (compiler, driver), as Triton's ``triton.backends.backends``, by Triton's names."""
         from tritonx.backends.registry import available
         from tritonx.runtime.driver import driver_class

@@ -16,7 +16,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -68,7 +68,7 @@ class Options:
     """Of one thread, as LLVM IR; a kernel that would be unrolled into more is refused. Where GPU code is that long LLVM
     takes from half a minute to several (docs/measurements.md)."""
 
-    def replace(self, **changes: Any) -> Options:
+    def replace(self, **changes: object) -> Options:
         return dataclasses.replace(self, **changes)
 
 
@@ -155,9 +155,13 @@ class LoadedKernel(Protocol):
     # ``written: Sequence[int]``, positions of the parameters that the kernel may store through, where the driver tells:
     # a launch then refuses arrays that say they are read-only.
     n_max_threads: int
-    function: Any
 
-    def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[Any]) -> None:
+    @property
+    def function(self) -> object:
+        """The driver's handle."""
+        ...
+
+    def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[object]) -> None:
         """Enqueue the grid. ``args`` follow the image's parameters; pointers come as arrays or as integer addresses."""
         ...
 
@@ -214,7 +218,7 @@ class Driver(ABC):
         """A callable ``(grid_x, grid_y, grid_z, stream, *args)``: the hot path. Override it where a faster one
         exists."""
 
-        def launcher(x: int, y: int, z: int, stream: int, *args: Any) -> None:
+        def launcher(x: int, y: int, z: int, stream: int, *args: object) -> None:
             kernel.launch((x, y, z), stream, args)
 
         return launcher
@@ -253,7 +257,7 @@ class Backend(ABC):
         """The target for what stands after the colon; "" is the default one. Raises ``ValueError`` with the known
         ones."""
 
-    def serves(self, location: tuple[str, Any, int]) -> bool:
+    def serves(self, location: tuple[str, object, int]) -> bool:
         """Whether this backend runs where arrays at ``location`` (protocol, device kind in it, index) live."""
         protocol, kind, _ = location
         if protocol == "interface":
@@ -276,15 +280,16 @@ class Backend(ABC):
         """The target as the passes from `tt` to `ttg` see it; None for a backend that leaves at `tt`."""
         return None
 
-    def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
+    def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
         """The options with ``given`` applied; an unknown keyword is ``KeyError``, an impossible value
         ``ValueError``."""
         known = {f.name for f in dataclasses.fields(self.options_type)}
         for key in given:
             if key not in known:
                 raise KeyError(f"Keyword argument {key} was specified but unrecognised")
-        options = self.options_type(**given)
-        warps: Any = options.num_warps  # whatever the launch gave
+        build = cast("Callable[..., Options]", self.options_type)
+        options = build(**given)
+        warps = cast(object, options.num_warps)  # whatever the launch gave
         if not isinstance(warps, int) or warps < 1 or warps & (warps - 1):
             raise ValueError(f"num_warps must be a power of two, got {warps!r}")
         return options
@@ -322,24 +327,15 @@ class Backend(ABC):
         """Raises ``tritonx.runtime.errors.NoDevice`` with the reason where there is none."""
 
 
-class Emitter(Protocol):
-    """An entry of an emission table: writes the LLVM text for one op."""
-
-    def __call__(self, op: Any, state: Any) -> None: ...
-
-
-EmissionTable = Mapping[type, Emitter]
-
-
-def run_stages(module: ModuleOp | Any, stages: Sequence[Stage], compilation: Compilation) -> dict[str, Any]:
+def run_stages(module: ModuleOp | str | bytes, stages: Sequence[Stage], compilation: Compilation) -> dict[str, Any]:
     """Run ``stages`` in order from ``module``; the artifact of each by name. A failing pass raises ``PassFailure``."""
     from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
 
     artifacts: dict[str, Any] = {}
-    value: Any = module
+    value: ModuleOp | str | bytes = module
     for stage in stages:
         if isinstance(stage, PassStage):
-            run_pass_stage(value, stage, compilation)
+            run_pass_stage(cast("ModuleOp", value), stage, compilation)
         else:
             value = run_emit_stage(stage, value, compilation)
             if compilation.inspect is not None:

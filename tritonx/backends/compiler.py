@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, cast
 
 from tritonx.backends.api import Backend, Options, Target
 
@@ -12,24 +12,30 @@ GPUTarget = Target
 """Triton's name: ``GPUTarget(backend, arch, warp_size)``."""
 
 
+class Tensor(Protocol):
+    """An argument that lies in memory."""
+
+    def data_ptr(self) -> int: ...
+
+
 class BaseBackend(Backend):
     """Triton's base class, as far as libraries call it: the specialisation of one argument."""
 
     @staticmethod
-    def get_int_specialization(arg: int, **kwargs: Any) -> str:
+    def get_int_specialization(arg: int, **kwargs: object) -> str:
         return "D" if arg % 16 == 0 and kwargs.get("align", True) else ""
 
     @staticmethod
-    def get_tensor_specialization(arg: Any, **kwargs: Any) -> str:
+    def get_tensor_specialization(arg: Tensor, **kwargs: object) -> str:
         return "D" if arg.data_ptr() % 16 == 0 and kwargs.get("align", True) else ""
 
     @staticmethod
-    def get_arg_specialization(arg: Any, ty: str, **kwargs: Any) -> str | None:
+    def get_arg_specialization(arg: object, ty: str, **kwargs: object) -> str | None:
         """The marks of ``arg``: ``ty`` is ``int`` or ``tensor``."""
         if ty == "int":
-            return BaseBackend.get_int_specialization(arg, **kwargs)
+            return BaseBackend.get_int_specialization(cast(int, arg), **kwargs)
         if ty == "tensor":
-            return BaseBackend.get_tensor_specialization(arg, **kwargs)
+            return BaseBackend.get_tensor_specialization(cast(Tensor, arg), **kwargs)
         return None
 
     @staticmethod
@@ -58,22 +64,22 @@ class TargetBackend:
         parts = str(self.target), self.backend.version_key(), backend_key(type(self.backend))
         return "-".join(part for part in parts if part)
 
-    def parse_options(self, opts: Mapping[str, Any]) -> Options:
+    def parse_options(self, opts: Mapping[str, object]) -> Options:
         return self.backend.parse_options(self.target, opts)
 
-    def load_dialects(self, ctx: Any) -> None:
+    def load_dialects(self, ctx: object) -> None:
         """Triton's hook: dialects need no loading here."""
 
-    def get_codegen_implementation(self, options: Options) -> dict[str, Any]:
+    def get_codegen_implementation(self, options: Options) -> dict[str, object]:
         """Triton's hook: what the front end asks of a backend comes from its target here."""
         return {}
 
-    def get_module_map(self) -> dict[str, Any]:
+    def get_module_map(self) -> dict[str, object]:
         """Triton's hook, likewise."""
         return {}
 
     @staticmethod
-    def get_arg_specialization(arg: Any, ty: str, **kwargs: Any) -> str | None:
+    def get_arg_specialization(arg: object, ty: str, **kwargs: object) -> str | None:
         return BaseBackend.get_arg_specialization(arg, ty, **kwargs)
 
     @staticmethod

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.backends.api import API_VERSION, Backend, Target
 from tritonx.runtime.errors import NoBackend
@@ -86,7 +86,7 @@ def _load(entry: EntryPoint) -> BackendInfo:
         return BackendInfo(name, entry.value, distribution, version, problem)
 
     try:
-        backend: Any = entry.load()
+        backend: object = entry.load()
     except BaseException as error:  # a plug-in may fail in any way, even by sys.exit, and must not take tritonx along
         if isinstance(error, KeyboardInterrupt):
             raise
@@ -98,7 +98,7 @@ def _load(entry: EntryPoint) -> BackendInfo:
         return bad(f"it was written for version {required} of tritonx.backends.api; this is version {API_VERSION}")
     if not isinstance(backend, Backend):
         return bad(f"the entry point names {object.__repr__(backend)}, not a tritonx.backends.api.Backend")
-    name: Any = getattr(backend, "name", None)
+    name: object = getattr(backend, "name", None)
     if not isinstance(name, str) or not name:
         return bad("the backend has no name")
     return BackendInfo(name, entry.value, distribution, version, "", backend)
@@ -148,7 +148,7 @@ def parse_target(text: str) -> tuple[Backend, Target]:
     return backend, backend.parse_target(arch)
 
 
-def serving(location: tuple[str, Any, int]) -> tuple[str, ...]:
+def serving(location: tuple[str, object, int]) -> tuple[str, ...]:
     """Names of the backends that run where arrays at ``location`` live."""
     return tuple(name for name, backend in available().items() if backend.serves(location))
 

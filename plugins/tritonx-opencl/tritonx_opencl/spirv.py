@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
 
-import llvmlite.binding as _llvmlite
-
+from tritonx.conversion.llvm_binding import TargetMachine, binding
 from tritonx.runtime.errors import TritonError
 from tritonx_opencl.forked import Failed, forked
 from tritonx_opencl.operands import VECTOR
 from tritonx_opencl.scalarize import scalarized
 from tritonx_opencl.shared_bounds import guarded
 
-llvm: Any = _llvmlite  # llvmlite has no type hints
+llvm = binding()
 
 TRIPLE = "spirv64v1.4-unknown-unknown"
 EXTENSIONS = "+SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max"
@@ -43,7 +41,7 @@ def _initialise() -> None:
     llvm.set_option("", f"--spirv-ext={EXTENSIONS}")
 
 
-def target_machine() -> Any:
+def target_machine() -> TargetMachine:
     """A fresh one each time: LLVM's SPIR-V target keeps a module's types in it and crashes on the next module.
 
     Without LLVM's optimisations before selection: loop strength reduction writes ``x & 3`` as a truncation to i2, and

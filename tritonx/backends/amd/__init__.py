@@ -35,7 +35,7 @@ class AmdBackend(Backend):
 
     _driver: ClassVar[Driver | None] = None
 
-    def serves(self, location: tuple[str, Any, int]) -> bool:
+    def serves(self, location: tuple[str, object, int]) -> bool:
         """PyTorch and CuPy say CUDA for AMD GPUs too: what they were built for decides."""
         protocol = location[0]
         ours = protocol not in ("torch", "interface") or bool(built_for("hip"))
@@ -53,7 +53,7 @@ class AmdBackend(Backend):
 
         return tuple(Target("hip", p.name, p.wave) for p in PROCESSORS.values())
 
-    def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
+    def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
         options = super().parse_options(target, given)
         if options.num_warps * target.warp_size > 1024:
             limit = 1024 // target.warp_size

@@ -7,13 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
-
-import llvmlite.binding as _llvmlite
 
 from tritonx.backends.amd import device_library
+from tritonx.conversion.llvm_binding import Module, TargetMachine, binding
 
-llvm: Any = _llvmlite  # the package has no types
+llvm = binding()
 
 TRIPLE = "amdgcn-amd-amdhsa"
 
@@ -25,7 +23,7 @@ def _initialise() -> None:
 
 
 @lru_cache(maxsize=16)
-def target_machine(processor: str, wave: int) -> Any:
+def target_machine(processor: str, wave: int) -> TargetMachine:
     """LLVM's target machine for a processor in waves of 32 or 64 lanes; made once."""
     _initialise()
     target = llvm.Target.from_triple(TRIPLE)
@@ -59,7 +57,7 @@ def compile_text(
     return {"amdgcn": written, "object": object_code(module, processor, wave)}
 
 
-def optimised(text: str, processor: str, wave: int, libraries: Sequence[str] = (), *, verify: bool = False) -> Any:
+def optimised(text: str, processor: str, wave: int, libraries: Sequence[str] = (), *, verify: bool = False) -> Module:
     """The parsed and optimised module, linked with the libraries."""
     machine = target_machine(processor, wave)
     module = llvm.parse_assembly(text)
@@ -75,7 +73,7 @@ def optimised(text: str, processor: str, wave: int, libraries: Sequence[str] = (
     return module
 
 
-def link_libraries(module: Any, paths: Sequence[str], processor: str, wave: int, *, flush: bool) -> None:
+def link_libraries(module: Module, paths: Sequence[str], processor: str, wave: int, *, flush: bool) -> None:
     """Put the libraries' functions into the module, as its own; the unused ones go in optimising."""
     libraries = [llvm.parse_bitcode(Path(path).read_bytes()) for path in paths]
     layout = data_layout(processor, wave)
@@ -95,9 +93,9 @@ def isa_version(processor: str) -> int:
     return int(digits[:-2]) * 1000 + int(digits[-2], 16) * 100 + int(digits[-1], 16)
 
 
-def assembly(module: Any, processor: str, wave: int) -> str:
+def assembly(module: Module, processor: str, wave: int) -> str:
     return target_machine(processor, wave).emit_assembly(module)
 
 
-def object_code(module: Any, processor: str, wave: int) -> bytes:
+def object_code(module: Module, processor: str, wave: int) -> bytes:
     return target_machine(processor, wave).emit_object(module)

@@ -130,7 +130,7 @@ def _loaded_prefix() -> str | None:
     return None
 
 
-def call(name: str, *arguments: Any) -> Any:
+def call(name: str, *arguments: object) -> Any:
     """``hip.<name>(*arguments)``: its result without the status; ``HipError`` where the status is not success."""
     hip = library()
     try:
@@ -172,7 +172,7 @@ class AmdKernel:
         self.layout = layout_of(self.types)
         self.local = threading.local()
 
-    def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[Any]) -> None:
+    def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[object]) -> None:
         """The parameters travel as one block of bytes, which HIP copies; the LDS is static, so no dynamic amount is
         asked for."""
         if grid[0] * self.threads >= 1 << 32:
@@ -195,7 +195,7 @@ class AmdKernel:
     def _submit(self, grid: tuple[int, int, int], stream: int, extra: int) -> None:
         call("hipModuleLaunchKernel", self.function, *grid, self.threads, 1, 1, 0, stream or None, None, extra)
 
-    def _block(self) -> tuple[Any, ...]:
+    def _block(self) -> tuple[ctypes.Array[ctypes.c_char], int, object, object]:
         """A parameter block, the address of the ``extra`` array that names it, and what that array points to."""
         block, size = ctypes.create_string_buffer(max(self.layout.size, 1)), ctypes.c_size_t(self.layout.size)
         extra = (ctypes.c_void_p * 5)(
@@ -297,7 +297,7 @@ class AmdDriver(PyTorchDriver):
         stream = self.current_stream(device) or None
         size = 2 * max(self.properties(device)["l2_cache_size"], 1 << 20)
         scratch = self.allocate(size, device) if flush_cache else 0
-        pairs: list[list[Any]] = [[] for _ in range(repeat)]
+        pairs: list[list[object]] = [[] for _ in range(repeat)]
         with self.on(device):
             try:
                 for pair in pairs:

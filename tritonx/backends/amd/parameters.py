@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 from tritonx.runtime.parameter_values import address_of, bfloat16_bits, letter
 
@@ -21,9 +21,13 @@ def layout_of(types: Sequence[str]) -> struct.Struct:
     return struct.Struct("<" + "".join(cells))
 
 
-def values_of(types: Sequence[str], arguments: Sequence[Any]) -> list[Any]:
+def values_of(types: Sequence[str], arguments: Sequence[object]) -> list[object]:
     """What the layout of ``types`` packs for ``arguments``: addresses of pointers, bits of bfloat16."""
     return [
-        address_of(argument) if type_[0] == "*" else bfloat16_bits(argument) if type_ == "bf16" else argument
+        address_of(argument)
+        if type_[0] == "*"
+        else bfloat16_bits(cast(float, argument))
+        if type_ == "bf16"
+        else argument
         for type_, argument in zip(types, arguments, strict=True)
     ]

@@ -35,7 +35,7 @@ class CpuBackend(Backend):
 
         return stages(target, cast(CpuOptions, options))
 
-    def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
+    def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
         options = cast(CpuOptions, super().parse_options(target, given))
         if options.num_threads < 0:
             raise ValueError(f"num_threads must not be negative, got {options.num_threads}")

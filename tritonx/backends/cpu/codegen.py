@@ -12,7 +12,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from tritonx.backends.cpu.binding import binding
+from tritonx.conversion.llvm_binding import Module, TargetMachine, binding
 from tritonx.conversion.tile_to_loops.entry import PROGRAM
 from tritonx.conversion.tile_to_loops.isa import HostIsa
 
@@ -27,7 +27,7 @@ def _initialise() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def target_machine(isa: HostIsa) -> Any:
+def target_machine(isa: HostIsa) -> TargetMachine:
     """A machine that writes position-independent-enough code for the JIT linker."""
     llvm = binding()
 
@@ -39,7 +39,7 @@ def target_machine(isa: HostIsa) -> Any:
 
 
 @cache
-def _machine(isa: HostIsa) -> Any:
+def _machine(isa: HostIsa) -> TargetMachine:
     return target_machine(isa)
 
 
@@ -49,7 +49,7 @@ def data_layout(isa: HostIsa) -> str:
     return str(_machine(isa).target_data)
 
 
-def _optimise(module: Any, machine: Any) -> None:
+def _optimise(module: Module, machine: TargetMachine) -> None:
     """Inline the vector functions, then simplify the kernel's program once, as O1 does.
 
     A whole O2 pipeline takes two to four times as long (of a compile of 0.1 s, half) and gains nothing measurable: the

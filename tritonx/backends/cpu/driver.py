@@ -6,7 +6,6 @@ import ctypes
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Target
 from tritonx.backends.cpu.host import available_threads, host_isa, isa_of
@@ -22,7 +21,7 @@ class CpuDriver(Driver):
     """One device, number 0, whose stream (0) is the caller's own thread: a launch returns when the grid has run."""
 
     def __init__(self) -> None:
-        self._allocations: dict[int, Any] = {}
+        self._allocations: dict[int, ctypes.Array[ctypes.c_char]] = {}
 
     def device_count(self) -> int:
         return 1

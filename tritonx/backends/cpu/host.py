@@ -7,7 +7,7 @@ import platform
 from functools import cache
 
 from tritonx.backends.api import Target
-from tritonx.backends.cpu.binding import binding
+from tritonx.conversion.llvm_binding import binding
 from tritonx.conversion.tile_to_loops.isa import AVX2, AVX512, HostIsa
 
 NAMED: dict[str, HostIsa] = {isa.name: isa for isa in (AVX2, AVX512)}

@@ -18,12 +18,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
-from typing import Any
+from typing import Any, cast
 from weakref import WeakSet
 
 from tritonx.backends.api import KernelImage
-from tritonx.backends.cpu.binding import binding
 from tritonx.backends.cpu.host import available_threads, host_isa
+from tritonx.conversion.llvm_binding import Jit, Library, binding
 from tritonx.conversion.tile_to_loops.entry import EXPORTED, RECORD_BYTES, Context
 from tritonx.runtime.descriptor_parameters import FlatParameters
 from tritonx.runtime.errors import DeviceAssertError, TritonError
@@ -51,7 +51,7 @@ def builtins_work() -> bool:
 
 
 @cache
-def _jit() -> Any:
+def _jit() -> Jit:
     from tritonx.backends.cpu.codegen import target_machine
 
     llvm = binding()
@@ -95,7 +95,7 @@ def address_of(value: Any) -> int:
     raise TypeError(f"expected an array or an address, got {type(value).__name__}")
 
 
-def _link(binary: bytes, foreign: bool) -> Any:
+def _link(binary: bytes, foreign: bool) -> Library:
     """The object in this process: symbol → address. By our own linker where it can, since that loads no LLVM. LLVM's
     gets a ``foreign`` object, one of text that is not wholly ours, only after it has linked it in a helper process:
     raises ``TritonError`` where it did not."""
@@ -113,7 +113,7 @@ def _link(binary: bytes, foreign: bool) -> Any:
     return _by_llvm(binary, imports)
 
 
-def _by_llvm(binary: bytes, imports: Mapping[str, int]) -> Any:
+def _by_llvm(binary: bytes, imports: Mapping[str, int]) -> Library:
     llvm = binding()
     builder = llvm.JITLibraryBuilder().add_object_img(binary).add_current_process()
     for name, address in imports.items():
@@ -186,7 +186,7 @@ class CpuKernel:
         self._library = _link(image.binary, bool(image.metadata.get("foreign")))
         self.function = int(self._library["tx.run"])
         self._threads = int(image.metadata.get("num_threads") or 0) or available_threads()
-        self._keep: list[Any] = []
+        self._keep: list[object] = []
         self._set_globals()
         self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(self.function)
         self._worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._library["tx.worker"])
@@ -232,7 +232,7 @@ class CpuKernel:
         # `self` of the builtin is this object: whoever holds the function holds the code.
         return make(ctypes.addressof(definition), self, None)
 
-    def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[Any]) -> None:
+    def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[object]) -> None:
         """Run the grid through the plain C entry point; the way without the builtin."""
         total = grid[0] * grid[1] * grid[2]
         if not total:
@@ -249,7 +249,7 @@ class CpuKernel:
         if failed:
             self._raise_assertion()
 
-    def _launch_on_pool(self, context: Any, total: int) -> None:
+    def _launch_on_pool(self, context: ctypes.Array[ctypes.c_char], total: int) -> None:
         """Without libgomp: the same workers in Python's threads (ctypes releases the interpreter lock)."""
         threads = min(self._threads, total)
         struct.pack_into("=q", context, Context.CHUNK, max(1, total // (threads * 8)))
@@ -257,14 +257,14 @@ class CpuKernel:
         wait([_pool(self._threads).submit(self._worker, address) for _ in range(threads)])
 
     @staticmethod
-    def _cell(kind: str, value: Any) -> Any:
+    def _cell(kind: str, value: object) -> int | float:
         if kind.startswith("*"):
             return address_of(value)
         if kind in _STRUCT_CODES:
-            return float(value)
+            return float(cast(float, value))
         if kind == "bf16":
-            return bfloat16_bits(value)
-        number = int(value)
+            return bfloat16_bits(cast(float, value))
+        number = int(cast(int, value))
         return number if kind.startswith("i") else number & (1 << 64) - 1
 
     # ---- assertions

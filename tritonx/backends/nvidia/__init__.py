@@ -30,7 +30,7 @@ class NvidiaBackend(Backend):
 
     _driver: ClassVar[Driver | None] = None
 
-    def serves(self, location: tuple[str, Any, int]) -> bool:
+    def serves(self, location: tuple[str, object, int]) -> bool:
         """Not the arrays of a PyTorch or CuPy that says CUDA for other GPUs."""
         protocol = location[0]
         ours = protocol not in ("torch", "interface") or built_for("cuda") is not False
@@ -48,7 +48,7 @@ class NvidiaBackend(Backend):
 
         return tuple(Target("cuda", n, 32) for n in CAPABILITIES)
 
-    def parse_options(self, target: Target, given: Mapping[str, Any]) -> Options:
+    def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
         from tritonx.backends.nvidia.knobs import knobs
 
         options = super().parse_options(target, {"pipeline": knobs.pipeline, **given})

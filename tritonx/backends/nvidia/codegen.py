@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
-
-import llvmlite.binding as _llvmlite
 
 from tritonx.backends.nvidia import library_excerpt
 from tritonx.backends.nvidia.targets import PTX_VERSION
+from tritonx.conversion.llvm_binding import Module, TargetMachine, binding
 
-llvm: Any = _llvmlite  # the package has no types
+llvm = binding()
 
 TRIPLE = "nvptx64-nvidia-cuda"
 
@@ -29,7 +27,7 @@ def _initialise() -> None:
 
 
 @lru_cache(maxsize=16)
-def target_machine(processor: str) -> Any:
+def target_machine(processor: str) -> TargetMachine:
     """LLVM's target machine for ``sm_90a`` and the like; made once."""
     _initialise()
     target = llvm.Target.from_triple(TRIPLE)
@@ -60,7 +58,7 @@ def to_ptx(
     return {"ptx": machine.emit_assembly(module)}
 
 
-def _optimise(module: Any, machine: Any) -> None:
+def _optimise(module: Module, machine: TargetMachine) -> None:
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = False
     options.slp_vectorization = False

@@ -7,10 +7,9 @@ CuPy and JAX use too."""
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
 
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.backends.nvidia.launcher import Launcher, fastest
@@ -149,7 +148,7 @@ class NvidiaKernel:
             Launcher(cuda, image, self.function or 0, context, check, lambda: driver.on(device), scratch)
         )
 
-    def launch(self, grid: tuple[int, int, int], stream: int, args: Any) -> None:
+    def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[object]) -> None:
         self.launcher(*grid, stream, *args)
 
 

@@ -19,7 +19,7 @@ def linker() -> Any:
     if find_spec("cuda") is None or find_spec("cuda.bindings") is None:
         return None
     try:
-        nvjitlink: Any = importlib.import_module("cuda.bindings.nvjitlink")
+        nvjitlink = importlib.import_module("cuda.bindings.nvjitlink")
         nvjitlink.version()
     except Exception:  # the module raises types of its own, or OSError, where the library is missing
         return None
@@ -29,7 +29,7 @@ def linker() -> Any:
 def link(text: str, processor: str, line_info: bool, *, verify: bool = False) -> dict[str, str | bytes]:
     """``cubin`` and ``log`` of PTX. Raises LinkFailure; nvJitLink may end the process over code that it cannot handle.
     ``verify``: PTX has no verifier but this."""
-    nvjitlink: Any = linker()
+    nvjitlink = linker()
     arguments = [f"-arch={processor}", "-verbose", "-O3", *(["-lineinfo"] if line_info else [])]
     handle = nvjitlink.create(len(arguments), arguments)
     try:

@@ -13,9 +13,9 @@ import ctypes
 import struct
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, cast
 
 from tritonx.backends.api import KernelImage
 from tritonx.backends.nvidia.scratch_memory import ScratchMemory
@@ -27,6 +27,10 @@ from tritonx.runtime.parameter_values import address_of, bfloat16_bits, cell
 
 GRID_LIMITS = 2**31 - 1, 65535, 65535
 """Blocks in x, y and z: the same on every device since compute capability 3.0 (CUDA programming guide)."""
+
+
+Block = ctypes.Array[ctypes.c_void_p]
+"""The addresses of a launch's arguments."""
 
 
 class Launcher:
@@ -79,7 +83,7 @@ class Launcher:
         self.cells = len(self.types) + (self.scratch_bytes > 0)
         self.local = threading.local()
 
-    def __call__(self, x: int, y: int, z: int, stream: int, *args: Any) -> None:
+    def __call__(self, x: int, y: int, z: int, stream: int, *args: object) -> None:
         if x * self.cluster > GRID_LIMITS[0] or y > GRID_LIMITS[1] or z > GRID_LIMITS[2]:
             raise grid_too_large(x, y, z, self.cluster)
         values = list(args)
@@ -87,7 +91,7 @@ class Launcher:
         for i in self.pointers:
             values[i] = address_of(values[i])
         for i in self.bfloats:
-            values[i] = bfloat16_bits(values[i])
+            values[i] = bfloat16_bits(cast(float, values[i]))
         try:
             buffer, block = self.local.block
         except AttributeError:
@@ -110,10 +114,10 @@ class Launcher:
                 code = submit(x, y, z, stream, block)
         self.check(code, "cuLaunchKernelEx" if self.extended else "cuLaunchKernel")
 
-    def submit(self, x: int, y: int, z: int, stream: int, block: Any) -> int:
+    def submit(self, x: int, y: int, z: int, stream: int, block: Block) -> int:
         return (self.launch_extended if self.extended else self.launch_plain)(x, y, z, stream, block)
 
-    def submit_with_scratch(self, x: int, y: int, z: int, stream: int, block: Any) -> int:
+    def submit_with_scratch(self, x: int, y: int, z: int, stream: int, block: Block) -> int:
         """With memory for every block of the grid, whose address is the last parameter."""
         assert self.scratch is not None, "the driver has none"
         nbytes = x * y * z * self.cluster * self.scratch_bytes
@@ -121,12 +125,12 @@ class Launcher:
             ctypes.c_uint64.from_address(block[self.cells - 1]).value = address
             return self.submit(x, y, z, stream, block)
 
-    def launch_plain(self, x: int, y: int, z: int, stream: int, block: Any) -> int:
+    def launch_plain(self, x: int, y: int, z: int, stream: int, block: Block) -> int:
         return self.launch_kernel(
             self.function, x, y, z, self.threads, 1, 1, self.shared, stream, ctypes.addressof(block), None
         )
 
-    def launch_extended(self, x: int, y: int, z: int, stream: int, block: Any) -> int:
+    def launch_extended(self, x: int, y: int, z: int, stream: int, block: Block) -> int:
         config = LaunchConfig(
             x * self.cluster, y, z, self.threads, 1, 1, self.shared, stream, self.attributes, len(self.attributes)
         )
@@ -161,7 +165,7 @@ class LaunchConfig(ctypes.Structure):
 _COOPERATIVE, _CLUSTER, _PROGRAMMATIC = 2, 4, 6
 
 
-def launch_attributes(metadata: Any) -> Any:
+def launch_attributes(metadata: Mapping[str, Any]) -> ctypes.Array[LaunchAttribute]:
     """The CUlaunchAttribute array for clusters, cooperative grids and programmatic dependent launch."""
     wanted: list[tuple[int, tuple[int, ...]]] = []
     if (cluster := int(metadata.get("num_ctas", 1))) > 1:

@@ -21,8 +21,9 @@ import sysconfig
 import threading
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from tritonx.conversion.llvm_binding import Library, TargetMachine, binding
 from tritonx.conversion.python_numbers import DECLARATIONS, read_float
 from tritonx.runtime import elf
 from tritonx.runtime.cache import get_cache_manager
@@ -51,7 +52,7 @@ class State(NamedTuple):
     """Called with the code of a failed launch and the name of the call; must raise."""
     slow: Callable[..., None]
     """Called with the builtin's arguments where it does not launch itself."""
-    address_of: Callable[[Any], int] = address_of
+    address_of: Callable[[object], int] = address_of
     """The address that an argument for a pointer stands for, where it is not an int."""
 
 
@@ -266,10 +267,8 @@ def _stored(made: bytes) -> bytes:
     return made
 
 
-def _target_machine() -> Any:
-    import llvmlite.binding as binding
-
-    llvm: Any = binding  # the package has no types
+def _target_machine() -> TargetMachine:
+    llvm = binding()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     # The cache may be shared with other machines: code for any processor of the kind.
@@ -279,20 +278,14 @@ def _target_machine() -> Any:
 
 def compile_object() -> bytes:
     """`TEXT` as a relocatable object, by LLVM: 8 ms."""
-    import llvmlite.binding as binding
-
-    llvm: Any = binding
-    machine = _target_machine()
-    return machine.emit_object(llvm.parse_assembly(TEXT))
+    return _target_machine().emit_object(binding().parse_assembly(TEXT))
 
 
 class _LinkedByLLVM:
     """The object in this process where `elf` does not know the platform."""
 
     def __init__(self, binary: bytes) -> None:
-        import llvmlite.binding as binding
-
-        llvm: Any = binding
+        llvm = binding()
         builder = llvm.JITLibraryBuilder().add_object_img(binary).add_current_process().export_symbol("launch")
         self._jit = llvm.create_lljit_compiler(_target_machine())
         self._library = builder.link(self._jit, "launcher")
@@ -302,7 +295,7 @@ class _LinkedByLLVM:
 
 
 @cache
-def _linked() -> Any:
+def _linked() -> Library:
     """symbol → address; the code stays for as long as the process lives."""
     link = _link if elf.supported() else _LinkedByLLVM
     try:

@@ -14,13 +14,11 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import llvmlite.binding as _llvmlite
 
 from tritonx.backends.nvidia.device_library import PREFIX
+from tritonx.conversion.llvm_binding import Module, binding
 
-llvm: Any = _llvmlite  # the package has no types
+llvm = binding()
 
 _NAME = re.compile(r"[@#!][\w.]+|%struct\.[\w.]+")
 _DEFINED = re.compile(r"(?:define|declare) [^@]*(@[\w.]+)|attributes (#\d+)|([@!][\w.]+|%struct\.[\w.]+) = ")
@@ -68,7 +66,7 @@ def called(text: str) -> list[str]:
     return sorted(set(re.findall(rf"{PREFIX}\w+", text)))
 
 
-def link(module: Any, text: str, path: str, triple: str, data_layout: str, *, fuse: bool) -> None:
+def link(module: Module, text: str, path: str, triple: str, data_layout: str, *, fuse: bool) -> None:
     """Put into ``module``, whose text is ``text``, the functions of the library that it calls."""
     library = llvm.parse_assembly(excerpt(called(text), path, fuse=fuse))
     library.triple, library.data_layout = triple, data_layout

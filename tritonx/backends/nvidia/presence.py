@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 from functools import lru_cache
-from typing import Any
 
 LIBRARIES = "libcuda.so.1", "nvcuda.dll"
 _NVML = "libnvidia-ml.so.1", "nvml.dll"
@@ -51,7 +50,7 @@ def load(names: tuple[str, ...]) -> ctypes.CDLL | None:
 
 def _uuids() -> list[str] | None:
     """The names of the machine's GPUs; None where NVML cannot tell them."""
-    nvml: Any = load(_NVML)
+    nvml = load(_NVML)
     try:
         if nvml is None or nvml.nvmlInit_v2():
             return None

@@ -13,7 +13,6 @@ import ctypes
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
 
 from tritonx.runtime.allocation import allocate, has_allocator
 from tritonx.runtime.parameter_values import address_of
@@ -41,7 +40,7 @@ class PoolProperties(ctypes.Structure):
 class ScratchMemory:
     """Of one device; ``check(code, call)`` raises an error with the ``code``."""
 
-    def __init__(self, cuda: Any, device: int, check: Callable[[int, str], None]) -> None:
+    def __init__(self, cuda: ctypes.CDLL, device: int, check: Callable[[int, str], None]) -> None:
         self.cuda = cuda
         self.device = device
         self.check = check

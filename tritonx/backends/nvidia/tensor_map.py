@@ -7,7 +7,7 @@ kept for the same tensor, so that a launch in a loop encodes nothing."""
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tritonx.runtime.errors import UnsupportedArgument
@@ -62,11 +62,11 @@ def recipe(type_: TensorDescType) -> dict[str, Any]:
 class TensorMaps:
     """The maps of one descriptor parameter; ``check(code, call)`` raises an error with the ``code``."""
 
-    def __init__(self, cuda: Any, recipe: Mapping[str, Any], check: Callable[[int, str], None]) -> None:
+    def __init__(self, cuda: ctypes.CDLL, recipe: Mapping[str, Any], check: Callable[[int, str], None]) -> None:
         self.cuda = cuda
         self.recipe = recipe
         self.check = check
-        self.kept: dict[tuple[Any, ...], tuple[ctypes.Array[ctypes.c_char], int]] = {}
+        self.kept: dict[Hashable, tuple[ctypes.Array[ctypes.c_char], int]] = {}
 
     def address(self, descriptor: Any) -> int:
         """Where the map of ``descriptor`` (a `TensorDescriptor`) lies in the host's memory."""

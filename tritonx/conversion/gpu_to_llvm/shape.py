@@ -7,10 +7,9 @@ before the op has made it so.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, lanewise, of
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
@@ -160,7 +159,7 @@ def num_programs(op: tile.GetNumProgramsOp, f: FunctionEmitter) -> None:
     f.result(op, Tile.of("i32", [f.num_programs(op.axis.value.data)]))
 
 
-def rank_of(type_: Any) -> int:
+def rank_of(type_: Attribute) -> int:
     return len(type_.get_shape()) if isinstance(type_, TensorType) else 0
 
 

@@ -6,7 +6,6 @@ f16 and bf16 that is the correctly rounded result, since f32 has more than 2p + 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from xdsl.ir import Attribute, Operation
 
@@ -14,6 +13,7 @@ from tritonx.conversion.llvm_text import FCMP_PREDICATES
 from tritonx.conversion.scalar.conversions import convert
 from tritonx.conversion.scalar.ops import Ops, Rule, operand_element, result_element
 from tritonx.dialects import arith, tile
+from tritonx.ir.properties import stated_number
 
 
 def computed(ops: Ops, element: Attribute, x: Sequence[str], write: Callable[[str, Sequence[str]], str]) -> str:
@@ -109,8 +109,7 @@ def rsqrt(ops: Ops, op: Operation, x: Sequence[str]) -> str:
     return computed(ops, result_element(op), x, lambda elem, v: reciprocal_root(ops, elem, v[0]))
 
 
-def cast(ops: Ops, op: Any, x: Sequence[str]) -> str:
+def cast(ops: Ops, op: Operation, x: Sequence[str]) -> str:
     """extf, truncf and fp_to_fp."""
-    rounding = getattr(op, "rounding", None)
-    toward_zero = rounding is not None and rounding.value.data == tile.RoundingMode.RTZ
+    toward_zero = stated_number(op.properties, "rounding") == tile.RoundingMode.RTZ
     return convert(ops, x[0], operand_element(op).name, result_element(op).name, toward_zero=toward_zero)

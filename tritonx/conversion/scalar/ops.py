@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from xdsl.ir import Attribute, Operation
 
@@ -130,7 +130,7 @@ class Ops:
         return Code(self.writer, self.width, double=double)
 
 
-Rule = Callable[[Ops, Any, Sequence[str]], str]
+Rule = Callable[[Ops, Operation, Sequence[str]], str]
 """(ops, op, the operands' names) → the result's name."""
 
 

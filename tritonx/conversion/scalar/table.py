@@ -7,6 +7,7 @@ from xdsl.ir import Operation
 from tritonx.conversion.scalar import conversions, floats, integers
 from tritonx.conversion.scalar.ops import Rule
 from tritonx.dialects import arith, math, tile
+from tritonx.ir.dispatch import case_in
 
 TABLE: dict[type[Operation], Rule] = {
     arith.AddiOp: integers.binary("add"),
@@ -29,7 +30,7 @@ TABLE: dict[type[Operation], Rule] = {
     arith.FloorDivSIOp: integers.rounded_division("sdiv", up=False),
     arith.CeilDivSIOp: integers.rounded_division("sdiv", up=True),
     arith.CeilDivUIOp: integers.rounded_division("udiv", up=True),
-    arith.CmpiOp: integers.compare,
+    **case_in(arith.CmpiOp, integers.compare),
     arith.SelectOp: integers.select,
     arith.ExtSIOp: integers.cast("sext"),
     arith.ExtUIOp: integers.cast("zext"),
@@ -45,7 +46,7 @@ TABLE: dict[type[Operation], Rule] = {
     arith.MinimumfOp: floats.extremum,
     arith.MaxnumfOp: floats.extremum,
     arith.MinnumfOp: floats.extremum,
-    arith.CmpfOp: floats.compare,
+    **case_in(arith.CmpfOp, floats.compare),
     arith.ExtFOp: floats.cast,
     arith.TruncFOp: floats.cast,
     arith.SIToFPOp: conversions.from_integer(signed=True),
@@ -67,7 +68,7 @@ TABLE: dict[type[Operation], Rule] = {
     tile.IntToPtrOp: integers.cast("inttoptr"),
     tile.PtrToIntOp: integers.cast("ptrtoint"),
     tile.FpToFpOp: floats.cast,
-    tile.ClampFOp: floats.clamp,
+    **case_in(tile.ClampFOp, floats.clamp),
     tile.PreciseSqrtOp: floats.intrinsic("sqrt"),
     tile.PreciseDivFOp: floats.arithmetic("fdiv"),
     tile.MulhiUIOp: integers.multiply_high,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
@@ -57,7 +56,7 @@ def coalesced_encodings(
     return result
 
 
-def pointer_of(op: Any) -> SSAValue | None:
+def pointer_of(op: Operation) -> SSAValue | None:
     """The tile of pointers that an op accesses memory through."""
     if isinstance(op, LOADS + STORES):
         pointer: SSAValue = op.operands[0]

@@ -10,7 +10,6 @@ where it is wanted.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from xdsl.ir import Attribute, Operation
 
@@ -79,7 +78,7 @@ def registers(encoding: DistributedEncoding, shape: Ints) -> int:
     return 1 << rank(layout.columns(REGISTER))
 
 
-def _load_cost(op: Any, key: DistributedEncoding) -> int:
+def _load_cost(op: Operation, key: DistributedEncoding) -> int:
     """Instructions, each with the sectors that the lanes of a warp touch; neighbours are taken to lie along the dim
     on which the thread holds most."""
     type_ = type_of(op.results[0])

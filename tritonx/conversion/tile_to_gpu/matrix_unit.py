@@ -19,12 +19,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from tritonx.dialects.tile import DotOp
-from tritonx.ir.types import element_type
+from tritonx.ir.types import bit_width, element_type, is_integer
 from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding, Encoding, Ints
 
 
@@ -155,8 +154,6 @@ def warps_over(product: Product, rows: int, columns: int, num_warps: int) -> tup
     return tuple(warps)
 
 
-def type_name(type_: Any) -> str:
+def type_name(type_: Attribute) -> str:
     """The IR's name of an element type."""
-    element = element_type(type_)
-    width = getattr(element, "width", None)
-    return f"i{width.data}" if width is not None else element.name
+    return f"i{bit_width(type_)}" if is_integer(type_) else element_type(type_).name

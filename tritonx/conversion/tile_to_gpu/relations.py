@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
@@ -21,6 +20,7 @@ from tritonx.dialects import arith, math, tile
 from tritonx.dialects import layout_constraints as constraints
 from tritonx.dialects.layout_constraints import LayoutConstraint, constraint_of, values_of
 from tritonx.ir.failure import PassError
+from tritonx.ir.properties import integer_property, integers_property
 from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, axis_bits, infer, linear_layout
 from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
@@ -42,23 +42,23 @@ class Relation:
     computes = True
     """The op takes time for each register, rather than giving registers other names."""
 
-    def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
+    def operands(self, op: Operation, key: DistributedEncoding) -> Encodings:
         free = _in_any_layout(op)
         return [key if is_tensor(type_of(v)) and v not in free else None for v in op.operands]
 
-    def results(self, op: Any, key: DistributedEncoding) -> Encodings:
+    def results(self, op: Operation, key: DistributedEncoding) -> Encodings:
         free = _in_any_layout(op)
         return [key if is_tensor(type_of(r)) and r not in free else None for r in op.results]
 
-    def leaves_out(self, op: Any, value: SSAValue) -> bool:
+    def leaves_out(self, op: Operation, value: SSAValue) -> bool:
         """Whether the operand or result may have any layout, whatever the others have."""
         return value in _in_any_layout(op)
 
-    def key_of_result(self, op: Any, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
+    def key_of_result(self, op: Operation, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
         """The version in which result `index` has the encoding, None when there is none."""
         return wanted
 
-    def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
+    def keys_from_operands(self, op: Operation, given: Encodings) -> list[DistributedEncoding]:
         """Versions in which some operand has what it is given as; empty when nothing is given."""
         free = _in_any_layout(op)
         found: list[DistributedEncoding] = []
@@ -67,11 +67,11 @@ class Relation:
                 found.append(encoding)
         return found
 
-    def fits(self, op: Any, key: DistributedEncoding) -> bool:
+    def fits(self, op: Operation, key: DistributedEncoding) -> bool:
         """Whether the op can be emitted in this version."""
         return True
 
-    def default_key(self, op: Any, target: GpuTarget) -> DistributedEncoding:
+    def default_key(self, op: Operation, target: GpuTarget) -> DistributedEncoding:
         """The version for an op that nothing else decides about."""
         free = _in_any_layout(op)
         tensors = [v for v in (*op.results, *op.operands) if is_tensor(type_of(v))]
@@ -81,9 +81,9 @@ class Relation:
         return plain(shape_of(type_of(decides)), target)
 
 
-def _in_any_layout(op: Any) -> frozenset[SSAValue]:
+def _in_any_layout(op: Operation) -> frozenset[SSAValue]:
     """The operands and results that the op's constraint leaves out."""
-    names: tuple[str, ...] = getattr(op.LAYOUTS, "besides", ())
+    names: tuple[str, ...] = getattr(constraint_of(op), "besides", ())
     return frozenset(value for name in names for value in values_of(op, name))
 
 
@@ -104,7 +104,7 @@ class FreeSource(Relation):
 
 
 class Broadcast(Relation):
-    def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
+    def keys_from_operands(self, op: Operation, given: Encodings) -> list[DistributedEncoding]:
         """Where few elements lie on many threads, each thread would get all that becomes of them."""
         shape = shape_of(type_of(op.results[0]))
         return [key for key in super().keys_from_operands(op, given) if not shares_out_less(key, shape)]
@@ -113,36 +113,36 @@ class Broadcast(Relation):
 class ExpandDims(Relation):
     computes = False
 
-    def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
-        return [infer.expanded_source(key, op.axis.value.data)]
+    def operands(self, op: Operation, key: DistributedEncoding) -> Encodings:
+        return [infer.expanded_source(key, integer_property(op, "axis"))]
 
-    def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
+    def keys_from_operands(self, op: Operation, given: Encodings) -> list[DistributedEncoding]:
         """Only a slice says how the larger tile lies; any other layout would put it on few threads."""
-        source, axis = given[0], op.axis.value.data
+        source, axis = given[0], integer_property(op, "axis")
         return [source.parent] if isinstance(source, SliceEncoding) and source.dim == axis else []
 
 
 class Trans(Relation):
     computes = False
 
-    def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
-        order = [int(axis) for axis in op.order.get_values()]
+    def operands(self, op: Operation, key: DistributedEncoding) -> Encodings:
+        order = integers_property(op, "order")
         return [infer.transposed_source(key, order, shape_of(type_of(op.results[0])))]
 
-    def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
+    def keys_from_operands(self, op: Operation, given: Encodings) -> list[DistributedEncoding]:
         if given[0] is None:
             return []
-        order = [int(axis) for axis in op.order.get_values()]
+        order = integers_property(op, "order")
         return [infer.transposed(given[0], order, shape_of(type_of(op.operands[0])))]
 
 
 class Reshape(Relation):
     computes = False
 
-    def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
+    def operands(self, op: Operation, key: DistributedEncoding) -> Encodings:
         return [infer.reshaped(key, shape_of(type_of(op.results[0])), shape_of(type_of(op.operands[0])))]
 
-    def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
+    def keys_from_operands(self, op: Operation, given: Encodings) -> list[DistributedEncoding]:
         if given[0] is None:
             return []
         return [infer.reshaped(given[0], shape_of(type_of(op.operands[0])), shape_of(type_of(op.results[0])))]
@@ -160,21 +160,21 @@ class Together(Relation):
     whole: Callable[[DistributedEncoding, Ints], DistributedEncoding]
     refusal: str
 
-    def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
+    def operands(self, op: Operation, key: DistributedEncoding) -> Encodings:
         part = self.part(key, shape_of(type_of(op.results[0])))
         if part is None:
             raise LayoutError(self.refusal)
         return [part, part]
 
-    def key_of_result(self, op: Any, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
+    def key_of_result(self, op: Operation, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
         part = self.part(wanted, shape_of(type_of(op.results[0])))
         return None if part is None else wanted
 
-    def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
+    def keys_from_operands(self, op: Operation, given: Encodings) -> list[DistributedEncoding]:
         shape = shape_of(type_of(op.operands[0]))
         return [self.whole(encoding, shape) for encoding in dict.fromkeys(given) if encoding is not None]
 
-    def default_key(self, op: Any, target: GpuTarget) -> DistributedEncoding:
+    def default_key(self, op: Operation, target: GpuTarget) -> DistributedEncoding:
         shape = shape_of(type_of(op.operands[0]))
         return self.whole(plain(shape, target), shape)
 
@@ -192,20 +192,20 @@ class Split(Relation):
 
     computes = False
 
-    def results(self, op: Any, key: DistributedEncoding) -> Encodings:
+    def results(self, op: Operation, key: DistributedEncoding) -> Encodings:
         part = infer.split_from(key, shape_of(type_of(op.operands[0])))
         if part is None:
             raise LayoutError(APART)
         return [part, part]
 
-    def key_of_result(self, op: Any, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
+    def key_of_result(self, op: Operation, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
         return infer.joined(wanted, shape_of(type_of(op.results[0])))
 
-    def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
+    def keys_from_operands(self, op: Operation, given: Encodings) -> list[DistributedEncoding]:
         source, shape = given[0], shape_of(type_of(op.operands[0]))
         return [] if source is None or infer.split_from(source, shape) is None else [source]
 
-    def default_key(self, op: Any, target: GpuTarget) -> DistributedEncoding:
+    def default_key(self, op: Operation, target: GpuTarget) -> DistributedEncoding:
         shape = shape_of(type_of(op.results[0]))
         return infer.joined(plain(shape, target), shape)
 
@@ -215,31 +215,31 @@ class Reduce(Relation):
 
     computes = False
 
-    def results(self, op: Any, key: DistributedEncoding) -> Encodings:
-        sliced = infer.reduced(key, op.axis.value.data)
+    def results(self, op: Operation, key: DistributedEncoding) -> Encodings:
+        sliced = infer.reduced(key, integer_property(op, "axis"))
         return [sliced if is_tensor(type_of(r)) else None for r in op.results]
 
-    def key_of_result(self, op: Any, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
-        axis = op.axis.value.data
+    def key_of_result(self, op: Operation, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
+        axis = integer_property(op, "axis")
         return wanted.parent if isinstance(wanted, SliceEncoding) and wanted.dim == axis else None
 
-    def fits(self, op: Any, key: DistributedEncoding) -> bool:
+    def fits(self, op: Operation, key: DistributedEncoding) -> bool:
         """The axis lies along bits of its own, inside a block."""
-        bits = axis_bits(linear_layout(key, shape_of(type_of(op.operands[0]))), op.axis.value.data)
+        bits = axis_bits(linear_layout(key, shape_of(type_of(op.operands[0]))), integer_property(op, "axis"))
         return bits is not None and not bits.blocks
 
-    def default_key(self, op: Any, target: GpuTarget) -> DistributedEncoding:
+    def default_key(self, op: Operation, target: GpuTarget) -> DistributedEncoding:
         return plain(shape_of(type_of(op.operands[0])), target)
 
 
 class Scan(Relation):
     computes = False
 
-    def fits(self, op: Any, key: DistributedEncoding) -> bool:
+    def fits(self, op: Operation, key: DistributedEncoding) -> bool:
         """Besides, warps step together and further than lanes: a warp's total is known before warps exchange
         theirs.
         """
-        bits = axis_bits(linear_layout(key, shape_of(type_of(op.operands[0]))), op.axis.value.data)
+        bits = axis_bits(linear_layout(key, shape_of(type_of(op.operands[0]))), integer_property(op, "axis"))
         if bits is None or bits.blocks:
             return False
         warps = [step for _, step in bits.warps]
@@ -252,16 +252,16 @@ class Anything(Relation):
 
     computes = False
 
-    def leaves_out(self, op: Any, value: SSAValue) -> bool:
+    def leaves_out(self, op: Operation, value: SSAValue) -> bool:
         return True
 
-    def operands(self, op: Any, key: DistributedEncoding) -> Encodings:
+    def operands(self, op: Operation, key: DistributedEncoding) -> Encodings:
         return [None] * len(op.operands)
 
-    def results(self, op: Any, key: DistributedEncoding) -> Encodings:
+    def results(self, op: Operation, key: DistributedEncoding) -> Encodings:
         return [None] * len(op.results)
 
-    def keys_from_operands(self, op: Any, given: Encodings) -> list[DistributedEncoding]:
+    def keys_from_operands(self, op: Operation, given: Encodings) -> list[DistributedEncoding]:
         return []
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -366,7 +365,7 @@ class _Solver:
 
 
 def operand_encodings(
-    op: Any, key: DistributedEncoding, dots: Mapping[Operation, DotLayout]
+    op: Operation, key: DistributedEncoding, dots: Mapping[Operation, DotLayout]
 ) -> Sequence[Encoding | None]:
     """The encodings that an op's operands must have in a version; None for what is no tensor or may be in any."""
     dot = dots.get(op)

@@ -5,7 +5,7 @@ Calls are emitted in place: `noinline` is a request that has no benefit here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -13,6 +13,7 @@ from tritonx.conversion.tile_to_loops.control import copy_into, emit_block, ente
 from tritonx.conversion.tile_to_loops.flatten import flat_types
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.dialects import cf, tile, ub
+from tritonx.ir.dispatch import case_in
 from tritonx.ir.types import is_tensor
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _branch(e: Emitter, op: cf.BranchOp) -> None:
     e.writer.branch(body.labels[target])
 
 
-def _conditional_branch(e: Emitter, op: Any) -> None:
+def _conditional_branch(e: Emitter, op: cf.ConditionalBranchOp) -> None:
     """Each edge gets a block of its own, for the copies of tiles that it may need."""
     body, w = e.body, e.writer
     assert body is not None
@@ -149,9 +150,9 @@ def _unreachable(e: Emitter, op: Operation) -> None:
 
 
 STATEMENTS: dict[type[Operation], StatementRule] = {
-    cf.BranchOp: _branch,
-    cf.ConditionalBranchOp: _conditional_branch,
-    tile.ReturnOp: _return,
-    tile.CallOp: _call,
+    **case_in(cf.BranchOp, _branch),
+    **case_in(cf.ConditionalBranchOp, _conditional_branch),
+    **case_in(tile.ReturnOp, _return),
+    **case_in(tile.CallOp, _call),
     ub.UnreachableOp: _unreachable,
 }

@@ -12,9 +12,8 @@ shape for the nest, with the product of the extents at the last dimension of eac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.tile_to_loops.constants import splat_constant
@@ -149,7 +148,7 @@ class _Check:
             extents = shape_of(op.src.type)
             self.visit(op.src, tuple(d if extent > 1 else -1 for d, extent in zip(dims, extents, strict=True)))
         elif isinstance(op, tile.TransOp):
-            order = [int(d) for d in cast("DenseArrayBase[Any]", op.order).get_values()]
+            order = [int(d) for d in op.order.get_values()]
             self.visit(op.src, tuple(dims[order.index(source)] for source in range(len(order))))
         elif isinstance(op, tile.ReshapeOp):
             if op.src in self.e.views:

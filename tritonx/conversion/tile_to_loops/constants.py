@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.scalar.literals import literal as scalar_literal
@@ -28,7 +28,7 @@ def dense_elements(op: Operation) -> list[int | float] | None:
     value = op.properties.get("value")
     if not isinstance(value, DenseIntOrFPElementsAttr):
         return None
-    return cast("list[int | float]", list(cast(Any, value).get_values()))
+    return list(cast("DenseIntOrFPElementsAttr[AnyFloat]", value).get_values())
 
 
 def literal(value: int | float, type_: Attribute) -> str:

@@ -28,6 +28,7 @@ from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import register_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes, Phis
 from tritonx.dialects import scf, tile
+from tritonx.ir.dispatch import case_in
 from tritonx.ir.types import is_tensor, shape_of
 
 if TYPE_CHECKING:
@@ -312,8 +313,8 @@ def _execute_region(e: Emitter, op: scf.ExecuteRegionOp) -> None:
 
 
 STATEMENTS: dict[type[Operation], StatementRule] = {
-    scf.IfOp: _if,
-    scf.ForOp: _for,
-    scf.WhileOp: _while,
-    scf.ExecuteRegionOp: _execute_region,
+    **case_in(scf.IfOp, _if),
+    **case_in(scf.ForOp, _for),
+    **case_in(scf.WhileOp, _while),
+    **case_in(scf.ExecuteRegionOp, _execute_region),
 }

@@ -18,6 +18,7 @@ from tritonx.conversion.tile_to_loops.types import register_type
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import cf, tile
 from tritonx.ir import printed_text
+from tritonx.ir.dispatch import case_in
 from tritonx.ir.places import source_of
 from tritonx.ir.types import element_type, f64, is_tensor, shape_of
 
@@ -143,11 +144,11 @@ def _cf_assert(e: Emitter, op: cf.AssertOp) -> None:
     _fail_unless(e, e.scalar(op.operands[0]), _number(e, op, op.msg.data), "0")
 
 
-EFFECTS: dict[type[Operation], EffectRule] = {tile.AssertOp: _assert_effect}
+EFFECTS: dict[type[Operation], EffectRule] = {**case_in(tile.AssertOp, _assert_effect)}
 STATEMENTS: dict[type[Operation], StatementRule] = {
-    tile.PrintOp: _print,
-    tile.AssertOp: _assert_scalar,
-    cf.AssertOp: _cf_assert,
+    **case_in(tile.PrintOp, _print),
+    **case_in(tile.AssertOp, _assert_scalar),
+    **case_in(cf.AssertOp, _cf_assert),
 }
 
 __all__ = ["EFFECTS", "STATEMENTS", "is_tensor"]

@@ -14,7 +14,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -208,7 +208,7 @@ class Emitter:
         """An op's operands at one width: as scalars if none varies along the lanes."""
         return self.level([self.evaluate(v, position) for v in op.operands], [v.type for v in op.operands])
 
-    def level(self, args: list[Lanes], types: list[Any]) -> list[Lanes]:
+    def level(self, args: list[Lanes], types: list[Attribute]) -> list[Lanes]:
         """Repeat scalars where another argument is a vector."""
         width = max((a.width for a in args), default=0)
         if not width or all(a.width == width for a in args):

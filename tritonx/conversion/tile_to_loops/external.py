@@ -14,6 +14,7 @@ from tritonx.conversion.tile_to_loops.position import Position
 from tritonx.conversion.tile_to_loops.tables import ElementwiseRule, StatementRule
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import tile
+from tritonx.ir.dispatch import case_in
 from tritonx.ir.types import shape_of
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ def _unravel(e: Emitter, linear: str, shape: tuple[int, ...]) -> tuple[str, ...]
     return (linear, *reversed(index))
 
 
-ELEMENTWISE: dict[type[Operation], ElementwiseRule] = {tile.ExternElementwiseOp: _extern}
+ELEMENTWISE: dict[type[Operation], ElementwiseRule] = {**case_in(tile.ExternElementwiseOp, _extern)}
 STATEMENTS: dict[type[Operation], StatementRule] = {
-    tile.ElementwiseInlineAsmOp: _inline_assembly,
-    tile.MapElementwiseOp: _map_elementwise,
+    **case_in(tile.ElementwiseInlineAsmOp, _inline_assembly),
+    **case_in(tile.MapElementwiseOp, _map_elementwise),
 }

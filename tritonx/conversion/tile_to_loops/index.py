@@ -21,14 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tritonx.conversion.tile_to_loops.constants import splat_constant
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.control_flow import Carried, carried_argument, carried_result
+from tritonx.ir.dispatch import case_in
 from tritonx.ir.types import PointerType, element_type, i32, i64, is_tensor, shape_of
 
 MAX_TERMS = 32
@@ -305,7 +304,7 @@ def _broadcast(analysis: IndexAnalysis, op: tile.BroadcastOp) -> Form | None:
 
 
 def _trans(analysis: IndexAnalysis, op: tile.TransOp) -> Form | None:
-    order = cast(DenseArrayBase[Any], op.order).get_values()
+    order = op.order.get_values()
     return _renamed(analysis.form(op.src), {int(source): d for d, source in enumerate(order)})
 
 
@@ -386,15 +385,15 @@ def _shift(analysis: IndexAnalysis, op: Operation) -> Form | None:
     return Form(None, a.offset.scaled(1 << count)) if a is not None and count is not None and 0 <= count < 31 else None
 
 
-_RULES: dict[type[Operation], Callable[[IndexAnalysis, Any], Form | None]] = {
+_RULES: dict[type[Operation], Callable[[IndexAnalysis, Operation], Form | None]] = {
     arith.ConstantOp: _constant,
-    tile.MakeRangeOp: _make_range,
-    tile.SplatOp: _splat,
-    tile.ExpandDimsOp: _expand_dims,
-    tile.BroadcastOp: _broadcast,
-    tile.TransOp: _trans,
-    tile.ReshapeOp: _reshape,
-    tile.AddPtrOp: _addptr,
+    **case_in(tile.MakeRangeOp, _make_range),
+    **case_in(tile.SplatOp, _splat),
+    **case_in(tile.ExpandDimsOp, _expand_dims),
+    **case_in(tile.BroadcastOp, _broadcast),
+    **case_in(tile.TransOp, _trans),
+    **case_in(tile.ReshapeOp, _reshape),
+    **case_in(tile.AddPtrOp, _addptr),
     arith.AddiOp: _binary(lambda a, b: a + b),
     arith.SubiOp: _binary(lambda a, b: a - b),
     arith.MuliOp: _binary(lambda a, b: a * b),

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -29,6 +29,7 @@ from tritonx.conversion.tile_to_loops.tables import EffectRule, InlineRule, Stat
 from tritonx.conversion.tile_to_loops.types import memory_type, register_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import arith, tile
+from tritonx.ir.dispatch import case_in
 from tritonx.ir.types import PointerType, element_type, is_tensor
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def store_chunk(e: Emitter, chunk: Chunk, lanes: Lanes, element: Attribute, widt
     w.line(f"call void @{name}({ty} {value}, {where} align {align} {chunk.pointers}, {bits} {every})")
 
 
-def guarded(e: Emitter, mask: str | None, action: Any) -> None:
+def guarded(e: Emitter, mask: str | None, action: Callable[[], None]) -> None:
     """Run `action()` where the scalar `mask` is true."""
     if mask is None:
         action()
@@ -335,9 +336,12 @@ def _store_statement(e: Emitter, op: tile.StoreOp) -> None:
     guarded(e, mask, lambda: e.writer.line(f"store {scalar} {text}, ptr {address}, align {type_bytes(scalar)}"))
 
 
-INLINE: dict[type[Operation], InlineRule] = {tile.LoadOp: _load}
-EFFECTS: dict[type[Operation], EffectRule] = {tile.StoreOp: _store}
-STATEMENTS: dict[type[Operation], StatementRule] = {tile.LoadOp: _load_statement, tile.StoreOp: _store_statement}
+INLINE: dict[type[Operation], InlineRule] = {**case_in(tile.LoadOp, _load)}
+EFFECTS: dict[type[Operation], EffectRule] = {**case_in(tile.StoreOp, _store)}
+STATEMENTS: dict[type[Operation], StatementRule] = {
+    **case_in(tile.LoadOp, _load_statement),
+    **case_in(tile.StoreOp, _store_statement),
+}
 
 __all__ = [
     "EFFECTS",

@@ -13,6 +13,7 @@ from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import is_float
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import InputPrecision
+from tritonx.ir.dispatch import case_in
 from tritonx.ir.types import element_type, f32, shape_of
 
 if TYPE_CHECKING:
@@ -29,4 +30,4 @@ def _dot(e: Emitter, op: tile.DotOp) -> None:
     product_of(e, op, a, b)
 
 
-STATEMENTS: dict[type[Operation], StatementRule] = {tile.DotOp: _dot}
+STATEMENTS: dict[type[Operation], StatementRule] = {**case_in(tile.DotOp, _dot)}

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 from tritonx.conversion.tile_to_loops.constants import literal, splat_constant
 from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.dialects import arith, gpu, llvm, tile, ub
+from tritonx.ir.dispatch import case_in
 
 if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
@@ -41,10 +42,10 @@ def _nothing(e: Emitter, op: Operation) -> None:
 
 
 STATEMENTS: dict[type[Operation], StatementRule] = {
-    tile.GetProgramIdOp: _program_id,
-    tile.GetNumProgramsOp: _num_programs,
-    arith.ConstantOp: _constant,
+    **case_in(tile.GetProgramIdOp, _program_id),
+    **case_in(tile.GetNumProgramsOp, _num_programs),
+    **case_in(arith.ConstantOp, _constant),
     ub.PoisonOp: _poison,
-    llvm.AssumeOp: _assume,
+    **case_in(llvm.AssumeOp, _assume),
     gpu.BarrierOp: _nothing,
 }

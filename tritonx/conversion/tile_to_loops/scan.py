@@ -20,6 +20,7 @@ from tritonx.conversion.tile_to_loops.tables import StatementRule
 from tritonx.conversion.tile_to_loops.types import element_bytes, register_type
 from tritonx.conversion.tile_to_loops.writer import Lanes, Phis
 from tritonx.dialects import tile
+from tritonx.ir.dispatch import case_in
 from tritonx.ir.types import element_type, shape_of
 
 if TYPE_CHECKING:
@@ -93,4 +94,4 @@ def _rest(e: Emitter, op: Operation, gathered: Parts, count: int, reverse: bool,
     w.label(after)
 
 
-STATEMENTS: dict[type[Operation], StatementRule] = {tile.ScanOp: _scan}
+STATEMENTS: dict[type[Operation], StatementRule] = {**case_in(tile.ScanOp, _scan)}

@@ -20,6 +20,7 @@ from tritonx.conversion.tile_to_loops.tables import EffectRule, InlineRule, Stat
 from tritonx.conversion.tile_to_loops.types import memory_type, register_type, type_bytes
 from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import arith, tile, ub
+from tritonx.ir.dispatch import case_in
 from tritonx.ir.types import element_type, i32, shape_of
 
 if TYPE_CHECKING:
@@ -218,21 +219,21 @@ def _histogram(e: Emitter, op: tile.HistogramOp) -> None:
 
 
 INLINE: dict[type[Operation], InlineRule] = {
-    arith.ConstantOp: _constant,
+    **case_in(arith.ConstantOp, _constant),
     ub.PoisonOp: _poison,
-    tile.MakeRangeOp: _make_range,
-    tile.SplatOp: _splat,
-    tile.ExpandDimsOp: _expand_dims,
-    tile.BroadcastOp: _broadcast,
-    tile.TransOp: _trans,
-    tile.ReshapeOp: _reshape,
-    tile.SplitOp: _split,
-    tile.GatherOp: _gather,
+    **case_in(tile.MakeRangeOp, _make_range),
+    **case_in(tile.SplatOp, _splat),
+    **case_in(tile.ExpandDimsOp, _expand_dims),
+    **case_in(tile.BroadcastOp, _broadcast),
+    **case_in(tile.TransOp, _trans),
+    **case_in(tile.ReshapeOp, _reshape),
+    **case_in(tile.SplitOp, _split),
+    **case_in(tile.GatherOp, _gather),
 }
 EFFECTS: dict[type[Operation], EffectRule] = {}
 STATEMENTS: dict[type[Operation], StatementRule] = {
-    tile.JoinOp: _join,
-    tile.CatOp: _cat,
-    tile.UnsplatOp: _unsplat,
-    tile.HistogramOp: _histogram,
+    **case_in(tile.JoinOp, _join),
+    **case_in(tile.CatOp, _cat),
+    **case_in(tile.UnsplatOp, _unsplat),
+    **case_in(tile.HistogramOp, _histogram),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from tritonx.conversion.tile_to_loops.emitter import Emitter
     from tritonx.conversion.tile_to_loops.position import Position
 
-InlineRule = Callable[["Emitter", Any, SSAValue, "Position"], Lanes]
+InlineRule = Callable[["Emitter", Operation, SSAValue, "Position"], Lanes]
 """(emitter, op, which result, position) → its elements there."""
 
-ElementwiseRule = Callable[["Emitter", Any, list[Lanes]], Lanes]
+ElementwiseRule = Callable[["Emitter", Operation, list[Lanes]], Lanes]
 """(emitter, op, operands at one width) → the result at that width; serves scalars, tiles and combine regions."""
 
-EffectRule = Callable[["Emitter", Any, "Position"], None]
+EffectRule = Callable[["Emitter", Operation, "Position"], None]
 """(emitter, op, position): perform the op's effect for the chunk."""
 
-StatementRule = Callable[["Emitter", Any], None]
+StatementRule = Callable[["Emitter", Operation], None]
 """(emitter, op): an op that is emitted on its own."""
 
 

@@ -9,7 +9,7 @@ of f16 and bf16). i1 is `i1` in a register and a byte in memory.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute
@@ -73,7 +73,7 @@ def is_narrow_float(element: Attribute) -> bool:
 def integer_bits(element: Attribute) -> int:
     """The width of an integer type (64 for `index`); 0 for any other type."""
     if isinstance(element, IntegerType):
-        return int(cast(Any, element).width.data)
+        return cast("IntegerType[int]", element).width.data
     return 64 if isinstance(element, IndexType) else 0
 
 
