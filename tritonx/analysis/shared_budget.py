@@ -23,7 +23,7 @@ from tritonx.analysis.memory_plan import OverBudget, Plan, align, most_alive, pl
 from tritonx.analysis.program_points import ProgramPoints
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import WarpSpecializeOp
-from tritonx.ir.places import source_of
+from tritonx.ir.source import source_of
 from tritonx.layouts.convert import SCRATCH_LIMIT
 
 SMALL = 512

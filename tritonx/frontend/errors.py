@@ -2,7 +2,7 @@
 
 ``str(error)`` begins as Triton's does (``at LINE:COL:``, lines counted from the ``def``, up to twelve lines of source
 that end in the failing one, a caret) and goes on where Triton stops: the caret underlines the whole expression, then
-come the message, the place as an editor understands it, the calls through which it was reached, and a hint::
+come the message, the position as an editor understands it, the calls through which it was reached, and a hint::
 
     at 3:15:
     def scale(x, factor):
@@ -32,7 +32,7 @@ from tritonx.runtime.errors import TritonError
 class CompilationError(TritonError):
     """Base of all errors in a kernel's source. ``CompilationError(src, node, message)`` is Triton's constructor.
 
-    ``src`` is the function's source without decorators, ``node`` the failing AST node of it. ``place`` and ``stack``
+    ``src`` is the function's source without decorators, ``node`` the failing AST node of it. ``position`` and ``stack``
     (call sites, innermost first) are there when the code generator raised the error. ``hint``: None for the one of the
     class, "" for none.
     """
@@ -48,7 +48,7 @@ class CompilationError(TritonError):
         error_message: str | None = None,
         *,
         hint: str | None = None,
-        place: SourcePosition | None = None,
+        position: SourcePosition | None = None,
         stack: tuple[SourcePosition, ...] = (),
     ) -> None:
         super().__init__(src, node, error_message)
@@ -56,7 +56,7 @@ class CompilationError(TritonError):
         self.node = node
         self.error_message = error_message
         self.hint = hint if hint is not None else self.default_hint
-        self.place = place
+        self.position = position
         self.stack = stack
 
     @property
@@ -74,8 +74,8 @@ class CompilationError(TritonError):
         lines = [excerpt(self.src, self.node, self.source_lines_shown)]
         if self.error_message:
             lines.append(self.error_message)
-        if self.place is not None:
-            lines.append(f"  --> {self.place}")
+        if self.position is not None:
+            lines.append(f"  --> {self.position}")
         if isinstance(self.__cause__, CompilationError):
             lines.append(self.__cause__._own_text())
         return "\n".join(lines)
@@ -85,7 +85,7 @@ class CompilationError(TritonError):
         return [self.hint] if self.hint and self.hint not in inner else inner
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {"hint": self.hint, "place": self.place, "stack": self.stack, "cause": _picklable(self.__cause__)}
+        state = {"hint": self.hint, "position": self.position, "stack": self.stack, "cause": _picklable(self.__cause__)}
         return type(self), (self.src, self.node, self.error_message), state
 
     def __setstate__(self, state: dict[str, Any] | None) -> None:
@@ -108,9 +108,9 @@ def _picklable(cause: BaseException | None) -> BaseException | None:
 
 
 def _calls(stack: tuple[SourcePosition, ...], limit: int | None) -> list[str]:
-    """A line for each place, with how often it is there; where ``limit`` is less, the innermost ones and the
+    """A line for each position, with how often it is there; where ``limit`` is less, the innermost ones and the
     outermost."""
-    lines = [f"  called from {place}" + (f" ({n} times)" if n > 1 else "") for place, n in Counter(stack).items()]
+    lines = [f"  called from {position}" + (f" ({n} times)" if n > 1 else "") for position, n in Counter(stack).items()]
     if limit is None or len(lines) <= limit:
         return lines
     left_out = len(lines) - limit + 1

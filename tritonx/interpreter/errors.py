@@ -19,19 +19,19 @@ class Describes(Protocol):
 
 
 class KernelFault(InterpreterError):
-    """A fault of the kernel: `message` says what, `place` is `file:line` once known, `program` the program's index in
-    the grid. Where a kernel runs line by line, `trail` shows the source."""
+    """A fault of the kernel: `message` says what, `position` is `file:line` once known, `program` the program's index
+    in the grid. Where a kernel runs line by line, `trail` shows the source."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
-        self.place: str | None = None
+        self.position: str | None = None
         self.program: tuple[int, int, int] | None = None
         self.trail: Describes | None = None
 
-    def at(self, place: str | None, program: tuple[int, int, int] | None) -> Self:
+    def at(self, position: str | None, program: tuple[int, int, int] | None) -> Self:
         """Fill in where it happened, unless an inner op already did; returns itself."""
-        self.place = self.place or place
+        self.position = self.position or position
         self.program = self.program or program
         return self
 
@@ -39,8 +39,8 @@ class KernelFault(InterpreterError):
         program = "" if self.program is None else f" [program {self.program}]"
         if self.trail is not None:
             return self.trail.describe(self.message + program)
-        place = "" if self.place is None else f"{self.place}: "
-        return f"{place}{self.message}{program}"
+        position = "" if self.position is None else f"{self.position}: "
+        return f"{position}{self.message}{program}"
 
 
 class OutOfBoundsAccess(KernelFault):

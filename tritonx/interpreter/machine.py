@@ -24,7 +24,7 @@ from tritonx.interpreter.execution import Execution, Function, LaneFunction
 from tritonx.interpreter.meanings import MEANINGS
 from tritonx.interpreter.memory import Memory
 from tritonx.interpreter.values import Array, Value, dtype_of
-from tritonx.ir.places import source_of
+from tritonx.ir.source import source_of
 
 Slots = tuple[int, ...]
 
@@ -126,13 +126,15 @@ class FunctionBinder:
                 break
             meaning = MEANINGS.get(type(op))
             if meaning is None:
-                raise UnsupportedInInterpreter(f"the interpreter has no meaning for '{op.name}'").at(place_of(op), None)
+                raise UnsupportedInInterpreter(f"the interpreter has no meaning for '{op.name}'").at(
+                    position_of(op), None
+                )
             results = tuple(self._slot(result) for result in op.results)
             operands = tuple(self._slot(operand) for operand in op.operands)
             try:
                 steps.append(Step(meaning(op, self), operands, results, op))
             except KernelFault as fault:
-                raise fault.at(place_of(op), None) from fault.__cause__
+                raise fault.at(position_of(op), None) from fault.__cause__
         return self._end(arguments, steps, last, numbers)
 
     def _end(self, arguments: Slots, steps: list[Step], last: Operation | None, numbers: dict[Block, int]) -> Code:
@@ -164,7 +166,7 @@ class FunctionBinder:
                         frame[slot] = part
         except KernelFault as fault:
             assert step is not None
-            raise fault.at(place_of(step.op), self.execution.program) from fault.__cause__
+            raise fault.at(position_of(step.op), self.execution.program) from fault.__cause__
         return tuple([frame[slot] for slot in code.returned])
 
     def _walk(self, code: list[Code], arguments: Sequence[Value]) -> tuple[Value, ...]:
@@ -262,14 +264,14 @@ def interpret(
                     run(*values)
 
 
-def place_of(op: Operation) -> str | None:
+def position_of(op: Operation) -> str | None:
     """`file:line` of the op in the kernel's source, with the lines of the calls it was inlined through."""
-    places = source_of(op)
-    if not places:
+    positions = source_of(op)
+    if not positions:
         return None
-    head, *callers = places
+    head, *callers = positions
     text = f"{head.file}:{head.line}"
-    return text + "".join(f" (called from {place.file}:{place.line})" for place in callers)
+    return text + "".join(f" (called from {position.file}:{position.line})" for position in callers)
 
 
 def is_terminator(op: Operation) -> bool:

@@ -191,18 +191,18 @@ class Rewriter(ast.NodeTransformer):
         return node
 
 
-def _attribute(name: str, place: ast.AST) -> ast.expr:
-    runtime = ast.copy_location(ast.Name(RUNTIME, ast.Load()), place)
-    return ast.copy_location(ast.Attribute(runtime, name, ast.Load()), place)
+def _attribute(name: str, position: ast.AST) -> ast.expr:
+    runtime = ast.copy_location(ast.Name(RUNTIME, ast.Load()), position)
+    return ast.copy_location(ast.Attribute(runtime, name, ast.Load()), position)
 
 
-def _call(name: str, args: list[ast.expr], place: ast.AST) -> ast.expr:
-    return ast.copy_location(ast.Call(_attribute(name, place), args, []), place)
+def _call(name: str, args: list[ast.expr], position: ast.AST) -> ast.expr:
+    return ast.copy_location(ast.Call(_attribute(name, position), args, []), position)
 
 
-def _operator(operator: ast.AST, operands: list[ast.expr], place: ast.AST) -> ast.expr:
-    name = ast.copy_location(ast.Constant(type(operator).__name__), place)
-    return _call("operate", [name, *operands], place)
+def _operator(operator: ast.AST, operands: list[ast.expr], position: ast.AST) -> ast.expr:
+    name = ast.copy_location(ast.Constant(type(operator).__name__), position)
+    return _call("operate", [name, *operands], position)
 
 
 def _delayed(value: ast.expr) -> ast.expr:
@@ -213,7 +213,7 @@ def _delayed(value: ast.expr) -> ast.expr:
 def rewritten(
     fn: types.FunctionType, tree: ast.Module, *, file: str, first_line: int, indentation: int, runtime: object
 ) -> types.FunctionType:
-    """`fn` compiled again from `tree` (which is consumed), at its place in `file`, over its own globals and closure.
+    """`fn` compiled again from `tree` (which is consumed), at its position in `file`, over its own globals and closure.
 
     The new function has the parameters of the old one, each to be given by its name: no defaults, and `*args` is a
     parameter like others.

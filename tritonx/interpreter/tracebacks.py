@@ -21,7 +21,7 @@ class Position:
     """Carries the position in `function.src`, as nodes of syntax trees do."""
 
     @property
-    def place(self) -> SourcePosition:
+    def position(self) -> SourcePosition:
         first, indentation = self.function.def_line_number, self.function.indentation
         line: int = getattr(self.node, "lineno", 1)
         column: int = getattr(self.node, "col_offset", 0)
@@ -35,12 +35,12 @@ class Trail:
     positions: tuple[Position, ...]
 
     def describe(self, message: str) -> str:
-        """`message` with the source, a caret and the places, as in the front end's errors."""
+        """`message` with the source, a caret and the positions, as in the front end's errors."""
         if not self.positions:
             return message
         innermost, *callers = self.positions
-        lines = [excerpt(innermost.function.src, innermost.node), message, f"  --> {innermost.place}"]
-        return "\n".join([*lines, *(f"  called from {position.place}" for position in callers)])
+        lines = [excerpt(innermost.function.src, innermost.node), message, f"  --> {innermost.position}"]
+        return "\n".join([*lines, *(f"  called from {call.position}" for call in callers)])
 
 
 def trail(traceback: TracebackType | None, function_of: Callable[[CodeType], JITCallable | None]) -> Trail:

@@ -1,4 +1,4 @@
-"""What passes decided, for who asks: ``TRITONX_EXPLAIN=pipeline`` prints a line for each loop, with its place.
+"""What passes decided, for who asks: ``TRITONX_EXPLAIN=pipeline`` prints a line for each loop, with its position.
 
 Several topics are separated by commas. Only a compile explains itself: what comes out of the cache was explained then
 (``TRITONX_ALWAYS_COMPILE=1``).
@@ -10,7 +10,7 @@ import sys
 
 from xdsl.ir import Operation
 
-from tritonx.ir.places import source_of
+from tritonx.ir.source import source_of
 from tritonx.runtime import knobs
 
 
@@ -22,5 +22,5 @@ def is_asked(topic: str) -> bool:
 def explain(topic: str, op: Operation, text: str) -> None:
     """Print what was decided about an op, to standard error, if the topic is asked for."""
     if is_asked(topic):
-        places = source_of(op)
-        print(f"{f'{places[0]}: ' if places else ''}{topic}: {text}", file=sys.stderr)
+        positions = source_of(op)
+        print(f"{f'{positions[0]}: ' if positions else ''}{topic}: {text}", file=sys.stderr)

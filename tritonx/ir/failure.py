@@ -6,7 +6,7 @@ from xdsl.ir import Operation
 
 from tritonx.ir.errors import first_line
 from tritonx.ir.location import SourcePoint
-from tritonx.ir.places import excerpt, source_of
+from tritonx.ir.source import excerpt, source_of
 from tritonx.runtime.errors import TritonError
 
 OP_TEXT_LIMIT = 200
@@ -27,7 +27,7 @@ class PassFailure(TritonError):
     reproduce it.
 
     ``internal`` tells a defect of the compiler (any exception but ``PassError``) from a program that it refuses.
-    ``places`` are the kernel's position and the calls it was inlined through, innermost first.
+    ``positions`` are the kernel's position and the calls it was inlined through, innermost first.
     ``reproducer`` is a command line, empty where the module could not be written.
     """
 
@@ -37,7 +37,7 @@ class PassFailure(TritonError):
         reason: str,
         *,
         op_text: str = "",
-        places: tuple[SourcePoint, ...] = (),
+        positions: tuple[SourcePoint, ...] = (),
         hint: str = "",
         internal: bool = False,
         reproducer: str = "",
@@ -47,7 +47,7 @@ class PassFailure(TritonError):
         self.pass_name = pass_name
         self.reason = reason
         self.op_text = op_text
-        self.places = places
+        self.positions = positions
         self.hint = hint
         self.internal = internal
         self.reproducer = reproducer
@@ -56,12 +56,12 @@ class PassFailure(TritonError):
         """The op itself, in the process where the pass failed."""
 
     def __str__(self) -> str:
-        where = f"{self.places[0]}: " if self.places else ""
+        where = f"{self.positions[0]}: " if self.positions else ""
         kind = "internal error" if self.internal else "error"
         lines = [f"{where}{kind}: {self.what} '{self.pass_name}': {self.reason}"]
-        if self.places and (shown := excerpt(self.places[0])):
+        if self.positions and (shown := excerpt(self.positions[0])):
             lines.append(shown)
-        lines += [f"  called from {place}" for place in self.places[1:]]
+        lines += [f"  called from {position}" for position in self.positions[1:]]
         if self.op_text:
             lines.append(f"  op: {self.op_text}")
         if self.hint:
@@ -73,7 +73,7 @@ class PassFailure(TritonError):
     def __reduce__(self) -> tuple[object, ...]:
         keywords = {
             "op_text": self.op_text,
-            "places": self.places,
+            "positions": self.positions,
             "hint": self.hint,
             "internal": self.internal,
             "reproducer": self.reproducer,
@@ -117,7 +117,7 @@ def failure_of(error: BaseException, pass_name: str, reproducer: str, what: str 
         pass_name,
         error.message if expected else str(error) if refused else f"{type(error).__name__}: {error}",
         op_text="" if op is None else describe(op),
-        places=() if op is None else source_of(op),
+        positions=() if op is None else source_of(op),
         hint=error.hint if expected else "",
         internal=not refused,
         reproducer=reproducer,

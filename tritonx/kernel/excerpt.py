@@ -77,6 +77,6 @@ def shown(kernel: KernelDeclaration, parameter: str | None, message: str, hint: 
     nodes = [n for n in (*given.posonlyargs, *given.args, *given.kwonlyargs) if n.arg == parameter]
     node = nodes[0] if nodes else definition
     line = kernel.def_line_number + node.lineno - 1
-    place = SourcePosition(kernel.file_name, line, node.col_offset + kernel.indentation, kernel.__name__)
-    lines = [excerpt(kernel.src, node), message, f"  --> {place}"]
+    position = SourcePosition(kernel.file_name, line, node.col_offset + kernel.indentation, kernel.__name__)
+    lines = [excerpt(kernel.src, node), message, f"  --> {position}"]
     return "\n".join(lines if hint is None else [*lines, f"hint: {hint}"])

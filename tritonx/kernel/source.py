@@ -27,10 +27,10 @@ NO_MODULE = "__exec__"
 
 def _no_source(fn: Callable[..., Any]) -> str:
     code: Any = getattr(fn, "__code__", None)
-    place = f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "nowhere"
+    position = f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "nowhere"
     return (
         f"@jit functions should be defined in a Python file: {fn.__name__} has no source\n"
-        f"  --> {place} in {fn.__qualname__}\n"
+        f"  --> {position} in {fn.__qualname__}\n"
         "hint: Python keeps no text of what exec and python -c run: import the function from a file, or put its text "
         "into linecache.cache under the file name that compile() gets"
     )

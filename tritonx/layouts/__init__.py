@@ -5,7 +5,7 @@ Start with the essay in `tritonx.layouts.linear`. The rest by question:
 - What does an encoding of a type say? `encodings` has the values, `text` how they are written in a `.ttgir`.
 - The layout of an encoding on a shape: `linear_layout(encoding, shape)`, from (register, lane, warp, block) or
   (offset, block) to (dim0, dim1, ...).
-- The encoding of a layout: `linear_encoding`, `encoding_of` (blocked where possible).
+- The encoding of a layout: `linear_encoding`, `simplest_encoding` (blocked where possible).
 - Layouts through trans, reshape, join, reduce, ...: `infer`.
 - convert_layout: `plan_conversion(source, target, bits)` is a `NoMove`, `RegisterMove`, `ShufflePlan` or
   `ExchangePlan`; `scratch_bytes(plan, bits)`; `simulate.run` executes any plan on NumPy.
@@ -46,7 +46,7 @@ from tritonx.layouts.index_math import (
     index_plan,
     register_indices,
 )
-from tritonx.layouts.infer import encoding_of, equivalent, linear_encoding
+from tritonx.layouts.infer import equivalent, linear_encoding, simplest_encoding
 from tritonx.layouts.linear import LinearLayout
 from tritonx.layouts.lookup import is_distributed, is_shared, linear_layout
 from tritonx.layouts.matrix_access import MatrixAccess, MatrixTransfer, matrix_access, matrix_transfers
@@ -84,7 +84,6 @@ __all__ = [
     "contiguous_elements",
     "divide_left",
     "divide_right",
-    "encoding_of",
     "equivalent",
     "index_plan",
     "is_distributed",
@@ -104,5 +103,6 @@ __all__ = [
     "register_indices",
     "scratch_bytes",
     "shared_access",
+    "simplest_encoding",
     "storage_shape",
 ]

@@ -32,7 +32,7 @@ def linear_encoding(layout: LinearLayout) -> LinearEncoding:
 
 
 @lru_cache(maxsize=1024)
-def encoding_of(layout: LinearLayout) -> DistributedEncoding:
+def simplest_encoding(layout: LinearLayout) -> DistributedEncoding:
     """An encoding of a layout for its own shape: blocked when one exists, else linear."""
     return _as_blocked(layout) or linear_encoding(layout)
 
@@ -60,7 +60,7 @@ def expanded(encoding: DistributedEncoding, axis: int, shape: Ints) -> Distribut
     wide = tensor_dims(len(shape) + 1)
     names = {dim: wide[i + (i >= axis)] for i, dim in enumerate(dims)}
     layout = LinearLayout(layout.rename_outs(names).ins, [*layout.rename_outs(names).outs, (wide[axis], 0)])
-    return encoding_of(layout.order_outs(wide))
+    return simplest_encoding(layout.order_outs(wide))
 
 
 def expanded_source(encoding: DistributedEncoding, axis: int) -> DistributedEncoding:
@@ -120,7 +120,7 @@ def reshaped(encoding: DistributedEncoding, shape: Ints, new_shape: Ints) -> Dis
     sizes = list(zip(new, storage_shape(new_shape), strict=True))
     # Row-major: the last dim is in the low bits.
     flat = layout.order_outs(tuple(reversed(old))).reshape_outs(list(reversed(sizes)))
-    return encoding_of(flat.order_outs(new))
+    return simplest_encoding(flat.order_outs(new))
 
 
 # --- join and split
@@ -161,7 +161,7 @@ def split_from(encoding: DistributedEncoding, shape: Ints) -> DistributedEncodin
             tuple(basis[:-1] for basis in encoding.cga),
         )
     kept = [i for i in range(layout.in_bits(REGISTER)) if i != bit]
-    return encoding_of(
+    return simplest_encoding(
         layout.select_bits(REGISTER, kept).sublayout(layout.in_dims, [d for d in layout.out_dims if d != last])
     )
 
@@ -240,4 +240,6 @@ def concatenated_source(encoding: DistributedEncoding, shape: Ints) -> Distribut
     if last != (expected,) or any(basis[0] & half for basis in others):
         return None
     kept = layout.select_bits(REGISTER, range(bits - 1))
-    return encoding_of(kept.clip_outs({dim: (half if d == 0 else 1 << b) for d, (dim, b) in enumerate(layout.outs)}))
+    return simplest_encoding(
+        kept.clip_outs({dim: (half if d == 0 else 1 << b) for d, (dim, b) in enumerate(layout.outs)})
+    )

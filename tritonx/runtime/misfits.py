@@ -67,9 +67,9 @@ def too_many(kernel: KernelDeclaration, extra: Sequence[object]) -> ArgumentMisf
 def twice(kernel: KernelDeclaration) -> str:
     """What ends in the kernel's name, to stand in front of Python's "() got multiple values for argument"."""
     name = kernel.__name__
-    place = f"{kernel.file_name}:{kernel.def_line_number}:{kernel.indentation} in {name}"
+    position = f"{kernel.file_name}:{kernel.def_line_number}:{kernel.indentation} in {name}"
     hint = f"hint: the parameters are {name}({', '.join(kernel.arg_names)})"
-    return f"an argument is given by position and again by name\n  --> {place}\n{hint}\n{name}"
+    return f"an argument is given by position and again by name\n  --> {position}\n{hint}\n{name}"
 
 
 def unfit_part(handler: Callable[[Any], Any], value: object, path: str = "") -> tuple[str, Exception] | None:
@@ -84,7 +84,7 @@ def unfit_part(handler: Callable[[Any], Any], value: object, path: str = "") -> 
 
 
 def unfit(kernel: KernelDeclaration, parameter: str, path: str, error: Exception) -> Exception:
-    """An argument that no kernel takes: ``error`` of ``path`` in ``parameter``, with both names and their places."""
+    """An argument that no kernel takes: ``error`` of ``path`` in ``parameter``, with both names and their positions."""
     text = shown(kernel, parameter, f"argument '{parameter}{path}' of {kernel.__name__}(): {error}")
     frame = _launching_frame()
     if frame is not None:

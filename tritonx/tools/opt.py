@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from tritonx.backends.api import EmitStage, PassStage
-from tritonx.ir.places import excerpt
+from tritonx.ir.source import excerpt
 from tritonx.tools import opt_input, opt_listing
 from tritonx.tools.opt_diagnostics import Diagnostic, expectations_of, mismatches
 
@@ -262,8 +262,8 @@ def _of_failure(failure: PassFailure, parsed: opt_input.Parsed) -> Diagnostic:
     message = f"{failure.what} '{failure.pass_name}': {failure.reason}"
     here = parsed.at(failure.op, message)
     diagnostic = _Reported(here.file, here.line, here.column, message, here.source)
-    if failure.places:
-        shown = "" if excerpt(failure.places[0]) or not here.source else f"\n{here.where()}: the op in the input\n"
+    if failure.positions:
+        shown = "" if excerpt(failure.positions[0]) or not here.source else f"\n{here.where()}: the op in the input\n"
         diagnostic.report = str(failure) + (shown and shown + here.excerpt())
     else:
         rest = str(failure).split("\n", failure.reason.count("\n") + 1)[failure.reason.count("\n") + 1 :]

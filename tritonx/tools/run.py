@@ -142,10 +142,10 @@ def extents(text: str) -> tuple[int, ...]:
 def setting_of(options: argparse.Namespace, parsed: opt_input.Parsed) -> Setting:
     """How to execute; an op that has no line of a kernel is found in the file."""
     from tritonx.interpreter.asynchronous import Landing, Order, Setting, Timeline, Warps
-    from tritonx.interpreter.asynchronous.reports import place_of
+    from tritonx.interpreter.asynchronous.reports import position_of
 
     def locate(op: Any) -> str:
-        return place_of(op) or parsed.at(op, "").where()
+        return position_of(op) or parsed.at(op, "").where()
 
     return Setting(
         warps=None if options.warps is None else Warps(options.warps),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.dot import Rows
-from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.product import DotProduct
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -89,7 +89,7 @@ def _nowhere(bases: Bases) -> Bases:
 
 def multiply(f: FunctionEmitter, product: DotProduct) -> bool:
     """Emit a product if its result has the unit's layout: the instruction as its definition, one k after the other."""
-    if not isinstance(encoding_of(product.d.type), LinearEncoding):
+    if not isinstance(type_encoding(product.d.type), LinearEncoding):
         return False
     left, right = Rows(f, product.a, along=-1), Rows(f, product.b, along=-2)
     totals = list(f.scalars(f.get(product.c)))

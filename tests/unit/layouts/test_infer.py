@@ -103,7 +103,7 @@ def test_concatenation():
 
 def test_recognising_blocked():
     for shape in ((128, 64), (32, 32)):
-        found = infer.encoding_of(linear_layout(ROWS, shape))
+        found = infer.simplest_encoding(linear_layout(ROWS, shape))
         assert isinstance(found, BlockedEncoding) and equivalent(found, ROWS, shape)
     mma = linear_layout(NvidiaMmaEncoding(2, 0, (4, 1), (16, 8)), (64, 32))
-    assert isinstance(infer.encoding_of(mma), LinearEncoding)
+    assert isinstance(infer.simplest_encoding(mma), LinearEncoding)

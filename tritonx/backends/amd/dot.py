@@ -15,7 +15,7 @@ from tritonx.backends.amd.steps import arrange, steps
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm.dot import Position, Rows
 from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
-from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.tile_to_gpu.matrix_unit import type_name
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def matrix(f: FunctionEmitter, processor: Processor, product: DotProduct) -> bool:
     """Emit a product if its result has a matrix-core layout; False leaves it to multiply-adds."""
-    encoding = encoding_of(product.c.type)
+    encoding = type_encoding(product.c.type)
     if not isinstance(encoding, AmdMfmaEncoding | AmdWmmaEncoding):
         return False
     first, second = (product.b, product.a) if encoding.is_transposed else (product.a, product.b)

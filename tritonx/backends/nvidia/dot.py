@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.dot import Position, Rows
-from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -78,7 +78,7 @@ def select(capability: int, a: str, b: str, c: str, words: int) -> Instruction |
 
 def mma(f: FunctionEmitter, capability: int, product: DotProduct) -> bool:
     """Emit a product if its result has the version-2 layout; False leaves it to multiply-adds."""
-    encoding = encoding_of(product.c.type)
+    encoding = type_encoding(product.c.type)
     if not isinstance(encoding, NvidiaMmaEncoding):
         return False
     if encoding.version_major != 2:

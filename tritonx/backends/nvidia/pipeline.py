@@ -102,7 +102,7 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
 
 def with_lines(error: PTXASError, origin: Origin | None) -> PTXASError:
     """The assembler's error behind the kernel's lines whose code it has from the user; else behind the kernel's own."""
-    from tritonx.ir.places import source_of
+    from tritonx.ir.source import source_of
 
     ops = () if origin is None else origin.foreign or (() if origin.kernel is None else (origin.kernel,))
     lines = dict.fromkeys(str(places[0]) for op in ops if (places := source_of(op)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonx.backends.nvidia.mbarrier import CONVERGENT, assembly, shared_address
-from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
 from tritonx.conversion.gpu_to_llvm.shared import memory_layout
 from tritonx.dialects.gpu_layout import MemDescType
@@ -46,7 +46,7 @@ class Step:
 
 def steps_of(op: Operation, memory: MemDescType) -> list[Step]:
     """How a block is cut into boxes, from the lowest bit of a box's number; raises where memory is no box's form."""
-    encoding = encoding_of(memory)
+    encoding = type_encoding(memory)
     if not isinstance(encoding, NvmmaSharedEncoding) or encoding.fp4_padded:
         raise PassError(op, "a tensor copy needs memory of #ttg.nvmma_shared without padding")
     shape = shape_per_cta(encoding.cga, tuple(memory.shape))

@@ -37,13 +37,13 @@ _KEPT = 256
 
 def recipe(type_: TensorDescType) -> dict[str, Any]:
     """What the launch must know of a parameter of type ``!tt.tensordesc``, under Triton's names."""
-    from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+    from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
     from tritonx.ir.types import bit_width, is_integer, is_unsigned
     from tritonx.layouts.encodings import NvmmaSharedEncoding
     from tritonx.layouts.shared import tma_box
     from tritonx.layouts.tiling import shape_per_cta
 
-    encoding = encoding_of(type_.block_type)
+    encoding = type_encoding(type_.block_type)
     if not isinstance(encoding, NvmmaSharedEncoding) or encoding.fp4_padded:
         raise ValueError(f"a tensor map needs a block laid out by #ttg.nvmma_shared without padding, got {type_}")
     element = type_.element_type

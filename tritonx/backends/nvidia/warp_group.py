@@ -17,7 +17,7 @@ from tritonx.backends.nvidia.warp_group_operands import InMemory, InRegisters
 from tritonx.backends.nvidia.warp_group_registers import made, packed, results_of, unpacked, waited
 from tritonx.conversion.gpu_to_llvm import control
 from tritonx.conversion.gpu_to_llvm.dot import Position
-from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.values import Tile, is_constant
 from tritonx.dialects import scf
@@ -81,7 +81,7 @@ def name_of(type_: Attribute) -> str:
 
 def select(op: WarpGroupDotOp, f: FunctionEmitter) -> Instruction:
     """The instruction for the op's types and the layout of its result."""
-    encoding = encoding_of(op.d.type)
+    encoding = type_encoding(op.d.type)
     if not isinstance(encoding, NvidiaMmaEncoding) or encoding.version_major != 3:
         raise PassError(op, "the result of a product of warp groups has the version-3 matrix layout")
     a, b = (name_of(v.type) for v in (op.a, op.b))
@@ -276,7 +276,7 @@ def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
 def is_accumulator(type_: Attribute) -> bool:
     if not is_tensor(type_):
         return False
-    encoding = encoding_of(type_)
+    encoding = type_encoding(type_)
     return isinstance(encoding, NvidiaMmaEncoding) and encoding.version_major == 3
 
 

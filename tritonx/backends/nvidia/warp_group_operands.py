@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.dot import Rows
-from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
 from tritonx.conversion.gpu_to_llvm.product import Factor
 from tritonx.conversion.gpu_to_llvm.shape import positions
@@ -57,7 +57,7 @@ class InMemory:
 
     @cached_property
     def encoding(self) -> NvmmaSharedEncoding:
-        encoding = encoding_of(self.type)
+        encoding = type_encoding(self.type)
         if not isinstance(encoding, NvmmaSharedEncoding) or encoding.fp4_padded:
             raise PassError(self.op, "a warp group reads operands from memory of #ttg.nvmma_shared only")
         return encoding

@@ -12,7 +12,7 @@ from tritonx.conversion.llvm_text import is_float
 from tritonx.dialects import tile
 from tritonx.ir import printed_text
 from tritonx.ir.dispatch import case
-from tritonx.ir.places import source_of
+from tritonx.ir.source import source_of
 from tritonx.ir.types import element_type, is_tensor, shape_of
 
 

@@ -9,7 +9,7 @@ from tritonx.ir import types
 from tritonx.layouts.encodings import Encoding
 
 
-def encoding_of(type_: Attribute) -> Encoding:
+def type_encoding(type_: Attribute) -> Encoding:
     """The encoding of a tensor or memory-descriptor type; ``ValueError`` where a type of the layout dialect has
     none.
     """

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tritonx.analysis.buffers import offset_of
 from tritonx.conversion.gpu_to_llvm import trigonometry
 from tritonx.conversion.gpu_to_llvm.budget import Budget
-from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.runs import first_registers
 from tritonx.conversion.gpu_to_llvm.stretches import stretches_of
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
@@ -231,7 +231,7 @@ class FunctionEmitter(Writer):
     def layout(self, type_: Attribute) -> LinearLayout:
         """The linear layout of a tensor type."""
         assert is_tensor(type_)
-        return linear_layout(encoding_of(type_), shape_of(type_))
+        return linear_layout(type_encoding(type_), shape_of(type_))
 
     def registers(self, type_: Attribute) -> int:
         """How many elements of a value of ``type_`` one thread holds."""

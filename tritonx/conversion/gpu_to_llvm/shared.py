@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters, VectorLoads, store_registers
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
@@ -26,11 +26,11 @@ from tritonx.layouts.lookup import linear_layout
 def memory_layout(type_: MemDescType) -> LinearLayout:
     """offset → index of the allocation that a view belongs to, over the view's own dims."""
     shape = type_.alloc_shape[-len(type_.shape) :]
-    return linear_layout(encoding_of(type_), tuple(shape))
+    return linear_layout(type_encoding(type_), tuple(shape))
 
 
 def paddings(type_: MemDescType) -> tuple[tuple[int, int], ...]:
-    encoding = encoding_of(type_)
+    encoding = type_encoding(type_)
     if isinstance(encoding, PaddedSharedEncoding):
         return tuple(zip(encoding.intervals, encoding.paddings, strict=True))
     return ()

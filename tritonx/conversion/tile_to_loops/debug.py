@@ -19,7 +19,7 @@ from tritonx.conversion.tile_to_loops.writer import Lanes
 from tritonx.dialects import cf, tile
 from tritonx.ir import printed_text
 from tritonx.ir.dispatch import case_in
-from tritonx.ir.places import source_of
+from tritonx.ir.source import source_of
 from tritonx.ir.types import element_type, f64, is_tensor, shape_of
 
 if TYPE_CHECKING:

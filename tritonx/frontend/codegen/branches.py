@@ -31,7 +31,7 @@ from tritonx.dialects.tile import TensorDescType
 from tritonx.dialects.ub import PoisonOp
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.conditions import static_condition, truth
-from tritonx.frontend.codegen.effects import unpack
+from tritonx.frontend.codegen.detached_blocks import unpack
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn, Outcome, Returned
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, is_absent
 from tritonx.frontend.codegen.syntax import may_return
@@ -245,7 +245,7 @@ def _common(
             with gen.inside(arm):
                 values[index] = gen.lookup(name, node)
     left, right = values
-    line = gen.place(node).line
+    line = gen.position(node).line
     if is_absent(left) or is_absent(right):
         return Undefined(f"{name} is assigned in one branch only of the run-time `if` on line {line}; assign it before")
     if not is_dynamic(left) and not is_dynamic(right):

@@ -21,7 +21,7 @@ from xdsl.ir import Block
 from tritonx.frontend import errors
 from tritonx.frontend.codegen import mistakes
 from tritonx.frontend.codegen.call_stack import CALLS_NESTED
-from tritonx.frontend.codegen.effects import discard, unpack
+from tritonx.frontend.codegen.detached_blocks import discard, unpack
 from tritonx.frontend.codegen.flow import Arm
 from tritonx.frontend.codegen.python_builtins import BUILTINS, CONVERSIONS
 from tritonx.frontend.codegen.values import is_dynamic, is_many, is_named_tuple, wrap

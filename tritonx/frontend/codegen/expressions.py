@@ -196,12 +196,12 @@ def boolean(gen: FunctionGenerator, node: ast.BoolOp) -> Any:
 
 
 def _warn_elementwise(gen: FunctionGenerator, node: ast.BoolOp) -> None:
-    place = gen.place(node)
+    position = gen.position(node)
     warnings.warn_explicit(
         "Logical operators 'and' and 'or' are deprecated for non-scalar tensors; please use '&' or '|' instead",
         category=UserWarning,
-        filename=place.file,
-        lineno=place.line,
+        filename=position.file,
+        lineno=position.line,
         source=ast.unparse(node),
     )
 

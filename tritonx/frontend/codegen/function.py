@@ -1,6 +1,6 @@
 """One instance of one function: a jit function's body interpreted for given argument values.
 
-A ``FunctionGenerator`` is an environment (names, the place in the source, the chain of calls that led here) and the
+A ``FunctionGenerator`` is an environment (names, the position in the source, the chain of calls that led here) and the
 walk over statements. The meaning of each kind of node is a function of (generator, node) in the tables of
 ``expressions`` and ``statements``.
 """
@@ -16,7 +16,7 @@ from xdsl.ir import Block
 
 from tritonx.frontend import errors
 from tritonx.frontend.codegen import mistakes
-from tritonx.frontend.codegen.effects import discard, has_effects
+from tritonx.frontend.codegen.detached_blocks import discard, has_effects
 from tritonx.frontend.codegen.flow import Arm, Outcome
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, cannot_access_global, is_readable_global
 from tritonx.frontend.codegen.python_builtins import BUILTINS
@@ -169,7 +169,7 @@ class FunctionGenerator:
         """The location of a call, for the ops of the callee."""
         return self.locations.at(node.lineno, node.col_offset, None)  # type: ignore[attr-defined]  # statements and expressions have a line, which ast.AST does not say
 
-    def place(self, node: ast.AST) -> SourcePosition:
+    def position(self, node: ast.AST) -> SourcePosition:
         """``node``'s position in its file."""
         source = self.source
         line: int = getattr(node, "lineno", 1)
@@ -181,7 +181,7 @@ class FunctionGenerator:
         sites: list[SourcePosition] = []
         callee: FunctionGenerator = self
         while callee.caller is not None:
-            sites.append(callee.caller.place(callee.call_node or callee.caller.source.definition))
+            sites.append(callee.caller.position(callee.call_node or callee.caller.source.definition))
             callee = callee.caller
         return tuple(sites)
 
@@ -191,7 +191,7 @@ class FunctionGenerator:
         self, cls: type[CompilationError], node: ast.AST, message: str | None, *, hint: str | None = None
     ) -> CompilationError:
         """A user's mistake at ``node``, to be raised."""
-        return cls(self.source.text, node, message, hint=hint, place=self.place(node), stack=self.call_sites())
+        return cls(self.source.text, node, message, hint=hint, position=self.position(node), stack=self.call_sites())
 
     def unsupported(self, node: ast.AST) -> CompilationError:
         """The error for a kind of node that kernels cannot contain."""

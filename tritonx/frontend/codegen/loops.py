@@ -29,7 +29,7 @@ from tritonx.frontend.codegen.carried import (
     next_handles,
 )
 from tritonx.frontend.codegen.conditions import static_condition, truth
-from tritonx.frontend.codegen.effects import discard, unpack
+from tritonx.frontend.codegen.detached_blocks import discard, unpack
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
 from tritonx.frontend.codegen.syntax import assigned_names, is_path, may_return
@@ -117,7 +117,7 @@ def _unrolled(
 
 def _after_loop(gen: FunctionGenerator, node: ast.AST, body: Arm, target: str | None) -> None:
     """Names that only the body knows are undefined behind the loop, which may not run at all."""
-    line = gen.place(node).line
+    line = gen.position(node).line
     for name in body.scope.keys() - gen.scope.keys():
         if name != target:
             gen.scope[name] = Undefined(

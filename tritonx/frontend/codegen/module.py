@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from tritonx.dialects.tile import CallOp, FuncOp, ReturnOp
 from tritonx.frontend import errors
 from tritonx.frontend.codegen import calls
-from tritonx.frontend.codegen.effects import RecordingBuilder, lost
+from tritonx.frontend.codegen.detached_blocks import RecordingBuilder, lost
 from tritonx.frontend.codegen.expressions import EXPRESSIONS
 from tritonx.frontend.codegen.function import FunctionGenerator
 from tritonx.frontend.codegen.locations import Locations

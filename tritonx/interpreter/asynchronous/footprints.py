@@ -54,7 +54,7 @@ def packed_over(layout: LinearLayout, shape: tuple[int, ...]) -> np.ndarray:
 
 
 @lru_cache(maxsize=512)
-def places(type_: MemDescType, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def element_offsets(type_: MemDescType, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """(offset in elements, block) of each element of a view, arrays of its shape, behind a dimension for the copies of
     an element that several blocks have; padding is in."""
     layout = memory_layout(type_)
@@ -71,14 +71,14 @@ def places(type_: MemDescType, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def addresses(type_: MemDescType, view: View, size: int, stride: int) -> np.ndarray:
-    """The byte addresses, over all blocks, of the elements of a view and their copies (see `places`)."""
-    offsets, blocks = places(type_, view.start)
+    """The byte addresses, over all blocks, of the elements of a view and their copies (see `element_offsets`)."""
+    offsets, blocks = element_offsets(type_, view.start)
     return offsets * size + (blocks * stride + view.base)
 
 
 def addresses_in(block: int, type_: MemDescType, view: View, size: int, stride: int) -> np.ndarray:
     """Those of the copies that a block would take: its own where it has one; an array of the view's shape."""
-    _, blocks = places(type_, view.start)
+    _, blocks = element_offsets(type_, view.start)
     own = np.argmax(blocks == block, axis=0)
     return np.take_along_axis(addresses(type_, view, size, stride), own[None], axis=0)[0]
 

@@ -38,7 +38,7 @@ OFFSET = "allocation.offset"
 """Where the allocation put an op's buffer; Triton's name, which `allocate-shared-memory` writes."""
 
 APART = 1024
-"""Buffers that nobody has placed lie at multiples of this: the largest alignment."""
+"""Buffers that nobody has allocated lie at multiples of this: the largest alignment."""
 
 
 class Landing(Enum):
@@ -94,7 +94,7 @@ class Machine:
         self._functions = {f.sym_name.data: f for f in module.body.block.ops if isinstance(f, tile.FuncOp)}
         self.agents_per_block = self._count_agents()
         self.clocks = Clocks(self.agents_per_block * self.blocks)
-        self._places, end = self._place()
+        self._extents, end = self._lay_out()
         self.stride = -(-max(end, 1) // APART) * APART
         proxies = any(op.name.startswith("ttng.") for op in module.walk())
         placed = warps is Warps.APART
@@ -126,27 +126,27 @@ class Machine:
         each = (sum(int(n) for n in op.partitionNumWarps.get_values()) for op in specialised)
         return self.num_warps + max(each, default=0)
 
-    def _place(self) -> tuple[dict[Operation, tuple[int, int]], int]:
-        """(address, size) of every op with a buffer, and the end of all. Allocations that nobody placed get memory of
-        their own; scratch memory that nobody placed is left out."""
-        placed: dict[Operation, tuple[int, int]] = {}
+    def _lay_out(self) -> tuple[dict[Operation, tuple[int, int]], int]:
+        """(address, size) of every op with a buffer, and the end of all. Buffers without an offset get memory of their
+        own; scratch memory without one is left out."""
+        extents: dict[Operation, tuple[int, int]] = {}
         apart: list[Operation] = []
         end = _number(self.module, "ttg.shared", 0)
         total = end
         for op in self.module.walk():
             offset = op.attributes.get(OFFSET)
             if isinstance(offset, IntegerAttr):
-                placed[op] = offset.value.data, _buffer_size(op)
-                total = max(total, sum(placed[op]))
-                self._check_place(op, *placed[op], end)
+                extents[op] = offset.value.data, _buffer_size(op)
+                total = max(total, sum(extents[op]))
+                self._check_extent(op, *extents[op], end)
             elif isinstance(op, gpu_layout.LocalAllocOp):
                 apart.append(op)
         for op in apart:
-            placed[op] = -(-total // APART) * APART, _buffer_size(op)
-            total = sum(placed[op])
-        return placed, total
+            extents[op] = -(-total // APART) * APART, _buffer_size(op)
+            total = sum(extents[op])
+        return extents, total
 
-    def _check_place(self, op: Operation, offset: int, size: int, end: int) -> None:
+    def _check_extent(self, op: Operation, offset: int, size: int, end: int) -> None:
         alignment = allocation_alignment(op) if isinstance(op, gpu_layout.LocalAllocOp) else scratch_alignment(op)
         if offset % alignment:
             self.reports.add(Kind.MISPLACED, op, f"offset {offset} is no multiple of {alignment}")
@@ -154,9 +154,9 @@ class Machine:
             self.reports.add(Kind.MISPLACED, op, f"bytes {offset} to {offset + size} of {end}")
 
     def buffer(self, op: Operation) -> Buffer | None:
-        """Memory for this execution of an op; None for scratch memory that nobody has placed."""
-        place = self._places.get(op)
-        return None if place is None else self.shared.buffer(op, *place)
+        """Memory for this execution of an op; None for scratch memory that nobody has allocated."""
+        extent = self._extents.get(op)
+        return None if extent is None else self.shared.buffer(op, *extent)
 
     # --- who goes next
 

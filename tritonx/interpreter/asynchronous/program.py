@@ -21,7 +21,7 @@ from tritonx.interpreter.asynchronous.group import Operations
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.interpreter.errors import KernelFault, UnsupportedInInterpreter
 from tritonx.interpreter.execution import Execution, Function, LaneFunction
-from tritonx.interpreter.machine import Branch, Slots, is_straight_line, is_terminator, place_of, single_ufunc
+from tritonx.interpreter.machine import Branch, Slots, is_straight_line, is_terminator, position_of, single_ufunc
 from tritonx.interpreter.meanings import MEANINGS
 from tritonx.interpreter.values import Array, Value
 
@@ -171,13 +171,13 @@ class Program:
         own = self.machine.meanings.get(type(op))
         meaning = own or MEANINGS.get(type(op))
         if meaning is None:
-            raise UnsupportedInInterpreter(f"the machine has no meaning for '{op.name}'").at(place_of(op), None)
+            raise UnsupportedInInterpreter(f"the machine has no meaning for '{op.name}'").at(position_of(op), None)
         operands = tuple(self._slot(operand) for operand in op.operands)
         results = tuple(self._slot(result) for result in op.results)
         try:
             function = meaning(op, self)
         except KernelFault as fault:
-            raise fault.at(place_of(op), None) from fault.__cause__
+            raise fault.at(position_of(op), None) from fault.__cause__
         return Step(function, operands, results, op, isgeneratorfunction(function), own is None)
 
     def _end(self, arguments: Slots, steps: list[Step], last: Operation | None, numbers: dict[Block, int]) -> Code:
@@ -209,7 +209,7 @@ class Program:
                 if step.suspends:
                     value = yield from cast(Coroutine, value)
             except KernelFault as fault:
-                raise fault.at(place_of(step.op), self.execution.program) from fault.__cause__
+                raise fault.at(position_of(step.op), self.execution.program) from fault.__cause__
             self._put(step.results, value)
         return tuple([frame[slot] for slot in code.returned])
 

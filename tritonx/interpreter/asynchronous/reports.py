@@ -8,7 +8,7 @@ from enum import Enum
 
 from xdsl.ir import Operation
 
-from tritonx.ir.places import source_of
+from tritonx.ir.source import source_of
 
 
 class Kind(Enum):
@@ -30,19 +30,19 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Report:
-    """One mistake. `place` is the kernel's line where it is known, `other` the op that it collided with; `count` says
-    how often it happened."""
+    """One mistake. `position` is the kernel's line where it is known, `other` the op that it collided with; `count`
+    says how often it happened."""
 
     kind: Kind
     op: str
-    place: str | None
+    position: str | None
     message: str
     program: tuple[int, int, int]
     other: str | None = None
     count: int = 1
 
     def __str__(self) -> str:
-        where = f"{self.place}: " if self.place else ""
+        where = f"{self.position}: " if self.position else ""
         behind = f" (with {self.other})" if self.other else ""
         times = f" [{self.count} times]" if self.count > 1 else ""
         return f"{where}{self.kind.value}: {self.op}: {self.message}{behind} [program {self.program}]{times}"
@@ -54,10 +54,10 @@ def describe(op: Operation) -> str:
     return f"%{hint} = {op.name}" if hint else op.name
 
 
-def place_of(op: Operation) -> str | None:
+def position_of(op: Operation) -> str | None:
     """The kernel's line of an op."""
-    places = source_of(op)
-    return f"{places[0].file}:{places[0].line}" if places else None
+    positions = source_of(op)
+    return f"{positions[0].file}:{positions[0].line}" if positions else None
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Reports:
     found: dict[tuple[Kind, Operation | None, Operation | None], Report] = field(
         default_factory=dict[tuple[Kind, Operation | None, Operation | None], Report]
     )
-    locate: Callable[[Operation], str | None] = place_of
+    locate: Callable[[Operation], str | None] = position_of
     program: tuple[int, int, int] = (0, 0, 0)
 
     def add(self, kind: Kind, op: Operation, message: str, other: Operation | None = None) -> None:
@@ -77,7 +77,7 @@ class Reports:
         known = self.found.get(key)
         if known is not None:
             self.found[key] = Report(
-                kind, known.op, known.place, known.message, known.program, known.other, known.count + 1
+                kind, known.op, known.position, known.message, known.program, known.other, known.count + 1
             )
             return
         behind = None

@@ -15,7 +15,7 @@ from tritonx.interpreter.asynchronous.group import Warps
 from tritonx.interpreter.asynchronous.machine import Hang, Machine, Order
 from tritonx.interpreter.asynchronous.meanings import MEANINGS
 from tritonx.interpreter.asynchronous.program import Meaning
-from tritonx.interpreter.asynchronous.reports import Report, Reports, place_of
+from tritonx.interpreter.asynchronous.reports import Report, Reports, position_of
 from tritonx.interpreter.asynchronous.timeline import Timeline
 from tritonx.interpreter.execution import Execution
 from tritonx.interpreter.machine import Machine as Functions
@@ -40,7 +40,7 @@ class Setting:
     timeline: Timeline | None = None
     poison: bool = True
     output: TextIO | None = None
-    locate: Callable[[Operation], str | None] = place_of
+    locate: Callable[[Operation], str | None] = position_of
 
 
 def execute(

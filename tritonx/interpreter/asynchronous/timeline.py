@@ -8,7 +8,7 @@ from html import escape
 
 from xdsl.ir import Operation
 
-from tritonx.interpreter.asynchronous.reports import describe, place_of
+from tritonx.interpreter.asynchronous.reports import describe, position_of
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Timeline:
 
 
 def _label(op: Operation) -> str:
-    at = place_of(op)
+    at = position_of(op)
     return f"{describe(op)} ({at})" if at else describe(op)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tritonx.ir.failure import PassFailure, describe
 from tritonx.ir.origin import Origin
 from tritonx.ir.pipeline import text_reproducer
-from tritonx.ir.places import source_of
+from tritonx.ir.source import source_of
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.isolation.channel import Parts
@@ -84,7 +84,7 @@ def _failure(stage: str, what: str, said: str, text: str, compilation: Compilati
         stage,
         f"{what}: {words}" if words else what,
         op_text="" if op is None or op is origin.kernel else describe(op),
-        places=() if op is None else source_of(op),
+        positions=() if op is None else source_of(op),
         hint=_hint(origin, op, said),
         internal=ours,
         reproducer=text_reproducer(text, f"{stage}.llir", command) if ours else "",
@@ -117,5 +117,5 @@ def _op(origin: Origin, said: str, text: str) -> Operation | None:
 def _hint(origin: Origin, op: Operation | None, said: str) -> str:
     if op in origin.foreign and "constraint" in said:
         return "the constraints of inline assembly are LLVM's: one letter an operand, as in '=r,r'"
-    lines = dict.fromkeys(str(places[0]) for foreign in origin.foreign if (places := source_of(foreign)))
+    lines = dict.fromkeys(str(positions[0]) for foreign in origin.foreign if (positions := source_of(foreign)))
     return f"inline assembly and functions of other libraries stand at {', '.join(lines)}" if lines else ""

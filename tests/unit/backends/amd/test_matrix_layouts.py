@@ -19,7 +19,7 @@ from shared_kernels import matmul  # pyright: ignore[reportMissingImports]
 
 from tritonx.backends.amd.dot import choose, type_name
 from tritonx.backends.amd.targets import PROCESSORS
-from tritonx.conversion.gpu_to_llvm.encodings import encoding_of
+from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.dialects.gpu_layout import LocalDotOp
 from tritonx.dialects.tile import DotOp
 from tritonx.ir.types import shape_of, type_of
@@ -55,7 +55,7 @@ class Held:
     (columns, for the second operand), ``across`` the other."""
 
     def __init__(self, type_: Any, wave: int, along: int, across: int) -> None:
-        self.layout: Any = linear_layout(encoding_of(type_), shape_of(type_))
+        self.layout: Any = linear_layout(type_encoding(type_), shape_of(type_))
         self.wave, self.along, self.across = wave, along, across
         self.registers = {self.at(r, 0, 0): r for r in reversed(range(self.layout.in_size("register")))}
 
@@ -80,7 +80,7 @@ def test_elements_lie_where_the_instruction_has_them(
     made = compiled(target, matmul, arrays, {"M": m, "N": n, "K": depth}, num_warps=num_warps, until="ttgir")
     dot = next(op for op in made.stages["ttgir"].walk() if isinstance(op, DotOp | LocalDotOp))
     types = dot.operand_types if isinstance(dot, LocalDotOp) else (type_of(dot.a), type_of(dot.b))
-    encoding: Any = encoding_of(dot.c.type)
+    encoding: Any = type_encoding(dot.c.type)
     turned = encoding.is_transposed
     first, second = reversed(types) if turned else types
     for wave in range(num_warps):

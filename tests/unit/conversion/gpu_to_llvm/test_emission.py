@@ -19,7 +19,7 @@ from tritonx.backends.api import Compilation, run_stages
 from tritonx.frontend.errors import CompilationError
 from tritonx.interpreter.launch import bind
 from tritonx.ir.failure import PassFailure
-from tritonx.ir.places import excerpt
+from tritonx.ir.source import excerpt
 from tritonx.tools import opt
 
 TARGETS = [
@@ -171,7 +171,7 @@ def test_clusters_are_refused_with_the_line() -> None:
         emit(column_sums, "cuda:90", x, out, M=64, N=64, num_ctas=2)
     assert not caught.value.internal
     assert "num_ctas=1" in caught.value.hint
-    assert any("total = tl.sum(x, axis=0)" in excerpt(place) for place in caught.value.places)
+    assert any("total = tl.sum(x, axis=0)" in excerpt(place) for place in caught.value.positions)
 
 
 @tritonx.jit

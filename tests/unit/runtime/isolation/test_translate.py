@@ -133,7 +133,7 @@ def test_a_symbol_of_any_kind_is_code_or_a_typed_error(symbol: str) -> None:
         compile_for(with_library, {"x_ptr": "*fp32", "SYMBOL": "constexpr"}, "cuda:90", {"SYMBOL": symbol})
     except PassFailure as failure:
         assert not failure.internal, failure
-        assert failure.places and failure.places[0].line
+        assert failure.positions and failure.positions[0].line
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_assembly_of_any_kind_is_code_or_a_typed_error(text: str, constraints: s
     except PassFailure as failure:
         assert said in failure.reason, failure.reason
         assert not failure.internal
-        assert failure.places[0].line == line_of(with_text, "inline_asm_elementwise")
+        assert failure.positions[0].line == line_of(with_text, "inline_asm_elementwise")
         assert "tl.inline_asm_elementwise(" in str(failure)
     else:
         assert not said and "ptx" in made
@@ -172,7 +172,7 @@ def test_assembly_of_any_kind_is_code_or_a_typed_error(text: str, constraints: s
 def test_the_line_is_that_of_the_op_which_llvm_means() -> None:
     with pytest.raises(PassFailure) as caught:
         compile_for(two_texts, {"x_ptr": "*i32"}, "cuda:90")
-    assert caught.value.places[0].line == line_of(two_texts, '"=v,v"')
+    assert caught.value.positions[0].line == line_of(two_texts, '"=v,v"')
     assert " at line " not in caught.value.reason
 
 
@@ -225,7 +225,7 @@ def test_a_death_over_our_own_text_is_a_defect_with_a_way_to_see_it_again(
     with pytest.raises(PassFailure, match="Cannot select") as caught:
         run_stages(text, stages[3:4], compilation)
     failure = caught.value
-    assert failure.internal and failure.places[0].line == line_of(plain, "def plain")
+    assert failure.internal and failure.positions[0].line == line_of(plain, "def plain")
     code, said = run_tool(failure.reproducer.split()[1:])
     assert code == 1 and "Cannot select" in said
 

@@ -22,7 +22,7 @@ from tritonx.dialects import nvidia as ttng
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.dialects.tile import TensorDescType
 from tritonx.dialects.tile.memory import loaded_from
-from tritonx.interpreter.asynchronous.footprints import View, bytes_at, places
+from tritonx.interpreter.asynchronous.footprints import View, bytes_at, element_offsets
 from tritonx.interpreter.asynchronous.group import Stored
 from tritonx.interpreter.asynchronous.meanings.barrier import barrier_at
 from tritonx.interpreter.asynchronous.meanings.memory import contents, put, where
@@ -84,7 +84,7 @@ def _wait(op: gpu_layout.AsyncWaitOp, bind: Program) -> Function:
 
 def _taken(bind: Program, type_: MemDescType, view: View, block: int) -> int:
     """The bytes of a view in one block."""
-    _, blocks = places(type_, view.start)
+    _, blocks = element_offsets(type_, view.start)
     return bytes_at(where(bind, type_, view)[blocks == block], storage_of(type_.element_type).itemsize)
 
 

@@ -10,28 +10,28 @@ from tritonx.ir.location import SourcePoint, points
 
 
 def source_of(op: Operation) -> tuple[SourcePoint, ...]:
-    """The op's place in the source, then the calls through which it was inlined; of the nearest op around it that has
-    one.
+    """The op's position in the source, then the calls through which it was inlined; of the nearest op around it that
+    has one.
     """
     current: Operation | None = op
     while current is not None:
-        if places := tuple(points(current.location)):
-            return places
+        if positions := tuple(points(current.location)):
+            return positions
         current = current.parent_op()
     return ()
 
 
-def excerpt(place: SourcePoint) -> str:
+def excerpt(position: SourcePoint) -> str:
     """The source line with a caret under the column; empty where this process has not read the file.
 
     A location in a file of IR may name any file (another machine's, a device, somebody's secrets), so that none is
     opened for it. The source of a kernel that is compiled here has been read into ``linecache`` by then.
     """
-    known = linecache.cache.get(place.file)
+    known = linecache.cache.get(position.file)
     lines = known[2] if known is not None and len(known) == 4 else ()
-    if not 0 < place.line <= len(lines):
+    if not 0 < position.line <= len(lines):
         return ""
-    text = lines[place.line - 1].rstrip("\n")
-    number = f"{place.line:5d}"
-    pad = "".join("\t" if c == "\t" else " " for c in text[: max(place.column - 1, 0)])
+    text = lines[position.line - 1].rstrip("\n")
+    number = f"{position.line:5d}"
+    pad = "".join("\t" if c == "\t" else " " for c in text[: max(position.column - 1, 0)])
     return f"{number} | {text}\n{' ' * len(number)} | {pad}^"
