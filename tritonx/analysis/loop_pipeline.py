@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tritonx.analysis.buffers import allocates_memory, allocation_size, stored_bytes, tensor_layout
 from tritonx.analysis.loop_graph import Dependence, LoopGraph, NotScheduled, is_load, is_product, must_happen
@@ -29,10 +29,11 @@ from tritonx.analysis.unit_costs import (
     thread_registers,
 )
 from tritonx.dialects import tile
+from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.effects import declared_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType, encoding_value
 from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, encoding_of, is_float, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, linear_layout
 from tritonx.layouts.access import placement, shared_access
 from tritonx.layouts.encodings import DotOperandEncoding
@@ -63,9 +64,10 @@ def products_of(graph: LoopGraph) -> list[int]:
     return [number for number, op in enumerate(graph.ops) if is_product(op)]
 
 
-def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width) -> tuple[Ahead, ...]:
+def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width, threads: int) -> tuple[Ahead, ...]:
     """The loads that run ahead in a schedule of so many stages: those that products need, or all where there are no
     products. Raises NotScheduled where there are none."""
+    room = _room_in_registers(graph, costs, threads)
     products = products_of(graph)
     depths = _depths(graph, products or range(len(graph.ops)))
     depths = {number: depth for number, depth in depths.items() if depth < stages - 1}
@@ -81,7 +83,7 @@ def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width) -
         most, taken = lead, thread_registers(op.results[0])
         if not slot and taken * lead > SMALL_BYTES:
             most, held = 1, held + taken
-            if held > costs.held_bytes:
+            if held > room:
                 continue
         for one in range(most, 0, -1):
             if _can_lead(graph, leads, number, one, stages):
@@ -91,6 +93,22 @@ def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width) -
     if not found:
         raise NotScheduled(_why_none(graph, sorted(depths), stages))
     return tuple(found)
+
+
+def _room_in_registers(graph: LoopGraph, costs: UnitCosts, threads: int) -> int:
+    """Bytes of a thread's registers in which what is loaded may wait. A quarter of all is for addresses and for what is
+    computed, another for operands of products that are not read from memory; the loop carries on sums in the rest."""
+    share = min(costs.thread_bytes, costs.register_bytes // threads)
+    from_memory = all(is_asynchronous(graph.ops[number]) for number in products_of(graph))
+    most = share * 3 // 4 if from_memory else share // 2
+    values = [each.argument for each in carried_by(graph.loop)]
+    carried = sum(thread_registers(value) for value in values if is_float(type_of(value)) or _is_sum(value))
+    return min(costs.held_bytes, most - carried)
+
+
+def _is_sum(value: SSAValue) -> bool:
+    """Whether a product adds to what goes round."""
+    return any(is_product(use.operation) for use in value.uses)
 
 
 def _depths(graph: LoopGraph, ends: Sequence[int]) -> dict[int, int]:

@@ -36,7 +36,7 @@ class UnitCosts:
     `copy_bytes`: what a thread's asynchronous copy to shared memory may be wide, nothing where there are none, and
     `copies_blocks` whether an engine copies blocks by descriptors. `copied` is how many bytes arrive in a cycle,
     `latency` cycles after a load was issued the first ones. In `held_bytes` of a thread's registers tiles may wait from
-    one interval to the next.
+    one interval to the next; `register_bytes` are the processor's, of which a thread has `thread_bytes` at most.
     """
 
     products: tuple[tuple[str, int], ...] = ()
@@ -49,6 +49,8 @@ class UnitCosts:
     copied: int = 32
     latency: int = 600
     held_bytes: int = 128
+    register_bytes: int = 256 * 1024
+    thread_bytes: int = 1020
 
 
 UNKNOWN_COSTS = UnitCosts()

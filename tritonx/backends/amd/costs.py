@@ -14,6 +14,8 @@ _CDNA = UnitCosts(
     lanes=128,
     latency=800,
     held_bytes=256,
+    register_bytes=512 * 1024,
+    thread_bytes=2048,
 )
 
 _RDNA = UnitCosts(products=(("f16", 256), ("bf16", 256), ("i8", 256)), lanes=64, latency=600)

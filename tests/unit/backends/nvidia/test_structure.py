@@ -400,6 +400,34 @@ def test_operands_that_do_not_fit_together_wait_in_registers(
 
 
 @tritonx.jit
+def of_fp8(a_ptr, b_ptr, c_ptr, K, stride_a, stride_b, stride_c, M: tl.constexpr, N: tl.constexpr, KB: tl.constexpr):
+    """B lies in columns."""
+    m, n = tl.arange(0, M), tl.arange(0, N)
+    total = tl.zeros((M, N), dtype=tl.float32)
+    for start in range(0, K, KB):
+        k = start + tl.arange(0, KB)
+        a = tl.load(a_ptr + m[:, None] * stride_a + k[None, :])
+        b = tl.load(b_ptr + k[:, None] + n[None, :] * stride_b)
+        total = tl.dot(a, b, total)
+    tl.store(c_ptr + m[:, None] * stride_c + n[None, :], total.to(tl.float16))
+
+
+@needs_assembler
+@pytest.mark.parametrize(("warps", "ahead"), [(4, False), (8, True)])
+def test_loads_that_wait_in_registers_leave_the_product_its_own(
+    compiler: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *, warps: int, ahead: bool
+) -> None:
+    """Of fp8, which 8.0 converts on the way to shared memory. The sums of 4 warps take half of all registers."""
+    monkeypatch.setenv("TRITONX_EXPLAIN", "pipeline")
+    signature = {**MATMUL, "a_ptr": "*fp8e4nv", "b_ptr": "*fp8e4nv"}
+    constants = {"M": 128, "N": 128, "KB": 64}
+    made = compiler(of_fp8, "80", signature, constants, num_warps=warps, num_stages=4, pipeline=True)
+    in_registers(made, 255)
+    said = capfd.readouterr().err
+    assert ("2 loads ahead in registers" if ahead else "takes too many registers") in said
+
+
+@tritonx.jit
 def shifted(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(out_ptr + i, tl.load(x_ptr + i) << tl.load(y_ptr + i))
