@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -68,10 +69,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(site: Path, tmp_path: Path) -> Run:
-    """``run(arguments, input, **environment)`` with the plug-in on the path."""
+    """``run(arguments, input, folder, **environment)`` with the plug-in of `folder` on the path, and with the tritonx
+    that is tested, which need not be the one installed."""
 
-    def run(*arguments: str, input: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-        cache = {"TRITONX_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(site)}
+    def run(
+        *arguments: str, input: str | None = None, folder: Path = site, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        path = os.pathsep.join([str(folder), str(ROOT)])
+        cache = {"TRITONX_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": path}
         return subprocess.run(
             [sys.executable, *arguments],
             input=input,
@@ -113,7 +118,7 @@ def test_an_edit_of_its_source_compiles_again(run: Run, site: Path, tmp_path: Pa
     for edit in ("", "", "# another version of the emitter\n"):
         with (copy / "tritonx_toy" / "emit.py").open("a") as file:
             file.write(edit)
-        done = run("-c", code, TRITONX_BACKEND="toy", PYTHONPATH=str(copy))
+        done = run("-c", code, TRITONX_BACKEND="toy", folder=copy)
         compiled.append(done.stdout.endswith("True\n"))
     assert compiled == [True, False, True]
 
@@ -167,7 +172,7 @@ def test_what_it_does_wrong_is(run: Run, site: Path, tmp_path: Path) -> None:
     wrong = text.replace('arith.SubfOp: expression("{0} - {1}")', 'arith.SubfOp: expression("{1} - {0}")')
     assert wrong != text
     emit.write_text(wrong)
-    done = run(*CONFORMANCE, "elementwise/floats-fp32", PYTHONPATH=str(copy))
+    done = run(*CONFORMANCE, "elementwise/floats-fp32", folder=copy)
     assert done.returncode == 1, done.stdout
     assert counts(done)["failed"] > 0
     assert "WRONG elementwise/floats-fp32-" in done.stdout
