@@ -1,5 +1,5 @@
 """Pipelined loops (`pipeline`): drawn products of every type in every order in memory, products of what a product made,
-gathered rows, for few rounds and many and for one to six stages."""
+gathered rows, blocks of descriptors, for few rounds and many and for one to six stages."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED
 from tritonx.interpreter.launch import launch
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.driver import get_active
+from tritonx.tools.tensor_descriptor import TensorDescriptor
 
 SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "40"))
@@ -38,6 +39,12 @@ def test_drawn_products(draw: int) -> None:
     np.testing.assert_array_equal(out.numpy(), one.expected, err_msg=f"{one.what}, {stages} stages")
 
 
+def on_device(x: Any) -> Any:
+    if isinstance(x, TensorDescriptor):
+        return TensorDescriptor(to_device(x.base), x.shape, x.strides, x.block_shape)
+    return to_device(x)
+
+
 @pytest.mark.parametrize("draw", range(DRAWS // 2))
 @pytest.mark.parametrize("name", PIPELINED)
 def test_kernels_of_the_machines_tests(name: str, draw: int) -> None:
@@ -47,7 +54,7 @@ def test_kernels_of_the_machines_tests(name: str, draw: int) -> None:
     *given, out, count = made.args
     expected = out.copy()
     launch(made.kernel, 1, *given, expected, count, **made.constants)  # what it means
-    arguments = [to_device(x) for x in (*given, out)]
+    arguments = [on_device(x) for x in (*given, out)]
     made.kernel[(1,)](*arguments, count, **made.constants, num_warps=made.num_warps, num_stages=stages, pipeline=True)
     what = f"seed {SEED}, {name}, draw {draw}, {stages} stages, {made.constants}, {count}"
     np.testing.assert_array_equal(arguments[-1].numpy(), expected, err_msg=what)

@@ -8,7 +8,8 @@ n + last stage intervals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -123,6 +124,20 @@ def drop_schedule(loop: scf.ForOp) -> None:
 def drop_place(op: Operation) -> None:
     op.attributes.pop(STAGE, None)
     op.attributes.pop(CLUSTER, None)
+
+
+@contextmanager
+def in_place_of(loop: scf.ForOp) -> Generator[None]:
+    """What is made next to a loop runs where the loop does, if there is a loop around it that has a schedule."""
+    block, before, behind = loop.parent, loop.prev_op, loop.next_op
+    assert block is not None
+    place = {name: loop.attributes[name] for name in (STAGE, CLUSTER) if name in loop.attributes}
+    yield
+    op = block.first_op if before is None else before.next_op
+    while op is not behind and op is not None:
+        if STAGE not in op.attributes:
+            op.attributes.update(place)
+        op = op.next_op
 
 
 def scheduled_loops(op: Operation) -> list[scf.ForOp]:

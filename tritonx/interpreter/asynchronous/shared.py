@@ -229,6 +229,13 @@ class SharedMemory:
         self.held[where] = POISON
         self.owner[where] = buffer.number
 
+    def leave(self, buffer: Buffer, addresses: np.ndarray, size: int) -> None:
+        """Elements that a copy would fill if its predicate held: who reads them takes whatever is there."""
+        where = addresses.reshape(-1, 1) + np.arange(size)
+        where = where[self.owner[where] != buffer.number]
+        self.held[where] = POISON
+        self.owner[where] = buffer.number
+
     def read(self, op: Operation, buffer: Buffer, addresses: np.ndarray, dtype: np.dtype) -> np.ndarray:
         """The elements at byte addresses, as an array of the addresses' shape."""
         where = addresses.reshape(-1, 1) + np.arange(dtype.itemsize)

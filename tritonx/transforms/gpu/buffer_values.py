@@ -36,6 +36,7 @@ from tritonx.analysis.scheduled_loops import (
     TOPIC,
     LoopSchedule,
     drop_schedule,
+    in_place_of,
     schedule_of,
     scheduled_loops,
     set_place,
@@ -88,7 +89,8 @@ class BufferValues(ModulePass):
         facts = analyze_axes(op)
         budget = SharedBudget(self.shared_memory).within(op)
         for loop in loops:
-            _buffer(loop, facts, budget)
+            with in_place_of(loop):
+                _buffer(loop, facts, budget)
 
 
 def _buffer(loop: scf.ForOp, facts: AxisFacts, budget: SharedBudget) -> None:

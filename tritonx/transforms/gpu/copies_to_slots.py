@@ -1,6 +1,9 @@
 """Loads of a loop's body become copies to slots of buffers, with counters that go over the slots and waits in front of
 the readers: how `buffer-values` writes down what it has decided.
 
+What the copy engine brings in one stage for the same product has one mbarrier a slot, which expects the bytes of all of
+it, so that there is one wait.
+
 Whatever is made here has a place in the loop's schedule, and stands in the text in front of all that use it."""
 
 from __future__ import annotations
@@ -77,6 +80,34 @@ class Turn:
     parity: SSAValue
 
 
+@dataclass(frozen=True)
+class Reading:
+    """The ops that must find a tile in its slot: the first one of the schedule, and the first one in the text."""
+
+    at: Operation
+    first: Operation
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Tiles of which one mbarrier tells, and who waits for it."""
+
+    tiles: tuple[BufferedTile, ...]
+    reading: Reading
+
+    @property
+    def slots(self) -> int:
+        return self.tiles[0].slots
+
+    @property
+    def loads(self) -> list[Operation]:
+        return [each.load for each in self.tiles]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(each.width * bit_width(element_type(type_of(each.load.result))) // 8 for each in self.tiles)
+
+
 class Rewriting:
     """Puts copies, views and waits into the body of a loop, all with a place in its schedule."""
 
@@ -85,24 +116,22 @@ class Rewriting:
         self.buffers = dict(zip(tiles, buffers, strict=True))
         self.number = {op: number for number, op in enumerate(schedule.loop.body.block.ops)}
         """In the text, in which whatever is used must be made before."""
-        self.barriers: dict[BufferedTile, SSAValue] = {}
-        """One a slot, of those whose copies tell them."""
 
     def run(self) -> None:
         outside = Builder.before(self.schedule.loop)
         self.zero, self.one, self.true = outside.constant(0, i32), outside.constant(1, i32), outside.constant(1, i1)
-        for each in self.tiles:
-            if isinstance(each.load, tile.DescriptorLoadOp):
-                self.barriers[each] = _barriers(self.schedule.loop, each.slots)
-        turns = self._count()
+        arrivals = self._arrivals()
+        turns = self._count(arrivals)
+        for arrival in arrivals:
+            barriers = _barriers(self.schedule.loop, arrival.slots)
+            self._copy_blocks(arrival, barriers, turns)
+            self._wait_for_blocks(arrival, barriers, turns)
         tokens: dict[BufferedTile, SSAValue] = {}
         for each in self.tiles:
-            slot = turns[Counter(each.slots, self._stage(each.load))].slot
             if isinstance(each.load, tile.LoadOp):
+                slot = turns[Counter(each.slots, self._stage(each.load))].slot
                 tokens[each] = self._copy(each, each.load, slot)
-            else:
-                self._copy_block(each, each.load, slot)
-        self._wait(tokens, turns)
+        self._wait(tokens)
         for each in self.tiles:
             self._read(each, turns)
         for each in self.tiles:
@@ -127,10 +156,50 @@ class Rewriting:
         first = min(users, key=self.number.__getitem__)
         return _Placed(first, min(self.schedule.places[user] for user in users))
 
+    def _reading(self, tiles: Sequence[BufferedTile]) -> Reading:
+        """Of all these tiles."""
+        readers: list[Operation] = []
+        for each in tiles:
+            users = [user for ops in self._users(each).values() for user in ops]
+            readers += [*each.readers, *(user for user in users if not _is_view(user))]
+        stage = min(map(self._stage, readers))
+        at = min((op for op in readers if self._stage(op) == stage), key=self.schedule.position.__getitem__)
+        return Reading(at, min(readers, key=self.number.__getitem__))
+
+    def _at(self, reading: Reading) -> _Placed:
+        """Builds where tiles must be there."""
+        return _Placed(reading.first, self.schedule.places[reading.at])
+
+    def _arrivals(self) -> list[Arrival]:
+        """The tiles that the copy engine brings, those together that are told of together: all are copied before the
+        first is read."""
+        together: list[tuple[tuple[int, int, int, int], list[BufferedTile]]] = []
+        for each in self.tiles:
+            if isinstance(each.load, tile.DescriptorLoadOp):
+                at = self._reading([each]).at
+                key = (each.slots, self._stage(each.load), self._stage(at), self._next_product(at))
+                alike = (tiles for known, tiles in together if known == key)
+                tiles = next((tiles for tiles in alike if self._are_copied_first([*tiles, each])), None)
+                if tiles is None:
+                    together.append((key, [each]))
+                else:
+                    tiles.append(each)
+        return [Arrival(tuple(tiles), self._reading(tiles)) for _, tiles in together]
+
+    def _are_copied_first(self, tiles: Sequence[BufferedTile]) -> bool:
+        """Whether all are copied before one is read, in the text and in the schedule."""
+        reading = self._reading(tiles)
+        read = self._stage(reading.at), self.schedule.position[reading.at]
+        copied = max((self._stage(each.load), self.schedule.position[each.load]) for each in tiles)
+        return copied < read and all(self.number[each.load] < self.number[reading.first] for each in tiles)
+
     # --- counters
 
-    def _count(self) -> dict[Counter, Turn]:
-        """Where each counter is, as values of the body."""
+    def _count(self, arrivals: Sequence[Arrival]) -> dict[Counter, Turn]:
+        """Where each counter is, as values of the body; with parities, where ops wait at mbarriers by it."""
+        waiting: dict[Counter, list[Operation]] = {}
+        for arrival in arrivals:
+            waiting.setdefault(self._counter(arrival), []).append(arrival.reading.first)
         users: dict[Counter, list[Operation]] = {}
         for each in self.tiles:
             users.setdefault(Counter(each.slots, self._stage(each.load)), []).append(each.load)
@@ -144,6 +213,8 @@ class Rewriting:
         yielded: list[SSAValue] = []
         for counter, ops in users.items():
             placed = self._before(ops)
+            first = min((placed.first, *waiting.get(counter, ())), key=self.number.__getitem__)
+            placed = replace(placed, first=first)
             last = loop.body.block.insert_arg(i32, len(loop.body.block.args))
             following = placed.emit(arith.AddiOp, (last, self.one), i32)
             bound = outside.constant(counter.slots, i32)
@@ -152,7 +223,7 @@ class Rewriting:
             initial.append(before)
             yielded.append(slot)
             parity = self.zero
-            if any(each.slots == counter.slots for each in self.barriers):
+            if counter in waiting:
                 old = loop.body.block.insert_arg(i32, len(loop.body.block.args))
                 turned = placed.emit(arith.XOrIOp, (old, self.one), i32)
                 parity = placed.emit(arith.SelectOp, (around, turned, old), i32)
@@ -170,15 +241,22 @@ class Rewriting:
         target = memdesc(type_.shape, type_.element_type, type_.encoding, mutable=True)
         return self._before([each.load]).emit(MemDescIndexOp, (self.buffers[each].result, slot), target)
 
-    def _copy_block(self, each: BufferedTile, load: tile.DescriptorLoadOp, slot: SSAValue) -> None:
-        """The copy in front of the load, whose bytes the slot's barrier expects."""
-        placed, view = self._before([load]), self._target(each, slot)
-        barrier = placed.emit(MemDescIndexOp, (self.barriers[each], slot), BARRIER)
-        nbytes = each.width * bit_width(element_type(type_of(load.result))) // 8
-        placed.make(BarrierExpectOp, (barrier, self.true), size=IntegerAttr(nbytes, i32))
-        properties = {name: load.properties[name] for name in ("cache", "evict") if name in load.properties}
-        operands = (load.desc, *load.indices, barrier, view, self.true)
-        placed.make(AsyncTMACopyGlobalToLocalOp, operands, **properties)
+    def _counter(self, arrival: Arrival) -> Counter:
+        """By which is waited for it."""
+        return Counter(arrival.slots, self._stage(arrival.reading.at))
+
+    def _copy_blocks(self, arrival: Arrival, barriers: SSAValue, turns: Mapping[Counter, Turn]) -> None:
+        """The copies in front of the loads, whose bytes the slot's barrier expects."""
+        slot = turns[Counter(arrival.slots, self._stage(arrival.loads[0]))].slot
+        placed = self._before(arrival.loads)
+        barrier = placed.emit(MemDescIndexOp, (barriers, slot), BARRIER)
+        placed.make(BarrierExpectOp, (barrier, self.true), size=IntegerAttr(arrival.nbytes, i32))
+        for each in arrival.tiles:
+            assert isinstance(each.load, tile.DescriptorLoadOp)
+            view, load = self._target(each, slot), each.load
+            properties = {name: load.properties[name] for name in ("cache", "evict") if name in load.properties}
+            operands = (load.desc, *load.indices, barrier, view, self.true)
+            self._before([load]).make(AsyncTMACopyGlobalToLocalOp, operands, **properties)
 
     def _copy(self, each: BufferedTile, load: tile.LoadOp, slot: SSAValue) -> SSAValue:
         """The copy in front of the load, and the token of its group."""
@@ -191,30 +269,27 @@ class Rewriting:
 
     # --- readers
 
-    def _wait(self, tokens: Mapping[BufferedTile, SSAValue], turns: Mapping[Counter, Turn]) -> None:
-        """A wait in front of the first reader of each tile; one for those that the same product needs, and for those
-        that have had more than an interval's time, because each is followed by a barrier."""
-        together: dict[tuple[int, int], list[tuple[int, BufferedTile]]] = {}
-        for each in self.tiles:
-            users = [user for ops in self._users(each).values() for user in ops if not _is_view(user)]
-            readers = [*each.readers, *users]
-            stage = min(map(self._stage, readers))
-            position = min(self.schedule.position[op] for op in readers if self._stage(op) == stage)
-            if each in self.barriers:
-                placed, turn = self._before([self.schedule.order[position]]), turns[Counter(each.slots, stage)]
-                barrier = placed.emit(MemDescIndexOp, (self.barriers[each], turn.slot), BARRIER)
-                placed.make(WaitBarrierOp, (barrier, turn.parity, self.true))
-                continue
-            early = stage - self._stage(each.load) > 1
-            together.setdefault((stage, -1 if early else self._next_product(position)), []).append((position, each))
-        for found in together.values():
-            first = self.schedule.order[min(position for position, _ in found)]
-            groups = [tokens[each] for _, each in found]
-            self._before([first]).create(AsyncWaitOp, groups, ASYNC_TOKEN, num=IntegerAttr(0, i32))
+    def _wait_for_blocks(self, arrival: Arrival, barriers: SSAValue, turns: Mapping[Counter, Turn]) -> None:
+        """A wait in front of the first reader, for the phase of its time round."""
+        placed, turn = self._at(arrival.reading), turns[self._counter(arrival)]
+        barrier = placed.emit(MemDescIndexOp, (barriers, turn.slot), BARRIER)
+        placed.make(WaitBarrierOp, (barrier, turn.parity, self.true))
 
-    def _next_product(self, position: int) -> int:
-        """Position of the next product from one in the order on."""
-        order = self.schedule.order
+    def _wait(self, tokens: Mapping[BufferedTile, SSAValue]) -> None:
+        """A wait in front of the first reader of each tile that threads copy; one for those that the same product
+        needs, and for those that have had more than an interval's time, because each is followed by a barrier."""
+        together: dict[tuple[int, int], list[BufferedTile]] = {}
+        for each in tokens:
+            at = self._reading([each]).at
+            early = self._stage(at) - self._stage(each.load) > 1
+            together.setdefault((self._stage(at), -1 if early else self._next_product(at)), []).append(each)
+        for found in together.values():
+            groups = [tokens[each] for each in found]
+            self._at(self._reading(found)).create(AsyncWaitOp, groups, ASYNC_TOKEN, num=IntegerAttr(0, i32))
+
+    def _next_product(self, at: Operation) -> int:
+        """Position of the next product from an op in the order on."""
+        order, position = self.schedule.order, self.schedule.position[at]
         while position < len(order) and not isinstance(order[position], _PRODUCTS):
             position += 1
         return position
@@ -262,7 +337,8 @@ _PRODUCTS = (tile.DotOp, WarpGroupDotOp)
 
 
 def _is_view(op: Operation) -> bool:
-    return any(viewed(op, result) is not None for result in op.results)
+    """Whether the op only names memory otherwise: nothing is read."""
+    return any(isinstance(result.type, MemDescType) and viewed(op, result) is not None for result in op.results)
 
 
 def _with_carried(loop: scf.ForOp, initial: Sequence[SSAValue], yielded: Sequence[SSAValue]) -> scf.ForOp:

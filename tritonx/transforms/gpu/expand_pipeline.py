@@ -26,6 +26,7 @@ from tritonx.analysis.scheduled_loops import (
     LoopSchedule,
     drop_place,
     drop_schedule,
+    in_place_of,
     needed,
     schedule_of,
     scheduled_loops,
@@ -59,7 +60,8 @@ class ExpandPipeline(ModulePass):
             schedule = schedule_of(loop)
             assert schedule is not None
             if (fault := fault_of(schedule)) is None:
-                _Expansion(schedule).run()
+                with in_place_of(loop):
+                    _Expansion(schedule).run()
             else:
                 explain(TOPIC, loop, f"not pipelined: {fault}")
                 drop_schedule(loop)

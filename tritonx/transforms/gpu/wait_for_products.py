@@ -4,7 +4,8 @@ A warp group issues its products in order, and they end in order, so that a wait
 still be under way. It is needed in front of
 
 - who reads a result. The next product that adds to it is none: it comes behind in the unit itself;
-- who writes to the memory that a product reads, or to the slot of it in a later round (`analysis/slot_sequence`).
+- who writes to the memory that a product reads, or to the slot of it in a later round (`analysis/slot_sequence`);
+  where a copy does that of which an mbarrier tells, in front of what the mbarrier is told to expect.
 
 A wait passes on what is read behind it, so that nothing reads that earlier. Behind the loop all are waited for."""
 
@@ -25,7 +26,12 @@ from tritonx.dialects import scf
 from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.effects import Kind, Resource, effects_of, viewed
 from tritonx.dialects.gpu_layout import LocalAllocOp, MemDescIndexOp, MemDescType
-from tritonx.dialects.nvidia import WarpGroupDotOp, WarpGroupDotWaitOp
+from tritonx.dialects.nvidia import (
+    AsyncTMACopyGlobalToLocalOp,
+    BarrierExpectOp,
+    WarpGroupDotOp,
+    WarpGroupDotWaitOp,
+)
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import ValueMap, terminator_of
 from tritonx.ir.types import i32, type_of
@@ -134,11 +140,21 @@ class _Waits:
                 slot = _Slot.of(written)
                 if read.root is not slot.root:
                     continue
-                at = inside(self.body, op)
+                at = self._phase(inside(self.body, op))
                 later = self.number[at] > self.number[product]
                 rounds = self._rounds(read, slot, later)
                 if rounds is not None:
                     yield Need(at, self._between(product, at, rounds))
+
+    def _phase(self, copy: Operation) -> Operation:
+        """Where the phase of an mbarrier begins that tells of a copy, behind the product before: all threads must have
+        waited for the last phase there, so that they meet once for both."""
+        found, op = copy, copy.prev_op
+        while isinstance(copy, AsyncTMACopyGlobalToLocalOp) and op is not None and op not in self.products:
+            if isinstance(op, BarrierExpectOp) and op.alloc is copy.barrier:
+                found = op
+            op = op.prev_op
+        return found
 
     def _rounds(self, read: _Slot, written: _Slot, later: bool) -> int | None:
         """Until the slot is written that a product reads; None for one that never is."""

@@ -12,13 +12,10 @@ import numpy as np
 
 import tritonx
 import tritonx.language as tl
+from tests.unit.transforms.gpu.described_kernels import DESCRIBED, rounds
 from tests.unit.transforms.gpu.kernels import Draw, rows
 
 STAGES = (2, 3, 4)
-
-
-def rounds(random: Random, stages: int) -> int:
-    return random.choice((0, 1, 2, stages - 1, stages, stages + 1, 3 * stages))
 
 
 @tritonx.jit
@@ -102,5 +99,10 @@ def gathered(random: Random, stages: int) -> Draw:
     return Draw(gathered_kernel, (a, b, index, np.full((m, n), np.nan, np.float32), steps), constants, warps)
 
 
-PIPELINED: dict[str, Callable[[Random, int], Draw]] = {"product": product, "chain": chain, "gathered": gathered}
+PIPELINED: dict[str, Callable[[Random, int], Draw]] = {
+    "product": product,
+    "chain": chain,
+    "gathered": gathered,
+    **DESCRIBED,
+}
 """By name: a kernel, for so many stages."""

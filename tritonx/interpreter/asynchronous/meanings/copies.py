@@ -124,6 +124,13 @@ def _to_shared(
     machine.issue(op, land)
 
 
+def _leave(op: ttng.AsyncTMACopyGlobalToLocalOp | ttng.AsyncTMAGatherOp, bind: Program, view: View) -> None:
+    """No copy: in a pipeline, for an iteration that there is not."""
+    type_ = cast(MemDescType, type_of(op.result))
+    size = storage_of(type_.element_type).itemsize
+    bind.machine.shared.leave(view.buffer, where(bind, type_, view), size)
+
+
 def _load(op: ttng.AsyncTMACopyGlobalToLocalOp, bind: Program) -> Function:
     rank = len(op.coord)
 
@@ -132,6 +139,8 @@ def _load(op: ttng.AsyncTMACopyGlobalToLocalOp, bind: Program) -> Function:
         coordinates, (barrier, view, predicate) = rest[:rank], rest[rank:]
         if predicate:
             _to_shared(op, bind, given, barrier, view, lambda found: tile_descriptor.block_of(bind, found, coordinates))
+        else:
+            _leave(op, bind, view)
         return ()
 
     return load
@@ -142,6 +151,8 @@ def _gather(op: ttng.AsyncTMAGatherOp, bind: Program) -> Function:
         yield None
         if predicate:
             _to_shared(op, bind, given, barrier, view, lambda found: tile_descriptor.rows_of(bind, found, rows, column))
+        else:
+            _leave(op, bind, view)
         return ()
 
     return gather

@@ -1,0 +1,158 @@
+"""Kernels that load blocks of tensor descriptors in loops which become pipelines: by the copy engine where there is
+one. Sums are exact, and what is behind the last block of an iteration that there is not would show."""
+
+# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false -- kernels are the language's, not Python's
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import tritonx
+import tritonx.language as tl
+from tests.unit.transforms.gpu.kernels import Draw, rows
+from tritonx.tools.tensor_descriptor import TensorDescriptor
+
+
+def rounds(random: Random, stages: int) -> int:
+    return random.choice((0, 1, 2, stages - 1, stages, stages + 1, 3 * stages))
+
+
+def whole(random: Random, *shape: int) -> Any:
+    """Small numbers, and no array without elements."""
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    return rng.integers(-3, 4, [max(1, extent) for extent in shape]).astype(np.float16)
+
+
+def described(array: Any, *block: int) -> TensorDescriptor:
+    return TensorDescriptor.from_tensor(array, [*block])
+
+
+def empty(*shape: int) -> Any:
+    return np.full(shape, np.nan, np.float32)
+
+
+@tritonx.jit
+def product_kernel(
+    a, b, o, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+    A_TURNED: tl.constexpr, B_TURNED: tl.constexpr, POINTERS: tl.constexpr, SUMMED: tl.constexpr,
+):  # fmt: skip
+    """One operand may come through pointers, and A be used by the threads as well."""
+    total = tl.zeros((M, N), tl.float32)
+    extra = tl.zeros((M,), tl.float32)
+    for step in range(steps):
+        if A_TURNED:
+            x = a.load([step * K, 0]).T
+        else:
+            x = a.load([0, step * K])
+        if POINTERS:
+            y = tl.load(b + step * K * N + rows(K, N))
+        elif B_TURNED:
+            y = b.load([0, step * K]).T
+        else:
+            y = b.load([step * K, 0])
+        total = tl.dot(x, y, total)
+        if SUMMED:
+            extra += tl.sum(x.to(tl.float32), axis=1)
+    tl.store(o + rows(M, N), total + extra[:, None])
+
+
+def described_product(random: Random, stages: int) -> Draw:
+    warps, steps = random.choice((4, 8)), rounds(random, stages)
+    m, n, k = 16 * warps, random.choice((16, 32, 64)), random.choice((16, 32))
+    turned = random.random() < 0.4, random.random() < 0.4
+    pointers = random.random() < 0.3
+    inner = max(1, steps) * k - random.choice((0, 8))  # the last block is cut
+    a = whole(random, inner, m) if turned[0] else whole(random, m, inner)
+    if pointers:
+        b: Any = whole(random, max(1, steps) * k, n)
+    else:
+        b = described(whole(random, n, inner), n, k) if turned[1] else described(whole(random, inner, n), k, n)
+    constants = {
+        "M": m, "N": n, "K": k, "A_TURNED": turned[0], "B_TURNED": turned[1], "POINTERS": pointers,
+        "SUMMED": random.random() < 0.3,
+    }  # fmt: skip
+    args = (described(a, *((k, m) if turned[0] else (m, k))), b, empty(m, n), steps)
+    return Draw(product_kernel, args, constants, warps)
+
+
+@tritonx.jit
+def nested_kernel(a, b, o, steps, TILES: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """A program does several tiles: its slots and barriers are used again and again."""
+    for tile in range(TILES):
+        total = tl.zeros((M, N), tl.float32)
+        for step in range(steps):
+            total = tl.dot(a.load([tile * M, step * K]), b.load([step * K, 0]), total)
+        tl.store(o + tile * M * N + rows(M, N), total)
+
+
+def described_nested(random: Random, stages: int) -> Draw:
+    warps, steps, tiles = random.choice((4, 8)), rounds(random, stages), random.choice((2, 3))
+    m, n, k = 16 * warps, random.choice((16, 32)), 32
+    a = described(whole(random, tiles * m, max(1, steps) * k), m, k)
+    b = described(whole(random, max(1, steps) * k, n), k, n)
+    constants = {"TILES": tiles, "M": m, "N": n, "K": k}
+    return Draw(nested_kernel, (a, b, empty(tiles, m, n), steps), constants, warps)
+
+
+@tritonx.jit
+def chosen_kernel(a, b, c, o, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, EVERY: tl.constexpr):
+    """One block of some rounds comes from another tensor; some rounds do more."""
+    total = tl.zeros((M, N), tl.float32)
+    for step in range(steps):
+        x = a.load([0, step * K])
+        if step % EVERY == 0:
+            y = b.load([step * K, 0])
+        else:
+            y = c.load([step * K, 0])
+        total = tl.dot(x, y, total)
+        if step % EVERY == 1:
+            total += c.load([0, 0]).to(tl.float32).sum(axis=0)[None, :]
+    tl.store(o + rows(M, N), total)
+
+
+def described_chosen(random: Random, stages: int) -> Draw:
+    steps = rounds(random, stages)
+    m, n, k = 64, random.choice((16, 32)), random.choice((16, 32))
+    inner = max(1, steps) * k
+    a = described(whole(random, m, inner), m, k)
+    b, c = (described(whole(random, inner, n), k, n) for _ in range(2))
+    constants = {"M": m, "N": n, "K": k, "EVERY": random.choice((2, 3))}
+    return Draw(chosen_kernel, (a, b, c, empty(m, n), steps), constants, 4)
+
+
+@tritonx.jit
+def chain_kernel(q, k, v, o, steps, M: tl.constexpr, N: tl.constexpr, HEAD: tl.constexpr, MIXED: tl.constexpr):
+    """Two products a round, as attention has them: blocks that are waited for at two places."""
+    x = q.load([0, 0])
+    total = tl.zeros((M, HEAD), tl.float32)
+    for step in range(steps):
+        y = k.load([step * N, 0])
+        between = tl.dot(x, y.T)
+        if MIXED:
+            z = tl.load(v + step * N * HEAD + rows(N, HEAD))
+        else:
+            z = v.load([step * N, 0])
+        total = tl.dot((between % 4).to(tl.float16), z, total * 0.5)
+    tl.store(o + rows(M, HEAD), total)
+
+
+def described_chain(random: Random, stages: int) -> Draw:
+    warps, steps = random.choice((4, 8)), min(6, rounds(random, stages))
+    m, n, head, mixed = 16 * warps, random.choice((32, 64)), random.choice((32, 64)), random.random() < 0.3
+    q, k, v = whole(random, m, head), whole(random, max(1, steps) * n, head), whole(random, max(1, steps) * n, head)
+    args = (described(q, m, head), described(k, n, head), v if mixed else described(v, n, head), empty(m, head), steps)
+    return Draw(chain_kernel, args, {"M": m, "N": n, "HEAD": head, "MIXED": mixed}, warps)
+
+
+DESCRIBED: dict[str, Callable[[Random, int], Draw]] = {
+    "described product": described_product,
+    "described nested": described_nested,
+    "described chosen": described_chosen,
+    "described chain": described_chain,
+}
+"""By name: a kernel, for so many stages. The last argument is how often it goes round, the one before is written."""
