@@ -81,6 +81,7 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
     from tritonx.backends.nvidia import device_library
     from tritonx.backends.nvidia.assembler_faults import avoid_faults
     from tritonx.backends.nvidia.codegen import kernel_name
+    from tritonx.backends.nvidia.shifted_offsets import shift_offsets
     from tritonx.runtime.isolation.translate import translate
 
     chip = capability(compilation.target)
@@ -97,7 +98,7 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
     )["ptx"]
     assert isinstance(ptx, str)
     compilation.metadata["name"] = kernel_name(ptx)
-    return avoid_faults(ptx, chip)
+    return shift_offsets(avoid_faults(ptx, chip))
 
 
 def with_lines(error: PTXASError, origin: Origin | None) -> PTXASError:
