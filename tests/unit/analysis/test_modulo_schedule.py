@@ -14,6 +14,7 @@ from tritonx.analysis.modulo_schedule import Arc, Kept, Problem, Reader, Schedul
 
 SEED = int(os.environ["TRITONX_SEED"])
 PROBLEMS = int(os.environ.get("TRITONX_SCHEDULES", "150"))
+LATER = int(os.environ.get("TRITONX_SCHEDULES", "10"))
 COMPARED = int(os.environ.get("TRITONX_SCHEDULES", "40"))
 
 
@@ -48,6 +49,22 @@ def test_the_best_schedule_is_the_constraint_solvers() -> None:
         assert fewest_kept(problem, schedule.interval, cp) == schedule.kept, where
         assert fewest_kept(problem, schedule.interval - 1, cp) is None, where
     assert long <= 1 + COMPARED // 50
+
+
+def test_what_the_bounds_do_not_reach_is_the_constraint_solvers() -> None:
+    """Problems whose shortest interval is longer than units and recurrences say, and that keep something in registers:
+    the search looks at many assignments of stages, and must not take a later one that is no better."""
+    cp, seen = solver(), 0
+    for draw in range(300 * LATER):
+        problem = draw_problem(Random(SEED + draw), most=5)
+        schedule = solve(problem) if problem.kept and problem.stages > 1 else None
+        if schedule is None or not schedule.proven or schedule.interval == problem.least:
+            continue
+        where = f"seed {SEED + draw}"
+        assert fewest_kept(problem, schedule.interval, cp) == schedule.kept, where
+        assert fewest_kept(problem, schedule.interval - 1, cp) is None, where
+        seen += 1
+    assert seen >= LATER // 5, f"{seen} such problems: seed {SEED}"  # 18 of 3000
 
 
 TWO = (Task(4), Task(6))

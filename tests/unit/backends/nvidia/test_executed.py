@@ -19,6 +19,8 @@ import tritonx.language as tl
 from tests.unit.backends.nvidia.products import drawn, product
 from tests.unit.backends.nvidia.ptx import warp_group
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
+from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, STAGES
+from tests.unit.transforms.gpu.test_executed import Program
 from tritonx.backends.nvidia import matrix_units
 from tritonx.conversion.tile_to_gpu.matrix_unit import Product
 from tritonx.layouts.encodings import NvmmaSharedEncoding
@@ -71,6 +73,23 @@ def executed(one: Any, kernel: Any = product, **constants: Any) -> tuple[Any, st
 
 
 DRAWS = range(400 if FULL else 12)
+
+
+@pytest.mark.parametrize("draw", range(40 if FULL else 3))
+@pytest.mark.parametrize("name", PIPELINED)
+def test_copies_arrive_when_they_are_waited_for(name: str, draw: int) -> None:
+    """Pipelined loops: what `cp.async` copies is in shared memory behind the wait for its group, and not before."""
+    random = Random(f"{SEED} {name} {draw}")
+    stages = random.choice(STAGES)
+    made = PIPELINED[name](random, stages)
+    expected, _ = Program(made.kernel, made.args, made.constants, "cuda:80", made.num_warps).run()
+    device = PtxDevice("80", SEED)
+    given = {"num_warps": made.num_warps, "num_stages": stages, "pipeline": True, "enable_fp_fusion": False}
+    options = device.backend.parse_options(device.target, given)
+    text = device.launch(made.kernel, made.args, made.constants, 1, options)
+    assert "cp.async.wait_group" in text or name != "product"
+    for array, right in zip((a for a in made.args if isinstance(a, np.ndarray)), expected, strict=True):
+        np.testing.assert_array_equal(array, right, err_msg=f"seed {SEED}: {stages} stages, {made.constants}")
 
 
 @pytest.mark.parametrize("draw", DRAWS)

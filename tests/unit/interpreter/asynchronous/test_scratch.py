@@ -4,13 +4,19 @@ programs of a few lines with and without a mistake."""
 from __future__ import annotations
 
 import os
+from functools import reduce
+from operator import or_
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from tests.unit.interpreter.asynchronous.test_reports import found, without
+from tests.unit.interpreter.asynchronous.test_reports import found, module_of, without
+from tritonx.analysis.scratch import bits_along, exchange_bytes
+from tritonx.dialects.tile import HistogramOp
 from tritonx.interpreter.asynchronous import Kind
-from tritonx.interpreter.asynchronous.meanings.scratch import _of_copies
+from tritonx.interpreter.asynchronous.meanings.scratch import _of_copies, _of_histogram, partial_phases
 from tritonx.interpreter.asynchronous.shared import Mode
 from tritonx.layouts import LinearLayout, linear_layout
 from tritonx.layouts.dims import LANE, REGISTER, WARP
@@ -60,6 +66,58 @@ def test_each_element_has_one_place(draw: int) -> None:
         assert taken.bit_count() == len(own[warp]) * size, what
         for other, theirs in enumerate(seen):
             assert (taken & theirs).bit_count() == len(own[warp] & own[other]) * size, what
+
+
+@pytest.mark.parametrize("draw", range(25))
+def test_each_part_of_a_line_has_one_place(draw: int) -> None:
+    """What warps exchange of a reduction or a scan: each writes places of its own, all of which are the scratch memory
+    that is asked for, and reads those of the warps that differ from it along the axis alone."""
+    random = Random(SEED * 100 + draw)
+    layout, axis = drawn(random), random.randrange(2)
+    bits, values = bits_along(layout, axis), random.choice([1, 2, 4])
+    sizes = tuple(random.choice([1, 2, 4, 8]) for _ in range(random.choice([1, 1, 2, 3])))
+    what = f"{SEED * 100 + draw}: {layout}, axis {axis}, {values} values of {sizes}"
+    (write, written, waits_alone), (read, seen, last) = partial_phases(layout, axis, values, sizes)
+    assert (write, waits_alone, read, last) == (Mode.WRITE, False, Mode.READ, True)
+    beside = 1 << layout.in_bits(LANE) - bits.lane_mask.bit_count()
+    total = 0
+    for warp, taken in enumerate(written):
+        assert taken.bit_count() == beside * values * sum(sizes), what
+        assert not total & taken, what
+        total |= taken
+        line = [taken for other, taken in enumerate(written) if not (warp ^ other) & ~bits.warp_mask]
+        assert seen[warp] == reduce(or_, line), what
+    slots = beside * values << layout.in_bits(WARP)
+    assert total == sum(
+        (1 << slots * size) - 1 << start for size, start in zip(sizes, starts(slots, sizes), strict=True)
+    ), what
+    if bits.warps:
+        assert exchange_bytes(layout, bits, values, sizes) == starts(slots, (*sizes, 0))[-1], what
+
+
+def starts(slots: int, sizes: tuple[int, ...]) -> list[int]:
+    """Where the places of each operand begin: at multiples of 16 bytes."""
+    return [sum((slots * size + 15) // 16 * 16 for size in sizes[:number]) for number in range(len(sizes))]
+
+
+@pytest.mark.parametrize("bins", [2, 64, 256, 1024])
+def test_bins_are_cleared_by_one_warp_each(bins: int) -> None:
+    """In turns of a bin a thread; then any warp may count in any of them, and read it."""
+    row = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
+    body = f"""
+    %v = arith.constant dense<1> : tensor<256xi32, {row}>
+    %h = tt.histogram %v : tensor<256xi32, {row}> -> tensor<{bins}xi32, {row}>
+"""
+    op = next(op for op in module_of(body).walk() if isinstance(op, HistogramOp))
+    group: Any = SimpleNamespace(group=SimpleNamespace(warps=4), machine=SimpleNamespace(warp_size=32))
+    cleared, counted, seen = _of_histogram(op, group)
+    everything = (1 << 4 * bins) - 1
+    for warp, taken in enumerate(cleared[1]):
+        own = sum(15 << 4 * bin for bin in range(bins) if bin // 32 % 4 == warp)
+        assert taken == own
+    assert counted[1] == seen[1] == (everything,) * 4
+    assert [mode for mode, _, _ in (cleared, counted, seen)] == [Mode.WRITE, Mode.ATOMIC, Mode.READ]
+    assert [alone for _, _, alone in (cleared, counted, seen)] == [False, False, True]
 
 
 ATOMIC = """

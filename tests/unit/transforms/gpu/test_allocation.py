@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import pytest
@@ -11,6 +12,8 @@ from tritonx.analysis.shared_budget import largest_buffers
 from tritonx.ir.pipeline import pass_context
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.make_room import MakeRoom
+
+SEED = int(os.environ["TRITONX_SEED"])
 
 
 def place(module, limit):
@@ -92,3 +95,24 @@ def test_room_is_made_for_tiles_that_wait(seed):
     assert module.attributes["ttg.shared"].value.data <= 2 * 4096
     module.verify()
     check_apart(module)
+
+
+@pytest.mark.parametrize("draw", range(12))
+def test_the_tile_that_waits_longest_is_made_later(draw):
+    """There is room for all but one of the tiles that wait together: the others stay where they are."""
+    rng = random.Random(SEED + draw)
+    count = rng.randrange(3, 9)
+    read = rng.sample(range(count), count)
+    lines = [f"%m{i} = ttg.local_alloc %a : (!tile) -> !whole" for i in range(count)]
+    for i in read:  # loads that stand together would be waited for together
+        lines.append(f"%x{i} = ttg.local_load %m{i} : !whole -> !tile")
+        lines += [f"%n{i}_{n} = arith.negf %x{i} : !tile" for n in range(rng.randrange(1, 4))]
+    body = "\n".join(["tt.func public @f(%a: !tile) {", *lines, "tt.return", "}"])
+    body = body.replace("!whole", "!ttg.memdesc<32x32xf32, #shared, #smem>")
+    module = module_of(body.replace("!tile", "tensor<32x32xf32, #rows>"))
+    made = [b.op for b in buffers(module)]
+    waits = [next(n for n, line in enumerate(lines) if line.startswith(f"%x{i} ")) - i for i in range(count)]
+    MakeRoom((count - 1) * 4096).apply(pass_context(), module)
+    moved = [i for i, op in enumerate(made) if op.prev_op is not None and op.prev_op not in made]
+    assert len(moved) == 1, f"seed {SEED + draw}: {moved}"
+    assert waits[moved[0]] == max(waits), f"seed {SEED + draw}: {moved}, {waits}"
