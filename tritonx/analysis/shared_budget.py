@@ -77,9 +77,9 @@ class Room:
     def _number(self) -> dict[Operation, int]:
         return ProgramPoints(self.function).number
 
-    def for_exchanges(self, ops: Sequence[Operation]) -> int:
+    def for_conversions(self, ops: Sequence[Operation]) -> int:
         """The bytes that `ops` may have, all at the same time, to move tiles between threads: what the block has left
-        beside the others that live between the first of them and the last. Of that no more than a single exchange may
+        beside the others that live between the first of them and the last. Of that no more than a single conversion may
         have anyway (`SCRATCH_LIMIT`), or than lies idle there because the function takes it elsewhere."""
         points = [self._number[op] for op in ops]
         first, last = min(points), max(points)

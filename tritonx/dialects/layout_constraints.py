@@ -20,8 +20,8 @@ The constraints:
 - `Reduced`, `Reordered`, `DotOperands`: what their names say.
 - `CarriedTypes`: what leaves one block enters another as it is; verifiers of control flow compare the types.
 
-Layout assignment has its way through each constraint in `tritonx.conversion.tile_to_gpu.relations`, and refuses what it
-does not know. A constraint is checked where tensors carry layouts, by `tritonx.dialects.verify_layouts`.
+Layout assignment propagates through each constraint by `tritonx.conversion.tile_to_gpu.propagation`, and refuses what
+it does not know. A constraint is checked where tensors carry layouts, by `tritonx.dialects.verify_layouts`.
 """
 
 from __future__ import annotations

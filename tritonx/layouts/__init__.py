@@ -8,7 +8,7 @@ Start with the essay in `tritonx.layouts.linear`. The rest by question:
 - The encoding of a layout: `linear_encoding`, `simplest_encoding` (blocked where possible).
 - Layouts through trans, reshape, join, reduce, ...: `infer`.
 - convert_layout: `plan_conversion(source, target, bits)` is a `NoMove`, `RegisterMove`, `ShufflePlan` or
-  `ExchangePlan`; `scratch_bytes(plan, bits)`; `simulate.run` executes any plan on NumPy.
+  `SharedMemoryPlan`; `scratch_bytes(plan, bits)`; `simulate.run` executes any plan on NumPy.
 - Indices of a thread's elements: `index_plan(layout, "dim0")` for lane, warp, block; `register_indices(layout, "dim0")`
   for the constants.
 - Loads and stores of global memory: `memory_width` (dim, width), `access_vectors` (groups of registers).
@@ -27,10 +27,10 @@ from tritonx.layouts.access import SharedAccess, VectorAccess, placement, shared
 from tritonx.layouts.axis import AxisBits, axis_bits
 from tritonx.layouts.convert import (
     ConversionPlan,
-    ExchangePart,
-    ExchangePlan,
     NoMove,
     RegisterMove,
+    SharedMemoryPart,
+    SharedMemoryPlan,
     is_free,
     plan_conversion,
     scratch_bytes,
@@ -61,8 +61,6 @@ __all__ = [
     "AxisBits",
     "ChoiceTerm",
     "ConversionPlan",
-    "ExchangePart",
-    "ExchangePlan",
     "IndexPlan",
     "LayoutError",
     "LinearLayout",
@@ -76,6 +74,8 @@ __all__ = [
     "Round",
     "SelectStage",
     "SharedAccess",
+    "SharedMemoryPart",
+    "SharedMemoryPlan",
     "ShiftTerm",
     "ShufflePlan",
     "VectorAccess",

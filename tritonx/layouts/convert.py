@@ -5,7 +5,7 @@
 - `NoMove`: every register already is in its place;
 - `RegisterMove`: the registers of a thread are renamed, repeated or dropped;
 - `ShufflePlan`: data moves between lanes of a warp (`tritonx.layouts.shuffle`);
-- `ExchangePlan`: data goes through shared memory (`tritonx.layouts.swizzle` arranges it).
+- `SharedMemoryPlan`: data goes through shared memory (`tritonx.layouts.swizzle` arranges it).
 
 The allocator asks the same function for the size of the scratch buffer that the emitter asks for the code.
 """
@@ -22,19 +22,18 @@ from tritonx.layouts.errors import LayoutError
 from tritonx.layouts.gf2 import Echelon, echelon, rank
 from tritonx.layouts.index_math import all_xors
 from tritonx.layouts.linear import LinearLayout
-from tritonx.layouts.matrix_exchange import matrix_exchange
+from tritonx.layouts.matrix_conversion import matrix_conversion
 from tritonx.layouts.shuffle import ShufflePlan, shuffle_plan
-from tritonx.layouts.swizzle import exchange_memory
+from tritonx.layouts.swizzle import conversion_memory
 from tritonx.layouts.vectorize import register_repeats
 
 SCRATCH_LIMIT = 32 * 1024
-"""Bytes above which an exchange is cut into parts that reuse the scratch: a quarter of what the smallest current
+"""Bytes above which a conversion is cut into parts that reuse the scratch: a quarter of what the smallest current
 device gives a block that shares its processor with one other, so that a conversion does not decide occupancy."""
 
-EXCHANGE_OVERHEAD = 40
-"""Cycles charged to an exchange for its barriers and latency, against one for a memory wavefront or two for a
-shuffle.
-"""
+SHARED_MEMORY_OVERHEAD = 40
+"""Cycles charged to a conversion through shared memory for its barriers and latency, against one for a memory
+wavefront or two for a shuffle."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class RegisterMove:
 
 
 @dataclass(frozen=True)
-class ExchangePart:
+class SharedMemoryPart:
     """One round through the scratch: write, barrier, read."""
 
     write: SharedAccess
@@ -58,7 +57,7 @@ class ExchangePart:
 
 
 @dataclass(frozen=True)
-class ExchangePlan:
+class SharedMemoryPlan:
     """Through `elements` elements of shared memory in one or more parts, with a barrier between a write and a read
     and between parts. `same_warp` says that no data leaves its warp and that a place belongs to one warp in all parts:
     barriers of the warp are enough.
@@ -70,11 +69,11 @@ class ExchangePlan:
 
     memory: LinearLayout
     elements: int
-    parts: tuple[ExchangePart, ...]
+    parts: tuple[SharedMemoryPart, ...]
     same_warp: bool
 
 
-ConversionPlan: TypeAlias = NoMove | RegisterMove | ShufflePlan | ExchangePlan
+ConversionPlan: TypeAlias = NoMove | RegisterMove | ShufflePlan | SharedMemoryPlan
 
 
 @lru_cache(maxsize=4096)
@@ -88,7 +87,7 @@ def plan_conversion(
     """
     direct = _without_memory(source, target, bits, shuffles)
     if isinstance(direct, _ThroughMemory):
-        return _exchange(source, target.order_outs(source.out_dims), bits, scratch_limit, direct.same_warp)
+        return _through_memory(source, target.order_outs(source.out_dims), bits, scratch_limit, direct.same_warp)
     return direct
 
 
@@ -99,12 +98,12 @@ def conversion_cost(source: LinearLayout, target: LinearLayout, bits: int) -> in
     """
     direct = _without_memory(source, target, bits, True)
     if isinstance(direct, _ThroughMemory):
-        return _exchange_estimate(source, target, bits)
+        return _shared_memory_estimate(source, target, bits)
     return plan_cost(direct, bits)
 
 
 def goes_through_memory(source: LinearLayout, target: LinearLayout, bits: int) -> bool:
-    """Whether the plan is an `ExchangePlan`."""
+    """Whether the plan is an `SharedMemoryPlan`."""
     return isinstance(_without_memory(source, target, bits, True), _ThroughMemory)
 
 
@@ -132,35 +131,37 @@ def _without_memory(
     if shuffles and not warps:
         inside = moves.sublayout((REGISTER, LANE, WARP), (REGISTER, LANE, WARP))
         plan = shuffle_plan(inside, register_repeats(target), bits)
-        if plan is not None and (bits > 64 or _shuffle_cost(plan, bits) <= _exchange_estimate(source, target, bits)):
+        if plan is not None and (
+            bits > 64 or _shuffle_cost(plan, bits) <= _shared_memory_estimate(source, target, bits)
+        ):
             return plan
     return _ThroughMemory(not warps)
 
 
-def exchange_layout(source: LinearLayout, target: LinearLayout, bits: int) -> LinearLayout:
-    """offset → index: how an exchange of elements of `bits` bits would lie in memory, whole."""
-    return exchange_memory(*_distinct(source, target.order_outs(source.out_dims)), bits)
+def conversion_layout(source: LinearLayout, target: LinearLayout, bits: int) -> LinearLayout:
+    """offset → index: how a conversion of elements of `bits` bits would lay them in memory, whole."""
+    return conversion_memory(*_distinct(source, target.order_outs(source.out_dims)), bits)
 
 
-def matrix_exchange_layout(
+def matrix_conversion_layout(
     source: LinearLayout, target: LinearLayout, bits: int, *, loads: bool, stores: bool
 ) -> LinearLayout | None:
-    """As `exchange_layout`, arranged for the matrix instructions that the target has (`loads`: ldmatrix, `stores`:
+    """As `conversion_layout`, arranged for the matrix instructions that the target has (`loads`: ldmatrix, `stores`:
     stmatrix); None where they are no gain.
     """
-    return matrix_exchange(*_distinct(source, target.order_outs(source.out_dims)), bits, loads=loads, stores=stores)
+    return matrix_conversion(*_distinct(source, target.order_outs(source.out_dims)), bits, loads=loads, stores=stores)
 
 
 def scratch_bytes(plan: ConversionPlan, bits: int) -> int:
     """Shared memory that a plan needs; elements narrower than a byte take a byte."""
-    return plan.elements * max(8, bits) // 8 if isinstance(plan, ExchangePlan) else 0
+    return plan.elements * max(8, bits) // 8 if isinstance(plan, SharedMemoryPlan) else 0
 
 
 def owners(plan: ConversionPlan) -> tuple[frozenset[int], tuple[int, ...]] | None:
     """Which places of the scratch belong to which warp, in a form that is equal for equal ownership: the span of warp
     0's places, and the step to those of each bit of the warp's number. None where warps take each other's places.
     """
-    if not isinstance(plan, ExchangePlan) or not plan.same_warp:
+    if not isinstance(plan, SharedMemoryPlan) or not plan.same_warp:
         return None
     writes = [part.write for part in plan.parts]
     threads = writes[0].threads
@@ -171,15 +172,15 @@ def owners(plan: ConversionPlan) -> tuple[frozenset[int], tuple[int, ...]] | Non
 
 def plan_cost(plan: ConversionPlan, bits: int) -> int:
     """Cycles of a warp, roughly: 0 without moves, 2 for a shuffle, half for a select, 1 for a memory wavefront, and
-    EXCHANGE_OVERHEAD for the barriers of each part of an exchange."""
+    SHARED_MEMORY_OVERHEAD for the barriers of each part of a conversion through memory."""
     match plan:
         case NoMove() | RegisterMove():
             return 0
         case ShufflePlan():
             return _shuffle_cost(plan, bits)
-        case ExchangePlan():
+        case SharedMemoryPlan():
             return sum(
-                EXCHANGE_OVERHEAD
+                SHARED_MEMORY_OVERHEAD
                 + len(part.write.accesses) * part.write.wavefronts
                 + len(part.read.accesses) * part.read.wavefronts
                 for part in plan.parts
@@ -255,10 +256,10 @@ def _shuffle_cost(plan: ShufflePlan, bits: int) -> int:
     return words * (2 * plan.shuffles + plan.selects // 2)
 
 
-def _exchange_estimate(source: LinearLayout, target: LinearLayout, bits: int) -> int:
+def _shared_memory_estimate(source: LinearLayout, target: LinearLayout, bits: int) -> int:
     """One wavefront for each word that a thread writes, and for each that it reads."""
     held = (1 << rank(layout.columns(REGISTER)) for layout in (source, target))
-    return EXCHANGE_OVERHEAD + sum(max(1, count * bits // 32) for count in held)
+    return SHARED_MEMORY_OVERHEAD + sum(max(1, count * bits // 32) for count in held)
 
 
 def _distinct(source: LinearLayout, target: LinearLayout) -> tuple[LinearLayout, LinearLayout]:
@@ -273,10 +274,10 @@ def _distinct(source: LinearLayout, target: LinearLayout) -> tuple[LinearLayout,
     return reduce(source), reduce(target)
 
 
-def _exchange(
+def _through_memory(
     source: LinearLayout, target: LinearLayout, bits: int, scratch_limit: int, same_warp: bool
-) -> ExchangePlan:
-    memory = exchange_memory(*_distinct(source, target), bits)
+) -> SharedMemoryPlan:
+    memory = conversion_memory(*_distinct(source, target), bits)
     write_places, read_places = placement(source, memory), placement(target, memory)
     reach = 0
     for places in (write_places, read_places):
@@ -288,10 +289,10 @@ def _exchange(
         cuts += 1
     write, read = shared_access(write_places, bits), shared_access(read_places, bits)
     parts = tuple(
-        ExchangePart(_part(write, part, total - cuts), _part(read, part, total - cuts)) for part in range(1 << cuts)
+        SharedMemoryPart(_part(write, part, total - cuts), _part(read, part, total - cuts)) for part in range(1 << cuts)
     )
     private = same_warp and not _shared_between_warps(write_places, total - cuts)
-    return ExchangePlan(memory, 1 << (total - cuts), parts, private)
+    return SharedMemoryPlan(memory, 1 << (total - cuts), parts, private)
 
 
 def _shared_between_warps(places: LinearLayout, shift: int) -> bool:

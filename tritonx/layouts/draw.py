@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from tritonx.layouts.convert import ConversionPlan, ExchangePlan, NoMove, RegisterMove, scratch_bytes
+from tritonx.layouts.convert import ConversionPlan, NoMove, RegisterMove, SharedMemoryPlan, scratch_bytes
 from tritonx.layouts.dims import BLOCK, LANE, OFFSET, REGISTER, WARP
 from tritonx.layouts.index_math import all_xors
 from tritonx.layouts.linear import LinearLayout
@@ -143,7 +143,7 @@ def describe_plan(plan: ConversionPlan, bits: int) -> str:
                 f"{plan.shuffles * words} {kind} shuffles of {1 << plan.pack} element(s) each, "
                 f"{len(plan.source_stages)} select stage(s) before and {len(plan.target_stages)} after"
             )
-        case ExchangePlan():
+        case SharedMemoryPlan():
             part = plan.parts[0]
             barrier = "warp" if plan.same_warp else "block"
             return (

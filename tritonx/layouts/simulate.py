@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tritonx.layouts.access import SharedAccess
-from tritonx.layouts.convert import ConversionPlan, ExchangePlan, NoMove, RegisterMove
+from tritonx.layouts.convert import ConversionPlan, NoMove, RegisterMove, SharedMemoryPlan
 from tritonx.layouts.dims import LANE, REGISTER, WARP
 from tritonx.layouts.index_math import all_xors
 from tritonx.layouts.linear import LinearLayout
@@ -43,8 +43,8 @@ def run(plan: ConversionPlan, held: Array, target: LinearLayout) -> Array:
             return held[:, :, list(sources)]
         case ShufflePlan():
             return _run_shuffles(plan, held)
-        case ExchangePlan():
-            return _run_exchange(plan, held, target)
+        case SharedMemoryPlan():
+            return _run_through_memory(plan, held, target)
 
 
 def _run_shuffles(plan: ShufflePlan, held: Array) -> Array:
@@ -87,7 +87,7 @@ def _select(words: Array, stage: SelectStage) -> Array:
     return np.where(taken[:, :, None, None], swapped, words)
 
 
-def _run_exchange(plan: ExchangePlan, held: Array, target: LinearLayout) -> Array:
+def _run_through_memory(plan: SharedMemoryPlan, held: Array, target: LinearLayout) -> Array:
     result = np.zeros((target.in_size(WARP), target.in_size(LANE), target.in_size(REGISTER)), dtype=held.dtype)
     for part in plan.parts:
         memory = np.zeros(plan.elements, dtype=held.dtype)

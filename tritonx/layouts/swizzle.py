@@ -23,12 +23,12 @@ from tritonx.layouts.gf2 import echelon, independent, intersection
 from tritonx.layouts.linear import LinearLayout
 
 
-def exchange_memory(source: LinearLayout, target: LinearLayout, bits: int) -> LinearLayout:
+def conversion_memory(source: LinearLayout, target: LinearLayout, bits: int) -> LinearLayout:
     """offset → index of the tensor: where each element lies between a writer of layout `source` and a reader of
     `target`.
 
     Both map (register, lane, warp) to the same indices and span them. The highest offset bits are, where possible,
-    directions that are registers on both sides, so that an exchange may be done in parts that reuse the same memory.
+    directions that are registers on both sides, so that a conversion may be done in parts that reuse the same memory.
     """
     vector = _vector_directions(source, target, bits)
     width = bits << len(vector)
@@ -43,7 +43,7 @@ def arrange(
     writer_phase: Sequence[int],
     reader_phase: Sequence[int],
 ) -> LinearLayout:
-    """As `exchange_memory`, given the directions inside a vector and those whose places are accessed in one cycle."""
+    """As `conversion_memory`, given the directions inside a vector and those whose places are accessed in one cycle."""
     space = echelon((*source.all_columns, *target.all_columns)).rank
     bank_count = min(space - len(vector), max(0, _log2(BANKS * BANK_BITS // bits) - len(vector)))
     segments = _segment_directions(

@@ -11,7 +11,7 @@ import pytest
 from xdsl.ir import Dialect
 
 from tritonx.analysis.axis_rules import is_repeatable
-from tritonx.conversion.tile_to_gpu.relations import RELATIONS, relation_of
+from tritonx.conversion.tile_to_gpu.propagation import PROPAGATIONS, propagation_of
 from tritonx.conversion.tile_to_loops.families import INLINE, LOADS
 from tritonx.dialects import arith, cf, gpu, math, scf, tile, ub
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, attribute_of
@@ -41,7 +41,7 @@ def test_layout_assignment_knows_every_constraint_of_the_tile_dialect():
         (tile, "Tile"), (arith, "Arith"), (math, "Math"), (scf, "Scf"), (cf, "Cf"), (ub, "Ub"), (gpu, "Gpu"),
     )]  # fmt: skip
     declared = {type(op.LAYOUTS) for dialect in dialects for op in dialect.operations}
-    assert declared - {NoTensors, CarriedTypes} == set(RELATIONS)
+    assert declared - {NoTensors, CarriedTypes} == set(PROPAGATIONS)
 
 
 def test_an_op_that_declares_nothing_is_refused():
@@ -55,7 +55,7 @@ def test_an_op_that_declares_nothing_is_refused():
     op = module.body.block.first_op
     assert constraint_of(op) is None
     with pytest.raises(PassError, match="not known"):
-        relation_of(op)
+        propagation_of(op)
     assert not is_repeatable(op)
 
 

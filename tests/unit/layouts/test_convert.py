@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tritonx.layouts import LinearLayout, simulate
-from tritonx.layouts.convert import ExchangePlan, NoMove, RegisterMove, owners, plan_conversion, scratch_bytes
+from tritonx.layouts.convert import NoMove, RegisterMove, SharedMemoryPlan, owners, plan_conversion, scratch_bytes
 from tritonx.layouts.encodings import BlockedEncoding, DotOperandEncoding, NvidiaMmaEncoding, SliceEncoding
 from tritonx.layouts.lookup import linear_layout
 from tritonx.layouts.samples import random_distributed, split
@@ -61,7 +61,7 @@ def test_random_conversions(seed):
         bits = rng.choice([8, 16, 32, 64])
         limit = rng.choice([512, 32768])
         kinds.add(type(check(source, target, bits, scratch_limit=limit, shuffles=rng.random() < 0.8)))
-    assert {NoMove, RegisterMove, ShufflePlan, ExchangePlan} & kinds
+    assert {NoMove, RegisterMove, ShufflePlan, SharedMemoryPlan} & kinds
 
 
 def test_every_encoding_converts_to_blocked():
@@ -81,7 +81,7 @@ def test_every_encoding_converts_to_blocked():
 
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
 @pytest.mark.parametrize("pair", ["transpose", "store", "operand"])
-def test_exchanges_have_no_conflicts(bits, pair):
+def test_conversions_through_memory_have_no_conflicts(bits, pair):
     vec = 128 // bits
     rows = BlockedEncoding((1, vec), (4, 8), (4, 1), (1, 0))
     columns = BlockedEncoding((vec, 1), (8, 4), (1, 4), (0, 1))
@@ -90,19 +90,19 @@ def test_exchanges_have_no_conflicts(bits, pair):
     source, target = {"transpose": (rows, columns), "store": (mma, rows), "operand": (rows, operand)}[pair]
     layouts = [linear_layout(e, (64, 64)) for e in (source, target)]
     plan = check(*layouts, bits, scratch_limit=1 << 20)
-    assert isinstance(plan, ExchangePlan) and scratch_bytes(plan, bits) == 64 * 64 * bits // 8
+    assert isinstance(plan, SharedMemoryPlan) and scratch_bytes(plan, bits) == 64 * 64 * bits // 8
     (part,) = plan.parts
     for access in (part.write, part.read):
         # A warp of 32 lanes moves 128 bytes in a cycle.
         assert access.wavefronts == max(1, 32 * access.vec * bits // 1024)
 
 
-def test_large_exchanges_are_cut():
+def test_large_conversions_are_cut():
     """Where both sides hold a direction in registers, parts go one after another through the same memory."""
     rows = linear_layout(BlockedEncoding((1, 4), (1, 32), (4, 1), (1, 0)), (128, 128))
     mma = linear_layout(NvidiaMmaEncoding(2, 0, (2, 2), (16, 8)), (128, 128))
     plan = check(mma, rows, 32, scratch_limit=16384)
-    assert isinstance(plan, ExchangePlan) and len(plan.parts) == 4 and scratch_bytes(plan, 32) == 16384
+    assert isinstance(plan, SharedMemoryPlan) and len(plan.parts) == 4 and scratch_bytes(plan, 32) == 16384
 
 
 def test_exchanging_a_register_bit_with_a_lane_bit():
@@ -160,7 +160,7 @@ def test_warps_that_wait_for_themselves_keep_to_places_of_their_own(seed):
     for _ in range(800):
         source, target = random_pair(rng)
         plan = plan_conversion(source, target, 32, scratch_limit=rng.choice([64, 256, 32768]), shuffles=False)
-        if not isinstance(plan, ExchangePlan) or not plan.same_warp:
+        if not isinstance(plan, SharedMemoryPlan) or not plan.same_warp:
             continue
         places = places_of_warps(plan)
         assert sum(map(len, places)) == len(set().union(*places))
@@ -175,7 +175,7 @@ def test_rows_of_products_stay_in_their_warps():
     others = linear_layout(BlockedEncoding((1, 8), (4, 8), (4, 1), (1, 0)), (64, 64))
     for target, inside in ((own, True), (others, False)):
         plan = check(mma, target, 32, shuffles=False)
-        assert isinstance(plan, ExchangePlan) and plan.same_warp is inside
+        assert isinstance(plan, SharedMemoryPlan) and plan.same_warp is inside
         assert (owners(plan) is not None) is inside
     back = plan_conversion(own, mma, 32, shuffles=False)
     assert owners(plan_conversion(mma, own, 32, shuffles=False)) == owners(back)
@@ -185,6 +185,6 @@ def test_warps_keep_to_their_places_in_all_parts():
     mma = linear_layout(NvidiaMmaEncoding(2, 0, (4, 1), (16, 8)), (64, 256))
     own = linear_layout(BlockedEncoding((4, 8), (4, 8), (4, 1), (1, 0)), (64, 256))
     plan = check(mma, own, 32, scratch_limit=16384, shuffles=False)
-    assert isinstance(plan, ExchangePlan) and plan.same_warp and len(plan.parts) == 2
+    assert isinstance(plan, SharedMemoryPlan) and plan.same_warp and len(plan.parts) == 2
     places = places_of_warps(plan)
     assert len(places) == 4 and sum(map(len, places)) == len(set().union(*places)) == plan.elements

@@ -17,8 +17,8 @@ from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.allocate_warp_groups import AllocateWarpGroups
 from tritonx.transforms.gpu.branch_selects import BranchSelects
 from tritonx.transforms.gpu.buffer_values import BufferValues
+from tritonx.transforms.gpu.convert_by_matrices import ConvertByMatrices
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
-from tritonx.transforms.gpu.exchange_by_matrices import ExchangeByMatrices
 from tritonx.transforms.gpu.expand_pipeline import ExpandPipeline
 from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
@@ -103,7 +103,7 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         BranchSelects(),
         WidenFloat8(),
         ShareBarriers(gpu.shared_memory, matrix_loads=True, matrix_stores=recent),
-        ExchangeByMatrices(loads=True, stores=recent),
+        ConvertByMatrices(loads=True, stores=recent),
         MakeRoom(gpu.shared_memory),
         FuseOperandLoads(),
         AllocateSharedMemory(gpu.shared_memory),

@@ -7,13 +7,13 @@ from xdsl.ir import Operation
 from tritonx.analysis.buffers import conversion_plan
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_layout, thread_coordinate
+from tritonx.conversion.gpu_to_llvm.register_words import pack_words, through_words, unpack_words
 from tritonx.conversion.gpu_to_llvm.transfer import load_registers, memory_type, store_registers
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
-from tritonx.conversion.gpu_to_llvm.words import from_words, through_words, to_words
 from tritonx.dialects import gpu_layout
 from tritonx.ir.dispatch import case
-from tritonx.layouts.convert import ExchangePlan, NoMove, RegisterMove
+from tritonx.layouts.convert import NoMove, RegisterMove, SharedMemoryPlan
 from tritonx.layouts.dims import LANE, WARP
 from tritonx.layouts.shuffle import SelectStage, ShufflePlan
 
@@ -27,8 +27,8 @@ def convert(op: gpu_layout.ConvertLayoutOp, f: FunctionEmitter) -> None:
             f.result(op, f.permute(value, list(sources)))
         case ShufflePlan() as plan:
             f.result(op, shuffle(f, plan, value))
-        case ExchangePlan() as plan:
-            f.result(op, exchange(op, f, plan, value, f.registers(op.results[0].type)))
+        case SharedMemoryPlan() as plan:
+            f.result(op, through_memory(op, f, plan, value, f.registers(op.results[0].type)))
 
 
 # ---- inside a warp
@@ -60,15 +60,15 @@ def shuffle(f: FunctionEmitter, plan: ShufflePlan, value: Tile) -> Tile:
 
 def swap(f: FunctionEmitter, word: str, first: str, second: str, mask: int) -> tuple[str, str]:
     """``Machine.swap`` of two words of type ``word``."""
-    pairs = zip(to_words(f, word, first), to_words(f, word, second), strict=True)
+    pairs = zip(pack_words(f, word, first), pack_words(f, word, second), strict=True)
     moved = [f.machine.swap(f, a, b, mask) for a, b in pairs]
-    return from_words(f, word, [a for a, _ in moved]), from_words(f, word, [b for _, b in moved])
+    return unpack_words(f, word, [a for a, _ in moved]), unpack_words(f, word, [b for _, b in moved])
 
 
 def both(f: FunctionEmitter, word: str, name: str, mask: int) -> tuple[str, str]:
     """``Machine.both`` of a word of type ``word``."""
-    pairs = [f.machine.both(f, x, mask) for x in to_words(f, word, name)]
-    return from_words(f, word, [a for a, _ in pairs]), from_words(f, word, [b for _, b in pairs])
+    pairs = [f.machine.both(f, x, mask) for x in pack_words(f, word, name)]
+    return unpack_words(f, word, [a for a, _ in pairs]), unpack_words(f, word, [b for _, b in pairs])
 
 
 def packed(f: FunctionEmitter, elem: str, names: list[str]) -> str:
@@ -154,7 +154,9 @@ def mapped_lane(f: FunctionEmitter, plan: ShufflePlan, lane_xor: int) -> str:
 # ---- through shared memory
 
 
-def exchange(op: gpu_layout.ConvertLayoutOp, f: FunctionEmitter, plan: ExchangePlan, value: Tile, count: int) -> Tile:
+def through_memory(
+    op: gpu_layout.ConvertLayoutOp, f: FunctionEmitter, plan: SharedMemoryPlan, value: Tile, count: int
+) -> Tile:
     base = SharedView(f.shared_base(f.scratch_offset(op)))
     names = f.scalars(value)
     out: list[str] = ["poison"] * count

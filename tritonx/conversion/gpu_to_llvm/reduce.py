@@ -19,10 +19,10 @@ from tritonx.conversion.gpu_to_llvm.control import bind, terminator_values
 from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile, lanewise
 from tritonx.conversion.gpu_to_llvm.exchange import exchange
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.register_words import move_both, move_tile
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.gpu_to_llvm.words import move_both, move_tile
 from tritonx.conversion.scalar.floats import EXTREMA
 from tritonx.dialects import arith, tile
 from tritonx.ir.dispatch import case

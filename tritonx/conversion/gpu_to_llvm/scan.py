@@ -19,8 +19,8 @@ from tritonx.conversion.gpu_to_llvm.exchange import exchange, squeeze
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
 from tritonx.conversion.gpu_to_llvm.reduce import axis_bits, combine_region
+from tritonx.conversion.gpu_to_llvm.register_words import move_tile
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.gpu_to_llvm.words import move_tile
 from tritonx.dialects import tile
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError

@@ -1,4 +1,4 @@
-"""What versions of ops and conversions cost, in cycles of one warp.
+"""What ops of a layout and layout conversions cost, in cycles of one warp.
 
 The unit is the issue of one simple instruction by a warp. An elementwise op costs one for each register that a
 thread holds, or eight where the hardware needs a sequence; a load four and one for each sector of memory that a warp
@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from xdsl.ir import Attribute, Operation
 
-from tritonx.conversion.tile_to_gpu.relations import HEAVY, relation_of
+from tritonx.conversion.tile_to_gpu.propagation import HEAVY, propagation_of
 from tritonx.dialects import scf, tile
 from tritonx.ir.types import bit_width, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, access_vectors, contiguous_elements, linear_layout
@@ -59,13 +59,13 @@ def element_bits(type_: Attribute) -> int:
 
 
 def version_cost(op: Operation, key: DistributedEncoding) -> int:
-    """The cost of one version of an op that computes a tensor."""
+    """The cost for one key of an op that computes a tensor."""
     if isinstance(op, tile.LoadOp):
         return _load_cost(op, key)
-    relation = relation_of(op)
-    if relation.free_source:
+    propagation = propagation_of(op)
+    if propagation.free_source:
         return 1 if not isinstance(op, tile.MakeRangeOp) else registers(key, shape_of(type_of(op.results[0])))
-    if not relation.computes:
+    if not propagation.computes:
         return 0
     result = next(r for r in op.results if is_tensor(type_of(r)))
     weight = HEAVY_WEIGHT if isinstance(op, HEAVY) else 1

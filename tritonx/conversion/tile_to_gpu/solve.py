@@ -1,7 +1,7 @@
 """Choosing layouts: one analysis of a function, before anything is written.
 
 Some values have a layout by nature, their *native* one: loads and atomics the coalesced one, products that of the
-unit that multiplies, and whatever is computed from these inherits it through the relations of `relations`. The rest
+unit that multiplies, and whatever is computed from these inherits it through `propagation`. The rest
 (indices, masks, pointers, constants) has none: it can be made where and as it is wanted.
 
 Then the wants are followed backwards from what has effects. An op that stores wants its operands in its own layout,
@@ -11,7 +11,7 @@ taken (`costs`):
 - convert it, or store it in shared memory where a matrix unit wants to read it there;
 - compute it again in the wanted layout, from operands that are then wanted in other layouts in turn.
 
-A value may so end up in several versions, each written where the original stood; pointer arithmetic usually exists
+A value may so be rematerialised in several layouts, each where the original stood; pointer arithmetic usually exists
 only in the layout of the access that it serves. Values that loops carry have one layout (`carried`): their native
 one, or the first that is wanted, innermost uses first.
 """
@@ -36,7 +36,7 @@ from tritonx.conversion.tile_to_gpu.costs import (
 from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts
 from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout
-from tritonx.conversion.tile_to_gpu.relations import plain, relation_of
+from tritonx.conversion.tile_to_gpu.propagation import plain, propagation_of
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import cf, scf, tile
 from tritonx.dialects.control_flow import is_per_element
@@ -53,8 +53,8 @@ DEPTH = 40
 """How far back recomputation is considered."""
 
 CONTROL = frozenset((scf.ForOp, scf.WhileOp, scf.IfOp, scf.ExecuteRegionOp, cf.BranchOp, cf.ConditionalBranchOp))
-NOT_REPEATED = frozenset((tile.ReduceOp, tile.ScanOp, tile.HistogramOp, tile.DotOp, tile.DotScaledOp, tile.CatOp))
-"""Ops that are worth a conversion to avoid a second version."""
+NOT_REMATERIALISED = frozenset((tile.ReduceOp, tile.ScanOp, tile.HistogramOp, tile.DotOp, tile.DotScaledOp, tile.CatOp))
+"""Ops that are worth a conversion rather than to compute them twice."""
 
 NOT_ANY_LAYOUT = frozenset((tile.JoinOp, tile.SplitOp))
 """Ops whose results cannot be given every layout, so that they are not left to what is wanted of them."""
@@ -64,12 +64,12 @@ NOT_ANY_LAYOUT = frozenset((tile.JoinOp, tile.SplitOp))
 class Assignment:
     """The decisions about one function.
 
-    `versions[op]` are the keys in which an op is written, the native one first; an op that computes tensors and is
+    `keys[op]` are the keys in which an op is written, the native one first; an op that computes tensors and is
     not there is dead. `native` is the encoding in which each value exists without conversion; `converted[value]`
     lists the encodings into which a value is converted, or stored in shared memory, from its native one.
     """
 
-    versions: Mapping[Operation, list[DistributedEncoding]]
+    keys: Mapping[Operation, list[DistributedEncoding]]
     native: Mapping[SSAValue, DistributedEncoding]
     converted: Mapping[SSAValue, list[Encoding]]
     dots: Mapping[Operation, DotLayout]
@@ -101,7 +101,7 @@ class _Solver:
         self.native: dict[SSAValue, DistributedEncoding] = {}
         self.key: dict[Operation, DistributedEncoding] = {}
         self.costs: dict[tuple[SSAValue, Encoding], int] = {}
-        self.versions: dict[Operation, list[DistributedEncoding]] = {}
+        self.keys: dict[Operation, list[DistributedEncoding]] = {}
         self.converted: dict[SSAValue, list[Encoding]] = {}
         self.wanted: dict[SSAValue, list[DistributedEncoding]] = {}
         self.weights: dict[Operation, int] = {}
@@ -114,7 +114,7 @@ class _Solver:
         for group in self.groups:
             value = group.values[0]
             self._want(value, self.native.get(value) or plain(shape_of(type_of(value)), self.target))
-        return Assignment(self.versions, self.native, self.converted, self.dots, tuple(self.groups), self.target)
+        return Assignment(self.keys, self.native, self.converted, self.dots, tuple(self.groups), self.target)
 
     # --- forward: what has a layout by nature
     # -------------------------------------------------------------------------
@@ -145,25 +145,25 @@ class _Solver:
                 if is_tensor(type_of(result)):
                     self.native[result] = plain(shape_of(type_of(result)), self.target)
             return
-        relation = relation_of(op)
+        propagation = propagation_of(op)
         key = self.fixed.get(op)
         if key is None:
             key = self._key_from_operands(op)
-        if key is None and (not self._may_repeat(op) or op.__class__ in NOT_ANY_LAYOUT):
-            key = relation.default_key(op, self.target)
+        if key is None and (not self._may_rematerialise(op) or op.__class__ in NOT_ANY_LAYOUT):
+            key = propagation.default_key(op, self.target)
         if key is None:
             return
         self.key[op] = key
-        for result, encoding in zip(op.results, relation.results(op, key), strict=True):
+        for result, encoding in zip(op.results, propagation.results(op, key), strict=True):
             if encoding is not None:
                 self.native[result] = encoding
 
     def _key_from_operands(self, op: Operation) -> DistributedEncoding | None:
-        """The version that its operands' native layouts suggest, the cheapest where they differ."""
-        relation = relation_of(op)
+        """The key that its operands' native layouts suggest, the cheapest where they differ."""
+        propagation = propagation_of(op)
         given = [self.native.get(v) if is_tensor(type_of(v)) else None for v in op.operands]
-        keys = relation.keys_from_operands(op, given)
-        keys = [k for k in keys if not isinstance(k, DotOperandEncoding) and relation.fits(op, k)]
+        keys = propagation.keys_from_operands(op, given)
+        keys = [k for k in keys if not isinstance(k, DotOperandEncoding) and propagation.fits(op, k)]
         if len(keys) > 1:
             keys.sort(key=lambda k: self._operands_cost(op, k, 0))
         return keys[0] if keys else None
@@ -177,9 +177,9 @@ class _Solver:
             weight = self.weights[op] = loop_weight(op)
         return weight
 
-    def _may_repeat(self, op: Operation) -> bool:
-        """Whether an op may be written in another version than its native one."""
-        if op.__class__ in NOT_REPEATED or isinstance(constraint_of(op), LookedUp):
+    def _may_rematerialise(self, op: Operation) -> bool:
+        """Whether an op may be computed again for another key than its native one."""
+        if op.__class__ in NOT_REMATERIALISED or isinstance(constraint_of(op), LookedUp):
             return False
         if op.__class__ in CONTROL or op.__class__ is tile.CallOp:
             return False
@@ -196,7 +196,7 @@ class _Solver:
         if found is None:
             self.costs[value, encoding] = IMPOSSIBLE  # while it is being computed
             converting = self._convert_cost(value, encoding)
-            found = min(converting, self._repeat_cost(value, encoding, depth) if converting else 0)
+            found = min(converting, self._rematerialisation_cost(value, encoding, depth) if converting else 0)
             self.costs[value, encoding] = found
         return found
 
@@ -205,7 +205,7 @@ class _Solver:
         owner = value.owner
         if not isinstance(owner, Operation) or owner.__class__ in CONTROL or isinstance(owner, tile.CallOp):
             return False
-        return relation_of(owner).leaves_out(owner, value)
+        return propagation_of(owner).leaves_out(owner, value)
 
     def _convert_cost(self, value: SSAValue, encoding: Encoding) -> int:
         native = self.native.get(value)
@@ -217,8 +217,8 @@ class _Solver:
         weight = self._weight(owner) if isinstance(owner, Operation) else _block_weight(owner)
         return min(IMPOSSIBLE, cost * weight)
 
-    def _repeat_cost(self, value: SSAValue, encoding: Encoding, depth: int) -> int:
-        key = self._repeat_key(value, encoding)
+    def _rematerialisation_cost(self, value: SSAValue, encoding: Encoding, depth: int) -> int:
+        key = self._rematerialisation_key(value, encoding)
         owner = value.owner
         if key is None or depth > DEPTH or not isinstance(owner, Operation):
             return IMPOSSIBLE
@@ -228,16 +228,20 @@ class _Solver:
         except LayoutError:
             return IMPOSSIBLE
 
-    def _repeat_key(self, value: SSAValue, encoding: Encoding) -> DistributedEncoding | None:
-        """The version of the defining op that gives the value this encoding, where a second version is allowed."""
+    def _rematerialisation_key(self, value: SSAValue, encoding: Encoding) -> DistributedEncoding | None:
+        """The key of the defining op that gives the value this encoding, where it may be rematerialised."""
         owner = value.owner
-        if isinstance(encoding, SharedEncoding) or not isinstance(owner, Operation) or not self._may_repeat(owner):
+        if (
+            isinstance(encoding, SharedEncoding)
+            or not isinstance(owner, Operation)
+            or not self._may_rematerialise(owner)
+        ):
             return None
         if isinstance(owner, tile.LoadOp) and isinstance(encoding, DotOperandEncoding):
             return None  # operands of products are staged through shared memory
         index = owner.results.index(value)
         try:
-            return relation_of(owner).key_of_result(owner, index, encoding)
+            return propagation_of(owner).key_of_result(owner, index, encoding)
         except LayoutError:
             return None
 
@@ -270,26 +274,26 @@ class _Solver:
                 if is_tensor(type_of(operand)):
                     self._want(operand, plain(shape_of(type_of(operand)), self.target))
             if isinstance(op, tile.CallOp):
-                self.versions.setdefault(op, [])
+                self.keys.setdefault(op, [])
             return
-        self._add_version(op, self._native_key(op))
+        self._add_key(op, self._native_key(op))
 
     def _native_key(self, op: Operation) -> DistributedEncoding:
         key = self.fixed.get(op) or self.key.get(op)
         if key is None:
-            key = self._key_from_operands(op) or relation_of(op).default_key(op, self.target)
+            key = self._key_from_operands(op) or propagation_of(op).default_key(op, self.target)
             self.key[op] = key
         return key
 
-    def _add_version(self, op: Operation, key: DistributedEncoding) -> None:
-        versions = self.versions.setdefault(op, [])
-        if key in versions:
+    def _add_key(self, op: Operation, key: DistributedEncoding) -> None:
+        keys = self.keys.setdefault(op, [])
+        if key in keys:
             return
-        versions.append(key)
+        keys.append(key)
         for operand, encoding in zip(op.operands, self._operand_encodings(op, key), strict=True):
             if encoding is not None:
                 self._want(operand, encoding)
-            elif is_tensor(type_of(operand)) and not relation_of(op).free_source:
+            elif is_tensor(type_of(operand)) and not propagation_of(op).free_source:
                 self._want_any(operand)
 
     def _want_any(self, value: SSAValue) -> None:
@@ -323,28 +327,28 @@ class _Solver:
             self.costs.clear()
         native = self.native.get(value)
         if native == encoding:
-            self._add_version(owner, self._native_key(owner))
+            self._add_key(owner, self._native_key(owner))
             return
         converting = self._convert_cost(value, encoding)
-        is_source = relation_of(owner).free_source  # made anew rather than converted
+        is_source = propagation_of(owner).free_source  # made anew rather than converted
         if (
             native is not None
             and not is_source
-            and (not converting or converting <= self._repeat_cost(value, encoding, 0))
+            and (not converting or converting <= self._rematerialisation_cost(value, encoding, 0))
         ):
             self._convert(value, encoding)
             return
-        key = self._repeat_key(value, encoding)
+        key = self._rematerialisation_key(value, encoding)
         if key is None:
             raise LayoutError(f"no way to give a result of {owner.name} the layout {encoding}")
         if native is None:
-            self.native[value] = encoding  # the first version of a value without a nature; later ones may convert
+            self.native[value] = encoding  # the first of a value without a nature; later ones may convert
             self.key[owner] = key
-            for result, other in zip(owner.results, relation_of(owner).results(owner, key), strict=True):
+            for result, other in zip(owner.results, propagation_of(owner).results(owner, key), strict=True):
                 if other is not None:
                     self.native.setdefault(result, other)
             self.costs.clear()
-        self._add_version(owner, key)
+        self._add_key(owner, key)
 
     def _want_carried(self, group: Group, value: SSAValue, encoding: DistributedEncoding) -> None:
         native = self.native.get(value)
@@ -367,11 +371,11 @@ class _Solver:
 def operand_encodings(
     op: Operation, key: DistributedEncoding, dots: Mapping[Operation, DotLayout]
 ) -> Sequence[Encoding | None]:
-    """The encodings that an op's operands must have in a version; None for what is no tensor or may be in any."""
+    """The encodings that an op's operands must have for a key; None for what is no tensor or may be in any."""
     dot = dots.get(op)
     if dot is not None:
         return [dot.a, dot.b, dot.result]
-    return relation_of(op).operands(op, key)
+    return propagation_of(op).operands(op, key)
 
 
 def _in_combine_region(op: Operation) -> bool:

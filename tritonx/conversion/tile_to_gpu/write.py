@@ -1,4 +1,4 @@
-"""Writing the layouts that `solve` chose: types change in place, second versions and conversions are added."""
+"""Writing the layouts that `solve` chose: types change in place, rematerialised ops and conversions are added."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FunctionType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tritonx.conversion.tile_to_gpu.relations import Encodings, plain, relation_of
+from tritonx.conversion.tile_to_gpu.propagation import Encodings, plain, propagation_of
 from tritonx.conversion.tile_to_gpu.solve import Assignment, operand_encodings
 from tritonx.dialects import arith, tile
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, LocalAllocOp, attribute_of, memdesc
@@ -52,8 +52,8 @@ class _Writer:
         self._update_signature()
 
     def _write(self, op: Operation) -> None:
-        versions = self.assignment.versions.get(op)
-        if versions is None:
+        keys = self.assignment.keys.get(op)
+        if keys is None:
             if self._computes_tensors(op):
                 self.dead.append(op)
             elif isinstance(op, tile.ReturnOp):
@@ -65,17 +65,17 @@ class _Writer:
                 if is_tensor(type_of(result)):
                     self._retype(result, self.assignment.native[result])
             return
-        relation = relation_of(op)
-        for number, key in enumerate(versions):
+        propagation = propagation_of(op)
+        for number, key in enumerate(keys):
             operands = operand_encodings(op, key, self.assignment.dots)
-            if number + 1 < len(versions):  # the op itself becomes the last version
+            if number + 1 < len(keys):  # the op itself is written for the last key
                 written = clone(op, {})
                 block = op.parent
                 assert block is not None
                 block.insert_op_before(written, op)
             else:
                 written = self._as_written(op)
-            self._finish(written, op, operands, relation.results(op, key))
+            self._finish(written, op, operands, propagation.results(op, key))
 
     def _as_written(self, op: Operation) -> Operation:
         """The op itself, or the one that its matrix unit multiplies by in its place."""

@@ -19,7 +19,7 @@ from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp
 from tritonx.dialects.nvidia import WarpGroupDotOp
 from tritonx.ir.edit import move_before
-from tritonx.transforms.gpu.exchanges import first_load_before
+from tritonx.transforms.gpu.conversions_in_memory import first_load_before
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ class RecomputeNarrow(ModulePass):
             chain, leaves = slice_of(op, words_of(op.results[0]) // 2)
             if chain is None or not leaves or sum(map(words_of, leaves)) * 2 > words_of(op.results[0]):
                 continue
-            copy = repeat(chain, leaves, reduction)
+            copy = rematerialise(chain, leaves, reduction)
             for use in users:
                 use.operation.operands[use.index] = copy
             changed = True
@@ -123,7 +123,7 @@ def words_of(value: SSAValue) -> int:
 
 
 def slice_of(op: Operation, narrow: int) -> tuple[list[Operation] | None, list[SSAValue]]:
-    """The ops to repeat for ``op``, in order, and the tiles of at most ``narrow`` words that they start from.
+    """The ops to rematerialise for ``op``, in order, and the tiles of at most ``narrow`` words that they start from.
 
     None where the slice meets a wider tile that cannot be recomputed.
     """
@@ -150,7 +150,7 @@ def slice_of(op: Operation, narrow: int) -> tuple[list[Operation] | None, list[S
     return (chain, list(leaves)) if visit(op) else (None, [])
 
 
-def repeat(chain: list[Operation], leaves: list[SSAValue], after: Operation) -> SSAValue:
+def rematerialise(chain: list[Operation], leaves: list[SSAValue], after: Operation) -> SSAValue:
     """A copy of ``chain`` behind ``after``, from opaque copies of its leaves; the result of its last op."""
     block = after.parent
     assert block is not None

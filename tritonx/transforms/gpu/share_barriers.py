@@ -24,8 +24,8 @@ from tritonx.dialects.gpu_layout import ConvertLayoutOp
 from tritonx.ir.edit import move_before
 from tritonx.ir.effects import is_speculatable
 from tritonx.layouts import LinearLayout
-from tritonx.transforms.gpu.exchanges import (
-    exchanged_bytes,
+from tritonx.transforms.gpu.conversions_in_memory import (
+    conversion_bytes,
     matrix_arrangement,
     plain_arrangement,
     user_in,
@@ -39,8 +39,8 @@ class ShareBarriers(ModulePass):
     `ttg.local_alloc` and `ttg.local_load`, all stores before the first load, so that one barrier serves them all.
 
     What a store needs may be computed earlier than it was, where that cannot be told. A group takes what a block with
-    `shared_memory` bytes has for exchanges (`Room.for_exchanges`). Conversions that are alone, or stay in their warps,
-    are left. For the flags see `exchange-by-matrices`."""
+    `shared_memory` bytes has for them (`Room.for_conversions`). Conversions that are alone, or stay in their warps, are
+    left. For the flags see `convert-by-matrices`."""
 
     name = "share-barriers"
 
@@ -63,7 +63,7 @@ def _groups(block: Block, room: Room) -> list[list[ConvertLayoutOp]]:
     found: list[list[ConvertLayoutOp]] = []
     group: list[ConvertLayoutOp] = []
     for op in list(block.ops):
-        if isinstance(op, ConvertLayoutOp) and exchanged_bytes(op):
+        if isinstance(op, ConvertLayoutOp) and conversion_bytes(op):
             if group and _fit(room, [*group, op]) and _gather(group, op):
                 group.append(op)
             else:
@@ -77,7 +77,7 @@ def _groups(block: Block, room: Room) -> list[list[ConvertLayoutOp]]:
 
 def _fit(room: Room, group: list[ConvertLayoutOp]) -> bool:
     """Whether the tiles of all may be in memory at the same time."""
-    return sum(map(exchanged_bytes, group)) <= room.for_exchanges(group)
+    return sum(map(conversion_bytes, group)) <= room.for_conversions(group)
 
 
 def _synchronises(op: Operation) -> bool:

@@ -26,7 +26,7 @@ from tritonx.dialects.gpu_layout import (
 from tritonx.ir.edit import erase, replace
 from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, linear_layout, storage_shape
-from tritonx.layouts.convert import exchange_layout, goes_through_memory
+from tritonx.layouts.convert import conversion_layout, goes_through_memory
 from tritonx.layouts.dims import OFFSET, REGISTER
 from tritonx.layouts.distributed import cga_of, layout_order
 from tritonx.layouts.encodings import (
@@ -39,7 +39,7 @@ from tritonx.layouts.encodings import (
     SwizzledSharedEncoding,
 )
 from tritonx.layouts.matrix_units import loads_matrices, reads_slices
-from tritonx.transforms.gpu.exchanges import first_load_before
+from tritonx.transforms.gpu.conversions_in_memory import first_load_before
 
 ROW_BYTES = 128
 """Bytes that all banks serve at once: rows shorter than this share one phase of the swizzle."""
@@ -63,10 +63,10 @@ class StageDotOperands(ModulePass):
     For products that load whole matrices the memory is swizzled for that. The load stands in front of the first user;
     one that was converted outside the loop of its products stays there, if the registers suffice (`HELD_WORDS`).
 
-    For a product by multiply-adds, or by the matrix units that have no such load, the memory lies as an exchange would
+    For a product by multiply-adds, or by the matrix units that have no such load, the memory lies as a conversion would
     put it. Operands are staged as long as a function's buffers fit the `shared_memory` that a block may have: those of
     multiply-adds first, then those made beside their product; stored where they were converted, or only in front of the
-    product if memory is free by then. Other conversions stay, which cut their exchange into parts."""
+    product if memory is free by then. Other conversions stay, which are cut into parts."""
 
     name = "stage-dot-operands"
 
@@ -132,7 +132,7 @@ def _operands(dot: tile.DotOp) -> list[Operand]:
             continue
         encoding = distributed_encoding(type_)
         if isinstance(encoding, DotOperandEncoding) and reads_slices(encoding.parent):
-            memory = _exchanged(made, encoding)
+            memory = _conversion_memory(made, encoding)
             if memory is not None:
                 found.append(Operand(dot, number, made, memory))
     return found
@@ -189,7 +189,7 @@ def _take_back(staged: Staged) -> Operand:
     return replace_fields(operand, convert=convert)
 
 
-def _exchanged(convert: ConvertLayoutOp, operand: DotOperandEncoding) -> LinearLayout | None:
+def _conversion_memory(convert: ConvertLayoutOp, operand: DotOperandEncoding) -> LinearLayout | None:
     """How the operand would lie in memory; None where the conversion needs none, or blocks would have to share it."""
     type_ = type_of(convert.src)
     if not is_tensor(type_) or cga_of(operand):
@@ -197,7 +197,7 @@ def _exchanged(convert: ConvertLayoutOp, operand: DotOperandEncoding) -> LinearL
     shape, bits = shape_of(type_), max(8, bit_width(element_type(type_)))
     source, target = linear_layout(distributed_encoding(type_), shape), linear_layout(operand, shape)
     try:
-        return exchange_layout(source, target, bits) if goes_through_memory(source, target, bits) else None
+        return conversion_layout(source, target, bits) if goes_through_memory(source, target, bits) else None
     except LayoutError:
         return None
 

@@ -185,7 +185,7 @@ ACTS_ON: dict[str, Callable[[Random], Draw]] = {
     "widen-float8": float8,
     "branch-selects": flat,
     "share-barriers": transposes,
-    "exchange-by-matrices": transposed,
+    "convert-by-matrices": transposed,
     "make-room": transposes,
     "fuse-operand-loads": product,
     "allocate-shared-memory": transposes,

@@ -77,7 +77,7 @@ def test_pipelines_keep_what_a_kernel_does(name: str, draw: int) -> None:
 FENCED = {"fence-stores": True, "allocate-shared-memory": False, "insert-fences": True}
 """Passes behind which the proxies have fences between them, or tiles new neighbours in memory."""
 
-QUIET = ("fold", "cse", "dce", "allocate-warp-groups", "share-barriers", "exchange-by-matrices")
+QUIET = ("fold", "cse", "dce", "allocate-warp-groups", "share-barriers", "convert-by-matrices")
 """Passes after which nothing is run: others' tests do."""
 
 

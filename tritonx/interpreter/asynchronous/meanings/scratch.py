@@ -28,7 +28,7 @@ from tritonx.ir.dispatch import Op, case
 from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.layouts import LinearLayout, redundancy
 from tritonx.layouts.access import SharedAccess
-from tritonx.layouts.convert import ExchangePlan
+from tritonx.layouts.convert import SharedMemoryPlan
 from tritonx.layouts.dims import LANE, REGISTER, WARP
 from tritonx.layouts.index_math import all_xors
 
@@ -37,7 +37,7 @@ Phase = tuple[Mode, tuple[int, ...], bool]
 lanes of a warp wait for each other afterwards."""
 
 
-def exchange_phases(plan: ExchangePlan, size: int) -> Iterator[Phase]:
+def conversion_phases(plan: SharedMemoryPlan, size: int) -> Iterator[Phase]:
     """Part by part: write, wait, read, wait."""
     for number, part in enumerate(plan.parts):
         yield Mode.WRITE, _of_access(part.write, size), plan.same_warp
@@ -99,7 +99,7 @@ def _areas(slots: Array, sizes: tuple[int, ...], count: int) -> int:
 
 def _of_convert(op: gpu_layout.ConvertLayoutOp, bind: Program) -> Iterable[Phase]:
     plan = conversion_plan(op)
-    return exchange_phases(plan, stored_bytes(type_of(op.src))) if isinstance(plan, ExchangePlan) else ()
+    return conversion_phases(plan, stored_bytes(type_of(op.src))) if isinstance(plan, SharedMemoryPlan) else ()
 
 
 def _of_reduction(op: tile.ReduceOp, bind: Program) -> Iterable[Phase]:

@@ -1,4 +1,4 @@
-"""Arrangements of an exchange in shared memory for which `ldmatrix` and `stmatrix` can move one side.
+"""Arrangements of a layout conversion in shared memory for which `ldmatrix` and `stmatrix` can move one side.
 
 A matrix instruction moves rows of 16 bytes whose words, or whose single elements, belong to different lanes. Where
 the other side holds such a row in registers of one thread, it moves it in one access of 16 bytes: this is how a tile of
@@ -19,24 +19,24 @@ from tritonx.layouts.dims import LANE, REGISTER
 from tritonx.layouts.gf2 import echelon, intersection, rank
 from tritonx.layouts.linear import LinearLayout
 from tritonx.layouts.matrix_access import ROW_BITS, MatrixAccess, matrix_transfers
-from tritonx.layouts.swizzle import arrange, exchange_memory, phase_directions
+from tritonx.layouts.swizzle import arrange, conversion_memory, phase_directions
 
 MATRIX_LANES = 5
 """Lane bits of a warp that has such instructions."""
 
 
 @lru_cache(maxsize=4096)
-def matrix_exchange(
+def matrix_conversion(
     source: LinearLayout, target: LinearLayout, bits: int, *, loads: bool, stores: bool
 ) -> LinearLayout | None:
-    """offset → index, the cheapest arrangement that uses a matrix instruction; None where `exchange_memory`'s is as
+    """offset → index, the cheapest arrangement that uses a matrix instruction; None where `conversion_memory`'s is as
     cheap. `source` and `target` are as there, without repeated registers; `loads` and `stores` say whether the target
     has ldmatrix and stmatrix.
     """
     if bits not in (8, 16, 32) or source.in_bits(LANE) != MATRIX_LANES:
         return None
     able = ((target, loads), (source, stores and bits <= 16))
-    best, least = None, _cost(exchange_memory(source, target, bits), source, target, bits, loads, stores)
+    best, least = None, _cost(conversion_memory(source, target, bits), source, target, bits, loads, stores)
     for side, allowed in able:
         if not allowed:
             continue

@@ -15,25 +15,25 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tritonx.dialects.gpu_layout import ConvertLayoutOp
-from tritonx.transforms.gpu.exchanges import exchanged_bytes, matrix_arrangement, write_through_buffers
+from tritonx.transforms.gpu.conversions_in_memory import conversion_bytes, matrix_arrangement, write_through_buffers
 
 
 @dataclass(frozen=True)
-class ExchangeByMatrices(ModulePass):
+class ConvertByMatrices(ModulePass):
     """Writes conversions for which that is cheaper as `ttg.local_alloc` and `ttg.local_load` in an arrangement
     (`ttg.shared_linear`) that the target's matrix loads (ldmatrix) or stores (stmatrix) fit.
 
     A conversion that stays in its warps or is done in parts is left: its barriers or its memory are worth more.
     """
 
-    name = "exchange-by-matrices"
+    name = "convert-by-matrices"
 
     loads: bool = False
     stores: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):
-            if isinstance(inner, ConvertLayoutOp) and exchanged_bytes(inner):
+            if isinstance(inner, ConvertLayoutOp) and conversion_bytes(inner):
                 memory = matrix_arrangement(inner, self.loads, self.stores)
                 if memory is not None:
                     write_through_buffers([(inner, memory)])

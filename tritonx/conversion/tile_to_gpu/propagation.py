@@ -1,9 +1,9 @@
 """How the layouts of an op's operands and results hang together.
 
-An op is written in a *version*, named by one encoding, its key; the relation of the constraint that it declares
+An op is written for one encoding, its *key*; the propagation through the constraint that it declares
 (`tritonx.dialects.layout_constraints`) says which encodings the operands and results then have. For elementwise ops the
-key is the common encoding; for a reduction it is the operand's, and the results have slices of it. Relations go both
-ways: `key_of_result` finds the key under which a result has a wanted encoding, `keys_from_operands` the keys that fit
+key is the common encoding; for a reduction it is the operand's, and the results have slices of it. It goes both ways:
+ `key_of_result` finds the key under which a result has a wanted encoding, `keys_from_operands` the keys that fit
 what operands have already. What they choose, the verifier of the constraint holds against.
 """
 
@@ -31,13 +31,13 @@ Encodings = list[DistributedEncoding | None]
 """One for each operand or result; None for what is no tensor, or may come (a result: be made) in any layout."""
 
 
-class Relation:
-    """The relation of ops whose tensors all have one encoding, the key, besides those that the constraint leaves out.
-    Other classes derive from it.
+class Propagation:
+    """Of ops whose tensors all have one encoding, the key, besides those that the constraint leaves out. Other classes
+    derive from it.
     """
 
     free_source = False
-    """The op makes its result from scalars: any version costs next to nothing."""
+    """The op makes its result from scalars: any key costs next to nothing."""
 
     computes = True
     """The op takes time for each register, rather than giving registers other names."""
@@ -55,11 +55,11 @@ class Relation:
         return value in _in_any_layout(op)
 
     def key_of_result(self, op: Operation, index: int, wanted: DistributedEncoding) -> DistributedEncoding | None:
-        """The version in which result `index` has the encoding, None when there is none."""
+        """The key for which result `index` has the encoding, None when there is none."""
         return wanted
 
     def keys_from_operands(self, op: Operation, given: Encodings) -> list[DistributedEncoding]:
-        """Versions in which some operand has what it is given as; empty when nothing is given."""
+        """Keys for which some operand has what it is given as; empty when nothing is given."""
         free = _in_any_layout(op)
         found: list[DistributedEncoding] = []
         for operand, encoding in zip(op.operands, given, strict=True):
@@ -68,11 +68,11 @@ class Relation:
         return found
 
     def fits(self, op: Operation, key: DistributedEncoding) -> bool:
-        """Whether the op can be emitted in this version."""
+        """Whether the op can be emitted for this key."""
         return True
 
     def default_key(self, op: Operation, target: GpuTarget) -> DistributedEncoding:
-        """The version for an op that nothing else decides about."""
+        """The key of an op that nothing else decides about."""
         free = _in_any_layout(op)
         tensors = [v for v in (*op.results, *op.operands) if is_tensor(type_of(v))]
         if not tensors:
@@ -99,18 +99,18 @@ def shares_out_less(encoding: DistributedEncoding, shape: Ints) -> bool:
     return rank(layout.columns(REGISTER)) > max(0, layout.total_out_bits - threads)
 
 
-class FreeSource(Relation):
+class FreeSource(Propagation):
     free_source = True
 
 
-class Broadcast(Relation):
+class Broadcast(Propagation):
     def keys_from_operands(self, op: Operation, given: Encodings) -> list[DistributedEncoding]:
         """Where few elements lie on many threads, each thread would get all that becomes of them."""
         shape = shape_of(type_of(op.results[0]))
         return [key for key in super().keys_from_operands(op, given) if not shares_out_less(key, shape)]
 
 
-class ExpandDims(Relation):
+class ExpandDims(Propagation):
     computes = False
 
     def operands(self, op: Operation, key: DistributedEncoding) -> Encodings:
@@ -122,7 +122,7 @@ class ExpandDims(Relation):
         return [source.parent] if isinstance(source, SliceEncoding) and source.dim == axis else []
 
 
-class Trans(Relation):
+class Trans(Propagation):
     computes = False
 
     def operands(self, op: Operation, key: DistributedEncoding) -> Encodings:
@@ -136,7 +136,7 @@ class Trans(Relation):
         return [infer.transposed(given[0], order, shape_of(type_of(op.operands[0])))]
 
 
-class Reshape(Relation):
+class Reshape(Propagation):
     computes = False
 
     def operands(self, op: Operation, key: DistributedEncoding) -> Encodings:
@@ -149,7 +149,7 @@ class Reshape(Relation):
 
 
 @dataclass(frozen=True)
-class Together(Relation):
+class Together(Propagation):
     """Two tiles of one layout become one. The key is the result's encoding; ``part`` finds the operands' from it, if
     they have one, and ``whole`` the reverse; both take the shape of what they are given the encoding of.
     """
@@ -187,7 +187,7 @@ CAT = Together(
 """Registers of both operands one after another, in no promised order: the result needs twice as many of them."""
 
 
-class Split(Relation):
+class Split(Propagation):
     """The key is the operand's encoding."""
 
     computes = False
@@ -210,7 +210,7 @@ class Split(Relation):
         return infer.joined(plain(shape, target), shape)
 
 
-class Reduce(Relation):
+class Reduce(Propagation):
     """The key is the operands' encoding, the results have a slice of it."""
 
     computes = False
@@ -232,7 +232,7 @@ class Reduce(Relation):
         return plain(shape_of(type_of(op.operands[0])), target)
 
 
-class Scan(Relation):
+class Scan(Propagation):
     computes = False
 
     def fits(self, op: Operation, key: DistributedEncoding) -> bool:
@@ -247,7 +247,7 @@ class Scan(Relation):
         return not between and not any(warps and step > min(warps) for _, step in bits.lanes)
 
 
-class Anything(Relation):
+class Anything(Propagation):
     """Operands and results in any layout."""
 
     computes = False
@@ -265,13 +265,13 @@ class Anything(Relation):
         return []
 
 
-RELATIONS: dict[type[LayoutConstraint], Relation] = {
-    constraints.SameLayout: Relation(),
-    constraints.LookedUp: Relation(),
-    constraints.Elementwise: Relation(),
+PROPAGATIONS: dict[type[LayoutConstraint], Propagation] = {
+    constraints.SameLayout: Propagation(),
+    constraints.LookedUp: Propagation(),
+    constraints.Elementwise: Propagation(),
     constraints.FromScalars: FreeSource(),
     constraints.Broadcast: Broadcast(),
-    constraints.DotOperands: Relation(),
+    constraints.DotOperands: Propagation(),
     constraints.ExpandDims: ExpandDims(),
     constraints.Transposed: Trans(),
     constraints.Reshaped: Reshape(),
@@ -285,13 +285,13 @@ RELATIONS: dict[type[LayoutConstraint], Relation] = {
 """By what ops declare. Those of ops that only `ttg` has are missing: layouts are assigned before there are any."""
 
 
-def relation_of(op: Operation) -> Relation:
-    """The relation of an op that computes on tensors. Raises `PassError` where it declares no known constraint."""
+def propagation_of(op: Operation) -> Propagation:
+    """The propagation of an op that computes on tensors. Raises `PassError` where it declares no known constraint."""
     declared = constraint_of(op)
-    relation = RELATIONS.get(type(declared)) if declared is not None else None
-    if relation is None:
+    propagation = PROPAGATIONS.get(type(declared)) if declared is not None else None
+    if propagation is None:
         raise PassError(op, f"how the layouts of {op.name} hang together is not known: its class must declare LAYOUTS")
-    return relation
+    return propagation
 
 
 HEAVY: tuple[type[Operation], ...] = (

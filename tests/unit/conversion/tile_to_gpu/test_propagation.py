@@ -8,7 +8,7 @@ import pytest
 
 from tritonx.conversion.tile_to_gpu.costs import version_cost
 from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key
-from tritonx.conversion.tile_to_gpu.relations import relation_of
+from tritonx.conversion.tile_to_gpu.propagation import propagation_of
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import tile
 from tritonx.ir.text import parse_module
@@ -69,10 +69,10 @@ tt.func @f(%x: tensor<64x64xf32>) {
 @pytest.mark.parametrize("dim", [0, 1])
 def test_a_reduction_follows_a_slice_of_its_axis_only(axis: int, dim: int) -> None:
     op = op_of(REDUCE.replace("AXIS", str(axis)), tile.ReduceOp)
-    relation = relation_of(op)
-    assert relation.results(op, ROWS) == [SliceEncoding(axis, ROWS)]
-    assert relation.key_of_result(op, 0, SliceEncoding(dim, ROWS)) == (ROWS if dim == axis else None)
-    assert relation.key_of_result(op, 0, BlockedEncoding((1,), (32,), (4,), (0,))) is None
+    propagation = propagation_of(op)
+    assert propagation.results(op, ROWS) == [SliceEncoding(axis, ROWS)]
+    assert propagation.key_of_result(op, 0, SliceEncoding(dim, ROWS)) == (ROWS if dim == axis else None)
+    assert propagation.key_of_result(op, 0, BlockedEncoding((1,), (32,), (4,), (0,))) is None
 
 
 SOURCES = """

@@ -1,7 +1,7 @@
-// RUN: tritonx-opt %s -p "exchange-by-matrices{loads=true stores=true}" | filecheck %s
-// RUN: tritonx-opt %s -p "exchange-by-matrices{loads=true}" | filecheck %s --check-prefix LOADS
-// RUN: tritonx-opt %s -p "exchange-by-matrices" | filecheck %s --check-prefix NEITHER
-// RUN: tritonx-opt %s -p "exchange-by-matrices{loads=true stores=true},allocate-shared-memory,insert-barriers" --target cuda:90 -t ptx | filecheck %s --check-prefix PTX
+// RUN: tritonx-opt %s -p "convert-by-matrices{loads=true stores=true}" | filecheck %s
+// RUN: tritonx-opt %s -p "convert-by-matrices{loads=true}" | filecheck %s --check-prefix LOADS
+// RUN: tritonx-opt %s -p "convert-by-matrices" | filecheck %s --check-prefix NEITHER
+// RUN: tritonx-opt %s -p "convert-by-matrices{loads=true stores=true},allocate-shared-memory,insert-barriers" --target cuda:90 -t ptx | filecheck %s --check-prefix PTX
 
 #rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #columns = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>

@@ -53,13 +53,13 @@ def move_packed(f: FunctionEmitter, elem: str, count: int, vector: str, move: Ca
 
 def through_words(f: FunctionEmitter, elem: str, name: str, move: Callable[[str], str]) -> str:
     """Apply ``move`` (i32 → i32, a transfer between lanes) to every 32-bit word of one value of type ``elem``."""
-    return from_words(f, elem, [move(word) for word in to_words(f, elem, name)])
+    return unpack_words(f, elem, [move(word) for word in pack_words(f, elem, name)])
 
 
-def to_words(f: FunctionEmitter, elem: str, name: str) -> list[str]:
+def pack_words(f: FunctionEmitter, elem: str, name: str) -> list[str]:
     """One value of type ``elem`` as one or two i32."""
     if elem.startswith("ptr"):
-        return to_words(f, "i64", f.inst(f"ptrtoint {elem} {name} to i64"))
+        return pack_words(f, "i64", f.inst(f"ptrtoint {elem} {name} to i64"))
     width = BITS[elem]
     integer = name if elem.startswith("i") else f.inst(f"bitcast {elem} {name} to i{width}")
     if width == 32:
@@ -70,10 +70,10 @@ def to_words(f: FunctionEmitter, elem: str, name: str) -> list[str]:
     return [f.inst(f"extractelement <2 x i32> {pair}, i32 {i}") for i in range(2)]
 
 
-def from_words(f: FunctionEmitter, elem: str, words: list[str]) -> str:
-    """The value of type ``elem`` that ``to_words`` took apart."""
+def unpack_words(f: FunctionEmitter, elem: str, words: list[str]) -> str:
+    """The value of type ``elem`` that ``pack_words`` took apart."""
     if elem.startswith("ptr"):
-        return f.inst(f"inttoptr i64 {from_words(f, 'i64', words)} to {elem}")
+        return f.inst(f"inttoptr i64 {unpack_words(f, 'i64', words)} to {elem}")
     width = BITS[elem]
     integer = words[0]
     if width < 32:

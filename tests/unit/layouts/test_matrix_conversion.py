@@ -10,21 +10,21 @@ import pytest
 
 from tests.unit.layouts.test_convert import random_pair
 from tritonx.layouts import LinearLayout, matrix_transfers, placement, shared_access, simulate
-from tritonx.layouts.convert import exchange_layout, matrix_exchange_layout
+from tritonx.layouts.convert import conversion_layout, matrix_conversion_layout
 from tritonx.layouts.encodings import BlockedEncoding, NvidiaMmaEncoding
 from tritonx.layouts.lookup import linear_layout
 from tritonx.layouts.matrix_access import MatrixAccess
-from tritonx.layouts.matrix_exchange import row_wavefronts
+from tritonx.layouts.matrix_conversion import row_wavefronts
 
 ROWS = BlockedEncoding((1, 8), (4, 8), (4, 1), (1, 0))
 COLUMNS = BlockedEncoding((8, 1), (8, 4), (1, 4), (0, 1))
 MMA = NvidiaMmaEncoding(2, 0, (2, 2), (16, 8))
 
 
-def exchanged(source, target, bits, loads, stores):
-    """Run the exchange as the emitter writes it; the matrix transfers used, (stores, loads). None without a gain."""
+def converted(source, target, bits, loads, stores):
+    """Run the conversion as the emitter writes it; the matrix transfers used, (stores, loads). None without a gain."""
     target = target.order_outs(source.out_dims)
-    memory = matrix_exchange_layout(source, target, bits, loads=loads, stores=stores)
+    memory = matrix_conversion_layout(source, target, bits, loads=loads, stores=stores)
     if memory is None:
         return None
     values = np.arange(1 << source.total_out_bits)
@@ -50,13 +50,13 @@ def exchanged(source, target, bits, loads, stores):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_random_exchanges(seed):
+def test_random_conversions(seed):
     rng = random.Random(seed)
     done = 0
     for _ in range(300):
         source, target = random_pair(rng)
         loads, stores = rng.choice([(True, False), (True, True), (False, True)])
-        done += exchanged(source, target, rng.choice([8, 16, 16, 32]), loads, stores) is not None
+        done += converted(source, target, rng.choice([8, 16, 16, 32]), loads, stores) is not None
     assert done > 3
 
 
@@ -64,7 +64,7 @@ def test_random_exchanges(seed):
 def test_a_transposition_moves_rows_on_both_sides(shape):
     source, target = linear_layout(ROWS, shape), linear_layout(COLUMNS, shape)
     for loads, stores in ((True, False), (False, True)):
-        done = exchanged(source, target, 16, loads, stores)
+        done = converted(source, target, 16, loads, stores)
         assert done is not None
         written, read, memory = done
         matrices, plain = (read, source) if loads else (written, target)
@@ -75,7 +75,7 @@ def test_a_transposition_moves_rows_on_both_sides(shape):
 
 def test_an_accumulator_leaves_in_rows():
     source, target = linear_layout(MMA, (64, 64)), linear_layout(ROWS, (64, 64))
-    done = exchanged(source, target, 16, True, True)
+    done = converted(source, target, 16, True, True)
     assert done is not None and done[0] is not None and not done[0].transposed
     assert row_wavefronts(done[0], 16) == 1
     assert shared_access(placement(target, done[2]), 16).vec == 8
@@ -109,8 +109,8 @@ def test_an_accumulator_of_a_warp_group_leaves_in_rows(shape, warps, bits):
     rows = BlockedEncoding((1, 128 // bits), (32 // lanes, lanes), (count, 1), (1, 0))
     mma = NvidiaMmaEncoding(3, 0, warps, (16, shape[1] // warps[1], 16))
     source, target = linear_layout(mma, shape), linear_layout(rows, shape)
-    done = exchanged(source, target, bits, True, True)
-    memory = exchange_layout(source, target, bits) if done is None else done[2]
+    done = converted(source, target, bits, True, True)
+    memory = conversion_layout(source, target, bits) if done is None else done[2]
     least = shape[0] * shape[1] * bits // 8 // count // 128
     for layout in (source, target):
         places = placement(layout, memory)
@@ -125,11 +125,11 @@ def test_an_accumulator_of_a_warp_group_leaves_in_rows(shape, warps, bits):
 
 def test_no_gain_no_arrangement():
     rows, columns = linear_layout(ROWS, (64, 64)), linear_layout(COLUMNS, (64, 64))
-    assert matrix_exchange_layout(rows, columns, 64, loads=True, stores=True) is None
-    assert matrix_exchange_layout(rows, columns, 32, loads=True, stores=True) is None
+    assert matrix_conversion_layout(rows, columns, 64, loads=True, stores=True) is None
+    assert matrix_conversion_layout(rows, columns, 32, loads=True, stores=True) is None
     wide = LinearLayout([("register", [1]), ("lane", [2, 4, 8, 16, 32, 64]), ("warp", [])], [("dim0", 7)])
     narrow = LinearLayout([("register", [64]), ("lane", [32, 16, 8, 4, 2, 1]), ("warp", [])], [("dim0", 7)])
-    assert matrix_exchange_layout(wide, narrow, 16, loads=True, stores=True) is None
+    assert matrix_conversion_layout(wide, narrow, 16, loads=True, stores=True) is None
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32])

@@ -11,12 +11,12 @@ from tritonx.dialects.gpu_layout import ConvertLayoutOp, LocalAllocOp, LocalLoad
 from tritonx.ir.edit import replace
 from tritonx.ir.types import bit_width, element_type, is_pointer, shape_of, type_of
 from tritonx.layouts import LinearLayout
-from tritonx.layouts.convert import exchange_layout, matrix_exchange_layout
+from tritonx.layouts.convert import conversion_layout, matrix_conversion_layout
 from tritonx.layouts.dims import OFFSET
 from tritonx.layouts.encodings import SharedLinearEncoding
 
 
-def exchanged_bytes(op: ConvertLayoutOp) -> int:
+def conversion_bytes(op: ConvertLayoutOp) -> int:
     """Shared memory of a conversion between warps that fits at once; 0 for others."""
     element = element_type(type_of(op.src))
     if is_pointer(element) or owned_by_warps(op) is not None:
@@ -30,12 +30,12 @@ def matrix_arrangement(op: ConvertLayoutOp, loads: bool, stores: bool) -> Linear
     """offset → index for a conversion that matrix loads or stores make cheaper; None for others."""
     if not (loads or stores) or bit_width(element_type(type_of(op.src))) < 8:
         return None
-    return matrix_exchange_layout(*_sides(op), loads=loads, stores=stores)
+    return matrix_conversion_layout(*_sides(op), loads=loads, stores=stores)
 
 
 def plain_arrangement(op: ConvertLayoutOp) -> LinearLayout:
     """offset → index for plain accesses."""
-    return exchange_layout(*_sides(op))
+    return conversion_layout(*_sides(op))
 
 
 def _sides(op: ConvertLayoutOp) -> tuple[LinearLayout, LinearLayout, int]:
