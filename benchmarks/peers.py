@@ -6,10 +6,12 @@ as a user would change it."""
 from __future__ import annotations
 
 import importlib.util
+import re
 import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -31,15 +33,26 @@ def _module(path: Path, name: str) -> ModuleType:
     return module
 
 
+@cache
+def _changed() -> Path:
+    """A folder with every ``kernels_<name>.py``, its imports changed, as ``kernels_<name>_tritonx.py``."""
+    folder = Path(tempfile.mkdtemp(prefix="tritonx-bench-"))
+    for source in Path(__file__).parent.glob("kernels_*.py"):
+        text = source.read_text().replace("import triton.language", "import tritonx.language")
+        text = text.replace("import triton\n", "import tritonx as triton\n")
+        text = re.sub(r"^from (kernels_\w+) import", r"from \1_tritonx import", text, flags=re.MULTILINE)
+        (folder / f"{source.stem}_tritonx.py").write_text(text)
+    sys.path.append(str(folder))
+    return folder
+
+
+@cache
 def load(stem: str) -> Pair:
     """Both versions of ``benchmarks/<stem>.py``."""
-    source = Path(__file__).with_name(f"{stem}.py")
-    changed = source.read_text().replace("import triton.language", "import tritonx.language")
-    changed = changed.replace("import triton\n", "import tritonx as triton\n")
-    copy = Path(tempfile.mkdtemp(prefix="tritonx-bench-")) / f"{stem}_tritonx.py"
-    copy.write_text(changed)
-    peer = _module(source, f"{stem}_triton") if importlib.util.find_spec("triton") is not None else None
-    return Pair(_module(copy, copy.stem), peer)
+    ours = _module(_changed() / f"{stem}_tritonx.py", f"{stem}_tritonx")
+    if importlib.util.find_spec("triton") is None:
+        return Pair(ours, None)
+    return Pair(ours, _module(Path(__file__).with_name(f"{stem}.py"), stem))
 
 
 def gpu_milliseconds(runs: Sequence[Callable[[], Any]], repeat: int = 25) -> list[float]:
