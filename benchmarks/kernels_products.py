@@ -17,6 +17,8 @@ def tile_of(M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP: tl.conste
     size = min(rows - first, GROUP)
     pid_m = first + (pid % (GROUP * columns)) % size
     pid_n = (pid % (GROUP * columns)) // size
+    tl.assume(pid_m >= 0)
+    tl.assume(pid_n >= 0)
     return pid_m, pid_n
 
 
@@ -34,8 +36,6 @@ def matmul(
 ):  # fmt: skip
     ACC: tl.constexpr = sum_type(a_ptr.dtype.element_ty)
     pid_m, pid_n = tile_of(M, N, BLOCK_M, BLOCK_N, GROUP)
-    tl.assume(pid_m >= 0)
-    tl.assume(pid_n >= 0)
     offs_m = (pid_m * BLOCK_M + tl.arange(0, BLOCK_M)) % M
     offs_n = (pid_n * BLOCK_N + tl.arange(0, BLOCK_N)) % N
     offs_k = tl.arange(0, BLOCK_K)

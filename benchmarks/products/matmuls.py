@@ -143,7 +143,7 @@ def decoding(m: int, n: int, k: int) -> Builder:
             f"decoding {m}x{n}x{k} bf16", 2.0 * layers * m * columns * depth, tiles(DECODED[m]) if m > 1 else VECTORS,
             (out,), lambda c: [layer(w, y, c) for w, y in zip(weights, out, strict=True)],
             lambda: [torch.stack([x.double() @ w.double().T for w in weights])], TOLERANCES[x.dtype],
-            lambda: [torch.stack([x @ w.T for w in weights])], brief=True,
+            lambda: [torch.stack([torch.mm(x, w.T, out=y) for w, y in zip(weights, out, strict=True)])], brief=True,
         )  # fmt: skip
 
     return build

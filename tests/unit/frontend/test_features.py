@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 import tritonx.language as tl
+from tritonx.analysis.axis_info import analyze_axes
+from tritonx.dialects import tile
+from tritonx.ir.types import i64
 from tritonx.runtime.jit import constexpr_function, jit
 
 Build = Callable[..., Any]
@@ -407,3 +410,21 @@ def test_switch_that_shows_raw_exceptions(build: Build, monkeypatch: pytest.Monk
     with pytest.raises(ValueError, match="power of 2") as caught:
         build(kernel, {"out": "*i32"})
     assert type(caught.value) is ValueError
+
+
+@jit
+def hinted_in_loops(addresses, out, n):
+    source = tl.load(addresses).to(tl.pointer_type(tl.float32)) + tl.arange(0, 16)
+    total = tl.zeros((16,), tl.float32)
+    for _ in range(n):
+        for _ in range(n):
+            total += tl.load(tl.multiple_of(source, 64))
+            source += 16
+    tl.store(out + tl.arange(0, 16), total)
+
+
+def test_a_promise_in_a_loop_holds_from_its_first_iteration(build: Build) -> None:
+    module = build(hinted_in_loops, {"addresses": "*i64", "out": "*fp32", "n": "i32"})
+    facts = analyze_axes(module)
+    loads = [op for op in module.walk() if isinstance(op, tile.LoadOp) and op.result.type != i64]
+    assert [facts.of(op.ptr).divisibility for op in loads] == [(64,)]

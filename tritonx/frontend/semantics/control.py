@@ -7,8 +7,9 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType
 from xdsl.dialects.builtin import i32 as i32_attr
-from xdsl.ir import Attribute, BlockArgument, Operation, OpResult
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
+from tritonx.dialects.control_flow import edges_from
 from tritonx.dialects.gpu import BarrierOp
 from tritonx.dialects.llvm import AssumeOp
 from tritonx.dialects.tile import FuncOp, GetNumProgramsOp, GetProgramIdOp
@@ -49,22 +50,24 @@ class ControlSemantics(SemanticsBase):
                 raise TypeError(f"values element {i} must have type `constexpr[int]`, got `constexpr[{type(v)}]")
         if max(1, len(value.type.shape)) != len(listed):
             raise ValueError(f"Shape of input to {function} does not match the length of values")
-        handle: Any = value.handle
+        self._promise(value.handle, name, listed)
+        return value
+
+    def _promise(self, handle: object, name: str, values: list[int]) -> None:
         if isinstance(handle, OpResult):
-            handle.op.attributes[name] = _dense(listed)
+            handle.op.attributes[name] = _dense(values)
         elif isinstance(handle, BlockArgument):
             if self._argument_hints is None:
                 self._argument_hints = {}
-            self._argument_hints.setdefault(cast("BlockArgument[Attribute]", handle), {})[name] = listed
+            self._argument_hints.setdefault(cast("BlockArgument[Attribute]", handle), {})[name] = values
         # The values of the interpreter are neither: a hint changes nothing for them.
-        return value
 
     def place_hints(self, op: Operation) -> None:
         """Put the hints about arguments of the first block of ``op``, which was just made, where the analyses look
         for them.
 
         For a function these are the attributes of its arguments; for a loop ``tt.divisibility_arg0`` and so on, on
-        the loop.
+        the loop, and what the value that the first iteration has is computed by: those of the others follow from it.
         """
         if not self._argument_hints:
             return
@@ -72,6 +75,8 @@ class ControlSemantics(SemanticsBase):
             for name, values in self._argument_hints.pop(argument, {}).items():
                 if not isinstance(op, FuncOp):
                     op.attributes[f"{name}_arg{argument.index}"] = _dense(values)
+                    for first in _first_values(op, argument):
+                        self._promise(first, name, values)
                 elif len(values) == 1:
                     known = op.arg_attrs or ArrayAttr([DictionaryAttr({})] * len(op.body.block.args))
                     attributes = [*known.data]
@@ -98,6 +103,11 @@ def _grid_axis(function: str, axis: object) -> Attribute:
     if axis not in (0, 1, 2):
         raise ValueError(f"{function} axis must be 0, 1, or 2 but got {axis}")
     return enum_attribute(int(axis))
+
+
+def _first_values(op: Operation, argument: BlockArgument) -> list[SSAValue]:
+    """What an argument of a loop is in the first iteration."""
+    return [given for edge in edges_from(op) for given, value in edge.pairs() if value is argument]
 
 
 def _dense(values: list[int]) -> Attribute:
