@@ -1,5 +1,5 @@
-"""Tensor descriptors as arguments of kernels from source: as their parts everywhere, as tensor maps where the copy
-engine moves the blocks (`warp_group_dots` on 9.0)."""
+"""Tensor descriptors of kernels from source, arguments and made by the kernel: as their parts everywhere, as tensor
+maps where the copy engine moves the blocks (`warp_group_dots` on 9.0)."""
 
 # pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false -- kernels are the language's, not Python's
@@ -16,7 +16,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.test_block_copies import moved_block
+from tests.unit.backends.nvidia.test_block_copies import draw_made, made_and_moved, moved_block
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.driver import get_active
 from tritonx.tools.tensor_descriptor import TensorDescriptor
@@ -94,3 +94,16 @@ def test_moved_blocks(draw: int) -> None:
         kernel: Any = moved_block
         kernel[-(-shape[0] // block[0]),](*descriptors, **constants, num_warps=random.choice((1, 4)), **given)
         np.testing.assert_array_equal(target.numpy(), expected, f"{given} {kind} {dtype} {block} {shape}")
+
+
+@pytest.mark.parametrize("draw", range(24))
+def test_descriptors_that_a_kernel_makes(draw: int) -> None:
+    """Their maps lie in global scratch memory; each block of the grid has its own."""
+    random = Random(f"made {SEED} {draw}")
+    made, warps = draw_made(random), random.choice((1, 4))
+    for given in options():
+        x, y = to_device(made.x), to_device(made.y)
+        kernel: Any = made_and_moved
+        kernel[(made.grid,)](x, y, *made.scalars, **made.constants, num_warps=warps, **given)
+        what = f"seed {SEED}, draw {draw}, {given} {made.constants} {made.scalars} {made.x.dtype}"
+        np.testing.assert_array_equal(y.numpy(), made.expected, what)

@@ -20,8 +20,9 @@ def make_tensor_descriptor(
 ) -> tensor_descriptor:
     """A descriptor of a tensor in global memory for blocks of ``block_shape``.
 
-    Rank 1 to 5; the last stride is 1, the others and ``base`` are multiples of 16 bytes; the block's last axis has at
-    least 16 bytes. Loads give zeros (or NaN, by ``padding_option``) outside the tensor, stores are clipped.
+    Rank 1 to 5, extents at least 1; the last stride is 1, the others and ``base`` are multiples of 16 bytes; the
+    block's last axis has at least 16 bytes. Loads give zeros (or NaN, by ``padding_option``) outside the tensor,
+    stores are clipped.
     """
     return _semantic.make_tensor_descriptor(base, shape, strides, block_shape, padding_option)
 

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
+from tritonx.backends.nvidia.make_tensor_map import make_tensor_map
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalLoadOp, MemDescType, attribute_of, memdesc
 from tritonx.dialects.nvidia import (
@@ -37,7 +38,8 @@ class CopyBlocks(ModulePass):
     """Replaces `tt.descriptor_load`, `_store` and `_reduce` of descriptors whose blocks have an encoding: a load by a
     copy to a buffer and a wait for it, a store by a buffer, a fence, a copy and a wait until the buffer is free.
 
-    A load whose tile goes to a buffer of the descriptor's own encoding is that buffer."""
+    A load whose tile goes to a buffer of the descriptor's own encoding is that buffer. The descriptors that the kernel
+    makes itself become tensor maps in memory (`make_tensor_map`)."""
 
     name = "copy-blocks"
 
@@ -48,6 +50,8 @@ class CopyBlocks(ModulePass):
                     _load(inner)
                 case tile.DescriptorStoreOp() | tile.DescriptorReduceOp() if _is_copied(inner.desc):
                     _store(inner)
+                case tile.MakeTensorDescOp() if _is_copied(inner.result):
+                    make_tensor_map(inner)
                 case _:
                     pass
 

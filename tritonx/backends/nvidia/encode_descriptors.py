@@ -26,8 +26,9 @@ ROWS = 8
 
 @dataclass(frozen=True)
 class EncodeDescriptors(ModulePass):
-    """Gives every `!tt.tensordesc` parameter of a function that has none an encoding of its block: that of the first
-    `ttg.local_alloc` of a loaded block for a matrix unit, else rows swizzled over as many bytes as they have."""
+    """Gives every `!tt.tensordesc` that has none, a parameter of a function or made there, an encoding of its block:
+    that of the first `ttg.local_alloc` of a loaded block for a matrix unit, else rows swizzled over as many bytes as
+    they have."""
 
     name = "encode-descriptors"
 
@@ -35,11 +36,12 @@ class EncodeDescriptors(ModulePass):
         for function in op.ops:
             if not isinstance(function, tile.FuncOp) or (entry := function.body.blocks.first) is None:
                 continue
-            for argument in entry.args:
-                type_ = type_of(argument)
+            made = [inner.result for inner in function.walk() if isinstance(inner, tile.MakeTensorDescOp)]
+            for descriptor in (*entry.args, *made):
+                type_ = type_of(descriptor)
                 if isinstance(type_, TensorDescType) and encoding_of(type_.block_type) is None:
-                    encoding = attribute_of(_wanted(argument) or swizzled(type_))
-                    set_type(argument, TensorDescType(with_encoding(type_.block_type, encoding)))
+                    encoding = attribute_of(_wanted(descriptor) or swizzled(type_))
+                    set_type(descriptor, TensorDescType(with_encoding(type_.block_type, encoding)))
             inputs = [type_of(argument) for argument in entry.args]
             outputs = function.function_type.outputs.data
             function.properties["function_type"] = FunctionType.from_lists(inputs, list(outputs))

@@ -52,7 +52,7 @@ def tile_passes(*, keep_descriptors: bool = False) -> tuple[ModulePass, ...]:
     return (
         Inline(),
         LiftControlFlow(),
-        RewriteDescriptors(keep_parameters=keep_descriptors),
+        RewriteDescriptors(keep_copied=keep_descriptors),
         DecomposeScaledDots(),
         Fold(),
         SimplifyControlFlow(),

@@ -25,6 +25,9 @@ DATA_TYPES = {
 }  # fmt: skip
 """Element type → CUtensorMapDataType; 8-bit floats are moved as bytes. Smaller and larger go by its sign."""
 
+DATA_TYPES_IN_KERNELS = {**DATA_TYPES, "f64": 9, "bf16": 10}
+"""The same for a map that a kernel makes: PTX numbers two types otherwise (PTX ISA 9.0, tensormap.replace)."""
+
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 """Swizzle width in bytes → CUtensorMapSwizzle."""
 
@@ -35,7 +38,7 @@ _KEPT = 256
 """Maps a kernel keeps; past that it forgets all of them."""
 
 
-def recipe(type_: TensorDescType) -> dict[str, Any]:
+def recipe(type_: TensorDescType, data_types: Mapping[str, int] = DATA_TYPES) -> dict[str, Any]:
     """What the launch must know of a parameter of type ``!tt.tensordesc``, under Triton's names."""
     from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
     from tritonx.ir.types import bit_width, is_integer, is_unsigned
@@ -52,7 +55,7 @@ def recipe(type_: TensorDescType) -> dict[str, Any]:
     return {
         "swizzle": SWIZZLES[encoding.swizzling_byte_width],
         "elem_size": bits // 8,
-        "elem_type": DATA_TYPES[name],
+        "elem_type": data_types[name],
         "block_size": list(tma_box(encoding, shape_per_cta(encoding.cga, type_.shape))),
         "block_shape": list(type_.shape),
         "fp4_padded": False,

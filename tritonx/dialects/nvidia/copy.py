@@ -210,7 +210,8 @@ DRIVER_ENUMS = {"elem_type": 15, "interleave_layout": 2, "swizzle_mode": 4, "fil
 
 @define
 class TensormapCreateOp(IRDLOperation):
-    """Writes a descriptor to global memory; the enumerations are those of the driver's `cuTensorMapEncodeTiled`."""
+    """Writes a descriptor to global memory. The enumerations are those of the driver's `cuTensorMapEncodeTiled`, but
+    for `elem_type`, which PTX numbers otherwise from f64 on (`tensormap.replace`)."""
 
     name = "ttng.tensormap_create"
     desc_ptr = operand_def(PointerType)

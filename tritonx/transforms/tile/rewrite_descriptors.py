@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -22,7 +23,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.access_width import pointer_alignment
+from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.dialects import arith, cf, scf, tile
+from tritonx.dialects.control_flow import repeats
 from tritonx.dialects.tile.descriptor import DESCRIPTOR
 from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, PaddingOption, RMWOp
 from tritonx.ir.builder import Builder
@@ -30,7 +34,7 @@ from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.dispatch import case_in
 from tritonx.ir.edit import erase, replace
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import PointerType, i1, i32, is_float, is_unsigned, pointee_of, shape_of, type_as
+from tritonx.ir.types import PointerType, bit_width, i1, i32, is_float, is_unsigned, pointee_of, shape_of, type_as
 from tritonx.transforms.tile.block_access import (
     View,
     addresses,
@@ -54,37 +58,60 @@ class RewriteDescriptors(ModulePass):
     each dimension, outermost first) and an i1 that says whether reads outside the tensor give NaN instead of 0. With
     ``block_pointers_only`` descriptors stay.
 
-    With ``keep_parameters`` a kernel's parameter stays that is only used by loads, stores and reductions of whole
-    blocks, for a target that copies these by itself; ``tt.descriptor`` on it says which of the kernel's descriptors it
-    was, counted from 0.
+    With ``keep_copied`` a kernel's descriptor stays that is only used by loads, stores and reductions of whole blocks,
+    for a target that copies these by itself: a parameter, on which ``tt.descriptor`` says which of the kernel's
+    descriptors it was, counted from 0; and one that the kernel makes outside of loops, if its base and strides are
+    known to be as a descriptor's must be.
     """
 
     name = "rewrite-descriptors"
     block_pointers_only: bool = False
-    keep_parameters: bool = False
+    keep_copied: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        kept = _copied_parameters(op) if self.keep_parameters else frozenset[SSAValue]()
+        kept = _copied(op) if self.keep_copied else frozenset[SSAValue]()
         rewriter = _Rewriter(self.block_pointers_only, kept)
         for function in op.ops:
             if isinstance(function, tile.FuncOp):
                 rewriter.function(function)
 
 
-def _copied_parameters(module: ModuleOp) -> frozenset[SSAValue]:
-    """Parameters of kernels that only ops on whole blocks use."""
+def _copied(module: ModuleOp) -> frozenset[SSAValue]:
+    """Descriptors of kernels that only ops on whole blocks use."""
     found: set[SSAValue] = set()
+    facts = cache(lambda: analyze_axes(module))
     for function in module.ops:
         if not isinstance(function, tile.FuncOp) or function.sym_visibility is None:
             continue
         entry = function.body.blocks.first
         if entry is None or function.sym_visibility.data != "public":
             continue
-        for argument in entry.args:
-            is_descriptor = isinstance(argument.type, tile.TensorDescType)
-            if is_descriptor and all(_moves_a_block(use.operation) for use in argument.uses):
-                found.add(argument)
+        made = [op for op in function.walk() if isinstance(op, tile.MakeTensorDescOp) and not _is_in_loop(op)]
+        for value in (*entry.args, *(op.result for op in made)):
+            is_descriptor = isinstance(value.type, tile.TensorDescType)
+            if is_descriptor and all(_moves_a_block(use.operation) for use in value.uses):
+                found.add(value)
+        found -= {op.result for op in made if op.result in found and not _is_aligned(op, facts())}
     return frozenset(found)
+
+
+def _is_in_loop(op: Operation) -> bool:
+    around = op.parent_op()
+    while around is not None and not repeats(around):
+        around = around.parent_op()
+    return around is not None
+
+
+ALIGNMENT = 16
+"""Bytes of which a descriptor's base and its strides, but the last one, are multiples: Triton's rule. Nobody checks it
+for one that a kernel makes."""
+
+
+def _is_aligned(op: tile.MakeTensorDescOp, facts: AxisFacts) -> bool:
+    """Whether a descriptor is known to keep the rule."""
+    nbytes = max(1, bit_width(type_as(op.result, tile.TensorDescType).element_type) // 8)
+    strides = (facts.of(stride).divisibility[0] * nbytes for stride in op.strides[:-1])
+    return pointer_alignment(facts, op.base) % ALIGNMENT == 0 and all(bytes_ % ALIGNMENT == 0 for bytes_ in strides)
 
 
 def _moves_a_block(op: Operation) -> bool:

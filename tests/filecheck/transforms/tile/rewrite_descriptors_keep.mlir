@@ -1,4 +1,4 @@
-// RUN: tritonx-opt %s -p "rewrite-descriptors{keep-parameters=true},cse,dce" | filecheck %s
+// RUN: tritonx-opt %s -p "rewrite-descriptors{keep-copied=true},cse,dce" | filecheck %s
 
 // What is only used for whole blocks stays, and knows its place among the kernel's descriptors.
 // CHECK-LABEL: @kept
@@ -29,4 +29,35 @@ tt.func public @rewritten(%narrow: !tt.tensordesc<tensor<1x16xf16>>, %carried: !
   %m = tt.make_tensor_descriptor %p, [%i, %i], [%n, %one] : <f16>, <tensor<8x16xf16>>
   %z = tt.descriptor_load %m[%i, %i] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
   tt.return %x, %y, %z : tensor<16xf16>, tensor<8x16xf16>, tensor<8x16xf16>
+}
+
+// What a kernel makes stays where base and strides are known to be multiples of 16 bytes, and only whole blocks are moved.
+// CHECK-LABEL: @made
+// CHECK: tt.make_tensor_descriptor %p
+// CHECK-NOT: tt.make_tensor_descriptor
+// CHECK: tt.descriptor_load
+// CHECK-COUNT-4: tt.load
+// CHECK-NOT: tt.descriptor_load
+tt.func public @made(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<f16>, %h: i32, %w: i32, %s: i64 {tt.divisibility = 8 : i32}, %t: i64 {tt.divisibility = 4 : i32}, %out: tensor<8x16x!tt.ptr<f16>>, %row: tensor<16x!tt.ptr<f16>>) {
+  %one = arith.constant 1 : i64
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %d = tt.make_tensor_descriptor %p, [%h, %w], [%s, %one] : <f16>, <tensor<8x16xf16>>
+  %v = tt.descriptor_load %d[%c0, %c0] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+  tt.store %out, %v : tensor<8x16x!tt.ptr<f16>>
+  %narrow = tt.make_tensor_descriptor %p, [%h, %w], [%t, %one] : <f16>, <tensor<8x16xf16>>
+  %v1 = tt.descriptor_load %narrow[%c0, %c0] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+  tt.store %out, %v1 : tensor<8x16x!tt.ptr<f16>>
+  %anywhere = tt.make_tensor_descriptor %q, [%h, %w], [%s, %one] : <f16>, <tensor<8x16xf16>>
+  %v2 = tt.descriptor_load %anywhere[%c0, %c0] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+  tt.store %out, %v2 : tensor<8x16x!tt.ptr<f16>>
+  %less = tt.make_tensor_descriptor %p, [%h, %w], [%s, %one] : <f16>, <tensor<1x16xf16>>
+  %v3 = tt.descriptor_load %less[%c0, %c0] : !tt.tensordesc<tensor<1x16xf16>> -> tensor<16xf16>
+  tt.store %row, %v3 : tensor<16x!tt.ptr<f16>>
+  scf.for %i = %c0 to %h step %c1 : i32 {
+    %again = tt.make_tensor_descriptor %p, [%i, %w], [%s, %one] : <f16>, <tensor<8x16xf16>>
+    %v4 = tt.descriptor_load %again[%c0, %c0] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+    tt.store %out, %v4 : tensor<8x16x!tt.ptr<f16>>
+  }
+  tt.return
 }

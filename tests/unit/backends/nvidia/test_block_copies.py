@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -15,8 +16,10 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+from tests.unit.interpreter.asynchronous.mutants import mutated
 from tests.unit.transforms.gpu.test_executed import Program
 from tritonx.interpreter.asynchronous import Kind
+from tritonx.ir.text import print_module
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -48,6 +51,33 @@ def product_of_blocks(a, b, o, steps, M: tl.constexpr, N: tl.constexpr, K: tl.co
             y = b.load([step * K, 0])
         total = tl.dot(x, y, total)
     o.store([0, 0], total.to(tl.float16))
+
+
+@tritonx.jit
+def made_and_moved(
+    x, y, m, n, m_step, KIND: tl.constexpr, M: tl.constexpr, N: tl.constexpr, PADDING: tl.constexpr, AGAIN: tl.constexpr
+):
+    """The kernel makes its descriptors: one of them in an `if`, and again in a loop, where it becomes pointers."""
+    source = tl.make_tensor_descriptor(x, [m, n], [m_step, 1], [M, N], padding_option=PADDING)
+    row = tl.program_id(0) * M
+    if tl.program_id(0) % 2 == 0:
+        target = tl.make_tensor_descriptor(y, [m, n], [m_step, 1], [M, N])
+        moved_between(source, target, row, N, KIND)
+    else:
+        for _ in range(AGAIN):
+            target = tl.make_tensor_descriptor(y, [m, n], [m_step, 1], [M, N])
+            moved_between(source, target, row, N, KIND)
+
+
+@tritonx.jit
+def moved_between(source, target, row, N: tl.constexpr, KIND: tl.constexpr):
+    block = source.load([row, N // 2])
+    if KIND == "store":
+        target.store([row, N // 2], block + block)
+    elif KIND == "add":
+        target.atomic_add([row, N // 2], block)
+    else:
+        target.atomic_max([row, N // 2], block)
 
 
 def run(program: Program, target: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> set[str]:
@@ -102,6 +132,73 @@ def test_moved_blocks(draw: int) -> None:
     constants = {"KIND": kind, "RANK": rank, "BLOCK": block[0]}
     program = Program(moved_block, descriptors, constants, "cuda:90", random.choice((1, 4)), grid, OPTIONS)
     assert "copy-blocks" in run(program, y, wanted)
+
+
+@dataclass(frozen=True)
+class Made:
+    """Arguments of a launch of `made_and_moved`: what `y` is then, and how many programs there are."""
+
+    x: Any
+    y: Any
+    expected: Any
+    scalars: tuple[int, int, int]
+    constants: dict[str, Any]
+    grid: int
+
+
+def draw_made(random: Random) -> Made:
+    """Tensors that end within a block, in rows that are longer than they are."""
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    kind, dtype = random.choice(
+        [("store", np.float16), ("store", ml_dtypes.bfloat16), ("store", np.float64), ("store", np.int64),
+         ("store", np.uint8), ("add", np.float32), ("add", ml_dtypes.bfloat16), ("max", np.int32), ("max", np.uint32)]
+    )  # fmt: skip
+    block_m, block_n = random.choice((2, 8, 16)), random.choice((16, 32, 64))
+    m, n = 3 * block_m - random.choice((0, 1)), block_n + block_n // 2 - random.choice((0, 3))
+    step = -(-n // 16) * 16 + random.choice((0, 16))
+    x, y = (rng.integers(0, 9, (m, step)).astype(dtype) for _ in range(2))
+    padding = "nan" if dtype == np.float16 and random.random() < 0.5 else "zero"
+    expected = y.copy()
+    old, new = y[:, block_n // 2 : n], x[:, block_n // 2 : n]
+    moved = {"store": new + new, "add": old + new, "max": np.maximum(old, new)}[kind]
+    expected[:, block_n // 2 : n] = moved.astype(dtype)
+    constants = {"KIND": kind, "M": block_m, "N": block_n, "PADDING": padding, "AGAIN": 1}
+    return Made(x, y, expected, (m, n, step), constants, 3)
+
+
+@pytest.mark.parametrize("draw", range(6))
+def test_descriptors_that_a_kernel_makes(draw: int) -> None:
+    random = Random(f"made {SEED} {draw}")
+    made = draw_made(random)
+    args = (made.x, made.y, *made.scalars)
+    program = Program(made_and_moved, args, made.constants, "cuda:90", random.choice((1, 4)), made.grid, OPTIONS)
+    run(program, made.y, made.expected)
+    names = [op.name for op in program.bound.module.walk()]
+    assert names.count("ttng.tensormap_create") == 2, "the one in the loop is none"
+
+
+def test_maps_that_nobody_acquires_are_found() -> None:
+    made = draw_made(Random(SEED))
+    program = Program(made_and_moved, (made.x, made.y, *made.scalars), made.constants, "cuda:90", 4, made.grid, OPTIONS)
+    for one in program.passes:
+        program.apply(one)
+    text = print_module(program.bound.module)
+    assert not program.run()[1]
+    for number in range(2):
+        program.bound = replace(program.bound, module=mutated(text, "tensor map not acquired", number))
+        assert program.run()[1], f"seed {SEED}, {number} of {made.constants}"
+
+
+@pytest.mark.parametrize("step", [36, 44])
+def test_rows_that_are_not_aligned(step: int) -> None:
+    """Pointers move their blocks."""
+    rng = np.random.default_rng(SEED)
+    x, y = (rng.integers(0, 9, (16, step)).astype(np.float16) for _ in range(2))
+    expected = y.copy()
+    expected[:, 16:] = 2 * x[:, 16:]
+    constants = {"KIND": "store", "M": 16, "N": 32, "PADDING": "zero", "AGAIN": 1}
+    program = Program(made_and_moved, (x, y, 16, step, step), constants, "cuda:90", 4, 1, OPTIONS)
+    assert "copy-blocks" not in run(program, y, expected)
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -149,10 +149,40 @@ def described_chain(random: Random, stages: int) -> Draw:
     return Draw(chain_kernel, args, {"M": m, "N": n, "HEAD": head, "MIXED": mixed}, warps)
 
 
+@tritonx.jit
+def made_kernel(a, b, o, inner, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, B_TURNED: tl.constexpr):
+    """The kernel makes its descriptors, two of them of the same tensor."""
+    x_blocks = tl.make_tensor_descriptor(a, [M, inner], [inner, 1], [M, K])
+    if B_TURNED:
+        y_blocks = tl.make_tensor_descriptor(b, [N, inner], [inner, 1], [N, K])
+    else:
+        y_blocks = tl.make_tensor_descriptor(b, [inner, N], [N, 1], [K, N])
+    total = tl.zeros((M, N), tl.float32)
+    for step in range(tl.cdiv(inner, K)):
+        if B_TURNED:
+            y = y_blocks.load([0, step * K]).T
+        else:
+            y = y_blocks.load([step * K, 0])
+        total = tl.dot(x_blocks.load([0, step * K]), y, total)
+    result = tl.make_tensor_descriptor(o, [M, N], [N, 1], [M, N])
+    result.store([0, 0], total)
+    result.atomic_add([0, 0], total)
+
+
+def described_made(random: Random, stages: int) -> Draw:
+    warps, turned = random.choice((4, 8)), random.random() < 0.4
+    m, n, k = 16 * warps, random.choice((16, 32)), 32
+    inner = max(0, rounds(random, stages) * k - random.choice((0, 8, 16)))
+    a, b = whole(random, m, inner), whole(random, *((n, inner) if turned else (inner, n)))
+    constants = {"M": m, "N": n, "K": k, "B_TURNED": turned}
+    return Draw(made_kernel, (a, b, empty(m, n), inner), constants, warps)
+
+
 DESCRIBED: dict[str, Callable[[Random, int], Draw]] = {
     "described product": described_product,
     "described nested": described_nested,
     "described chosen": described_chosen,
     "described chain": described_chain,
+    "described made": described_made,
 }
 """By name: a kernel, for so many stages. The last argument is how often it goes round, the one before is written."""
