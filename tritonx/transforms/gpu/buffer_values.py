@@ -62,6 +62,7 @@ from tritonx.ir.types import bit_width, element_type, encoding_of, i32, is_tenso
 from tritonx.layouts import LayoutError, linear_layout
 from tritonx.layouts.access import placement, shared_access
 from tritonx.transforms.gpu.copies_to_slots import BufferedTile, Rewriting
+from tritonx.transforms.gpu.text_in_stages import put_in_stages
 
 COPY_BYTES = (4, 8, 16)
 """That a thread's asynchronous copy can have (PTX ISA 9.0, cp.async)."""
@@ -105,13 +106,23 @@ def _buffer(loop: scf.ForOp, facts: AxisFacts, budget: SharedBudget) -> None:
         if _fits(loop, tiles, budget):
             _write_down(shorter)
             if tiles:
-                Rewriting(shorter, tiles, buffers).run()
+                told = put_in_stages(shorter) if _are_read_between(shorter, tiles) else shorter
+                Rewriting(told, tiles, buffers).run()
             if last < schedule.last:
                 explain(TOPIC, loop, f"{last + 1} stages: slots for more do not fit shared memory")
             return
         _give_back(buffers)
     explain(TOPIC, loop, f"not pipelined: {schedule.fault() or 'slots for two stages do not fit shared memory'}")
     drop_schedule(loop)
+
+
+def _are_read_between(schedule: LoopSchedule, tiles: Sequence[BufferedTile]) -> bool:
+    """Whether a tile is read in front of where another one is loaded, in the text."""
+    number = {op: number for number, op in enumerate(schedule.loop.body.block.ops)}
+    users = [schedule.of(use.operation) for each in tiles for use in each.load.result.uses]
+    readers = [*users, *(reader for each in tiles for reader in each.readers)]
+    read = [op for op in readers if not any(op is each.alloc for each in tiles)]
+    return min(map(number.__getitem__, read)) < max(number[each.load] for each in tiles)
 
 
 def _shortened(schedule: LoopSchedule, last: int) -> LoopSchedule:

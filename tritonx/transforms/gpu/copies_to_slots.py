@@ -301,6 +301,9 @@ class Rewriting:
             placed = self._before(users)
             slot = turns[Counter(each.slots, stage)].slot
             view = placed.emit(MemDescIndexOp, (self.buffers[each].result, slot), type_)
+            taking = {self.schedule.of(use.operation) for use in each.load.result.uses}
+            first = self._before([user for user in users if user in taking] or users)
+            # Memory may be viewed before it is waited for; the tile is loaded where it is used itself.
             loaded: SSAValue | None = None
             for user in users:
                 for inner in user.walk():
@@ -308,7 +311,7 @@ class Rewriting:
                         if operand is each.alloc.result:
                             inner.operands[number] = view
                         elif operand is each.load.result:
-                            loaded = loaded or placed.emit(LocalLoadOp, (view,), type_of(each.load.result))
+                            loaded = loaded or first.emit(LocalLoadOp, (view,), type_of(each.load.result))
                             inner.operands[number] = loaded
 
 

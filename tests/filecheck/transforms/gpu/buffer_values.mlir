@@ -71,4 +71,34 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     } {tt.scheduled_max_stage = 2 : i32}
     tt.return %sum : tensor<256x32xf32, #mma>
   }
+
+  // What is loaded between two products is copied in front of both, as text as well: one wait is for both copies.
+  // CHECK-LABEL: @between
+  // CHECK: scf.for
+  // CHECK: %[[ONE:.*]] = ttg.async_commit_group
+  // CHECK: %[[TWO:.*]] = ttg.async_commit_group
+  // CHECK: ttg.async_wait %[[ONE]], %[[TWO]] {loop.cluster = 0 : i32, loop.stage = 2 : i32
+  // CHECK-NOT: ttg.async_wait
+  // CHECK-COUNT-2: ttng.warp_group_dot
+  // CHECK-NOT: ttg.async_wait
+  tt.func public @between(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %odd: tensor<32x32xf16, #rows>, %init: tensor<64x32xf32, #mma>, %n: i32) -> (tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %line = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #rows}>>
+    %row = tt.expand_dims %line {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #rows}>> -> tensor<1x32xi32, #rows>
+    %offsets = tt.broadcast %row : tensor<1x32xi32, #rows> -> tensor<64x32xi32, #rows>
+    %ps = tt.splat %p : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>, #rows>
+    %q = tt.addptr %ps, %offsets : tensor<64x32x!tt.ptr<f16>, #rows>, tensor<64x32xi32, #rows>
+    %w = ttg.local_alloc %odd : (tensor<32x32xf16, #rows>) -> !ttg.memdesc<32x32xf16, #shared, #smem>
+    %sums, %others = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init, %b = %init) -> (tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>) : i32 {
+      %x = tt.load %q {loop.stage = 0 : i32, loop.cluster = 1 : i32} : tensor<64x32x!tt.ptr<f16>, #rows>
+      %xm = ttg.local_alloc %x {loop.stage = 2 : i32, loop.cluster = 0 : i32} : (tensor<64x32xf16, #rows>) -> !ttg.memdesc<64x32xf16, #shared, #smem>
+      %c = ttng.warp_group_dot %xm, %w, %a {loop.stage = 2 : i32, loop.cluster = 0 : i32} : !ttg.memdesc<64x32xf16, #shared, #smem> * !ttg.memdesc<32x32xf16, #shared, #smem> -> tensor<64x32xf32, #mma>
+      %y = tt.load %q {loop.stage = 0 : i32, loop.cluster = 1 : i32} : tensor<64x32x!tt.ptr<f16>, #rows>
+      %ym = ttg.local_alloc %y {loop.stage = 2 : i32, loop.cluster = 0 : i32} : (tensor<64x32xf16, #rows>) -> !ttg.memdesc<64x32xf16, #shared, #smem>
+      %d = ttng.warp_group_dot %ym, %w, %b {loop.stage = 2 : i32, loop.cluster = 0 : i32} : !ttg.memdesc<64x32xf16, #shared, #smem> * !ttg.memdesc<32x32xf16, #shared, #smem> -> tensor<64x32xf32, #mma>
+      scf.yield %c, %d : tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>
+    } {tt.scheduled_max_stage = 2 : i32}
+    tt.return %sums, %others : tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>
+  }
 }

@@ -52,14 +52,19 @@ def product(random: Random, stages: int) -> Draw:
 
 
 @tritonx.jit
-def chain_kernel(a, b, c, o, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, SCALED: tl.constexpr):
-    """Two products a round, the second of what the first one made."""
+def chain_kernel(
+    a, b, c, o, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, SCALED: tl.constexpr, LATE: tl.constexpr
+):
+    """Two products a round, the second of what the first one made, and of what is loaded behind it if that is LATE."""
     x = tl.load(a + rows(M, K))
     total = tl.zeros((M, K), tl.float32)
     for step in range(steps):
         y = tl.load(b + step * K * N + rows(K, N))
-        z = tl.load(c + step * N * K + rows(N, K))
+        if not LATE:
+            z = tl.load(c + step * N * K + rows(N, K))
         between = tl.dot(x, y)
+        if LATE:
+            z = tl.load(c + step * N * K + rows(N, K))
         if SCALED:
             total = total * 0.5
         total = tl.dot((between % 4).to(tl.float16), z, total)
@@ -72,7 +77,7 @@ def chain(random: Random, stages: int) -> Draw:
     steps = min(6, rounds(random, stages))
     rng = np.random.default_rng(random.randrange(1 << 30))
     a, b, c = (rng.integers(-2, 3, shape).astype(np.float16) for shape in ((m, k), (6, k, n), (6, n, k)))
-    constants = {"M": m, "N": n, "K": k, "SCALED": random.random() < 0.5}
+    constants = {"M": m, "N": n, "K": k, "SCALED": random.random() < 0.5, "LATE": random.random() < 0.5}
     return Draw(chain_kernel, (a, b, c, np.full((m, k), np.nan, np.float32), steps), constants, warps)
 
 

@@ -64,14 +64,15 @@ def test_pipelines_keep_what_a_kernel_does(name: str, draw: int) -> None:
             behind = True
         if target == "cuda:90":
             fenced = FENCED.get(one.name, fenced)
-        if program.apply(one) and behind and one.name not in QUIET:
+        changed = program.apply(one)
+        verify(program.bound.module)
+        if changed and behind and one.name not in QUIET:
             got, found = program.run()
             found = [each for each in found if fenced or each.kind is not Kind.UNFENCED]
             where = f"after {one.name}: {what}"
             assert not found, "\n".join(map(str, (*found, where)))
             for a, b in zip(expected, got, strict=True):
                 np.testing.assert_array_equal(a, b, err_msg=where)
-    verify(program.bound.module)
 
 
 FENCED = {"fence-stores": True, "allocate-shared-memory": False, "insert-fences": True}
