@@ -70,7 +70,7 @@ def main() -> int:
     effort = QUICK if given.quick else Effort()
     if given.only_compile:
         for name in names:
-            case = CASES[name](Bench())
+            case = CASES[name](Bench(small=True))  # sizes are no part of a kernel
             compile_all(case, case.configurations[: effort.configurations])
         return 0
     compile_before(names, given.quick)

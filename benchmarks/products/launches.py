@@ -53,7 +53,7 @@ def _argument(value: Any, compiler: Compiler) -> Any:
 
 
 def in_a_graph(run: Callable[[], object]) -> Callable[[], object]:
-    """The same launches without their launching; the run itself where it cannot be captured."""
+    """The same launches without their launching."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     graph = torch.cuda.CUDAGraph()

@@ -44,6 +44,7 @@ def checked_runs(case: Case, effort: Effort) -> tuple[list[Run], dict[str, float
             case.poison()
             made = run()
             torch.cuda.synchronize()
+            timed = in_a_graph(run) if case.brief else run
         except Exception as problem:  # a configuration may need more than the device has
             print(f"  {name} {configuration}: {type(problem).__name__}: {str(problem)[:200]}", file=sys.stderr)
             continue
@@ -51,7 +52,7 @@ def checked_runs(case: Case, effort: Effort) -> tuple[list[Run], dict[str, float
         if not error <= case.tolerance and name != "library":
             print(f"  {name} {configuration}: WRONG, error {error:.1e}", flush=True)
         errors[name] = largest((errors.get(name, 0.0), error))
-        runs.append((name, configuration, in_a_graph(run) if case.brief else run))
+        runs.append((name, configuration, timed))
     return runs, errors
 
 
