@@ -47,7 +47,7 @@ TOLERANCES = {
 
 RESULTS = {torch.int8: torch.int32, torch.float8_e4m3fn: torch.float16, torch.float8_e5m2: torch.float16}
 NAMES = {
-    torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64", torch.int8: "s8",
+    torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "tf32", torch.float64: "f64", torch.int8: "s8",
     torch.float8_e4m3fn: "e4m3", torch.float8_e5m2: "e5m2",
 }  # fmt: skip
 
@@ -81,7 +81,7 @@ def matmul(
         a, b = operand(bench, rows, depth, "a" in turned), operand(bench, depth, columns, "b" in turned)
         out = bench.empty(rows, columns, dtype=RESULTS.get(dtype, dtype))
         launch = by_descriptors if described else by_pointers
-        words = ["matmul", f"{m}x{n}x{k}", NAMES[dtype], *(["ieee"] if ieee else []), *turned.upper()]
+        words = ["matmul", f"{m}x{n}x{k}", "ieee" if ieee else NAMES[dtype], *turned.upper()]
         return Case(
             " ".join([*words, *(["descriptors"] if described else [])]),
             2.0 * rows * columns * depth, configurations, (out,), lambda c: [launch(a, b, out, c)],
