@@ -229,6 +229,14 @@ def repeats(op: Operation) -> bool:
     return declared is not None and declared.repeats
 
 
+def loop_around(op: Operation) -> Operation | None:
+    """The innermost loop that an op is in."""
+    around = op.parent_op()
+    while around is not None and not repeats(around):
+        around = around.parent_op()
+    return around
+
+
 def is_concurrent(op: Operation) -> bool:
     """Whether the op's regions are run at the same time."""
     declared = control_flow_of(op)

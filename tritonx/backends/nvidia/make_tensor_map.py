@@ -11,7 +11,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from tritonx.backends.nvidia.tensor_map import DATA_TYPES_IN_KERNELS, NBYTES, recipe
 from tritonx.dialects import arith, tile
-from tritonx.dialects.gpu_layout import GlobalScratchAllocOp
+from tritonx.dialects.control_flow import loop_around
+from tritonx.dialects.gpu_layout import GlobalScratchAllocOp, LocalBarrierOp
 from tritonx.dialects.nvidia import ReinterpretTensorDescOp, TensormapCreateOp, TensormapFenceproxyAcquireOp
 from tritonx.dialects.tile import TensorDescType
 from tritonx.dialects.tile.enums import PaddingOption
@@ -26,8 +27,11 @@ ADDRESS_MULTIPLE = 128
 
 def make_tensor_map(op: tile.MakeTensorDescOp) -> None:
     """Replaces the op, of which the blocks have an encoding, by a `ttng.tensormap_create` in global scratch memory, and
-    acquires that there. Outside of loops: copies of an earlier round could still read the map."""
+    acquires that there. In a loop it is written again when all threads have waited for the copies of the round before,
+    each where it issued them: no such loop is pipelined."""
     type_, builder = type_as(op.result, TensorDescType), Builder.before(op)
+    if loop_around(op) is not None:
+        builder.create(LocalBarrierOp, (), ())
     known, rank = recipe(type_, DATA_TYPES_IN_KERNELS), len(type_.shape)
     properties: dict[str, Attribute] = {
         "nbytes": IntegerAttr(NBYTES, i32),

@@ -18,7 +18,7 @@ from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.edit import erase
 from tritonx.ir.effects import is_terminator, may_trap, may_write
 from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import i1, is_tensor, type_of
+from tritonx.ir.types import encoding_of, i1, is_tensor, type_as, type_of
 
 _MASKED = (tile.LoadOp, AsyncCopyGlobalToLocalOp)
 _PREDICATED = (AsyncTMACopyGlobalToLocalOp, BarrierExpectOp, WaitBarrierOp)
@@ -36,6 +36,8 @@ def may_run_ahead(op: Operation) -> bool:
             return True
         case AsyncTMACopyGlobalToLocalOp() | BarrierExpectOp():
             return True
+        case tile.MakeTensorDescOp():  # in memory of which there is one
+            return encoding_of(type_as(op.result, tile.TensorDescType).block_type) is None
         case scf.WhileOp() | tile.CallOp():
             return False
         case _:

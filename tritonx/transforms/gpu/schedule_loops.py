@@ -132,6 +132,8 @@ class _Function:
         trips = trip_count(loop)
         if trips is not None and trips < 2:
             raise NotScheduled("it goes round once at most")
+        if any(isinstance(op, tile.MakeTensorDescOp) for op in loop.walk()):
+            raise NotScheduled("it makes descriptors, which copies of other iterations would use")
         graph = loop_graph(loop)
         if not products_of(graph) and STAGES not in loop.attributes:
             raise NotScheduled("it has no product, and does not say num_stages itself")

@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.access_width import pointer_alignment
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.dialects import arith, cf, scf, tile
-from tritonx.dialects.control_flow import repeats
+from tritonx.dialects.control_flow import loop_around, repeats
 from tritonx.dialects.tile.descriptor import DESCRIPTOR
 from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, PaddingOption, RMWOp
 from tritonx.ir.builder import Builder
@@ -60,8 +60,8 @@ class RewriteDescriptors(ModulePass):
 
     With ``keep_copied`` a kernel's descriptor stays that is only used by loads, stores and reductions of whole blocks,
     for a target that copies these by itself: a parameter, on which ``tt.descriptor`` says which of the kernel's
-    descriptors it was, counted from 0; and one that the kernel makes outside of loops, if its base and strides are
-    known to be as a descriptor's must be.
+    descriptors it was, counted from 0; and one that the kernel makes, not in an innermost loop, if its base and strides
+    are known to be as a descriptor's must be.
     """
 
     name = "rewrite-descriptors"
@@ -86,20 +86,23 @@ def _copied(module: ModuleOp) -> frozenset[SSAValue]:
         entry = function.body.blocks.first
         if entry is None or function.sym_visibility.data != "public":
             continue
-        made = [op for op in function.walk() if isinstance(op, tile.MakeTensorDescOp) and not _is_in_loop(op)]
+        made = [op for op in function.walk() if isinstance(op, tile.MakeTensorDescOp)]
         for value in (*entry.args, *(op.result for op in made)):
             is_descriptor = isinstance(value.type, tile.TensorDescType)
             if is_descriptor and all(_moves_a_block(use.operation) for use in value.uses):
                 found.add(value)
-        found -= {op.result for op in made if op.result in found and not _is_aligned(op, facts())}
+        found -= {op.result for op in made if op.result in found and not _is_copied(op, facts)}
     return frozenset(found)
 
 
-def _is_in_loop(op: Operation) -> bool:
-    around = op.parent_op()
-    while around is not None and not repeats(around):
-        around = around.parent_op()
-    return around is not None
+def _is_copied(op: tile.MakeTensorDescOp, facts: Callable[[], AxisFacts]) -> bool:
+    return not _is_in_innermost_loop(op) and _is_aligned(op, facts())
+
+
+def _is_in_innermost_loop(op: Operation) -> bool:
+    """Where making it anew would keep the loop from being pipelined."""
+    loop = loop_around(op)
+    return loop is not None and not any(repeats(inner) for inner in loop.walk() if inner is not loop)
 
 
 ALIGNMENT = 16

@@ -31,13 +31,18 @@ tt.func public @rewritten(%narrow: !tt.tensordesc<tensor<1x16xf16>>, %carried: !
   tt.return %x, %y, %z : tensor<16xf16>, tensor<8x16xf16>, tensor<8x16xf16>
 }
 
-// What a kernel makes stays where base and strides are known to be multiples of 16 bytes, and only whole blocks are moved.
+// What a kernel makes stays where base and strides are known to be multiples of 16 bytes, and only whole blocks are moved;
+// in a loop if there is one inside.
 // CHECK-LABEL: @made
 // CHECK: tt.make_tensor_descriptor %p
 // CHECK-NOT: tt.make_tensor_descriptor
 // CHECK: tt.descriptor_load
 // CHECK-COUNT-4: tt.load
 // CHECK-NOT: tt.descriptor_load
+// CHECK: scf.for
+// CHECK: tt.make_tensor_descriptor %p, [%{{.*}}, %w]
+// CHECK: scf.for
+// CHECK: tt.descriptor_load
 tt.func public @made(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<f16>, %h: i32, %w: i32, %s: i64 {tt.divisibility = 8 : i32}, %t: i64 {tt.divisibility = 4 : i32}, %out: tensor<8x16x!tt.ptr<f16>>, %row: tensor<16x!tt.ptr<f16>>) {
   %one = arith.constant 1 : i64
   %c0 = arith.constant 0 : i32
@@ -58,6 +63,13 @@ tt.func public @made(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<
     %again = tt.make_tensor_descriptor %p, [%i, %w], [%s, %one] : <f16>, <tensor<8x16xf16>>
     %v4 = tt.descriptor_load %again[%c0, %c0] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
     tt.store %out, %v4 : tensor<8x16x!tt.ptr<f16>>
+  }
+  scf.for %j = %c0 to %h step %c1 : i32 {
+    %outside = tt.make_tensor_descriptor %p, [%j, %w], [%s, %one] : <f16>, <tensor<8x16xf16>>
+    scf.for %k = %c0 to %h step %c1 : i32 {
+      %v5 = tt.descriptor_load %outside[%k, %c0] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+      tt.store %out, %v5 : tensor<8x16x!tt.ptr<f16>>
+    }
   }
   tt.return
 }

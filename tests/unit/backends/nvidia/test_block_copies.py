@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -18,6 +19,7 @@ import tritonx
 import tritonx.language as tl
 from tests.unit.interpreter.asynchronous.mutants import mutated
 from tests.unit.transforms.gpu.test_executed import Program
+from tritonx.dialects import scf
 from tritonx.interpreter.asynchronous import Kind
 from tritonx.ir.text import print_module
 from tritonx.tools.tensor_descriptor import TensorDescriptor
@@ -57,7 +59,7 @@ def product_of_blocks(a, b, o, steps, M: tl.constexpr, N: tl.constexpr, K: tl.co
 def made_and_moved(
     x, y, m, n, m_step, KIND: tl.constexpr, M: tl.constexpr, N: tl.constexpr, PADDING: tl.constexpr, AGAIN: tl.constexpr
 ):
-    """The kernel makes its descriptors: one of them in an `if`, and again in a loop, where it becomes pointers."""
+    """The kernel makes its descriptors: one of them in an `if`, one in an innermost loop, where it becomes pointers."""
     source = tl.make_tensor_descriptor(x, [m, n], [m_step, 1], [M, N], padding_option=PADDING)
     row = tl.program_id(0) * M
     if tl.program_id(0) % 2 == 0:
@@ -175,6 +177,24 @@ def test_descriptors_that_a_kernel_makes(draw: int) -> None:
     run(program, made.y, made.expected)
     names = [op.name for op in program.bound.module.walk()]
     assert names.count("ttng.tensormap_create") == 2, "the one in the loop is none"
+
+
+def test_a_pipelined_product_has_one_barrier_a_round() -> None:
+    """And one wait, however many blocks come."""
+    args = [
+        TensorDescriptor.from_tensor(np.zeros((64, 256), np.float16), [64, 64]),
+        TensorDescriptor.from_tensor(np.zeros((256, 64), np.float16), [64, 64]),
+        TensorDescriptor.from_tensor(np.zeros((64, 64), np.float16), [64, 64]), 4,
+    ]  # fmt: skip
+    constants = {"M": 64, "N": 64, "K": 64, "TURNED": False}
+    options = {"pipeline": True, "num_stages": 3}
+    program = Program(product_of_blocks, args, constants, "cuda:90", 4, 1, options)
+    for one in program.passes:
+        program.apply(one)
+    (loop,) = (op for op in program.bound.module.walk() if isinstance(op, scf.ForOp))
+    names = Counter(op.name for op in loop.walk())
+    assert names["ttg.local_barrier"] == names["ttng.wait_barrier"] == names["ttng.barrier_expect"] == 1
+    assert names["ttng.async_tma_copy_global_to_local"] == 2
 
 
 def test_maps_that_nobody_acquires_are_found() -> None:

@@ -178,11 +178,34 @@ def described_made(random: Random, stages: int) -> Draw:
     return Draw(made_kernel, (a, b, empty(m, n), inner), constants, warps)
 
 
+@tritonx.jit
+def grouped_kernel(a, b, o, inner, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, GROUPS: tl.constexpr):
+    """Products of matrices of different sizes: each has descriptors of its own, in the same memory."""
+    for group in range(GROUPS):
+        left = inner // (group + 1) // 8 * 8
+        x_blocks = tl.make_tensor_descriptor(a + group * M * inner, [M, left], [inner, 1], [M, K])
+        y_blocks = tl.make_tensor_descriptor(b + group * inner * N, [left, N], [N, 1], [K, N])
+        result = tl.make_tensor_descriptor(o + group * M * N, [M, N], [N, 1], [M, N])
+        total = tl.zeros((M, N), tl.float32)
+        for step in range(tl.cdiv(left, K)):
+            total = tl.dot(x_blocks.load([0, step * K]), y_blocks.load([step * K, 0]), total)
+        result.store([0, 0], total)
+
+
+def described_grouped(random: Random, stages: int) -> Draw:
+    warps, groups, k = random.choice((4, 8)), random.choice((2, 3)), random.choice((16, 32))
+    m, n, inner = 16 * warps, random.choice((16, 32)), rounds(random, stages) * k
+    a, b = whole(random, groups * m, inner), whole(random, groups * inner, n)
+    constants = {"M": m, "N": n, "K": k, "GROUPS": groups}
+    return Draw(grouped_kernel, (a, b, empty(groups, m, n), inner), constants, warps)
+
+
 DESCRIBED: dict[str, Callable[[Random, int], Draw]] = {
     "described product": described_product,
     "described nested": described_nested,
     "described chosen": described_chosen,
     "described chain": described_chain,
     "described made": described_made,
+    "described grouped": described_grouped,
 }
 """By name: a kernel, for so many stages. The last argument is how often it goes round, the one before is written."""
