@@ -277,15 +277,27 @@ class Rewriting:
 
     def _wait(self, tokens: Mapping[BufferedTile, SSAValue]) -> None:
         """A wait in front of the first reader of each tile that threads copy; one for those that the same product
-        needs, and for those that have had more than an interval's time, because each is followed by a barrier."""
+        needs, and for those that have had more than an interval's time, because each is followed by a barrier. These
+        have time enough to be waited for in front of the interval's copies as well."""
         together: dict[tuple[int, int], list[BufferedTile]] = {}
         for each in tokens:
             at = self._reading([each]).at
             early = self._stage(at) - self._stage(each.load) > 1
             together.setdefault((self._stage(at), -1 if early else self._next_product(at)), []).append(each)
-        for found in together.values():
-            groups = [tokens[each] for each in found]
-            self._at(self._reading(found)).create(AsyncWaitOp, groups, ASYNC_TOKEN, num=IntegerAttr(0, i32))
+        for (_, product), found in together.items():
+            reading, groups = self._reading(found), [tokens[each] for each in found]
+            placed = self._at(reading) if product >= 0 else self._before_copies(reading)
+            placed.create(AsyncWaitOp, groups, ASYNC_TOKEN, num=IntegerAttr(0, i32))
+
+    def _before_copies(self, reading: Reading) -> _Placed:
+        """Builds in front of the readers of tiles, and of the copies that come before these in an interval. Such a copy
+        writes to the slot that was read last in the interval before, so that all threads must meet in front of it: then
+        they need not meet again behind it."""
+        placed, position = self._at(reading), self.schedule.position
+        copies = (each.load for each in self.tiles if isinstance(each.load, tile.LoadOp))
+        clusters = [self.schedule.places[copy].cluster for copy in copies if position[copy] < position[reading.at]]
+        first = min([placed.place.cluster, *(cluster - 1 for cluster in clusters)])
+        return replace(placed, place=replace(placed.place, cluster=first))
 
     def _next_product(self, at: Operation) -> int:
         """Position of the next product from an op in the order on."""

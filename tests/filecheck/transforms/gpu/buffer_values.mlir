@@ -101,4 +101,48 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     } {tt.scheduled_max_stage = 2 : i32}
     tt.return %sums, %others : tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>
   }
+
+  // An interval that starts with the copies starts with the wait for what was copied two intervals before: the barrier
+  // behind it is theirs as well.
+  // CHECK-LABEL: @copied_first
+  // CHECK: ttg.async_copy_global_to_local {{.*}}loop.cluster = 0 : i32, loop.stage = 0 : i32}
+  // CHECK: ttg.async_wait %{{.*}} {loop.cluster = -1 : i32, loop.stage = 2 : i32, num = 0 : i32}
+  // CHECK: ttng.warp_group_dot {{.*}}loop.cluster = 1 : i32
+  tt.func public @copied_first(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !ttg.memdesc<32x32xf16, #shared, #smem>, %init: tensor<64x32xf32, #mma>, %n: i32) -> tensor<64x32xf32, #mma> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %line = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #rows}>>
+    %row = tt.expand_dims %line {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #rows}>> -> tensor<1x32xi32, #rows>
+    %offsets = tt.broadcast %row : tensor<1x32xi32, #rows> -> tensor<64x32xi32, #rows>
+    %ps = tt.splat %p : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>, #rows>
+    %q = tt.addptr %ps, %offsets : tensor<64x32x!tt.ptr<f16>, #rows>, tensor<64x32xi32, #rows>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (tensor<64x32xf32, #mma>) : i32 {
+      %x = tt.load %q {loop.stage = 0 : i32, loop.cluster = 0 : i32} : tensor<64x32x!tt.ptr<f16>, #rows>
+      %xm = ttg.local_alloc %x {loop.stage = 2 : i32, loop.cluster = 1 : i32} : (tensor<64x32xf16, #rows>) -> !ttg.memdesc<64x32xf16, #shared, #smem>
+      %b = ttng.warp_group_dot %xm, %y, %a {loop.stage = 2 : i32, loop.cluster = 1 : i32} : !ttg.memdesc<64x32xf16, #shared, #smem> * !ttg.memdesc<32x32xf16, #shared, #smem> -> tensor<64x32xf32, #mma>
+      scf.yield %b : tensor<64x32xf32, #mma>
+    } {tt.scheduled_max_stage = 2 : i32}
+    tt.return %sum : tensor<64x32xf32, #mma>
+  }
+
+  // With one interval's time the next copies are on their way before those of the interval before are waited for.
+  // CHECK-LABEL: @copied_first_narrow
+  // CHECK: ttg.async_copy_global_to_local {{.*}}loop.cluster = 0 : i32, loop.stage = 0 : i32}
+  // CHECK: ttg.async_wait %{{.*}} {loop.cluster = 1 : i32, loop.stage = 1 : i32, num = 0 : i32}
+  tt.func public @copied_first_narrow(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !ttg.memdesc<32x32xf16, #shared, #smem>, %init: tensor<64x32xf32, #mma>, %n: i32) -> tensor<64x32xf32, #mma> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %line = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #rows}>>
+    %row = tt.expand_dims %line {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #rows}>> -> tensor<1x32xi32, #rows>
+    %offsets = tt.broadcast %row : tensor<1x32xi32, #rows> -> tensor<64x32xi32, #rows>
+    %ps = tt.splat %p : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>, #rows>
+    %q = tt.addptr %ps, %offsets : tensor<64x32x!tt.ptr<f16>, #rows>, tensor<64x32xi32, #rows>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (tensor<64x32xf32, #mma>) : i32 {
+      %x = tt.load %q {loop.stage = 0 : i32, loop.cluster = 0 : i32} : tensor<64x32x!tt.ptr<f16>, #rows>
+      %xm = ttg.local_alloc %x {loop.stage = 1 : i32, loop.cluster = 1 : i32} : (tensor<64x32xf16, #rows>) -> !ttg.memdesc<64x32xf16, #shared, #smem>
+      %b = ttng.warp_group_dot %xm, %y, %a {loop.stage = 1 : i32, loop.cluster = 1 : i32} : !ttg.memdesc<64x32xf16, #shared, #smem> * !ttg.memdesc<32x32xf16, #shared, #smem> -> tensor<64x32xf32, #mma>
+      scf.yield %b : tensor<64x32xf32, #mma>
+    } {tt.scheduled_max_stage = 1 : i32}
+    tt.return %sum : tensor<64x32xf32, #mma>
+  }
 }

@@ -20,8 +20,8 @@ from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, STAGES
 from tests.unit.transforms.gpu.schedules import draw_schedules, run_loads_ahead
 from tests.unit.transforms.gpu.test_executed import Program
 from tritonx.analysis.scheduled_loops import drop_schedule, scheduled_loops
-from tritonx.dialects import scf
-from tritonx.dialects.gpu_layout import AsyncWaitOp, LocalBarrierOp
+from tritonx.dialects import scf, tile
+from tritonx.dialects.gpu_layout import AsyncWaitOp, LocalAllocOp, LocalBarrierOp
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.ir.text import print_module
 from tritonx.ir.verify import verify
@@ -105,6 +105,32 @@ def test_mistakes_in_pipelines_are_found(target: str) -> None:
         program.bound = replace(program.bound, module=mutated(text, name, number))
         _, found = program.run()
         assert found, f"{name} {number}: seed {SEED}, {made.constants}"
+
+
+@pytest.mark.parametrize("stages", [3, 4])
+@pytest.mark.parametrize("name", ["product", "chain"])
+def test_threads_that_copy_and_read_meet_once_a_round(name: str, stages: int) -> None:
+    """One barrier is behind the wait for what is read and in front of what overwrites the slot before; and not none."""
+    random = Random(f"{SEED} {name} {stages}")
+    while True:
+        made = PIPELINED[name](random, stages)
+        if made.args[-1] < (6 if name == "chain" else 6 * made.constants["K"]):
+            continue
+        program = program_of(made, "cuda:80", stages)
+        for one in program.passes:
+            program.apply(one)
+        inside = [op for op in program.bound.module.walk() if isinstance(op.parent_op(), scf.ForOp)]
+        if not any(isinstance(op, LocalAllocOp | tile.LoadOp) for op in inside):
+            break  # all tiles are copied
+    barriers = [op for op in program.bound.module.walk() if isinstance(op, LocalBarrierOp)]
+    within = [number for number, op in enumerate(barriers) if op in inside]
+    assert len(within) == 1, f"seed {SEED}, {made.constants}"
+    _, found = program.run()
+    assert not found
+    text = print_module(program.bound.module)
+    program.bound = replace(program.bound, module=mutated(text, "barrier dropped", within[0]))
+    _, found = program.run()
+    assert found, f"seed {SEED}, {made.constants}"
 
 
 AT_BARRIERS = ("parity flipped", "barrier's wait dropped", "expectation dropped", "too few bytes expected")
