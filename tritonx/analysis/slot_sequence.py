@@ -25,17 +25,20 @@ def rounds_between(loop: scf.ForOp, first: SSAValue, then: SSAValue, *, same_rou
     """The fewest rounds after one in which `first` has a value until `then` has the same one; 0, the same round, only
     counts under `same_round`. Without knowledge of the values that is the next occasion; None where they never meet."""
     found = _values(loop, (first, then))
-    soonest = 0 if same_round else 1
     if found is None:
-        return soonest
+        return 0 if same_round else 1
     values, period = found
-    apart = [
-        after
-        for number, (one, _) in enumerate(values)
-        for after in range(soonest, period + soonest + 1)
-        if _at(values, period, number + after)[1] == one
-    ]
-    return min(apart, default=None)
+    fewest: list[int] = []
+    sooner = dict[int, int]()
+    """The value that `then` has in a later round → the first one of those."""
+    for number in reversed(range(len(values) + period)):
+        one, other = _at(values, period, number)
+        if same_round:
+            sooner[other] = number
+        if one in sooner:
+            fewest.append(sooner[one] - number)
+        sooner[other] = number
+    return min(fewest, default=None)
 
 
 def _at(values: Sequence[Sequence[int]], period: int, number: int) -> Sequence[int]:

@@ -23,6 +23,8 @@ PATIENCE = 20_000
 """Steps of a block between two barriers after which it is in a loop that waits."""
 MOST = 400_000
 """Steps of a block."""
+PARAMETER_WINDOW = 1 << 61
+"""Where parameters lie that are named by address, as tensor maps are: nothing else may be read or written there."""
 DEPTH = 8
 """Calls that are under way at most."""
 
@@ -221,7 +223,7 @@ def _address_of_local(block: Block, i: Instruction) -> None:
     value = block.t.bits(i.operands[1], 64)
     if "local" in i.modifiers:
         value = value + np.uint64(LOCAL_WINDOW) if "to" not in i.modifiers else value - np.uint64(LOCAL_WINDOW)
-    elif "global" not in i.modifiers:
+    elif not {"global", "param"} & set(i.modifiers):
         raise Fault(i.text)
     block.t.write(i.operands[0], "b64", value)
 
@@ -257,6 +259,7 @@ def execute(
     program, random = parse(text), np.random.default_rng(seed)
     kernel = program.functions[program.kernel]
     addresses, constants, own = _variables(program)
+    addresses |= {p.name: PARAMETER_WINDOW + (n << 12) for n, p in enumerate(kernel.parameters)}
     size = max(shared, 1) + sum(v.nbytes for v in program.variables.values() if v.space == "shared")
     everywhere = Space([*segments, *constants])
     for number in range(grid[0] * grid[1] * grid[2]):
