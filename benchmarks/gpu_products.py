@@ -26,7 +26,7 @@ os.environ.setdefault("TRITONX_PIPELINE", "1")
 
 import torch
 from products.case import Bench
-from products.launches import compile_all
+from products.launches import compile_all, provide_scratch
 from products.race import QUICK, Effort, measure, shown
 from products.table import CASES
 
@@ -74,6 +74,7 @@ def main() -> int:
             compile_all(case, case.configurations[: effort.configurations])
         return 0
     compile_before(names, given.quick)
+    provide_scratch()
     print(f"seed {given.seed}", flush=True)
     torch.manual_seed(given.seed)
     rows = measured(names, replace(effort, seconds=given.seconds or effort.seconds), given.every)

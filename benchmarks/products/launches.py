@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -12,6 +14,14 @@ from products.case import Call, Case, Configuration, Described, Step
 
 Compiler = Literal["tritonx", "triton"]
 COMPILERS: tuple[Compiler, ...] = ("tritonx", "triton")
+
+
+def provide_scratch() -> None:
+    """Both compilers ask the same allocator for what kernels need of a launch: descriptors that they make."""
+    for name in COMPILERS:
+        if importlib.util.find_spec(name) is not None:
+            given = importlib.import_module(name)
+            given.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
 
 
 def kernel_of(call: Call, compiler: Compiler) -> Any:

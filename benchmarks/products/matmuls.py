@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -66,9 +66,18 @@ def by_descriptors(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, c: Confi
     return Call("kernels_products", "matmul_described", tile_grid(m, n, c), (*described, m, n, k), c)
 
 
+def by_own_descriptors(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, c: Configuration) -> Call:
+    """The kernel makes them."""
+    (m, k), n = a.shape, b.shape[1]
+    return Call("kernels_products", "matmul_describing", tile_grid(m, n, c), (a, b, out, m, n, k), c)
+
+
+LABELS = {by_descriptors: "descriptors", by_own_descriptors: "descriptors of its own"}
+
+
 def matmul(
     m: int, n: int, k: int, dtype: torch.dtype, configurations: Sequence[Configuration] = TILES, *,
-    described: bool = False, turned: str = "", ieee: bool = False,
+    launch: Callable[..., Call] = by_pointers, turned: str = "", ieee: bool = False,
 ) -> Builder:  # fmt: skip
     """``turned`` names the operands whose columns lie densely: "a", "b", "ab"."""
 
@@ -80,10 +89,9 @@ def matmul(
         rows, columns, depth = bench.sizes(m, n, k)
         a, b = operand(bench, rows, depth, "a" in turned), operand(bench, depth, columns, "b" in turned)
         out = bench.empty(rows, columns, dtype=RESULTS.get(dtype, dtype))
-        launch = by_descriptors if described else by_pointers
         words = ["matmul", f"{m}x{n}x{k}", "ieee" if ieee else NAMES[dtype], *turned.upper()]
         return Case(
-            " ".join([*words, *(["descriptors"] if described else [])]),
+            " ".join([*words, LABELS.get(launch, "")]).strip(),
             2.0 * rows * columns * depth, configurations, (out,), lambda c: [launch(a, b, out, c)],
             lambda: [a.double() @ b.double()], 3e-6 if ieee else TOLERANCES[dtype],
             None if dtype == torch.float8_e5m2 else lambda: [library(a, b, ieee)],
@@ -153,7 +161,8 @@ HALVES = {"f16": torch.float16, "bf16": torch.bfloat16}
 
 PRODUCTS: dict[str, Builder] = {
     **{f"{name}_{s}": matmul(s, s, s, dtype) for s in (8192, 4096, 2048) for name, dtype in HALVES.items()},
-    **{f"f16_{s}_descriptors": matmul(s, s, s, torch.float16, described=True) for s in (8192, 4096, 2048)},
+    **{f"f16_{s}_descriptors": matmul(s, s, s, torch.float16, launch=by_descriptors) for s in (8192, 4096, 2048)},
+    "f16_4096_own_descriptors": matmul(4096, 4096, 4096, torch.float16, launch=by_own_descriptors),
     "bf16_512": matmul(512, 8192, 8192, torch.bfloat16, TILES_FLAT),
     "tf32_8192": matmul(8192, 8192, 8192, torch.float32, TILES_TF32),
     "e4m3_8192": matmul(8192, 8192, 8192, torch.float8_e4m3fn, TILES_BYTES, turned="b"),
