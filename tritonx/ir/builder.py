@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -32,7 +32,7 @@ from tritonx.ir.fold import Constant, attribute_for, fold_at_creation
 
 OpT = TypeVar("OpT", bound=Operation)
 
-Key = tuple[Any, ...]
+Key = tuple[object, ...]
 
 _NO_PROPERTIES: Mapping[str, Attribute] = {}
 
@@ -110,8 +110,8 @@ class Builder:
         op = cls.create(
             operands=operands,
             result_types=result_types,
-            properties=cast(Any, properties),
-            attributes=cast(Any, attributes),
+            properties=cast("Mapping[str, Attribute]", properties),
+            attributes=cast("Mapping[str, Attribute]", attributes),
             regions=regions,
             successors=successors,
             location=self.location,

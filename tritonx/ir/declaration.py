@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i32
 from xdsl.ir import Attribute
@@ -39,9 +39,9 @@ class EnumConstraint(AttrConstraint[IntegerAttr[IntegerType]]):
         }
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        if not isinstance(attr, IntegerAttr) or cast(IntegerAttr[Any], attr).type != self.type:
+        if not isinstance(attr, IntegerAttr) or cast("IntegerAttr[IntegerType]", attr).type != self.type:
             raise VerifyException(f"expected an {self.type} that holds a {self.enum.__name__}, got {attr}")
-        value = cast(IntegerAttr[Any], attr).value.data
+        value = cast("IntegerAttr[IntegerType]", attr).value.data
         if value not in self.by_value:
             cases = ", ".join(f"{word} = {number}" for number, word in self.by_value.items())
             raise VerifyException(f"{value} is no {self.enum.__name__} (the cases are {cases})")

@@ -17,7 +17,7 @@ compares what `create` builds with what xDSL's own `Operation.create` builds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
@@ -39,6 +39,12 @@ from xdsl.irdl.operations import (
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.ir.declaration import SEGMENTS, TypeRules, sizes_of_segments
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
+
+    from tritonx.ir.text.format import Format
 
 OpT = TypeVar("OpT", bound=type[IRDLOperation])
 
@@ -184,11 +190,11 @@ def _derived_rules(cls: type[IRDLOperation]) -> TypeRules:
 
 
 def _check_rules_in_verifier(cls: type[IRDLOperation], rules: TypeRules) -> None:
-    own: Callable[[Any], None] | None = cls.verify_ if cls.verify_ is not IRDLOperation.verify_ else None
+    own: Callable[[IRDLOperation], None] | None = cls.verify_ if cls.verify_ is not IRDLOperation.verify_ else None
     # A base class that went through here before already checks its rules; only its own verifier is kept.
     own = getattr(own, "own_verifier", own)
 
-    def verify_(self: Any) -> None:
+    def verify_(self: IRDLOperation) -> None:
         for name, (source, rule) in rules.items():
             values, origins = _as_values(getattr(self, name)), _as_values(getattr(self, source))
             if len(origins) != len(values):
@@ -205,18 +211,18 @@ def _check_rules_in_verifier(cls: type[IRDLOperation], rules: TypeRules) -> None
     cast(Any, cls).verify_ = verify_
 
 
-def _as_values(value: Any) -> tuple[SSAValue, ...]:
+def _as_values(value: SSAValue | Sequence[SSAValue] | None) -> tuple[SSAValue, ...]:
     """One value, an absent one, or several, as a tuple."""
     if value is None:
         return ()
-    return (cast(SSAValue, value),) if isinstance(value, SSAValue) else tuple(value)
+    return (value,) if isinstance(value, SSAValue) else tuple(value)
 
 
 def _install_accessors(
     cls: type[IRDLOperation], names: Sequence[tuple[str, object]], construct: VarIRConstruct
 ) -> None:
     for name, _ in names:
-        accessor: Any = next((c.__dict__[name] for c in cls.__mro__ if name in c.__dict__), None)
+        accessor: object = next((c.__dict__[name] for c in cls.__mro__ if name in c.__dict__), None)
         getter = _fast_getter(accessor, "_operands" if construct is VarIRConstruct.OPERAND else "results")
         if getter is not None:
             setattr(cls, name, property(getter))
@@ -254,7 +260,7 @@ def _install_format(cls: type[IRDLOperation]) -> None:
         return
     any_cls = cast(Any, cls)
 
-    def program() -> Any:
+    def program() -> Format:
         from tritonx.ir.text.format import compile_format
 
         compiled = any_cls.__dict__.get("_compiled_format")
@@ -262,10 +268,10 @@ def _install_format(cls: type[IRDLOperation]) -> None:
             compiled = any_cls._compiled_format = compile_format(cls, text)
         return compiled
 
-    def parse(_: type[IRDLOperation], parser: object) -> Any:
+    def parse(_: type[IRDLOperation], parser: Parser) -> IRDLOperation:
         return program().parse(parser)
 
-    def print_(self: IRDLOperation, printer: object) -> None:
+    def print_(self: IRDLOperation, printer: Printer) -> None:
         program().print(printer, self)
 
     any_cls.parse = classmethod(parse)

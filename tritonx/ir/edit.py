@@ -86,7 +86,7 @@ def is_defined_inside(value: SSAValue, op: Operation) -> bool:
     return False
 
 
-def clone(op: Operation, values: ValueMap, relocate: Relocate | None = None) -> Any:
+def clone(op: Operation, values: ValueMap, relocate: Relocate | None = None) -> Operation:
     """A detached copy of ``op`` with operands mapped through ``values``, which then also maps its results.
 
     ``relocate`` makes the copies' locations out of the originals'. Successors stay as they are; see ``clone_region``.

@@ -7,7 +7,7 @@ full of such constants, so the parser makes a `SplatAttr` of them and the builde
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, TensorType
 from xdsl.ir import Attribute, BuiltinAttribute, Data
@@ -21,18 +21,22 @@ if TYPE_CHECKING:
     from xdsl.printer import Printer
 
 
+Number: TypeAlias = "IntegerAttr[Any] | FloatAttr[Any]"
+"""A number as an attribute, of any type that a tensor's elements may have."""
+
+
 @irdl_attr_definition
 class SplatAttr(Data[tuple[Attribute, TensorType[Attribute]]], BuiltinAttribute):
     """One number (an `IntegerAttr` or `FloatAttr` of the element type) for every element of a tensor type."""
 
     name = "tritonx.splat"
 
-    def __init__(self, element: IntegerAttr[Any] | FloatAttr[Any], type_: TensorType[Attribute]) -> None:
+    def __init__(self, element: Number, type_: TensorType[Attribute]) -> None:
         super().__init__((element, type_))
 
     @property
-    def element(self) -> IntegerAttr[Any] | FloatAttr[Any]:
-        return cast("IntegerAttr[Any] | FloatAttr[Any]", self.data[0])
+    def element(self) -> Number:
+        return cast("Number", self.data[0])
 
     @property
     def type(self) -> TensorType[Attribute]:
@@ -80,7 +84,7 @@ def splat(value: int | float, type_: TensorType[Attribute]) -> SplatAttr:
     return _splat(value, type(value), type_)
 
 
-def number(value: int | float, type_: Attribute) -> IntegerAttr[Any] | FloatAttr[Any]:
+def number(value: int | float, type_: Attribute) -> Number:
     """A scalar attribute of an integer, index or floating-point type.
 
     An integer may be given as the signed or as the unsigned value; it is stored as xDSL does, signed for signless

@@ -159,7 +159,7 @@ def bit_width(type_: Attribute) -> int:
     """Width in bits of an element (of a tensor's element); a pointer has 64. Raises `TypeError` for anything else."""
     element = element_type(type_)
     if isinstance(element, IntegerType):
-        return cast("int", cast(Any, element).width.data)
+        return cast("IntegerType", element).width.data
     if isinstance(element, PointerType):
         return 64
     width = FLOAT_BITS.get(element)
@@ -181,7 +181,7 @@ def is_integer(type_: Attribute) -> bool:
 def is_unsigned(type_: Attribute) -> bool:
     """Whether the type, or a tensor's element type, says that it is an integer without a sign bit."""
     element = element_type(type_)
-    return isinstance(element, IntegerType) and cast(Any, element).signedness.data is Signedness.UNSIGNED
+    return isinstance(element, IntegerType) and cast("IntegerType", element).signedness.data is Signedness.UNSIGNED
 
 
 def is_pointer(type_: Attribute) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Data
 from xdsl.irdl import IRDLOperation
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRTokenKind, PunctuationSpelling
 
 from tritonx.ir.declaration import EnumConstraint
+from tritonx.ir.properties import integer_property
 from tritonx.ir.text.format_directives import Directives
 from tritonx.ir.text.format_pieces import (
     FormatError,
@@ -19,12 +21,17 @@ from tritonx.ir.text.format_pieces import (
     always,
     arity_of,
     at_operand,
+    current_token,
     never,
     no_parse,
     no_print,
     operand_list,
     property_present,
 )
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
 
 _TOKEN = re.compile(r"\s*(`[^`]*`|\$\w+|![\w.]+|attr-dict-with-keyword|attr-dict|functional-type|\w+|[()?^|,])")
 
@@ -79,12 +86,12 @@ class Compiler(Directives):
         starts, present = pieces[0].starts, anchor.present
         parse_steps, print_steps = [p.parse for p in pieces], [p.print for p in pieces]
 
-        def parse(parser: object, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             if starts(parser):
                 for step in parse_steps:
                     step(parser, state)
 
-        def print_(printer: object, op: object) -> None:
+        def print_(printer: Printer, op: IRDLOperation) -> None:
             if present(op):
                 for step in print_steps:
                     step(printer, op)
@@ -132,22 +139,22 @@ class Compiler(Directives):
         text = before + word
         if word[0].isalpha() or word[0] == "_":
 
-            def parse(parser: Any, state: State) -> None:
+            def parse(parser: Parser, state: State) -> None:
                 parser.parse_keyword(word)
 
-            def starts(parser: Any) -> bool:
-                token = parser._current_token
+            def starts(parser: Parser) -> bool:
+                token = current_token(parser)
                 return token.kind is MLIRTokenKind.BARE_IDENT and token.text == word
 
         else:
+            spelling = cast(PunctuationSpelling, word)
+            kind = MLIRTokenKind.get_punctuation_kind_from_name(spelling)
 
-            def parse(parser: Any, state: State) -> None:
-                parser.parse_punctuation(word)
+            def parse(parser: Parser, state: State) -> None:
+                parser.parse_punctuation(spelling)
 
-            kind = MLIRTokenKind.get_punctuation_kind_from_name(cast(Any, word))
-
-            def starts(parser: Any) -> bool:
-                return parser._current_token.kind is kind
+            def starts(parser: Parser) -> bool:
+                return current_token(parser).kind is kind
 
         return Piece(parse, lambda printer, op: printer.print_string(text), starts, always)
 
@@ -164,21 +171,21 @@ class Compiler(Directives):
         before = self.prefix()
         if arity == 1:
 
-            def parse_one(parser: Any, state: State) -> None:
+            def parse_one(parser: Parser, state: State) -> None:
                 state.operands[name] = [parser.parse_unresolved_operand()]
 
-            def print_one(printer: Any, op: Any) -> None:
+            def print_one(printer: Printer, op: IRDLOperation) -> None:
                 printer.print_string(before)
                 printer.print_ssa_value(getattr(op, name))
 
             return Piece(parse_one, print_one, at_operand, always)
         if arity == 0:
 
-            def parse_optional(parser: Any, state: State) -> None:
+            def parse_optional(parser: Parser, state: State) -> None:
                 if at_operand(parser):
                     state.operands[name] = [parser.parse_unresolved_operand()]
 
-            def print_optional(printer: Any, op: Any) -> None:
+            def print_optional(printer: Printer, op: IRDLOperation) -> None:
                 value = getattr(op, name)
                 if value is not None:
                     printer.print_string(before)
@@ -186,10 +193,10 @@ class Compiler(Directives):
 
             return Piece(parse_optional, print_optional, at_operand, lambda op: getattr(op, name) is not None)
 
-        def parse_many(parser: object, state: State) -> None:
+        def parse_many(parser: Parser, state: State) -> None:
             state.operands[name] = operand_list(parser)
 
-        def print_many(printer: Any, op: Any) -> None:
+        def print_many(printer: Printer, op: IRDLOperation) -> None:
             printer.print_string(before)
             printer.print_list(getattr(op, name), printer.print_ssa_value)
 
@@ -198,18 +205,18 @@ class Compiler(Directives):
     def successor(self, name: str) -> Piece:
         before = self.prefix()
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             state.successors[name] = parser.parse_successor()
 
-        def print_(printer: Any, op: Any) -> None:
+        def print_(printer: Printer, op: IRDLOperation) -> None:
             printer.print_string(before)
             printer.print_block_name(getattr(op, name))
 
-        return Piece(parse, print_, lambda parser: parser._current_token.kind is MLIRTokenKind.CARET_IDENT, always)
+        return Piece(parse, print_, lambda parser: current_token(parser).kind is MLIRTokenKind.CARET_IDENT, always)
 
     def property(self, name: str) -> Piece:
         definition = self.properties[name]
-        constraint: Any = definition.constr
+        constraint: object = definition.constr
         default = definition.default_value
         if getattr(constraint, "attr", None) in (UnitAttr, UnitAttr()):  # of a BaseAttr or an EqAttrConstraint
             return self.unit(name)
@@ -218,32 +225,32 @@ class Compiler(Directives):
         if isinstance(constraint, EnumConstraint):
             words, spelled = constraint.by_keyword, constraint.by_value
 
-            def parse_enum(parser: Any, state: State) -> None:
+            def parse_enum(parser: Parser, state: State) -> None:
                 word = parser.parse_optional_identifier_or_str_literal()
                 if word not in words:
                     parser.raise_error(f"expected one of {', '.join(words)}")
                 state.properties[name] = words[word]
 
-            def print_enum(printer: Any, op: Any) -> None:
-                printer.print_string(before + spelled[op.properties[name].value.data])
+            def print_enum(printer: Printer, op: IRDLOperation) -> None:
+                printer.print_string(before + spelled[integer_property(op, name)])
 
-            return Piece(parse_enum, print_enum, lambda parser: parser._current_token.text in words, present)
+            return Piece(parse_enum, print_enum, lambda parser: current_token(parser).text in words, present)
         if isinstance(getattr(default, "data", None), frozenset):  # flags: `<fast>`, without a name
-            kind = cast(Any, type(default))
+            kind = cast("type[Data[object]]", type(default))
 
-            def parse_flags(parser: object, state: State) -> None:
+            def parse_flags(parser: Parser, state: State) -> None:
                 state.properties[name] = kind(kind.parse_parameter(parser))
 
-            def print_flags(printer: Any, op: Any) -> None:
+            def print_flags(printer: Printer, op: IRDLOperation) -> None:
                 printer.print_string(before)
-                op.properties[name].print_parameter(printer)
+                cast("Data[object]", op.properties[name]).print_parameter(printer)
 
-            return Piece(parse_flags, print_flags, lambda parser: parser._current_token.text == "<", present)
+            return Piece(parse_flags, print_flags, lambda parser: current_token(parser).text == "<", present)
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             state.properties[name] = parser.parse_attribute()
 
-        def print_(printer: Any, op: Any) -> None:
+        def print_(printer: Printer, op: IRDLOperation) -> None:
             printer.print_string(before)
             printer.print_attribute(op.properties[name])
 
@@ -252,7 +259,7 @@ class Compiler(Directives):
     def unit(self, name: str) -> Piece:
         """A property that is there or not: the literal in front of it in its group stands for it."""
 
-        def parse(parser: object, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             state.properties[name] = UnitAttr()
 
         return Piece(parse, no_print, never, lambda op: name in op.properties)
@@ -264,7 +271,7 @@ class Compiler(Directives):
         names = {name for name, _ in shown}
         known = set(self.properties)
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             if with_keyword and parser.parse_optional_keyword("attributes") is None:
                 return
             for name, value in parser.parse_optional_attr_dict().items():
@@ -275,7 +282,7 @@ class Compiler(Directives):
                 else:
                     state.attributes[name] = value
 
-        def print_(printer: Any, op: Any) -> None:
+        def print_(printer: Printer, op: IRDLOperation) -> None:
             entries = op.attributes
             if shown:
                 properties = op.properties
@@ -288,19 +295,19 @@ class Compiler(Directives):
             if entries:
                 printer.print_op_attributes(entries, print_keyword=with_keyword)
 
-        return Piece(parse, print_, lambda parser: parser._current_token.kind is MLIRTokenKind.L_BRACE, always)
+        return Piece(parse, print_, lambda parser: current_token(parser).kind is MLIRTokenKind.L_BRACE, always)
 
     def all_operands(self) -> Piece:
         before = self.prefix()
 
-        def parse(parser: object, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             state.all_operands = operand_list(parser)
 
-        def print_(printer: Any, op: Any) -> None:
+        def print_(printer: Printer, op: IRDLOperation) -> None:
             printer.print_string(before)
-            printer.print_list(op._operands, printer.print_ssa_value)
+            printer.print_list(op.operands, printer.print_ssa_value)
 
-        return Piece(parse, print_, at_operand, lambda op: len(op._operands) > 0)
+        return Piece(parse, print_, at_operand, lambda op: len(op.operands) > 0)
 
     def oilist(self) -> Piece:
         self.take("(")
@@ -315,7 +322,7 @@ class Compiler(Directives):
             if self.take() == ")":
                 break
 
-        def parse(parser: object, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             left = list(clauses)
             while True:
                 clause = next((c for c in left if c[0][0].starts(parser)), None)
@@ -325,7 +332,7 @@ class Compiler(Directives):
                 for piece in clause[0]:
                     piece.parse(parser, state)
 
-        def print_(printer: object, op: object) -> None:
+        def print_(printer: Printer, op: IRDLOperation) -> None:
             for pieces, anchor in clauses:
                 if anchor.present(op):
                     for piece in pieces:

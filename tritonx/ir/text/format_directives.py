@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i32
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Data
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tritonx.ir.declaration import SEGMENTS
+from tritonx.ir.properties import integer_property, integers_property
 from tritonx.ir.text.format_pieces import (
     FormatError,
     Piece,
@@ -21,11 +22,17 @@ from tritonx.ir.text.format_pieces import (
     arity_of,
     at_integer,
     at_operand,
+    current_token,
     fixed_type,
     integer_type,
     never,
     property_present,
 )
+from tritonx.ir.types import type_of
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
 
 
 class Directives:
@@ -51,7 +58,7 @@ class Directives:
         self.space, self.after_punctuation = True, False
         return text
 
-    def assign_types(self, parser: Any, state: State) -> None:
+    def assign_types(self, parser: Parser, state: State) -> None:
         """Splits the types of all operands by the operands that were read by name before."""
         types = state.types.pop("operands")
         count = sum(len(given) for given in state.operands.values())
@@ -63,14 +70,14 @@ class Directives:
             state.types[name] = types[position : position + here]
             position += here
 
-    def value_types(self, argument: str) -> tuple[str, Callable[[Any], Sequence[Attribute]], int]:
+    def value_types(self, argument: str) -> tuple[str, Callable[[IRDLOperation], Sequence[Attribute]], int]:
         """Name, reader of the types, arity of `$x`, `operands` or `results`."""
         if argument == "operands":
-            return argument, lambda op: [value._type for value in op._operands], -1
+            return argument, lambda op: [type_of(value) for value in op.operands], -1
         if argument == "results":
             names = list(self.results)
             if len(names) != 1:
-                return argument, lambda op: [value._type for value in op.results], -1
+                return argument, lambda op: [type_of(value) for value in op.results], -1
             argument = "$" + names[0]
         name = argument[1:]
         definition = self.operands.get(name) or self.results.get(name)
@@ -78,12 +85,12 @@ class Directives:
             raise FormatError(f"{self.op.name} has no operand or result '{name}'")
         arity = arity_of(definition)
         if arity == 1:
-            return name, lambda op: (getattr(op, name)._type,), arity
+            return name, lambda op: (type_of(getattr(op, name)),), arity
         if arity == 0:
-            return name, lambda op: () if getattr(op, name) is None else (getattr(op, name)._type,), arity
-        return name, lambda op: [value._type for value in getattr(op, name)], arity
+            return name, lambda op: () if getattr(op, name) is None else (type_of(getattr(op, name)),), arity
+        return name, lambda op: [type_of(value) for value in getattr(op, name)], arity
 
-    def assign_result_types(self, parser: Any, state: State) -> None:
+    def assign_result_types(self, parser: Parser, state: State) -> None:
         """Splits the types of all results by the declared ones; optional ones fill from the left."""
         types = state.types.pop("results")
         fixed = sum(arity_of(d) == 1 for d in self.results.values())
@@ -101,16 +108,16 @@ class Directives:
         before = self.prefix()
         if arity == 1:
 
-            def parse(parser: Any, state: State) -> None:
+            def parse(parser: Parser, state: State) -> None:
                 state.types[name] = [parser.parse_type()]
 
-            def print_(printer: Any, op: Any) -> None:
+            def print_(printer: Printer, op: IRDLOperation) -> None:
                 printer.print_string(before)
-                printer.print_attribute(getattr(op, name)._type)
+                printer.print_attribute(type_of(getattr(op, name)))
 
             return Piece(parse, print_, never, always)
 
-        def parse_many(parser: Any, state: State) -> None:
+        def parse_many(parser: Parser, state: State) -> None:
             first = parser.parse_optional_type()
             found: list[Attribute] = [] if first is None else [first]
             while found and arity < 0 and parser.parse_optional_punctuation(",") is not None:
@@ -119,7 +126,7 @@ class Directives:
             if name == "operands" and state.all_operands is None:
                 self.assign_types(parser, state)
 
-        def print_many(printer: Any, op: Any) -> None:
+        def print_many(printer: Printer, op: IRDLOperation) -> None:
             printer.print_string(before)
             printer.print_list(types(op), printer.print_attribute)
 
@@ -129,17 +136,17 @@ class Directives:
         name, types, _ = self.value_types(argument)
         before = self.prefix()
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             type_ = parser.parse_optional_type()
             if type_ is None:
-                kind = parser.ctx.get_optional_type(prefix[1:])
+                kind = cast("type[Data[object]]", parser.ctx.get_optional_type(prefix[1:]))
                 type_ = kind.new(kind.parse_parameter(parser))
             state.types[name] = [type_]
 
-        def print_(printer: Any, op: Any) -> None:
+        def print_(printer: Printer, op: IRDLOperation) -> None:
             printer.print_string(before)
             for type_ in types(op):
-                cast(Any, type_).print_parameter(printer)
+                cast(Data[object], type_).print_parameter(printer)
 
         return Piece(parse, print_, never, always)
 
@@ -148,7 +155,7 @@ class Directives:
         out_name, out_types, out_arity = self.value_types(outputs)
         before = self.prefix()
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             type_ = parser.parse_function_type()
             results = list(type_.outputs.data)
             if out_arity == 1 and len(results) != 1:
@@ -160,11 +167,11 @@ class Directives:
             if in_name == "operands" and state.all_operands is None:
                 self.assign_types(parser, state)
 
-        def print_(printer: Any, op: Any) -> None:
+        def print_(printer: Printer, op: IRDLOperation) -> None:
             printer.print_string(before)
             printer.print_function_type(in_types(op), out_types(op))
 
-        return Piece(parse, print_, lambda parser: parser._current_token.kind is MLIRTokenKind.L_PAREN, always)
+        return Piece(parse, print_, lambda parser: current_token(parser).kind is MLIRTokenKind.L_PAREN, always)
 
     def directive_token(self, dependency: str, result: str) -> Piece:
         in_name, out_name = dependency[1:], result[1:]
@@ -173,7 +180,7 @@ class Directives:
             raise FormatError(f"{self.op.name}: the type of '{out_name}' must be fixed")
         before = self.prefix()
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             if parser.parse_optional_punctuation("[") is None:
                 return
             if at_operand(parser):
@@ -181,7 +188,7 @@ class Directives:
             parser.parse_punctuation("]")
             state.types[out_name] = [token]
 
-        def print_(printer: Any, op: Any) -> None:
+        def print_(printer: Printer, op: IRDLOperation) -> None:
             operand = getattr(op, in_name)
             if operand is None and getattr(op, out_name) is None:
                 return
@@ -196,7 +203,7 @@ class Directives:
         a, b = first[1:], second[1:]
         self.prefix()
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             state.operands[a], state.operands[b] = [], []
             while parser.parse_optional_punctuation(",") is not None:
                 state.operands[a].append(parser.parse_unresolved_operand())
@@ -204,7 +211,7 @@ class Directives:
                 state.operands[b].append(parser.parse_unresolved_operand())
                 parser.parse_punctuation("]")
 
-        def print_(printer: Any, op: Any) -> None:
+        def print_(printer: Printer, op: IRDLOperation) -> None:
             for left, right in zip(getattr(op, a), getattr(op, b), strict=True):
                 printer.print_string(", ")
                 printer.print_ssa_value(left)
@@ -220,11 +227,11 @@ class Directives:
         type_ = integer_type(self.properties[name].constr)
         before = self.prefix()
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             state.properties[name] = IntegerAttr(parser.parse_integer(allow_boolean=False), type_)
 
-        def print_(printer: Any, op: Any) -> None:
-            printer.print_string(f"{before}{op.properties[name].value.data}")
+        def print_(printer: Printer, op: IRDLOperation) -> None:
+            printer.print_string(f"{before}{integer_property(op, name)}")
 
         return Piece(parse, print_, at_integer, property_present(name, default))
 
@@ -232,7 +239,7 @@ class Directives:
         name = argument[1:]
         before = self.prefix()
 
-        def parse(parser: Any, state: State) -> None:
+        def parse(parser: Parser, state: State) -> None:
             values: list[int] = []
             if at_integer(parser):
                 values.append(parser.parse_integer(allow_boolean=False))
@@ -240,7 +247,7 @@ class Directives:
                     values.append(parser.parse_integer(allow_boolean=False))
             state.properties[name] = DenseArrayBase.from_list(i32, values)
 
-        def print_(printer: Any, op: Any) -> None:
-            printer.print_string(before + ", ".join(map(str, op.properties[name].get_values())))
+        def print_(printer: Printer, op: IRDLOperation) -> None:
+            printer.print_string(before + ", ".join(map(str, integers_property(op, name))))
 
         return Piece(parse, print_, at_integer, property_present(name, None))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import IntegerType, i32
 from xdsl.ir import Attribute, Block
-from xdsl.irdl import EqAttrConstraint, OptionalDef, VariadicDef
+from xdsl.irdl import EqAttrConstraint, IRDLOperation, OperandDef, OptionalDef, ResultDef, VariadicDef
 from xdsl.irdl.constraints import RangeLengthConstraint, RangeOf
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 if TYPE_CHECKING:
-    from xdsl.parser import UnresolvedOperand
+    from xdsl.parser import Parser, UnresolvedOperand
+    from xdsl.printer import Printer
+    from xdsl.utils.mlir_lexer import MLIRToken
 
 
 class FormatError(Exception):
@@ -32,9 +34,9 @@ class State:
     successors: dict[str, Block] = field(default_factory=dict[str, Block])
 
 
-ParseStep = Callable[[Any, State], None]
-PrintStep = Callable[[Any, Any], None]
-StartTest = Callable[[Any], bool]
+ParseStep = Callable[["Parser", State], None]
+PrintStep = Callable[["Printer", IRDLOperation], None]
+StartTest = Callable[["Parser"], bool]
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Piece:
     print: PrintStep
     starts: StartTest
     """Whether the parser stands at this piece; what an optional group asks its first piece."""
-    present: Callable[[Any], bool]
+    present: Callable[[IRDLOperation], bool]
     """Whether there is something to print; what an optional group asks its anchor."""
     after_open: bool = False
     """Ends in an opening bracket or in ``: no space follows."""
@@ -58,13 +60,13 @@ def arity_of(definition: object) -> int:
     return -1 if isinstance(definition, VariadicDef) else 1
 
 
-def fixed_type(definition: Any) -> Attribute | None:
+def fixed_type(definition: OperandDef | ResultDef) -> Attribute | None:
     """The only type that a definition allows, if there is just one."""
-    constraint: Any = definition.constr
+    constraint: object = definition.constr
     for wrapper, inner in ((RangeLengthConstraint, "constraint"), (RangeOf, "constr")):
         if isinstance(constraint, wrapper):
             constraint = getattr(cast(object, constraint), inner)
-    return cast(Any, constraint).attr if isinstance(constraint, EqAttrConstraint) else None
+    return cast("EqAttrConstraint[Attribute]", constraint).attr if isinstance(constraint, EqAttrConstraint) else None
 
 
 def integer_type(constraint: object) -> IntegerType:
@@ -76,15 +78,20 @@ def integer_type(constraint: object) -> IntegerType:
     return i32
 
 
-def property_present(name: str, default: Attribute | None) -> Callable[[Any], bool]:
-    def present(op: Any) -> bool:
+def property_present(name: str, default: Attribute | None) -> Callable[[IRDLOperation], bool]:
+    def present(op: IRDLOperation) -> bool:
         value = op.properties.get(name)
         return value is not None and value != default
 
     return present
 
 
-def operand_list(parser: Any) -> list[UnresolvedOperand]:
+def current_token(parser: Parser) -> MLIRToken:
+    """What the parser reads next."""
+    return parser._current_token  # pyright: ignore[reportPrivateUsage]  # xDSL's private fields are touched in tritonx/ir
+
+
+def operand_list(parser: Parser) -> list[UnresolvedOperand]:
     if not at_operand(parser):
         return []
     operands = [parser.parse_unresolved_operand()]
@@ -93,25 +100,25 @@ def operand_list(parser: Any) -> list[UnresolvedOperand]:
     return operands
 
 
-def at_operand(parser: Any) -> bool:
-    return parser._current_token.kind is MLIRTokenKind.PERCENT_IDENT
+def at_operand(parser: Parser) -> bool:
+    return current_token(parser).kind is MLIRTokenKind.PERCENT_IDENT
 
 
-def at_integer(parser: Any) -> bool:
-    return parser._current_token.kind in (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.MINUS)
+def at_integer(parser: Parser) -> bool:
+    return current_token(parser).kind in (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.MINUS)
 
 
-def no_parse(parser: object, state: State) -> None:
+def no_parse(parser: Parser, state: State) -> None:
     return None
 
 
-def no_print(printer: object, op: object) -> None:
+def no_print(printer: Printer, op: IRDLOperation) -> None:
     return None
 
 
-def never(parser: object) -> bool:
+def never(parser: Parser) -> bool:
     return False
 
 
-def always(op: object) -> bool:
+def always(op: IRDLOperation) -> bool:
     return True

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span, Token
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, PunctuationSpelling
 
 _SKIP = re.compile(r"(?://[^\n]*|\s+)*", re.ASCII)
 _TOKEN = re.compile(
@@ -32,7 +32,9 @@ _KINDS = {
     "caret": MLIRTokenKind.CARET_IDENT,
 }
 
-_PUNCTUATION = {word: MLIRTokenKind.get_punctuation_kind_from_name(cast(Any, word)) for word in ":,()}[]<>=+/*?|"}
+_PUNCTUATION = {
+    word: MLIRTokenKind.get_punctuation_kind_from_name(cast(PunctuationSpelling, word)) for word in ":,()}[]<>=+/*?|"
+}
 
 _allocate = object.__new__
 

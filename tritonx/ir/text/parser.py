@@ -35,7 +35,7 @@ from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tritonx.ir.location import call_site, file_loc, name_loc
-from tritonx.ir.splat import SplatAttr
+from tritonx.ir.splat import Number, SplatAttr
 from tritonx.ir.text.aliases import LOCATION_KINDS
 from tritonx.ir.text.lexer import Lexer
 
@@ -251,9 +251,7 @@ class Parser(XDSLParser):
         self._parser_state.current_token, self.lexer.pos = token, resume
         return None
 
-    def _number(
-        self, value: int | float, type_: Attribute, hexadecimal: bool, start: int
-    ) -> IntegerAttr[Any] | FloatAttr[Any]:
+    def _number(self, value: int | float, type_: Attribute, hexadecimal: bool, start: int) -> Number:
         """A number as an attribute of a type; a hexadecimal one is the bit pattern of a float."""
         if isinstance(type_, IntegerType):
             if isinstance(value, float):

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import IO, Any, cast
+from typing import IO, cast
 
-from xdsl.dialects.builtin import AnyFloat, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import AnyFloat, StringAttr, TensorType
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.printer import Printer as XDSLPrinter
 from xdsl.traits import IsolatedFromAbove
 
@@ -112,7 +112,7 @@ class Printer(XDSLPrinter):
 
     def _print_unregistered(self, op: Operation) -> None:
         name = op.attributes.pop("op_name__")
-        self.print_string(f'"{cast(Any, name).data}"')
+        self.print_string(f'"{cast(StringAttr, name).data}"')
         self.print_op_with_default_format(op)
         op.attributes["op_name__"] = name
 
@@ -152,7 +152,7 @@ class Printer(XDSLPrinter):
     def print_block_arguments(self, arguments: Sequence[SSAValue]) -> None:
         """`(%a: i32, %b: f32)`, with locations if they are printed."""
         with self.in_parens():
-            self.print_list(cast(Iterable[Any], arguments), self.print_block_argument)
+            self.print_list(cast(Iterable[BlockArgument], arguments), self.print_block_argument)
 
 
 def print_op_text(op: Operation, *, debuginfo: bool = False, generic: bool = False) -> str:

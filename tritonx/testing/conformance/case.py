@@ -172,9 +172,13 @@ class Trial:
     """One launch: ``args`` by position, arrays that are only read, ``Output``s and numbers; ``constants`` are the
     compile-time arguments by name."""
 
-    args: tuple[Any, ...]
+    args: tuple[object, ...]
     constants: Mapping[str, Any] = field(default_factory=dict[str, Any])
     grid: tuple[int, ...] = (1,)
+
+
+MakeTrial = Callable[[np.random.Generator], Trial]
+"""Draws what one run of a case needs."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +190,7 @@ class Case:
 
     name: str
     kernel: JITFunction
-    make: Callable[[np.random.Generator], Trial]
+    make: MakeTrial
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     needs: frozenset[str] = frozenset()
     optional: bool = False

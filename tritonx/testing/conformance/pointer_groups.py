@@ -12,13 +12,13 @@ from enum import IntEnum
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tritonx.analysis.pointer_sources import sources
 from tritonx.dialects import arith, cf, scf, tile
 from tritonx.dialects.layout_constraints import LookedUp, layouts_of
 from tritonx.ir.fold import constant_of
-from tritonx.ir.types import bit_width, element_type, pointee_of
+from tritonx.ir.types import bit_width, element_type, pointee_of, type_of
 
 
 class Use(IntEnum):
@@ -107,7 +107,7 @@ def known(value: SSAValue, arguments: Sequence[object]) -> int | None:
     if isinstance(owner, arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp):
         return known(owner.operands[0], arguments)
     if isinstance(owner, Block):
-        given = arguments[cast(Any, value).index] if isinstance(owner.parent_op(), tile.FuncOp) else None
+        given = arguments[cast(BlockArgument, value).index] if isinstance(owner.parent_op(), tile.FuncOp) else None
         return given if isinstance(given, int) else None
     return None
 
@@ -173,7 +173,7 @@ def _values(module: ModuleOp) -> Iterator[SSAValue]:
 
 
 def _points(value: SSAValue) -> bool:
-    return isinstance(element_type(cast(Any, value).type), tile.PointerType | tile.TensorDescType)
+    return isinstance(element_type(type_of(value)), tile.PointerType | tile.TensorDescType)
 
 
 TABLES = tuple(op for op in tile.Tile.operations if isinstance(layouts_of(op), LookedUp))
@@ -207,7 +207,7 @@ def _use(op: Operation, place: int) -> Use:
 
 
 def _bytes(pointer: SSAValue) -> int:
-    return max(1, bit_width(pointee_of(cast(Any, pointer).type)) // 8)
+    return max(1, bit_width(pointee_of(type_of(pointer))) // 8)
 
 
 def _is_handed_over(value: SSAValue) -> bool:
@@ -222,7 +222,7 @@ def _calls(module: ModuleOp) -> Iterator[tuple[SSAValue, SSAValue]]:
     for call in module.walk():
         if not isinstance(call, tile.CallOp):
             continue
-        callee = functions[cast(Any, call.callee).root_reference.data]
+        callee = functions[call.callee.root_reference.data]
         pairs: list[tuple[SSAValue, SSAValue]] = [*zip(call.operands, callee.body.blocks[0].args, strict=True)]
         for inner in callee.walk():
             if isinstance(inner, tile.ReturnOp):

@@ -12,6 +12,9 @@ import numpy as np
 
 from tritonx.testing.conformance.case import Array
 
+Shape = int | tuple[int, ...]
+"""How many, or how many of each dimension."""
+
 DTYPES: dict[str, Any] = {
     "int8": np.int8, "int16": np.int16, "int32": np.int32, "int64": np.int64,
     "uint8": np.uint8, "uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64,
@@ -34,7 +37,7 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"), 0.5,
 """Values that every float array of ``floats`` may contain."""
 
 
-def integers(rng: np.random.Generator, dtype: str, shape: Any) -> Array:
+def integers(rng: np.random.Generator, dtype: str, shape: Shape) -> Array:
     """Of the whole range, half of them small, the extremes among them."""
     kind = np.dtype(DTYPES[dtype])
     info = np.iinfo(kind)
@@ -44,12 +47,12 @@ def integers(rng: np.random.Generator, dtype: str, shape: Any) -> Array:
     return np.choose(rng.choice(3, shape, p=[0.45, 0.45, 0.1]), [large, small, extremes])
 
 
-def small_integers(rng: np.random.Generator, dtype: str, shape: Any, low: int = -8, high: int = 9) -> Array:
+def small_integers(rng: np.random.Generator, dtype: str, shape: Shape, low: int = -8, high: int = 9) -> Array:
     """Whole numbers in [low, high), non-negative where the dtype is unsigned; sums of them are exact."""
     return rng.integers(max(low, 0) if dtype in UNSIGNED else low, high, shape).astype(DTYPES[dtype])
 
 
-def floats(rng: np.random.Generator, dtype: str, shape: Any, *, special: bool = False) -> Array:
+def floats(rng: np.random.Generator, dtype: str, shape: Shape, *, special: bool = False) -> Array:
     """Normally distributed over a few magnitudes; with ``special``, infinities, NaNs and zeros among them."""
     x = rng.standard_normal(shape) * rng.choice([0.01, 1.0, 30.0], shape)
     if special:
@@ -58,7 +61,7 @@ def floats(rng: np.random.Generator, dtype: str, shape: Any, *, special: bool = 
         return x.astype(DTYPES[dtype])
 
 
-def values(rng: np.random.Generator, dtype: str, shape: Any) -> Array:
+def values(rng: np.random.Generator, dtype: str, shape: Shape) -> Array:
     """Any finite values of the dtype."""
     return integers(rng, dtype, shape) if dtype in INTEGERS else floats(rng, dtype, shape)
 

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Case, Output, Trial
+from tritonx.testing.conformance.case import Case, MakeTrial, Output, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import DTYPES, integers, small_integers
 
@@ -102,7 +101,7 @@ _REDUCE = {
 }  # fmt: skip
 
 
-def _update(op: str, dtype: str, words: int, n: int, sem: str, scope: str) -> Any:
+def _update(op: str, dtype: str, words: int, n: int, sem: str, scope: str) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         shape = (PROGRAMS, n)
         draw = integers if op in ("and", "or", "xor") else small_integers
@@ -117,7 +116,7 @@ def _update(op: str, dtype: str, words: int, n: int, sem: str, scope: str) -> An
     return make
 
 
-def _old_values(dtype: str, n: int) -> Any:
+def _old_values(dtype: str, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         count = n * 3
         x, before = small_integers(rng, dtype, count), small_integers(rng, dtype, count)
@@ -130,7 +129,7 @@ def _old_values(dtype: str, n: int) -> Any:
     return make
 
 
-def _neighbours(dtype: str, n: int, shift: int, group: int, keep: bool) -> Any:
+def _neighbours(dtype: str, n: int, shift: int, group: int, keep: bool) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         count, limit = 3 * n, 3 * n - 3 * group
         x, marker = small_integers(rng, dtype, count), small_integers(rng, dtype, count)
@@ -146,7 +145,7 @@ def _neighbours(dtype: str, n: int, shift: int, group: int, keep: bool) -> Any:
     return make
 
 
-def _tickets(programs: int) -> Any:
+def _tickets(programs: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         counter = Output.of(np.array([programs], np.int32), initial=np.zeros(1))
         return Trial((counter, Output.of(np.ones(programs, np.int32), initial=np.zeros(programs))), {}, (programs,))
@@ -154,7 +153,7 @@ def _tickets(programs: int) -> Any:
     return make
 
 
-def _exchange(dtype: str, n: int) -> Any:
+def _exchange(dtype: str, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, before = small_integers(rng, dtype, n), small_integers(rng, dtype, n)
         return Trial((x, Output.of(x, initial=before), Output.of(before)), {"N": n})
@@ -162,7 +161,7 @@ def _exchange(dtype: str, n: int) -> Any:
     return make
 
 
-def _compare(dtype: str, n: int) -> Any:
+def _compare(dtype: str, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, before = small_integers(rng, dtype, n, 1, 9), small_integers(rng, dtype, n, 0, 2)
         after = np.where(before == 0, x, before).astype(x.dtype)
@@ -171,7 +170,7 @@ def _compare(dtype: str, n: int) -> Any:
     return make
 
 
-def _lock(programs: int, n: int) -> Any:
+def _lock(programs: int, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         lock = Output.of(np.zeros(1, np.int32), initial=np.zeros(1))
         return Trial((lock, Output.of(np.full(n, programs, np.int32), initial=np.zeros(n))), {"N": n}, (programs,))
@@ -179,7 +178,7 @@ def _lock(programs: int, n: int) -> Any:
     return make
 
 
-def _histogram(n: int, bins: int, block: int) -> Any:
+def _histogram(n: int, bins: int, block: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.integers(0, bins, n).astype(np.int32)
         counts = np.bincount(x, minlength=bins).astype(np.int32)

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Case, Output, Trial, ceil_div
+from tritonx.testing.conformance.case import Case, MakeTrial, Output, Trial, ceil_div
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import DTYPES, distinct
 
@@ -44,7 +43,7 @@ def descriptor_kernel(x_ptr, out_ptr, rows, columns, M: tl.constexpr, N: tl.cons
     target.store([m, n], source.load([m, n]))
 
 
-def _copied(dtype: str, shape: tuple[int, int], tile: tuple[int, int]) -> Any:
+def _copied(dtype: str, shape: tuple[int, int], tile: tuple[int, int]) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = distinct(rng, dtype, shape[0] * shape[1]).reshape(shape)
         grid = (ceil_div(shape[0], tile[0]), ceil_div(shape[1], tile[1]))
@@ -53,7 +52,7 @@ def _copied(dtype: str, shape: tuple[int, int], tile: tuple[int, int]) -> Any:
     return make
 
 
-def _sums(dtype: str, rows: int, columns: int, step: int) -> Any:
+def _sums(dtype: str, rows: int, columns: int, step: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.integers(-8, 9, (columns, rows)).astype(np.float32)
         return Trial((x.astype(DTYPES[dtype]), Output.of(x.sum(axis=0)), columns), {"M": rows, "N": step})

@@ -5,13 +5,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import EXACT, ROUNDED, Array, Case, Output, Part, Tolerance, Trial, is_float
+from tritonx.testing.conformance.case import (
+    EXACT,
+    ROUNDED,
+    Array,
+    Case,
+    MakeTrial,
+    Output,
+    Part,
+    Tolerance,
+    Trial,
+    is_float,
+)
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import DTYPES, FLOATS, INTEGERS, floats, integers
 
@@ -59,7 +69,7 @@ def _tolerance(source: str, target: str) -> Tolerance:
     return ROUNDED if target in FLOATS else EXACT
 
 
-def _cast(source: str, count: int) -> Any:
+def _cast(source: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         if source in INTEGERS:
             x = integers(rng, source, count)
@@ -67,7 +77,7 @@ def _cast(source: str, count: int) -> Any:
         else:  # whole part inside every integer type
             x = (rng.random(count) * 126).astype(DTYPES[source])
             exact = x.astype(np.float64)
-        outputs: list[Any] = []
+        outputs: list[Output] = []
         for target in TARGETS:
             dtype = np.dtype(DTYPES[target])
             expected: Array = exact if is_float(dtype) else x.astype(dtype)
@@ -77,7 +87,7 @@ def _cast(source: str, count: int) -> Any:
     return make
 
 
-def _bitcast(source: str, target: str, count: int) -> Any:
+def _bitcast(source: str, target: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = floats(rng, source, count, special=True) if source in FLOATS else integers(rng, source, count)
         return Trial((x, Output.of(x.view(DTYPES[target]))), {"N": count})
@@ -85,7 +95,7 @@ def _bitcast(source: str, target: str, count: int) -> Any:
     return make
 
 
-def _signed_floats(source: str, target: str, count: int) -> Any:
+def _signed_floats(source: str, target: str, count: int) -> MakeTrial:
     """Values over the target's range, subnormal and overflowing ones among them."""
 
     def make(rng: np.random.Generator) -> Trial:
@@ -98,7 +108,7 @@ def _signed_floats(source: str, target: str, count: int) -> Any:
     return make
 
 
-def _toward_zero(source: str, target: str, count: int) -> Any:
+def _toward_zero(source: str, target: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = (rng.standard_normal(count) * np.exp2(rng.integers(-10, 10, count))).astype(DTYPES[source])
         near = x.astype(DTYPES[target])

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Case, Output, Part, Trial
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Part, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.families.shape import grid_2d
 from tritonx.testing.conformance.values import integers, small_integers
@@ -144,7 +143,7 @@ def pointer_loop_kernel(x_ptr, out_ptr, rows, N: tl.constexpr):
     tl.store(out_ptr + i, total)
 
 
-def _fibonacci(n: int, count: int) -> Any:
+def _fibonacci(n: int, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         a, b = (integers(rng, "int32", count) for _ in range(2))
         p, q = a, b
@@ -156,7 +155,7 @@ def _fibonacci(n: int, count: int) -> Any:
     return make
 
 
-def _bounds(start: int, stop: int, step: int, count: int) -> Any:
+def _bounds(start: int, stop: int, step: int, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = integers(rng, "int32", count)
         factor = sum(k - j for k in range(start, stop, step) for j in range(k))
@@ -165,7 +164,7 @@ def _bounds(start: int, stop: int, step: int, count: int) -> Any:
     return make
 
 
-def _downwards(start: int, stop: int, count: int) -> Any:
+def _downwards(start: int, stop: int, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = integers(rng, "int32", count)
         total = x * 0
@@ -176,7 +175,7 @@ def _downwards(start: int, stop: int, count: int) -> Any:
     return make
 
 
-def _collatz(count: int) -> Any:
+def _collatz(count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.integers(1, 100, count).astype(np.int32)
         steps: list[int] = []
@@ -195,7 +194,7 @@ def _roots(rng: np.random.Generator) -> Trial:
     return Trial((x, Output.of(np.floor(np.sqrt(x)).astype(np.int32))), {}, (11,))
 
 
-def _branches(programs: int, n: int, count: int) -> Any:
+def _branches(programs: int, n: int, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = small_integers(rng, "int32", count)
         initial = integers(rng, "int32", (programs, count))
@@ -212,8 +211,8 @@ def _branches(programs: int, n: int, count: int) -> Any:
     return make
 
 
-def _calls(n: int, count: int) -> Any:
-    def polynomial_of(x: Any, c: int, degree: int) -> Any:
+def _calls(n: int, count: int) -> MakeTrial:
+    def polynomial_of(x: Array, c: int, degree: int) -> Array:
         y = x * 0
         for _ in range(degree):
             y = y * x + np.int32(c)
@@ -232,7 +231,7 @@ def _calls(n: int, count: int) -> Any:
     return make
 
 
-def _transposing(n: int, count: int) -> Any:
+def _transposing(n: int, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = small_integers(rng, "int32", (count, count))
         v, total = x, x * 0
@@ -244,7 +243,7 @@ def _transposing(n: int, count: int) -> Any:
     return make
 
 
-def _grid(grid: tuple[int, int, int]) -> Any:
+def _grid(grid: tuple[int, int, int]) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         z, y, x = np.indices(grid[::-1])
         return Trial((Output.of((x + 10 * y + 100 * z + 1000 * grid[2]).astype(np.int32)),), {}, grid)
@@ -252,7 +251,7 @@ def _grid(grid: tuple[int, int, int]) -> Any:
     return make
 
 
-def _pointers(rows: int, count: int) -> Any:
+def _pointers(rows: int, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = integers(rng, "int64", (rows, count))
         return Trial((x, Output.of(x.sum(axis=0, dtype=np.int64)), rows), {"N": count})

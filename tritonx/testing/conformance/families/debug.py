@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Case, Output, Trial
+from tritonx.testing.conformance.case import Case, MakeTrial, Output, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import small_integers
 
@@ -43,7 +42,7 @@ def hints_kernel(x_ptr, out_ptr, n, N: tl.constexpr):
     tl.store(out_ptr + tl.arange(0, N), tl.load(x_ptr + i))
 
 
-def _asserted(count: int) -> Any:
+def _asserted(count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = small_integers(rng, "int32", count)
         return Trial((x, Output.of(np.int32(20) - x), 20), {"N": count})
@@ -51,7 +50,7 @@ def _asserted(count: int) -> Any:
     return make
 
 
-def _printed(count: int) -> Any:
+def _printed(count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = small_integers(rng, "int32", count)
         return Trial((x, Output.of(x + np.int32(1))), {"N": count})
@@ -59,7 +58,7 @@ def _printed(count: int) -> Any:
     return make
 
 
-def _hinted(count: int) -> Any:
+def _hinted(count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = small_integers(rng, "int32", count * 2)
         return Trial((x, Output.of(x[count:]), count), {"N": count})

@@ -9,16 +9,15 @@ type."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Array, Case, Output, Tolerance, Trial, ceil_div
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Tolerance, Trial, ceil_div
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.families.shape import grid_2d, grid_3d
-from tritonx.testing.conformance.values import ALL_FP8, DTYPES, small_integers
+from tritonx.testing.conformance.values import ALL_FP8, DTYPES, Shape, small_integers
 
 FRACTION = {"ieee": 2.0**-20, "tf32": 2.0**-9, "tf32x3": 2.0**-18}
 
@@ -87,7 +86,7 @@ def scaled_kernel(
     tl.store(out_ptr + grid_2d(M, N), c)
 
 
-def _operand(rng: np.random.Generator, dtype: str, shape: Any) -> Array:
+def _operand(rng: np.random.Generator, dtype: str, shape: Shape) -> Array:
     if dtype in ("int8", "uint8"):
         return rng.integers(-128 if dtype == "int8" else 0, 128, shape).astype(DTYPES[dtype])
     return rng.standard_normal(shape).astype(DTYPES[dtype])
@@ -102,7 +101,7 @@ def _product(a: Array, b: Array, start: float, fraction: float, out: str) -> tup
     return x @ y + start, Tolerance(ulps=1.01 if out != "fp64" else 64, absolute=absolute if out != "fp64" else 1e-12)
 
 
-def _dot(dtype: str, m: int, n: int, k: int, precision: str, flips: tuple[bool, bool], out: str) -> Any:
+def _dot(dtype: str, m: int, n: int, k: int, precision: str, flips: tuple[bool, bool], out: str) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         a, b = _operand(rng, dtype, (m, k)), _operand(rng, dtype, (k, n))
         fraction = 2.0**-8 if out == "fp16" else FRACTION[precision]
@@ -114,7 +113,7 @@ def _dot(dtype: str, m: int, n: int, k: int, precision: str, flips: tuple[bool, 
     return make
 
 
-def _matmul(dtype: str, shape: tuple[int, int, int], tile: tuple[int, int, int]) -> Any:
+def _matmul(dtype: str, shape: tuple[int, int, int], tile: tuple[int, int, int]) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         rows, columns, inner = shape
         a, b = _operand(rng, dtype, (rows, inner)), _operand(rng, dtype, (inner, columns))
@@ -126,7 +125,7 @@ def _matmul(dtype: str, shape: tuple[int, int, int], tile: tuple[int, int, int])
     return make
 
 
-def _batched(dtype: str, batch: int, m: int, n: int, k: int) -> Any:
+def _batched(dtype: str, batch: int, m: int, n: int, k: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         a, b = _operand(rng, dtype, (batch, m, k)), _operand(rng, dtype, (batch, k, n))
         expected, bound = _product(a, b, 0, 2.0**-9 if dtype == "fp32" else 2.0**-20, "fp32")
@@ -135,7 +134,7 @@ def _batched(dtype: str, batch: int, m: int, n: int, k: int) -> Any:
     return make
 
 
-def _chain(m: int, n: int, k: int) -> Any:
+def _chain(m: int, n: int, k: int) -> MakeTrial:
     """Small whole numbers, so that both products are exact and fit in fp16."""
 
     def make(rng: np.random.Generator) -> Trial:
@@ -147,7 +146,7 @@ def _chain(m: int, n: int, k: int) -> Any:
     return make
 
 
-def _scaled(a_format: str, b_format: str, m: int, n: int, k: int) -> Any:
+def _scaled(a_format: str, b_format: str, m: int, n: int, k: int) -> MakeTrial:
     types = {"e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "fp16": "fp16"}
 
     def make(rng: np.random.Generator) -> Trial:

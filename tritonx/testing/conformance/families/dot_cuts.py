@@ -15,7 +15,7 @@ import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Array, Case, Output, Trial
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import DTYPES, FP8
 
@@ -115,8 +115,8 @@ def cut(rng: np.random.Generator, kind: str, shape: tuple[int, ...], dtype: str)
 
 
 def _arguments(
-    rng: np.random.Generator, dtype: str, kinds: tuple[str, str, str], shapes: tuple[Any, Any, Any]
-) -> tuple[Any, ...]:
+    rng: np.random.Generator, dtype: str, kinds: tuple[str, str, str], shapes: tuple[tuple[int, ...], ...]
+) -> tuple[object, ...]:
     """Both operands, the output, and the start and strides of each. The sums of the numbers' products are exact."""
     out = {"int8": "int32", "fp64": "fp64"}.get(dtype, "fp32")
     a, b = (cut(rng, kind, shape, dtype) for kind, shape in zip(kinds[:2], shapes[:2], strict=True))
@@ -127,7 +127,7 @@ def _arguments(
     return (a.memory, b.memory, output, *a.position, *b.position, *result.position)
 
 
-def _matrix(dtype: str, kinds: tuple[str, str, str], tile: tuple[int, int, int]) -> Any:
+def _matrix(dtype: str, kinds: tuple[str, str, str], tile: tuple[int, int, int]) -> MakeTrial:
     m, n, k = tile
     rows, columns, inner = 2 * m, 2 * n, 2 * k
 
@@ -138,7 +138,7 @@ def _matrix(dtype: str, kinds: tuple[str, str, str], tile: tuple[int, int, int])
     return make
 
 
-def _batch(dtype: str, kinds: tuple[str, str, str], tile: tuple[int, int, int], batch: int) -> Any:
+def _batch(dtype: str, kinds: tuple[str, str, str], tile: tuple[int, int, int], batch: int) -> MakeTrial:
     m, n, k = tile
     rows, columns, count = 2 * m, 2 * n, 2 * batch
 

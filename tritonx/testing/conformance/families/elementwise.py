@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import EXACT, ROUNDED, Case, Output, Part, Tolerance, Trial
+from tritonx.testing.conformance.case import EXACT, ROUNDED, Array, Case, MakeTrial, Output, Part, Tolerance, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import DTYPES, FLOATS, INTEGERS, floats, integers
 
@@ -120,7 +119,7 @@ def scalar_kernel(x_ptr, out_ptr, a, b, N: tl.constexpr):
     tl.store(out_ptr + N + 1, tl.cdiv(a, 3) + tl.program_id(0))
 
 
-def _integers(dtype: str, count: int) -> Any:
+def _integers(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = integers(rng, dtype, count), integers(rng, dtype, count)
         bits = x.dtype.itemsize * 8
@@ -135,7 +134,7 @@ def _integers(dtype: str, count: int) -> Any:
     return make
 
 
-def _truncating(x: Any, y: Any) -> tuple[Any, Any]:
+def _truncating(x: Array, y: Array) -> tuple[Array, Array]:
     """Quotient and remainder as C has them."""
     a, b = x.astype(object), np.broadcast_to(y, x.shape).astype(object)
     signed = [abs(p) // abs(q) * (1 if (p < 0) == (q < 0) else -1) for p, q in zip(a, b, strict=True)]
@@ -143,7 +142,7 @@ def _truncating(x: Any, y: Any) -> tuple[Any, Any]:
     return quotient.astype(x.dtype), (a - quotient * b).astype(x.dtype)
 
 
-def _division(dtype: str, count: int) -> Any:
+def _division(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = integers(rng, dtype, count), integers(rng, dtype, count)
         y = np.where((y == 0) | (y == y.dtype.type(-1) if y.dtype.kind == "i" else False), y.dtype.type(3), y)
@@ -154,7 +153,7 @@ def _division(dtype: str, count: int) -> Any:
     return make
 
 
-def _comparison(dtype: str, count: int) -> Any:
+def _comparison(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         if dtype in INTEGERS:
             x, y = integers(rng, dtype, count), integers(rng, dtype, count)
@@ -171,11 +170,11 @@ def _comparison(dtype: str, count: int) -> Any:
     return make
 
 
-def _floats(dtype: str, count: int) -> Any:
+def _floats(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = floats(rng, dtype, count, special=True), floats(rng, dtype, count, special=True)
         nan = np.where(np.isnan(x) | np.isnan(y), np.nan, np.fmax(x, y))
-        parts: list[tuple[str, Any, Tolerance]] = [
+        parts: list[tuple[str, Array, Tolerance]] = [
             ("x + y", x + y, EXACT), ("x - y", x - y, EXACT), ("x * y", x * y, EXACT), ("-x", -x, EXACT),
             ("abs", np.abs(x), EXACT), ("minimum", np.fmin(x, y), EXACT), ("maximum", np.fmax(x, y), EXACT),
             ("maximum, NaN propagated", nan, EXACT), ("where", np.where(x < y, x, y), EXACT),
@@ -186,13 +185,13 @@ def _floats(dtype: str, count: int) -> Any:
     return make
 
 
-def _fused(x: Any, y: Any, z: Any) -> Any:
+def _fused(x: Array, y: Array, z: Array) -> Array:
     """x · y + z, rounded once, to f64. An 80-bit product is not enough where ``z`` cancels most of it."""
     triples = zip(*(a.astype(np.float64).tolist() for a in (x, y, z)), strict=True)
     return np.array([float(Fraction(a) * Fraction(b) + Fraction(c)) for a, b, c in triples])
 
 
-def _wide_floats(dtype: str, count: int) -> Any:
+def _wide_floats(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y, z = (floats(rng, dtype, count) for _ in range(3))
         parts = (
@@ -206,7 +205,7 @@ def _wide_floats(dtype: str, count: int) -> Any:
     return make
 
 
-def _float_remainder(dtype: str, count: int) -> Any:
+def _float_remainder(dtype: str, count: int) -> MakeTrial:
     """Numbers of eight bits with small quotients: whoever computes x - trunc(x / y) y is exact as well."""
 
     def make(rng: np.random.Generator) -> Trial:
@@ -219,7 +218,7 @@ def _float_remainder(dtype: str, count: int) -> Any:
     return make
 
 
-def _high_product(dtype: str, count: int) -> Any:
+def _high_product(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = integers(rng, dtype, count), integers(rng, dtype, count)
         high = (x.astype(object) * y.astype(object)) >> (x.dtype.itemsize * 8)
@@ -228,7 +227,7 @@ def _high_product(dtype: str, count: int) -> Any:
     return make
 
 
-def _scalars(count: int) -> Any:
+def _scalars(count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = integers(rng, "int32", count)
         a, b = int(rng.integers(2, 1000)), int(rng.integers(2, 1000))

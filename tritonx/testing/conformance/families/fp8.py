@@ -11,7 +11,7 @@ import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import ROUNDED, Case, Output, Trial, format_of
+from tritonx.testing.conformance.case import ROUNDED, Array, Case, MakeTrial, Output, Trial, format_of
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import ALL_FP8, DTYPES, FP8
 
@@ -39,7 +39,7 @@ def toward_zero_kernel(x_ptr, out_ptr, N: tl.constexpr):
     tl.store(out_ptr + i, x.to(out_ptr.dtype.element_ty, fp_downcast_rounding="rtz"))
 
 
-def _up(source: str, target: str) -> Any:
+def _up(source: str, target: str) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.permutation(np.arange(256, dtype=np.uint8)).view(DTYPES[source])
         return Trial((x, Output.of(x.astype(np.float32).astype(DTYPES[target]))), {"N": 256})
@@ -47,7 +47,7 @@ def _up(source: str, target: str) -> Any:
     return make
 
 
-def _random(rng: np.random.Generator, target: str, count: int) -> Any:
+def _random(rng: np.random.Generator, target: str, count: int) -> Array:
     """Numbers inside the format's range, with many of its subnormals, and half-way cases."""
     low = {"fp8e4nv": -10, "fp8e5": -18}[target]
     high = {"fp8e4nv": 8, "fp8e5": 15}[target]
@@ -56,7 +56,7 @@ def _random(rng: np.random.Generator, target: str, count: int) -> Any:
     return np.clip(np.where(rng.random(count) < 0.5, x, halves), -LARGEST[target], LARGEST[target])
 
 
-def _down(source: str, target: str, count: int) -> Any:
+def _down(source: str, target: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = _random(rng, target, count).astype(DTYPES[source])
         x[:3] = np.array([0.0, np.nan, -0.0], DTYPES[source])[:count]
@@ -65,7 +65,7 @@ def _down(source: str, target: str, count: int) -> Any:
     return make
 
 
-def _toward_zero(count: int) -> Any:
+def _toward_zero(count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = _random(rng, "fp8e5", count).astype(np.float32)
         near = x.astype(DTYPES["fp8e5"])
@@ -76,7 +76,7 @@ def _toward_zero(count: int) -> Any:
     return make
 
 
-def _sum(dtype: str, count: int) -> Any:
+def _sum(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = (_random(rng, dtype, count).astype(DTYPES[dtype]) for _ in range(2))
         x, y = (np.where(np.abs(v.astype(np.float32)) > LARGEST[dtype] / 4, v.dtype.type(1), v) for v in (x, y))
@@ -101,7 +101,7 @@ def _once(rng: np.random.Generator, target: str, *, toward_zero: bool) -> Any:
     return (x + following) / 2 * np.where(below, 1 - 2.0**-40, 1 + 2.0**-40), np.where(below, x, following)
 
 
-def _rounded_once(target: str, *, toward_zero: bool) -> Any:
+def _rounded_once(target: str, *, toward_zero: bool) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         given, expected = _once(rng, target, toward_zero=toward_zero)
         return Trial((given, Output.of(expected.astype(DTYPES[target]))), {"N": 512})

@@ -12,7 +12,7 @@ import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Array, Case, Output, Part, Trial, format_of, spacing
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Part, Trial, format_of, spacing
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import ALL_FP8, DTYPES
 
@@ -93,7 +93,7 @@ def _numbers(rng: np.random.Generator, dtype: str, count: int) -> list[Array]:
     return [v.view(DTYPES[dtype]) for v in (x, np.where(rng.random(count) < 0.1, x, y), z)]
 
 
-def _arithmetic(dtype: str, count: int) -> Any:
+def _arithmetic(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         arrays = _numbers(rng, dtype, count)
         x, y, z = (v.astype(np.float64) for v in arrays)
@@ -108,7 +108,7 @@ def _arithmetic(dtype: str, count: int) -> Any:
     return make
 
 
-def _extrema(dtype: str, count: int) -> Any:
+def _extrema(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         arrays = _numbers(rng, dtype, count)
         x, y, z = (v.astype(np.float64) for v in arrays)
@@ -122,7 +122,7 @@ def _extrema(dtype: str, count: int) -> Any:
     return make
 
 
-def _compare(dtype: str, count: int) -> Any:
+def _compare(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         arrays = _numbers(rng, dtype, count)[:2]
         x, y = (v.astype(np.float64) for v in arrays)
@@ -133,7 +133,7 @@ def _compare(dtype: str, count: int) -> Any:
     return make
 
 
-def _combine(dtype: str, m: int, n: int) -> Any:
+def _combine(dtype: str, m: int, n: int) -> MakeTrial:
     """Sums of which every part is exact in three bits."""
 
     def make(rng: np.random.Generator) -> Trial:
@@ -147,7 +147,7 @@ def _combine(dtype: str, m: int, n: int) -> Any:
     return make
 
 
-def _scalar(dtype: str, count: int) -> Any:
+def _scalar(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         arrays = _numbers(rng, dtype, count)[:2]
         x, y = (v.astype(np.float64) for v in arrays)

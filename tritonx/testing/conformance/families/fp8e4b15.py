@@ -8,13 +8,12 @@ halves away from zero, NaN and what is beyond 1.75 to 1.75; from fp32 by way of 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Array, Case, Output, Trial
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.families.shape import grid_2d
 from tritonx.testing.conformance.values import DTYPES
@@ -69,7 +68,7 @@ def codes(x: Array) -> Array:
     return ((magnitude + 0x40 >> 7) | (bits >> 8 & 0x80)).astype(np.uint8)
 
 
-def _up(target: str) -> Any:
+def _up(target: str) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.permutation(np.arange(256, dtype=np.uint8))
         return Trial((x, Output.of(numbers(x).astype(np.float32).astype(DTYPES[target]))), {"N": 256})
@@ -77,7 +76,7 @@ def _up(target: str) -> Any:
     return make
 
 
-def _down(source: str, count: int) -> Any:
+def _down(source: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.integers(0, 1 << 16, count, dtype=np.uint16).view(np.float16)
         if source == "fp32":
@@ -89,7 +88,7 @@ def _down(source: str, count: int) -> Any:
     return make
 
 
-def _moved(count: int) -> Any:
+def _moved(count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = rng.integers(0, 256, (2, count), dtype=np.uint8)
         i = np.arange(count)
@@ -99,7 +98,7 @@ def _moved(count: int) -> Any:
     return make
 
 
-def _dot(m: int, n: int, k: int, second: str) -> Any:
+def _dot(m: int, n: int, k: int, second: str) -> MakeTrial:
     """Numbers of few digits, so that every sum is exact."""
 
     def make(rng: np.random.Generator) -> Trial:

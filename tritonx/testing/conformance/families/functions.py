@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import ROUNDED, Array, Case, Output, Part, Tolerance, Trial
+from tritonx.testing.conformance.case import ROUNDED, Array, Case, MakeTrial, Output, Part, Tolerance, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import DTYPES
 
@@ -124,7 +123,7 @@ def special_kernel(x_ptr, out_ptr, N: tl.constexpr):
     tl.store(out + 6 * N, tl.rsqrt(x))
 
 
-def _unary(function: Function, name: str, dtype: str, count: int) -> Any:
+def _unary(function: Function, name: str, dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.uniform(function.low, function.high, count).astype(DTYPES[dtype])
         expected = function.reference(x.astype(np.longdouble if dtype == "fp64" else np.float64))
@@ -134,7 +133,7 @@ def _unary(function: Function, name: str, dtype: str, count: int) -> Any:
     return make
 
 
-def _halves(dtype: str, count: int) -> Any:
+def _halves(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.uniform(-8, 8, count).astype(DTYPES[dtype])
         wide = x.astype(np.float64)
@@ -144,7 +143,7 @@ def _halves(dtype: str, count: int) -> Any:
     return make
 
 
-def _division(count: int) -> Any:
+def _division(count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = (rng.standard_normal(count).astype(np.float32) for _ in range(2))
         exact = x.astype(np.float64) / y
@@ -154,7 +153,7 @@ def _division(count: int) -> Any:
     return make
 
 
-def _softmax(rows: int, columns: int, block: int) -> Any:
+def _softmax(rows: int, columns: int, block: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = (rng.standard_normal((rows, columns)) * 3).astype(np.float32)
         e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))

@@ -12,7 +12,7 @@ import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Array, Case, Output, Trial
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import DTYPES, INTEGERS
 
@@ -84,7 +84,7 @@ def edges(dtype: Any) -> Array:
     return np.array([w % 2**bits for w in wanted], f"u{bits // 8}").view(dtype)
 
 
-def _tiles(name: str) -> Any:
+def _tiles(name: str) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         every = edges(DTYPES[name])
         order = rng.permutation(len(every) ** 2)
@@ -94,7 +94,7 @@ def _tiles(name: str) -> Any:
     return make
 
 
-def _scalars(name: str) -> Any:
+def _scalars(name: str) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         every = edges(DTYPES[name])
         x = rng.permutation(every)
@@ -104,7 +104,7 @@ def _scalars(name: str) -> Any:
     return make
 
 
-def _index(divisor: int) -> Any:
+def _index(divisor: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         i = np.arange(256, dtype=np.int32)
         results = [quotient(int(k), divisor) for k in i], [int(k) - quotient(int(k), divisor) * divisor for k in i]

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Case, Output, Trial, ceil_div
+from tritonx.testing.conformance.case import Case, MakeTrial, Output, Trial, ceil_div
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import FLOATS, FP8, INTEGERS, distinct, values
 
@@ -83,7 +82,7 @@ def overwrite_kernel(x_ptr, out_ptr, N: tl.constexpr):
     tl.store(out_ptr + i, swapped)
 
 
-def _copy(dtype: str, n: int, block: int, shift: int) -> Any:
+def _copy(dtype: str, n: int, block: int, shift: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = distinct(rng, dtype, n + shift)
         return Trial((x, Output.of(x[shift:]), n, shift), {"BLOCK": block}, (ceil_div(n, block),))
@@ -91,7 +90,7 @@ def _copy(dtype: str, n: int, block: int, shift: int) -> Any:
     return make
 
 
-def _other(dtype: str, n: int, block: int, other: int) -> Any:
+def _other(dtype: str, n: int, block: int, other: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = values(rng, dtype, block)
         return Trial(
@@ -101,7 +100,7 @@ def _other(dtype: str, n: int, block: int, other: int) -> Any:
     return make
 
 
-def _scattered(dtype: str, count: int) -> Any:
+def _scattered(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, index = values(rng, dtype, count), rng.permutation(count).astype(np.int32)
         keep = rng.integers(0, 2, count).astype(np.int8)
@@ -113,7 +112,7 @@ def _scattered(dtype: str, count: int) -> Any:
     return make
 
 
-def _matrix(dtype: str, shape: tuple[int, int], tile: tuple[int, int], x_order: str, out_order: str) -> Any:
+def _matrix(dtype: str, shape: tuple[int, int], tile: tuple[int, int], x_order: str, out_order: str) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         rows, columns = shape
         x = distinct(rng, dtype, rows * columns).reshape(shape)
@@ -127,7 +126,7 @@ def _matrix(dtype: str, shape: tuple[int, int], tile: tuple[int, int], x_order: 
     return make
 
 
-def _scalars(dtype: str, count: int) -> Any:
+def _scalars(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = values(rng, dtype, count)
         return Trial((x, Output.of(x[::-1].copy()), count))
@@ -135,7 +134,7 @@ def _scalars(dtype: str, count: int) -> Any:
     return make
 
 
-def _same(dtype: str, count: int, total: int) -> Any:
+def _same(dtype: str, count: int, total: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = values(rng, dtype, total)
         return Trial((x, Output.of(x)), {"N": count})
@@ -143,7 +142,7 @@ def _same(dtype: str, count: int, total: int) -> Any:
     return make
 
 
-def _addresses(count: int) -> Any:
+def _addresses(count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = values(rng, "int32", count + 1)
         return Trial((x, Output.of(x[1:])), {"N": count})
@@ -151,7 +150,7 @@ def _addresses(count: int) -> Any:
     return make
 
 
-def _reversed(dtype: str, count: int) -> Any:
+def _reversed(dtype: str, count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = values(rng, dtype, count)
         return Trial((x, Output.of(x[::-1].copy())), {"N": count})

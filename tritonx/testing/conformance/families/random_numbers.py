@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Array, Case, Output, Part, Tolerance, Trial
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Part, Tolerance, Trial
 from tritonx.testing.conformance.cover import Cover
 
 _ROUND = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
@@ -67,7 +66,7 @@ def dropout_kernel(x_ptr, out_ptr, n, p, seed, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, tl.where(keep, x * 2, 0.0), mask=mask)
 
 
-def _words(count: int) -> Any:
+def _words(count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         seed = int(rng.integers(2, 2**31))
         parts = tuple(Part(f"word {k}", w) for k, w in enumerate(philox(seed, np.arange(count))))
@@ -76,7 +75,7 @@ def _words(count: int) -> Any:
     return make
 
 
-def _numbers(count: int) -> Any:
+def _numbers(count: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         seed, start = int(rng.integers(2, 2**31)), int(rng.integers(2, 2**20))
         words = philox(seed, start + np.arange(count))
@@ -89,7 +88,7 @@ def _numbers(count: int) -> Any:
     return make
 
 
-def _dropout(n: int, block: int) -> Any:
+def _dropout(n: int, block: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         seed = int(rng.integers(2, 2**31))
         x = rng.standard_normal(n).astype(np.float32)

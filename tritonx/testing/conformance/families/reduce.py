@@ -14,7 +14,7 @@ import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Case, Output, Part, Tolerance, Trial
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Part, Tolerance, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.families.shape import grid_2d, grid_3d
 from tritonx.testing.conformance.values import DTYPES, FLOATS, INTEGERS, integers, small_integers
@@ -135,7 +135,7 @@ def float_sum_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr, tl.sum(total, axis=0))
 
 
-def _reduce(dtype: str, m: int, n: int, axis: int) -> Any:
+def _reduce(dtype: str, m: int, n: int, axis: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = small_integers(rng, dtype, (m, n), -50, 50)
         wide = x.astype(np.float64)
@@ -153,7 +153,7 @@ def _sum_dtype(dtype: Any) -> Any:
     return np.dtype(np.float32) if dtype.kind in "fV" and dtype.itemsize == 2 else dtype
 
 
-def _reduce_1d(dtype: str, n: int) -> Any:
+def _reduce_1d(dtype: str, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         low = 16 if dtype == "fp16" else 1
         x = small_integers(rng, dtype, n, -50 // low, max(50 // low, 2))
@@ -167,7 +167,7 @@ def _reduce_1d(dtype: str, n: int) -> Any:
     return make
 
 
-def _reduce_3d(dtype: str, shape: tuple[int, int, int], axis: int) -> Any:
+def _reduce_3d(dtype: str, shape: tuple[int, int, int], axis: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = small_integers(rng, dtype, shape, -5, 5)
         parts = (
@@ -180,7 +180,7 @@ def _reduce_3d(dtype: str, shape: tuple[int, int, int], axis: int) -> Any:
     return make
 
 
-def _bits(dtype: str, m: int, n: int) -> Any:
+def _bits(dtype: str, m: int, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = integers(rng, dtype, (m, n)) & integers(rng, dtype, (m, n))
         parts = (Part("xor", np.bitwise_xor.reduce(x, axis=1)), Part("or", np.bitwise_or.reduce(x, axis=1)))
@@ -189,7 +189,7 @@ def _bits(dtype: str, m: int, n: int) -> Any:
     return make
 
 
-def _custom(dtype: str, m: int, n: int) -> Any:
+def _custom(dtype: str, m: int, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = (small_integers(rng, dtype, (m, n), -9, 10) for _ in range(2))
         parts = (
@@ -202,7 +202,7 @@ def _custom(dtype: str, m: int, n: int) -> Any:
     return make
 
 
-def _chain(m: int, n: int) -> Any:
+def _chain(m: int, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = small_integers(rng, "int32", (m, n), -99, 99)
         centred = x - x.sum(axis=1, dtype=np.int32)[:, None]
@@ -212,7 +212,7 @@ def _chain(m: int, n: int) -> Any:
     return make
 
 
-def _negated(dtype: str, m: int, n: int) -> Any:
+def _negated(dtype: str, m: int, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = small_integers(rng, dtype, (m, n), 1, 99)
         negated = (0 - x.astype(np.int64)).astype(x.dtype)
@@ -222,7 +222,7 @@ def _negated(dtype: str, m: int, n: int) -> Any:
     return make
 
 
-def _float_sum(n: int, block: int) -> Any:
+def _float_sum(n: int, block: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.standard_normal(n).astype(np.float32)
         bound = Tolerance(absolute=float(np.abs(x).sum()) * 2.0**-23 * 32)
@@ -236,13 +236,13 @@ def _float_sum(n: int, block: int) -> Any:
 SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 1e-7, -1e-7, 60000.0, -60000.0)
 
 
-def _extremes(dtype: str, m: int, n: int) -> Any:
+def _extremes(dtype: str, m: int, n: int) -> MakeTrial:
     """Rows of special values, each of a choice of its own: some of NaN only, some without, some of one sign. The NaN of
     a row are of one sign, since it is nowhere said whose sign a result has, and copies of it may differ.
     """
 
     def make(rng: np.random.Generator) -> Trial:
-        rows: list[Any] = []
+        rows: list[Array] = []
         for row in range(m):
             kinds = [SPECIAL[:1], SPECIAL[1:], SPECIAL[:3], SPECIAL[4::2], SPECIAL[3::2], SPECIAL][row % 6]
             values = rng.choice(kinds, n)

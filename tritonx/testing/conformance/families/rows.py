@@ -6,13 +6,12 @@ column: every iteration reads shared memory that the one before it has just writ
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Case, Output, Part, Trial
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Part, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.families.shape import grid_2d
 from tritonx.testing.conformance.values import small_integers
@@ -63,7 +62,7 @@ def pairs_kernel(q_ptr, k_ptr, g_ptr, out_ptr, rows, D_: tl.constexpr, N: tl.con
         tl.store(out_ptr + rows * rows + i * rows + j, second, mask=i < rows)
 
 
-def _substituted(x: Any) -> Any:
+def _substituted(x: Array) -> Array:
     """``a[r] += a[r] · a`` row by row; what has been replaced counts."""
     a = np.tril(x, -1)
     columns = np.arange(len(a))
@@ -72,7 +71,7 @@ def _substituted(x: Any) -> Any:
     return a
 
 
-def _substitution(n: int, gather: bool) -> Any:
+def _substitution(n: int, gather: bool) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         a, b = (small_integers(rng, "int32", (n, n), -2, 3) for _ in range(2))
         parts = Part("a", _substituted(a)), Part("b", _substituted(b))
@@ -81,7 +80,7 @@ def _substitution(n: int, gather: bool) -> Any:
     return make
 
 
-def _pairs(n: int, d: int, dtype: str, gather: bool) -> Any:
+def _pairs(n: int, d: int, dtype: str, gather: bool) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         rows, known = n - 1, d - 3
         q, k = (small_integers(rng, dtype, (rows, known), -3, 4) for _ in range(2))

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Array, Case, Output, Part, Tolerance, Trial
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Part, Tolerance, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.families.shape import grid_2d, grid_3d
 from tritonx.testing.conformance.values import DTYPES, small_integers
@@ -62,13 +61,13 @@ def float_kernel(x_ptr, out_ptr, N: tl.constexpr):
     tl.store(out_ptr + i, tl.cumsum(tl.load(x_ptr + i), axis=0))
 
 
-def _accumulate(function: Any, x: Array, axis: int, reverse: bool) -> Array:
+def _accumulate(function: np.ufunc, x: Array, axis: int, reverse: bool) -> Array:
     y = np.flip(x, axis) if reverse else x
     done = function.accumulate(y, axis=axis, dtype=x.dtype)
     return np.flip(done, axis) if reverse else done
 
 
-def _scan(dtype: str, m: int, n: int, axis: int, reverse: bool) -> Any:
+def _scan(dtype: str, m: int, n: int, axis: int, reverse: bool) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = small_integers(rng, dtype, (m, n), -3, 4)
         wide = x.astype(np.float64) if dtype in ("fp16", "bf16") else x
@@ -80,7 +79,7 @@ def _scan(dtype: str, m: int, n: int, axis: int, reverse: bool) -> Any:
     return make
 
 
-def _product(dtype: str, n: int, reverse: bool) -> Any:
+def _product(dtype: str, n: int, reverse: bool) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.choice(np.array([1, -1, 3], np.int64) if dtype == "int32" else np.array([1.0, -1.0, 1.0]), n)
         x = x.astype(DTYPES[dtype])
@@ -89,7 +88,7 @@ def _product(dtype: str, n: int, reverse: bool) -> Any:
     return make
 
 
-def _affine(m: int, n: int, axis: int, reverse: bool) -> Any:
+def _affine(m: int, n: int, axis: int, reverse: bool) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         a, b = (small_integers(rng, "int32", (m, n), -5, 6) for _ in range(2))
         p, q = (np.moveaxis(np.flip(v, axis) if reverse else v, axis, 0) for v in (a, b))
@@ -105,7 +104,7 @@ def _affine(m: int, n: int, axis: int, reverse: bool) -> Any:
     return make
 
 
-def _scan_3d(shape: tuple[int, int, int], axis: int) -> Any:
+def _scan_3d(shape: tuple[int, int, int], axis: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = small_integers(rng, "int32", shape)
         constants = dict(zip("ABC", shape, strict=True)) | {"AXIS": axis}
@@ -114,7 +113,7 @@ def _scan_3d(shape: tuple[int, int, int], axis: int) -> Any:
     return make
 
 
-def _floats(n: int) -> Any:
+def _floats(n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.standard_normal(n).astype(np.float32)
         bound = Tolerance(absolute=np.cumsum(np.abs(x), dtype=np.float64) * 2.0**-23 * 16)

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Array, Case, Output, Part, Trial
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Part, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import distinct
 
@@ -118,7 +117,7 @@ def _parts(x: Array, parts: dict[str, Array]) -> Output:
     return Output(x.dtype, tuple(Part(name, np.ascontiguousarray(value)) for name, value in parts.items()))
 
 
-def _transpose(dtype: str, m: int, n: int) -> Any:
+def _transpose(dtype: str, m: int, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = distinct(rng, dtype, m * n).reshape(m, n)
         return Trial((x, _parts(x, {"trans": x.T, "twice": (x * x.dtype.type(2))})), {"M": m, "N": n})
@@ -126,7 +125,7 @@ def _transpose(dtype: str, m: int, n: int) -> Any:
     return make
 
 
-def _permute(dtype: str, shape: tuple[int, int, int], order: tuple[int, int, int]) -> Any:
+def _permute(dtype: str, shape: tuple[int, int, int], order: tuple[int, int, int]) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = distinct(rng, dtype, int(np.prod(shape))).reshape(shape)
         constants = dict(zip("ABCPQR", shape + order, strict=True))
@@ -135,7 +134,7 @@ def _permute(dtype: str, shape: tuple[int, int, int], order: tuple[int, int, int
     return make
 
 
-def _reshape(dtype: str, m: int, n: int) -> Any:
+def _reshape(dtype: str, m: int, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = distinct(rng, dtype, m * n).reshape(m, n)
         parts = {
@@ -147,7 +146,7 @@ def _reshape(dtype: str, m: int, n: int) -> Any:
     return make
 
 
-def _broadcast(dtype: str, m: int, n: int) -> Any:
+def _broadcast(dtype: str, m: int, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = distinct(rng, dtype, m), distinct(rng, dtype, n)
         parts = {
@@ -159,7 +158,7 @@ def _broadcast(dtype: str, m: int, n: int) -> Any:
     return make
 
 
-def _join(dtype: str, n: int) -> Any:
+def _join(dtype: str, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = distinct(rng, dtype, n), distinct(rng, dtype, n)
         both = np.stack([x, y], axis=1)
@@ -169,7 +168,7 @@ def _join(dtype: str, n: int) -> Any:
     return make
 
 
-def _join_2d(dtype: str, m: int, n: int) -> Any:
+def _join_2d(dtype: str, m: int, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = distinct(rng, dtype, m * n).reshape(m, n), distinct(rng, dtype, m * n).reshape(m, n)
         both = np.stack([x, y], axis=2)
@@ -179,7 +178,7 @@ def _join_2d(dtype: str, m: int, n: int) -> Any:
     return make
 
 
-def _ranges(shape: tuple[int, int, int]) -> Any:
+def _ranges(shape: tuple[int, int, int]) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         parts = {f"along axis {d}": i.astype(np.int32) for d, i in enumerate(np.indices(shape))}
         return Trial((_parts(np.zeros(0, np.int32), parts),), dict(zip("ABC", shape, strict=True)))
@@ -187,7 +186,7 @@ def _ranges(shape: tuple[int, int, int]) -> Any:
     return make
 
 
-def _flip(dtype: str, m: int, n: int) -> Any:
+def _flip(dtype: str, m: int, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = distinct(rng, dtype, m * n).reshape(m, n)
         return Trial((x, _parts(x, {"axis 1": x[:, ::-1], "axis 0": x[::-1]})), {"M": m, "N": n})
@@ -195,7 +194,7 @@ def _flip(dtype: str, m: int, n: int) -> Any:
     return make
 
 
-def _cat(dtype: str, n: int) -> Any:
+def _cat(dtype: str, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = distinct(rng, dtype, n), distinct(rng, dtype, n) + np.int32(5)
         both = np.concatenate([x, y]).astype(np.int64)

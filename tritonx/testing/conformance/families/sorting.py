@@ -5,16 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Case, Output, Part, Trial
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Part, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.families.shape import grid_2d
-from tritonx.testing.conformance.values import DTYPES, INTEGERS, integers, values
+from tritonx.testing.conformance.values import DTYPES, INTEGERS, Shape, integers, values
 
 
 @tritonx.jit
@@ -60,11 +59,11 @@ def masked_histogram_kernel(x_ptr, out_ptr, n, N: tl.constexpr, BINS: tl.constex
     tl.store(out_ptr + tl.arange(0, BINS), tl.histogram(x, BINS, mask=i < n))
 
 
-def _numbers(rng: np.random.Generator, dtype: str, shape: Any) -> Any:
+def _numbers(rng: np.random.Generator, dtype: str, shape: Shape) -> Array:
     return integers(rng, dtype, shape) if dtype in INTEGERS else rng.standard_normal(shape).astype(DTYPES[dtype])
 
 
-def _sort(dtype: str, m: int, n: int) -> Any:
+def _sort(dtype: str, m: int, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = _numbers(rng, dtype, (m, n))
         ascending = np.sort(x, axis=1)
@@ -74,7 +73,7 @@ def _sort(dtype: str, m: int, n: int) -> Any:
     return make
 
 
-def _topk(dtype: str, m: int, n: int, k: int) -> Any:
+def _topk(dtype: str, m: int, n: int, k: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = _numbers(rng, dtype, (m, n))
         return Trial((x, Output.of(np.sort(x, axis=1)[:, ::-1][:, :k])), {"M": m, "N": n, "K": k})
@@ -82,7 +81,7 @@ def _topk(dtype: str, m: int, n: int, k: int) -> Any:
     return make
 
 
-def _gather(dtype: str, m: int, n: int, r: int, c: int, axis: int) -> Any:
+def _gather(dtype: str, m: int, n: int, r: int, c: int, axis: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = values(rng, dtype, (m, n))
         index = rng.integers(0, (m, n)[axis], (r, c)).astype(np.int32)
@@ -92,7 +91,7 @@ def _gather(dtype: str, m: int, n: int, r: int, c: int, axis: int) -> Any:
     return make
 
 
-def _histogram(dtype: str, n: int, bins: int) -> Any:
+def _histogram(dtype: str, n: int, bins: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.integers(0, bins, n).astype(DTYPES[dtype])
         return Trial((x, Output.of(np.bincount(x, minlength=bins).astype(np.int32))), {"N": n, "BINS": bins})
@@ -100,7 +99,7 @@ def _histogram(dtype: str, n: int, bins: int) -> Any:
     return make
 
 
-def _any_histogram(dtype: str, n: int, bins: int) -> Any:
+def _any_histogram(dtype: str, n: int, bins: int) -> MakeTrial:
     """Values of the whole range, those around the bins' ends and around whole turns of 2^8, 2^16 and 2^32 among
     them: only the ones that are 0 .. bins - 1 as the dtype has them count."""
 
@@ -122,7 +121,7 @@ def _any_histogram(dtype: str, n: int, bins: int) -> Any:
     return make
 
 
-def _masked_histogram(n: int, block: int, bins: int) -> Any:
+def _masked_histogram(n: int, block: int, bins: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.integers(0, bins, block).astype(np.int32)
         counts = np.bincount(x[:n], minlength=bins).astype(np.int32)
