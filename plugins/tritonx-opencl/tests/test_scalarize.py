@@ -77,6 +77,15 @@ PROGRAMS = {
     ),
     "in a loop": program(32, "i32", LOOP),
     "floats": program(32, "float", "  %s = fneg <32 x float> %x\n  %z = fadd <32 x float> %s, %y"),
+    "words of integers": program(32, "i16", "  %z = mul <32 x i16> %x, %y").replace("align 1", "align 4"),
+    "words of bytes": program(64, "i8", "  %z = xor <64 x i8> %x, %y").replace("align 1", "align 16"),
+    "a part of a word": program(6, "i8", "  %z = add <6 x i8> %x, %y").replace("align 1", "align 4"),
+    "words of halves": program(
+        8,
+        "half",
+        "  %c = bitcast <8 x half> %x to <8 x i16>\n  %d = bitcast <8 x half> %y to <8 x i16>\n"
+        "  %e = icmp ult <8 x i16> %c, %d\n  %z = select <8 x i1> %e, <8 x half> %x, <8 x half> %y",
+    ).replace("align 1", "align 8"),
     "maximum": program(
         16,
         "float",
@@ -101,7 +110,22 @@ def test_same_meaning(name: str) -> None:
     assert all(int(n) <= 16 for n in re.findall(r"<(\d+) x", written))
     rng = np.random.default_rng(SEED)
     a, b = (rng.standard_normal(32).astype(np.float32) if "float" in text else rng.bytes(128) for _ in range(2))
+    if name.startswith("words"):
+        assert not re.search(r"(load|store) .*\b(half|i16|i8)\b", written)
     assert run(written, bytes(a), bytes(b)) == run(text, bytes(a), bytes(b)), f"seed {SEED}"
+
+
+def test_a_fused_product_of_halves_is_no_function_of_halves() -> None:
+    """Which OpenCL would call lane by lane; `test_differential` has its values."""
+    text = program(
+        8,
+        "half",
+        "  %z = call <8 x half> @llvm.fma.v8f16(<8 x half> %x, <8 x half> %y, <8 x half> %x)",
+        declarations="declare <8 x half> @llvm.fma.v8f16(<8 x half>, <8 x half>, <8 x half>)",
+    )
+    written = scalarized(str(llvm.parse_assembly(text)))
+    assert written.count("call double @llvm.fma.f64(") == 8
+    assert "f16" not in written
 
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-45)

@@ -38,19 +38,20 @@ class _Lines(Writer):
         return self._write(text)
 
 
-def _ops(write: Write) -> Ops:
+def shared_rules(write: Write) -> Ops:
+    """What the rules of `tritonx.conversion.scalar` write through."""
     return Ops(_Lines(write), 0, Target(), lambda _: scalar())
 
 
 def widened(write: Write, value: str) -> str:
     """The float that bfloat bits stand for."""
-    ops = _ops(write)
+    ops = shared_rules(write)
     return bfloat_to_float(ops, ops.code(), literal(value))
 
 
 def narrowed(write: Write, value: str) -> str:
     """The bits of ``value``, a float, rounded to nearest even; a NaN stays one."""
-    ops = _ops(write)
+    ops = shared_rules(write)
     return float_to_bfloat(ops, ops.code(), value, toward_zero=False)
 
 
@@ -63,5 +64,5 @@ def converted(write: Write, opcode: str, source: str, value: str, target: str) -
         wide = widened(write, value)
         return wide if target == "float" else write(f"{opcode} float {wide} to {target}")
     if source == "double":
-        return narrowed(write, to_odd(_ops(write), value))
+        return narrowed(write, to_odd(shared_rules(write), value))
     return narrowed(write, value if source == "float" else write(f"{opcode} {source} {value} to float"))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tritonx.conversion.scalar.conversions import to_odd
+from tritonx_opencl.bfloat import shared_rules
+
 SHORT = {"half": "f16", "float": "f32", "double": "f64"}
 """How the names of intrinsics write LLVM's float types."""
 OF_TWO_TYPES = ("llvm.fptosi.sat", "llvm.fptoui.sat")
@@ -65,9 +68,20 @@ def saturating(name: str) -> Write:
     return write
 
 
+def fma(to: Caller, elem: str, types: Sequence[str], values: Sequence[str]) -> str:
+    """Of halves in f64, where it has no rounding that a half's result could show once it is rounded to odd. OpenCL's
+    function of halves is called for each lane, under a predicate, which takes Intel's vectoriser a time that
+    grows with the square of the calls (`words`)."""
+    if elem != "half":
+        return to.call("llvm.fma", elem, types, values)
+    exact = to.call("llvm.fma", "double", ["double"] * 3, [to.new(f"fpext half {v} to double") for v in values])
+    return to.new(f"fptrunc float {to_odd(shared_rules(to.new), exact)} to half")
+
+
 MAXIMUM = ordered_extremum("llvm.maxnum", "and")
 MINIMUM = ordered_extremum("llvm.minnum", "or")
 WRITTEN: dict[str, Write] = {
+    "llvm.fma": fma,
     "llvm.maximumnum": MAXIMUM,
     "llvm.minimumnum": MINIMUM,
     "llvm.maximum": of_all(MAXIMUM),

@@ -1,8 +1,8 @@
 """LLVM text without what OpenCL's SPIR-V has not: vectors of more than 16 elements, bfloat, NaN-keeping extrema.
 
 The emitters write a thread's share of a tile as one vector, however long. Here every vector is taken apart into its
-elements; only loads and stores of 2, 4, 8 or 16 elements, and instructions that reinterpret a vector, see it whole. The
-input is LLVM's own print of a module, one instruction a line with its types."""
+elements; only loads and stores of 2, 4, 8 or 16 elements of 32 bits and more, and instructions that reinterpret a
+vector, see it whole. The input is LLVM's own print of a module, one instruction a line with its types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tritonx_opencl import bfloat, builtin
+from tritonx_opencl import bfloat, builtin, words
 from tritonx_opencl.operands import VECTOR, bytes_of, constant_elements, element_of, split, take, typed, vector_of
 
 BINARY = frozenset(
@@ -271,6 +271,9 @@ class Function:
         shape = vector_of(type_)
         if shape is None:
             self.result(result, self.new(f"{head} {type_}, {pointer}, align {align}"))
+        elif count := words.count(*shape, align):
+            loaded = [self.new(f"{head} i32, {self._behind(pointer, 'i32', i)}, align 4") for i in range(count)]
+            self.vectors[result] = [e for word in loaded for e in words.unpacked(self.new, shape[1], word)]
         elif (whole := _one_access(*shape)) is not None:
             self.vectors[result] = self.unpacked(whole, self.new(f"{head} {whole}, {pointer}, align {align}"))
         else:
@@ -288,6 +291,11 @@ class Function:
         shape = vector_of(type_)
         if shape is None:
             self._add(f"{head} {type_} {bfloat.literal(stored)}, {pointer}, align {align}")
+        elif count := words.count(*shape, align):
+            elements, each = self.elements(type_, stored), shape[0] // count
+            for i in range(count):
+                word = words.packed(self.new, shape[1], elements[i * each : (i + 1) * each])
+                self._add(f"{head} i32 {word}, {self._behind(pointer, 'i32', i)}, align 4")
         elif (whole := _one_access(*shape)) is not None:
             self._add(f"{head} {whole} {self.packed(whole, self.elements(type_, stored))}, {pointer}, align {align}")
         else:
