@@ -3,7 +3,9 @@
 Where lanes access such elements at addresses of their own, Intel's vectoriser writes an access of each element by each
 lane, under a predicate, and splits the rest of the block at each (``CodeGenLLVM::predicateInstructions``): time that
 grows with the square of their number. 96 loads of eight halves took it 21 s, 384 of words 1.2
-(``tests/test_defects.py``). The words are loaded one by one: of a vector of them LLVM makes one of halves again."""
+(``tests/test_defects.py``). The words are integers, and loaded one by one: of a vector of them LLVM makes one of halves
+again, and with vectors of two halves instead the driver needs over two minutes for a product of bf16 that is built in
+10 s with words."""
 
 from __future__ import annotations
 
