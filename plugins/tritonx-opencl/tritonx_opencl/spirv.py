@@ -14,6 +14,7 @@ from functools import cache
 
 from tritonx.conversion.llvm_binding import TargetMachine, binding
 from tritonx.runtime.errors import TritonError
+from tritonx_opencl.extensions import zero_extended
 from tritonx_opencl.forked import Failed, forked
 from tritonx_opencl.operands import VECTOR
 from tritonx_opencl.scalarize import scalarized
@@ -84,7 +85,7 @@ def _written(text: str) -> bytes:
 
 def legal(text: str) -> str:
     """The text with what SPIR-V can say. Raises CannotTranslate for what would end the process in LLVM."""
-    written = scalarized(guarded(str(llvm.parse_assembly(text))))
+    written = zero_extended(scalarized(guarded(str(llvm.parse_assembly(text)))))
     for match in VECTOR.finditer(written):
         if int(match[1]) > WIDEST_VECTOR:
             raise CannotTranslate(f"a value of type {match[0]} crosses a call of a function that was not inlined")
