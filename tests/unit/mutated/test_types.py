@@ -25,13 +25,17 @@ OTHERS = (
     "!ttg.async.token", f"!ttg.memdesc<4xf32, {BUFFER}>",
 )  # fmt: skip
 
+BEFORE = r"(?<=[x<\s(])"
+PLACE = re.compile(BEFORE + TYPE.pattern.removeprefix(r"\b"))
+"""Types that stand by themselves, and those of a shape's elements."""
+
 
 def changes() -> list[tuple[int, str, str]]:
     """(module, type in it, another)."""
     return [
         (number, old, new)
         for number, text in enumerate(modules())
-        for old in sorted(set(TYPE.findall(text)))
+        for old in sorted(set(PLACE.findall(text)))
         for new in OTHERS
         if new != old
     ]
@@ -44,7 +48,7 @@ def test_another_type_is_an_error_at_its_line_or_has_code(target: str) -> None:
         cases = random.Random(f"{os.environ['TRITONX_SEED']}/{target}").sample(cases, COUNT)
     wrong: list[str] = []
     for number, old, new in cases:
-        text = re.sub(rf"(?<=[x<\s(]){old}\b", new, modules()[number])
+        text = re.sub(rf"{BEFORE}{old}\b", new, modules()[number])
         said = io.StringIO()
         code = opt.run(
             ["--target", target, "-t", "llir"], stdin=io.BytesIO(text.encode()), stdout=io.StringIO(), stderr=said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 from tritonx.backends.nvidia.targets import capability
@@ -11,6 +11,7 @@ from tritonx.runtime.errors import PTXASError
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
     from tritonx.ir.origin import Origin
 
 
@@ -35,7 +36,6 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.codegen import data_layout
     from tritonx.backends.nvidia.machine import NvidiaMachine
     from tritonx.backends.nvidia.table import TABLE
-    from tritonx.backends.nvidia.tensor_map import recipe
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
 
     target, options = compilation.target, compilation.options
@@ -52,12 +52,24 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     text = emitter.emit()
     compilation.origin = emitter.origin()
     compilation.metadata.update(emitter.launch_metadata())
-    compilation.metadata["tensordesc_meta"] = tuple(
-        {**recipe(type_), "descriptor": number} for type_, number in emitter.descriptor_parameters()
-    )
+    compilation.metadata["tensordesc_meta"] = tensor_maps(emitter)
     if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space
         compilation.metadata["shared_hint"] = largest_buffers(module)
     return text
+
+
+def tensor_maps(emitter: ModuleEmitter) -> tuple[dict[str, Any], ...]:
+    """What the launch must know of the kernel's descriptors."""
+    from tritonx.backends.nvidia.tensor_map import recipe
+    from tritonx.ir.failure import PassError
+
+    found: list[dict[str, Any]] = []
+    for function, type_, number in emitter.descriptor_parameters():
+        try:
+            found.append({**recipe(type_), "descriptor": number})
+        except ValueError as error:
+            raise PassError(function, str(error)) from None
+    return tuple(found)
 
 
 def warps_of(module: ModuleOp, options: Options) -> int:

@@ -39,7 +39,8 @@ _KEPT = 256
 
 
 def recipe(type_: TensorDescType, data_types: Mapping[str, int] = DATA_TYPES) -> dict[str, Any]:
-    """What the launch must know of a parameter of type ``!tt.tensordesc``, under Triton's names."""
+    """What the launch must know of a parameter of type ``!tt.tensordesc``, under Triton's names. Raises ValueError
+    where no tensor map is of such blocks."""
     from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
     from tritonx.ir.types import bit_width, is_integer, is_unsigned
     from tritonx.layouts.encodings import NvmmaSharedEncoding
@@ -52,6 +53,8 @@ def recipe(type_: TensorDescType, data_types: Mapping[str, int] = DATA_TYPES) ->
     element = type_.element_type
     bits = bit_width(element)
     name = f"{'u' if is_unsigned(element) else 'i'}{bits}" if is_integer(element) else element.name
+    if name not in data_types:
+        raise ValueError(f"a tensor map is of numbers of 8 to 64 bits, got {type_}")
     return {
         "swizzle": SWIZZLES[encoding.swizzling_byte_width],
         "elem_size": bits // 8,

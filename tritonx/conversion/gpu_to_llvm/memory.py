@@ -12,11 +12,12 @@ from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
-from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.conversion.gpu_to_llvm.types import bits, is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
 from tritonx.ir.dispatch import case
-from tritonx.ir.types import is_tensor, pointee_of
+from tritonx.ir.failure import PassError
+from tritonx.ir.types import element_type, is_tensor, pointee_of
 from tritonx.layouts import access_vectors, memory_width, redundancy
 
 MOST = 128
@@ -40,7 +41,10 @@ def cut(op: Operation, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | N
     of.
     """
     type_ = pointer.type
-    elem = llvm_type(pointee_of(type_))
+    element = element_type(pointee_of(type_))
+    if not is_held(element):
+        raise PassError(op, f"no target has registers for {element}")
+    elem = llvm_type(element)
     size = bits(elem)
     if is_tensor(type_):
         layout, info = f.layout(type_), f.module.axis_info.of(pointer)

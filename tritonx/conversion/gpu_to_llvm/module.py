@@ -125,10 +125,10 @@ class ModuleEmitter(Module):
             "global_scratch_align": self._attribute(ALIGNMENT) or 1,
         }
 
-    def descriptor_parameters(self) -> list[tuple[TensorDescType, int | None]]:
-        """The types of the kernel's parameters that are descriptors of blocks with a layout, and which of its source's
-        descriptors each is, where `rewrite-descriptors` has left it."""
-        found: list[tuple[TensorDescType, int | None]] = []
+    def descriptor_parameters(self) -> list[tuple[tile.FuncOp, TensorDescType, int | None]]:
+        """The kernel's parameters that are descriptors of blocks with a layout: the kernel, the type, and which of its
+        source's descriptors it is, where `rewrite-descriptors` has left it."""
+        found: list[tuple[tile.FuncOp, TensorDescType, int | None]] = []
         for op in self.functions.values():
             if op.sym_visibility is None or op.sym_visibility.data != "public":
                 continue
@@ -136,7 +136,7 @@ class ModuleEmitter(Module):
             for type_, given in zip(op.function_type.inputs, attributes, strict=True):
                 if isinstance(type_, TensorDescType) and encoding_of(type_.block_type) is not None:
                     number = given.data.get(DESCRIPTOR) if given is not None else None
-                    found.append((type_, number.value.data if isinstance(number, IntegerAttr) else None))
+                    found.append((op, type_, number.value.data if isinstance(number, IntegerAttr) else None))
         return found
 
     def function(self, op: tile.FuncOp) -> str:

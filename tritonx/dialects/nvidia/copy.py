@@ -63,6 +63,8 @@ def check_block(descriptor: Attribute, memory: Attribute, indices: int | None = 
         raise VerifyException(f"the element types of descriptor and memory differ: {descriptor} and {memory}")
     if _product(block.shape) != _product(descriptor.shape):
         raise VerifyException(f"descriptor and memory differ in size: {descriptor} and {memory}")
+    if bit_width(block.element_type) not in (8, 16, 32, 64):
+        raise VerifyException(f"blocks are copied of elements of 8 to 64 bits, got {descriptor}")
     if indices is not None and indices != len(descriptor.shape):
         raise VerifyException(f"{descriptor} needs {len(descriptor.shape)} coordinates, got {indices}")
 

@@ -22,7 +22,19 @@ from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.dialects.tile.rules import tensor_type
 from tritonx.ir.declaration import TypeRules, enum_prop, same
 from tritonx.ir.define import define
-from tritonx.ir.types import bit_width, element_type, encoding_of, i8, is_float, shape_of
+from tritonx.ir.types import (
+    bf16,
+    bit_width,
+    element_type,
+    encoding_of,
+    f8E4M3FN,
+    f8E5M2,
+    f16,
+    f32,
+    i8,
+    is_float,
+    shape_of,
+)
 
 TRUE = BoolAttr.from_bool(True)
 
@@ -51,6 +63,25 @@ def check_accumulator(a: Attribute, b: Attribute, c: Attribute) -> None:
     wide = 64 if bit_width(a) == 64 else 32
     if bit_width(c) not in ((16, 32) if is_float(a) and wide == 32 else (wide,)):
         raise VerifyException(f"products of {element_type(a)} are not summed in {element_type(c)}")
+
+
+HELD_IN: dict[ScaleDotElemType, tuple[Attribute, ...]] = {
+    ScaleDotElemType.E4M3: (f8E4M3FN, i8),
+    ScaleDotElemType.E5M2: (f8E5M2, i8),
+    ScaleDotElemType.BF16: (bf16,),
+    ScaleDotElemType.FP16: (f16,),
+}
+"""What an operand of `tt.dot_scaled` of a format is a tile of; of all others, bytes."""
+SCALES = (i8, f8E4M3FN, f8E5M2, f16, bf16, f32)
+
+
+def check_holds(format_: ScaleDotElemType, type_: Attribute, which: str) -> None:
+    """A tile of ``type_`` holds numbers of a format."""
+    held = HELD_IN.get(format_, (i8,))
+    if element_type(type_) not in held:
+        what = "e2m1 pairs" if format_ is ScaleDotElemType.E2M1 else format_.name.lower()
+        wanted = " or ".join(map(str, held))
+        raise VerifyException(f"the {which} operand holds {what} and must be of {wanted}, got {type_}")
 
 
 @define
@@ -124,8 +155,7 @@ class DotScaledOp(IRDLOperation):
         along_k: list[int] = []
         for value, kind, k_pack, which in sides:
             packed = kind.value.data == ScaleDotElemType.E2M1
-            if packed and element_type(value.type) != i8:
-                raise VerifyException(f"the {which} operand holds e2m1 pairs and must be of i8, got {value.type}")
+            check_holds(ScaleDotElemType(kind.value.data), value.type, which)
             along_k.append(2 if packed and k_pack.value.data else 1)
         x, y, z = (shape_of(tensor_type(v.type, "dot operand")) for v in (self.a, self.b, self.d))
         if not len(x) == len(y) == len(z) or len(x) not in (2, 3):
@@ -137,3 +167,7 @@ class DotScaledOp(IRDLOperation):
         for scale, which in ((self.a_scale, "first"), (self.b_scale, "second")):
             if scale is not None and len(shape_of(scale.type)) != len(x):
                 raise VerifyException(f"the scale of the {which} operand must have its rank, got {scale.type}")
+            if scale is not None and element_type(scale.type) not in SCALES:
+                raise VerifyException(f"the scales of the {which} operand are i8 or floats, got {scale.type}")
+        if element_type(self.d.type) not in (f16, bf16, f32):
+            raise VerifyException(f"scaled products are not summed in {element_type(self.d.type)}")

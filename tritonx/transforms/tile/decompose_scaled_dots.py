@@ -9,9 +9,10 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import tile
-from tritonx.dialects.tile.enums import InputPrecision
+from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import replace
+from tritonx.ir.failure import PassError
 from tritonx.ir.types import i32, type_of
 from tritonx.transforms.tile.scaled_operands import scaled_operand
 
@@ -30,6 +31,9 @@ class DecomposeScaledDots(ModulePass):
 
 
 def _decompose(op: tile.DotScaledOp) -> None:
+    for kind in (op.a_elem_type.value.data, op.b_elem_type.value.data):
+        if kind in (ScaleDotElemType.E2M3, ScaleDotElemType.E3M2):
+            raise PassError(op, f"operands of {ScaleDotElemType(kind).name.lower()} are not widened")
     builder = Builder.before(op)
     precision = IntegerAttr(int(InputPrecision.IEEE), i32)
     properties = {"inputPrecision": precision, "maxNumImpreciseAcc": IntegerAttr(0, i32)}
