@@ -31,6 +31,19 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = LANES : i
 }
 """.lstrip()
 
+COPIED = """
+#b = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%p: tensor<256x!tt.ptr<i4>, #b>) {
+    %m = ttg.local_alloc : () -> !ttg.memdesc<256xi4, #s, #ttg.shared_memory, mutable>
+    %t = ttg.async_copy_global_to_local %p, %m
+        : tensor<256x!tt.ptr<i4>, #b> -> <256xi4, #s, #ttg.shared_memory, mutable>
+    tt.return
+  }
+}
+""".lstrip()
+
 
 def placed(place: str, lanes: int = 32, signature: str = "public @k()", body: str = "") -> str:
     """A module that says that its memory has been placed."""
@@ -67,6 +80,32 @@ FOUND = {
         "tt.func public @k(%a: i128) {\n  tt.return\n}\n",
         "cuda:90",
         "<stdin>:1:1: error: stage 'llir': no target has registers for i128",
+    ),
+    "elements that no register has, on their way to shared memory": (
+        COPIED,
+        "cuda:90",
+        "<stdin>:6:5: error: stage 'llir': no target has registers for i4",
+    ),
+    "a descriptor of elements that no tensor map is of": (
+        "#s = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16}>\n"
+        'module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {\n'
+        "  tt.func public @k(%d: !tt.tensordesc<tensor<64x16xi1, #s>>) {\n    tt.return\n  }\n}\n",
+        "cuda:90",
+        "<stdin>:3:3: error: stage 'llir': a tensor map is of numbers of 8 to 64 bits, got !tt.tensordesc<",
+    ),
+    "a descriptor of a block that no tensor map moves": (
+        "#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>\n"
+        'module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {\n'
+        "  tt.func public @k(%d: !tt.tensordesc<tensor<64x16xf16, #s>>) {\n    tt.return\n  }\n}\n",
+        "cuda:90",
+        "<stdin>:3:3: error: stage 'llir': a tensor map needs a block laid out by #ttg.nvmma_shared without padding",
+    ),
+    "a scaled product of a format that is not taken apart": (
+        "tt.func @k(%a: tensor<16x32xi8>, %b: tensor<32x16xbf16>, %c: tensor<16x16xf32>) {\n"
+        "  %d = tt.dot_scaled %a, %b, %c lhs = e2m3 rhs = bf16 {fastMath = false}"
+        " : tensor<16x32xi8> * tensor<32x16xbf16> -> tensor<16x16xf32>\n  tt.return\n}\n",
+        "hip:gfx942",
+        "<stdin>:2:3: error: pass 'decompose-scaled-dots': operands of e2m3 are not widened",
     ),
     "blocks, and arguments without attributes": (
         "tt.func public @k(%c: i1) {\n  cf.br ^loop\n^loop:\n  cf.cond_br %c, ^loop, ^end\n^end:\n  tt.return\n}\n",

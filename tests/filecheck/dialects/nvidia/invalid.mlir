@@ -108,6 +108,19 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 #smem = #ttg.shared_memory
 
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @f(%d: !tt.tensordesc<tensor<128x64xi4, #nv>>, %m: !ttg.memdesc<128x64xi4, #nv, #smem, mutable>, %n: i32) {
+    // expected-error@+1 {{blocks are copied of elements of 8 to 64 bits, got !tt.tensordesc<tensor<128x64xi4, #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>>>}}
+    ttng.async_tma_copy_local_to_global %d[%n, %n] %m : !tt.tensordesc<tensor<128x64xi4, #nv>>, !ttg.memdesc<128x64xi4, #nv, #smem, mutable>
+    tt.return
+  }
+}
+
+// -----
+
+#nv = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
   tt.func @f(%d: !tt.tensordesc<tensor<128x64xf16, #nv>>, %m: !ttg.memdesc<128x64xf16, #nv, #smem, mutable>, %n: i32) {
     // expected-error@+1 {{!tt.tensordesc<tensor<128x64xf16, #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>>> needs 2 coordinates, got 1}}
     ttng.async_tma_reduce add, %d[%n] %m : !tt.tensordesc<tensor<128x64xf16, #nv>>, !ttg.memdesc<128x64xf16, #nv, #smem, mutable>

@@ -579,6 +579,46 @@ module {
 // -----
 
 module {
+  tt.func @f(%a: tensor<4x8xf16>, %b: tensor<8x4xbf16>, %c: tensor<4x4xf32>) {
+    // expected-error@+1 {{the first operand holds e4m3 and must be of f8E4M3FN or i8, got tensor<4x8xf16>}}
+    %0 = tt.dot_scaled %a, %b, %c lhs = e4m3 rhs = bf16 {fastMath = false} : tensor<4x8xf16> * tensor<8x4xbf16> -> tensor<4x4xf32>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%a: tensor<4x8xi8>, %b: tensor<8x4xf32>, %c: tensor<4x4xf32>) {
+    // expected-error@+1 {{the second operand holds bf16 and must be of bf16, got tensor<8x4xf32>}}
+    %0 = tt.dot_scaled %a, %b, %c lhs = e4m3 rhs = bf16 {fastMath = false} : tensor<4x8xi8> * tensor<8x4xf32> -> tensor<4x4xf32>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%a: tensor<4x8xi8>, %b: tensor<8x4xbf16>, %c: tensor<4x4xf64>) {
+    // expected-error@+1 {{scaled products are not summed in f64}}
+    %0 = tt.dot_scaled %a, %b, %c lhs = e4m3 rhs = bf16 {fastMath = false} : tensor<4x8xi8> * tensor<8x4xbf16> -> tensor<4x4xf64>
+    tt.return
+  }
+}
+
+// -----
+
+module {
+  tt.func @f(%a: tensor<4x32xi8>, %s: tensor<4x1xi32>, %b: tensor<32x4xi8>, %t: tensor<4x1xi8>, %c: tensor<4x4xf32>) {
+    // expected-error@+1 {{the scales of the first operand are i8 or floats, got tensor<4x1xi32>}}
+    %0 = tt.dot_scaled %a scale %s, %b scale %t, %c lhs = e4m3 rhs = e5m2 {fastMath = false} : tensor<4x32xi8>, tensor<4x1xi32> * tensor<32x4xi8>, tensor<4x1xi8> -> tensor<4x4xf32>
+    tt.return
+  }
+}
+
+// -----
+
+module {
   tt.func @f(%p: !tt.ptr<f32>, %a: f32) {
     // expected-error@+1 {{add does not work on f32}}
     %0 = tt.atomic_rmw add, relaxed, gpu, %p, %a : (!tt.ptr<f32>, f32) -> f32
