@@ -107,6 +107,14 @@ FOUND = {
         "hip:gfx942",
         "<stdin>:2:3: error: pass 'decompose-scaled-dots': operands of e2m3 are not widened",
     ),
+    "a descriptor that is read into a layout": (
+        "#b = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>\n"
+        "tt.func @k(%d: !tt.tensordesc<tensor<64x32xf16>>, %n: i32) {\n"
+        "  %x = tt.descriptor_load %d[%n, %n] : !tt.tensordesc<tensor<64x32xf16>> -> tensor<64x32xf16, #b>\n"
+        "  tt.return\n}\n",
+        "cpu",
+        "<stdin>:3:3: error: pass 'rewrite-descriptors': descriptors and block pointers become pointers before tiles",
+    ),
     "blocks, and arguments without attributes": (
         "tt.func public @k(%c: i1) {\n  cf.br ^loop\n^loop:\n  cf.cond_br %c, ^loop, ^end\n^end:\n  tt.return\n}\n",
         "cuda:90",

@@ -34,7 +34,19 @@ from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.dispatch import case_in
 from tritonx.ir.edit import erase, replace
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import PointerType, bit_width, i1, i32, is_float, is_unsigned, pointee_of, shape_of, type_as
+from tritonx.ir.types import (
+    PointerType,
+    bit_width,
+    encoding_of,
+    i1,
+    i32,
+    is_float,
+    is_tensor,
+    is_unsigned,
+    pointee_of,
+    shape_of,
+    type_as,
+)
 from tritonx.transforms.tile.block_access import (
     View,
     addresses,
@@ -226,6 +238,8 @@ class _Rewriter:
             self.blocks(list(region.blocks))
         if not self.involved(op):
             return
+        if any(is_tensor(v.type) and encoding_of(v.type) is not None for v in (*op.operands, *op.results)):
+            raise PassError(op, "descriptors and block pointers become pointers before tiles have layouts")
         rule = _USES.get(op.__class__)
         if rule is not None:
             rule(self, op, Builder.before(op))
