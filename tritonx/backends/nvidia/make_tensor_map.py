@@ -19,6 +19,7 @@ from tritonx.dialects.tile.enums import PaddingOption
 from tritonx.ir.builder import Builder
 from tritonx.ir.declaration import SEGMENTS, sizes_of_segments
 from tritonx.ir.edit import replace
+from tritonx.ir.failure import PassError
 from tritonx.ir.types import i8, i32, i64, pointer, type_as
 
 ADDRESS_MULTIPLE = 128
@@ -32,7 +33,10 @@ def make_tensor_map(op: tile.MakeTensorDescOp) -> None:
     type_, builder = type_as(op.result, TensorDescType), Builder.before(op)
     if loop_around(op) is not None:
         builder.create(LocalBarrierOp, (), ())
-    known, rank = recipe(type_, DATA_TYPES_IN_KERNELS), len(type_.shape)
+    try:
+        known, rank = recipe(type_, DATA_TYPES_IN_KERNELS), len(type_.shape)
+    except ValueError as error:
+        raise PassError(op, str(error)) from None
     properties: dict[str, Attribute] = {
         "nbytes": IntegerAttr(NBYTES, i32),
         "alignment": IntegerAttr(ADDRESS_MULTIPLE, i32),
