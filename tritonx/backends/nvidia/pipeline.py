@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 from tritonx.backends.nvidia.targets import capability
@@ -58,12 +58,12 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     return text
 
 
-def tensor_maps(emitter: ModuleEmitter) -> tuple[dict[str, Any], ...]:
+def tensor_maps(emitter: ModuleEmitter) -> tuple[dict[str, object], ...]:
     """What the launch must know of the kernel's descriptors."""
     from tritonx.backends.nvidia.tensor_map import recipe
     from tritonx.ir.failure import PassError
 
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     for function, type_, number in emitter.descriptor_parameters():
         try:
             found.append({**recipe(type_), "descriptor": number})
