@@ -18,7 +18,7 @@ from tritonx_opencl.defects import DEFECTS
 SEED = int(os.environ["TRITONX_SEED"])
 FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"
 PARTS = {"items": 6, "spirv": 20}
-"""One case of so many is run. A case takes 0.1 s of the processor without sub-groups; with them 0.4 on average and 31
+"""One case of so many is run. A case takes 0.1 s of the processor without sub-groups; with them 0.4 on average and 43
 at most, most of it in the driver's optimiser, without which it has none."""
 TOO_SLOW = ("dot", "wide")
 """What families with programs of thousands of instructions begin with, which sub-groups run in the full suite only."""
