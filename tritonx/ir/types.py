@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -212,4 +212,4 @@ def type_as(value: SSAValue, kind: type[TypeT]) -> TypeT:
 
 def type_of(value: SSAValue) -> Attribute:
     """`value.type` without its property: this is read more often than anything else."""
-    return cast(Attribute, cast(Any, value)._type)
+    return value._type  # pyright: ignore[reportPrivateUsage]  # xDSL's private fields are touched in tritonx/ir

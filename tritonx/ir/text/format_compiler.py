@@ -26,6 +26,7 @@ from tritonx.ir.text.format_pieces import (
     no_parse,
     no_print,
     operand_list,
+    operands_of,
     property_present,
 )
 
@@ -305,9 +306,9 @@ class Compiler(Directives):
 
         def print_(printer: Printer, op: IRDLOperation) -> None:
             printer.print_string(before)
-            printer.print_list(op.operands, printer.print_ssa_value)
+            printer.print_list(operands_of(op), printer.print_ssa_value)
 
-        return Piece(parse, print_, at_operand, lambda op: len(op.operands) > 0)
+        return Piece(parse, print_, at_operand, lambda op: len(operands_of(op)) > 0)
 
     def oilist(self) -> Piece:
         self.take("(")

@@ -26,6 +26,7 @@ from tritonx.ir.text.format_pieces import (
     fixed_type,
     integer_type,
     never,
+    operands_of,
     property_present,
 )
 from tritonx.ir.types import type_of
@@ -73,7 +74,7 @@ class Directives:
     def value_types(self, argument: str) -> tuple[str, Callable[[IRDLOperation], Sequence[Attribute]], int]:
         """Name, reader of the types, arity of `$x`, `operands` or `results`."""
         if argument == "operands":
-            return argument, lambda op: [type_of(value) for value in op.operands], -1
+            return argument, lambda op: [type_of(value) for value in operands_of(op)], -1
         if argument == "results":
             names = list(self.results)
             if len(names) != 1:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import IntegerType, i32
-from xdsl.ir import Attribute, Block
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import EqAttrConstraint, IRDLOperation, OperandDef, OptionalDef, ResultDef, VariadicDef
 from xdsl.irdl.constraints import RangeLengthConstraint, RangeOf
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -89,6 +89,11 @@ def property_present(name: str, default: Attribute | None) -> Callable[[IRDLOper
 def current_token(parser: Parser) -> MLIRToken:
     """What the parser reads next."""
     return parser._current_token  # pyright: ignore[reportPrivateUsage]  # xDSL's private fields are touched in tritonx/ir
+
+
+def operands_of(op: IRDLOperation) -> Sequence[SSAValue]:
+    """`op.operands` without the object that makes them assignable."""
+    return op._operands  # pyright: ignore[reportPrivateUsage]  # xDSL's private fields are touched in tritonx/ir
 
 
 def operand_list(parser: Parser) -> list[UnresolvedOperand]:
