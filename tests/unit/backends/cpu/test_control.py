@@ -43,6 +43,57 @@ def test_tile_carried_through_a_transposition(compare: Any, rng: np.random.Gener
 
 
 @tritonx.jit
+def handed_on(x, out, n, N: tl.constexpr, COUNT: tl.constexpr, FOR: tl.constexpr):
+    """The first ``COUNT`` of five tiles go through a loop in a loop, each as another one's successor."""
+    i = tl.arange(0, N)
+    a, b, c, d, e = (
+        tl.load(x + i),
+        tl.load(x + N + i),
+        tl.load(x + 2 * N + i),
+        tl.load(x + 3 * N + i),
+        tl.load(x + 4 * N + i),
+    )
+    for k in range(n):
+        p, q, r, s, t = a, b, c, d, e
+        if FOR:
+            for m in range(k):
+                if COUNT == 2:
+                    p, q = q * 3, p + m
+                elif COUNT == 3:
+                    p, q, r = r + m, p * 3, q - 1
+                elif COUNT == 4:
+                    p, q, r, s = q + m, s, p * 3, r - 1
+                else:
+                    p, q, r, s, t = t, p + m, s * 3, q, r - 1
+        else:
+            m = 0
+            while m < k:
+                if COUNT == 2:
+                    p, q = q * 3, p + m
+                elif COUNT == 3:
+                    p, q, r = r + m, p * 3, q - 1
+                elif COUNT == 4:
+                    p, q, r, s = q + m, s, p * 3, r - 1
+                else:
+                    p, q, r, s, t = t, p + m, s * 3, q, r - 1
+                m += 1
+        a, b, c, d, e = b + p, c - q, d + r, e - s, a + t
+    tl.store(out + i, a)
+    tl.store(out + N + i, b)
+    tl.store(out + 2 * N + i, c)
+    tl.store(out + 3 * N + i, d)
+    tl.store(out + 4 * N + i, e)
+
+
+@pytest.mark.parametrize("loop", ["for", "while"])
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_tiles_that_go_through_a_loop_in_a_loop(compare: Any, rng: np.random.Generator, count: int, loop: str) -> None:
+    """And that the outer one still needs as they were."""
+    x = rng.integers(-50, 50, 5 * 64).astype(np.int32)
+    compare(handed_on, (1,), x, np.zeros_like(x), 5, N=64, COUNT=count, FOR=loop == "for")
+
+
+@tritonx.jit
 def branches(x, out, n, N: tl.constexpr):
     i = tl.arange(0, N)
     v = tl.load(x + i)

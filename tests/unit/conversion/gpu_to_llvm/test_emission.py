@@ -150,6 +150,15 @@ def test_printing(target: str, function: str) -> None:
     assert text.count(f" {function}") == 1 + 256 // (4 * (32 if target.startswith("cuda") else 64))
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float32, np.int64, np.float64])
+def test_what_is_printed_is_aligned_to_its_width(dtype: Any) -> None:
+    """Nothing wider is promised: what follows in the arguments of the call lies at no more than that."""
+    text = emit(print_values, "cuda:90", np.zeros(256, dtype), N=256)
+    stores = re.findall(r"store (i\d+|float|double) .*, align (\d+)", text)
+    widths = {"float": 4, "double": 8}
+    assert stores and all(int(align) == (widths.get(t) or int(t[1:]) // 8) for t, align in stores), stores
+
+
 @pytest.mark.parametrize("target", ["cuda:75", "cuda:90", "hip:gfx942"])
 def test_small_floats_are_printed_as_bytes(target: str) -> None:
     """As Triton prints them: tests/peer/test_printed_text compares all formats with its own."""

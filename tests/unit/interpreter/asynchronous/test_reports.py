@@ -105,6 +105,28 @@ def test_where_buffers_lie() -> None:
         warps=Warps.TOGETHER,
     )
     assert Kind.MISPLACED in found(TRANSPOSE.replace("offset = 1024", "offset = 1028"), 4096)
+
+
+@pytest.mark.parametrize("spoilt", [0, 1, 2])
+@pytest.mark.parametrize("by", [0, 1, 2])
+def test_whose_bytes_they_are(spoilt: int, by: int) -> None:
+    """Of three buffers of which two share memory: reading what the other one has written is reported for each of them,
+    the first of the program too; what nobody has written is not told as somebody's."""
+    allocs = [
+        f"%m{n} = ttg.local_alloc {{allocation.offset = {offset} : i32}} : () -> ALLOC"
+        for n, offset in enumerate((0, 1024, 2048))
+    ]
+    if by != spoilt:
+        allocs[by] = re.sub(r"offset = \d+", f"offset = {512 + 1024 * spoilt}", allocs[by])
+    stores = [
+        f"ttg.local_store %t, %m{n} : tensor<16x16xf32, #rows> -> ALLOC" for n in ([spoilt, by] if by != spoilt else [])
+    ]
+    text = "\n".join([
+        "%t = arith.constant dense<1.0> : tensor<16x16xf32, #rows>", *allocs, *stores,
+        f"%r = ttg.local_load %m{spoilt} : ALLOC -> tensor<16x16xf32, #rows>",
+    ])  # fmt: skip
+    kind = Kind.UNWRITTEN if by == spoilt else Kind.CLOBBERED
+    assert found(text, 4096, warps=Warps.TOGETHER) == {kind}
     assert Kind.MISPLACED in found(TRANSPOSE, 1024)
 
 

@@ -11,10 +11,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+import tritonx
+import tritonx.language as tl
 from tests.unit.analysis.schedule_problems import fewest_kept, solver
 from tests.unit.transforms.gpu.loop_kernels import LOOPS
 from tritonx.analysis.modulo_schedule import Problem, Schedule, faults
@@ -259,6 +262,29 @@ def test_loads_run_as_far_ahead_as_stages_say(target: str, stages: int) -> None:
     assert stages_of(loop, tile.LoadOp) == [0, 0]
     assert number(loop, LAST_STAGE) == stages - 1
     assert {number(op, STAGE) for op in loop.body.block.ops if op is not loop.body.block.last_op} == {0, stages - 1}
+
+
+@tritonx.jit
+def counted(a, b, o, TRIPS: tl.constexpr):
+    i = tl.arange(0, 64)
+    total = tl.zeros((64, 64), tl.float32)
+    for step in range(TRIPS):
+        x = tl.load(a + i[:, None] * 64 * TRIPS + step * 64 + i[None, :])
+        y = tl.load(b + (step * 64 + i)[:, None] * 64 + i[None, :])
+        total = tl.dot(x, y, total)
+    tl.store(o + i[:, None] * 64 + i[None, :], total)
+
+
+@pytest.mark.parametrize("trips", [1, 2, 3, 4, 9])
+def test_no_more_stages_than_rounds(trips: int) -> None:
+    """Of a loop that is known to be short; one that goes round once is none."""
+    a, b = np.zeros((64, 64 * trips), np.float16), np.zeros((64 * trips, 64), np.float16)
+    args = (a, b, np.zeros((64, 64), np.float32))
+    module, one = lowered(counted, args, {"TRIPS": trips}, "cuda:80", {"num_warps": 4, "num_stages": 4})
+    one.apply(pass_context(), module)
+    loops = [op for op in module.walk() if isinstance(op, scf.ForOp)]
+    last = [number(loop, LAST_STAGE) for loop in loops if LAST_STAGE in loop.attributes]
+    assert last == ([min(trips, 4) - 1] if trips > 1 else [])
 
 
 @pytest.mark.parametrize(
