@@ -17,6 +17,7 @@ from tritonx.conversion.gpu_to_llvm.budget import Budget
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.runs import first_registers
 from tritonx.conversion.gpu_to_llvm.stretches import stretches_of
+from tritonx.conversion.gpu_to_llvm.sums import Sums
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile, Value, is_constant
@@ -54,6 +55,7 @@ class FunctionEmitter(Writer):
         self.returns: list[tuple[str, list[Tile]]] | None = None
         self.current: Operation | None = None
         self.runs: list[int] | None = None
+        self.sums = Sums()
         self.budget = Budget(self.options.max_instructions)
 
     # ---- text

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tritonx.conversion.gpu_to_llvm.sums import Sum
 from tritonx.layouts import LinearLayout
 from tritonx.layouts.dims import BLOCK, LANE, REGISTER, WARP
 from tritonx.layouts.index_math import ChoiceTerm, all_xors, index_plan
@@ -102,6 +103,9 @@ class LayoutIndices:
             with f.in_prologue():
                 base, reachable = apply_layout(f, self.layout, self.layout.out_dims[dim])
                 made = {c: add_constant(f, base, reachable, c) for c in dict.fromkeys(constants)}
+            for c, name in made.items():
+                if not reachable & c:
+                    f.sums.know(name, Sum(base, c, reachable + c + 1))
             self._dims[dim] = [made[c] for c in constants]
         return self._dims[dim]
 

@@ -16,6 +16,7 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import register_constants
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.gpu_to_llvm.sums import Sum
 from tritonx.conversion.scalar.conversions import nibble_to_float
 from tritonx.dialects import gpu_layout, tile
 from tritonx.ir.dispatch import case
@@ -38,6 +39,9 @@ def make_range(op: tile.MakeRangeOp, f: FunctionEmitter) -> None:
     start = op.start.value.data
     if start:
         made = {x: f.inst(f"add i32 {x}, {start}") for x in dict.fromkeys(indices)}
+        for x, name in made.items():
+            if (known := f.sums.of(x)) is not None:
+                f.sums.know(name, Sum(known.base, known.constant + start, known.below + start))
         indices = [made[x] for x in indices]
     f.result(op, Tile.of("i32", indices))
 

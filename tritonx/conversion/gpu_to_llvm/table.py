@@ -20,11 +20,13 @@ from tritonx.conversion.gpu_to_llvm import (
     scan,
     shape,
     shared,
+    sums,
 )
 from tritonx.conversion.gpu_to_llvm.function import Emit
 
 TABLE: dict[type[Operation], Emit] = {
     **elementwise.TABLE,
+    **sums.emitters(elementwise.TABLE),
     **memory.TABLE,
     **global_scratch.TABLE,
     **shape.TABLE,
