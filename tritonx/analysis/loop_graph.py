@@ -15,8 +15,9 @@ already asynchronous, shared memory that the body writes, calls, volatile access
 something and that order memory (locks), loops inside.
 
 A *macro-op* is a set of ops that a schedule has no reason to tear apart: each of the anchors (products, and loads that
-are to run ahead) is one, and of the rest those that come behind the same anchors and in front of the same. Such sets
-never depend on each other in a circle: what lies between two ops of one set is of that set.
+are to run ahead) is one, and of the rest those that come behind the same anchors and in front of the same, of their
+iteration; behind the same results of anchors in the iteration before; and in front of the same anchors of the next.
+Such sets never depend on each other in a circle: what lies between two ops of one set is of that set.
 """
 
 from __future__ import annotations
@@ -66,6 +67,14 @@ class LoopGraph:
             found[arc.target].append(arc)
         return tuple(map(tuple, found))
 
+    @cached_property
+    def after(self) -> tuple[tuple[Dependence, ...], ...]:
+        """Of each op the arcs from it."""
+        found: list[list[Dependence]] = [[] for _ in self.ops]
+        for arc in self.arcs:
+            found[arc.source].append(arc)
+        return tuple(map(tuple, found))
+
     def needed(self, number: int) -> frozenset[int]:
         """The ops that an op needs in its own iteration, itself included."""
         return self._needed[number]
@@ -87,10 +96,28 @@ class LoopGraph:
             for arc in self.before[number]:
                 if not arc.distance:
                     ahead[arc.source] |= ahead[number]
-        sets: dict[tuple[frozenset[int], frozenset[int]], list[int]] = {}
+        last, following = self._results_before(chosen), self._anchors_after(ahead)
+        sets: dict[tuple[frozenset[int], ...], list[int]] = {}
         for number in range(len(self.ops)):
-            sets.setdefault((behind[number], frozenset(ahead[number])), []).append(number)
+            key = (behind[number], frozenset(ahead[number]), frozenset(last[number]), frozenset(following[number]))
+            sets.setdefault(key, []).append(number)
         return tuple(sorted(map(tuple, sets.values()), key=lambda each: each[-1]))
+
+    def _results_before(self, chosen: set[int]) -> list[set[int]]:
+        """Of each op the anchors whose results, of iterations before, it needs, or what it needs does."""
+        found: list[set[int]] = [set() for _ in self.ops]
+        for number, arcs in enumerate(self.before):
+            for arc in arcs:
+                found[number] |= {arc.source} & chosen if arc.distance else found[arc.source]
+        return found
+
+    def _anchors_after(self, ahead: Sequence[set[int]]) -> list[set[int]]:
+        """Of each op the anchors, of iterations behind, that need it, or what needs it."""
+        found: list[set[int]] = [set() for _ in self.ops]
+        for number in reversed(range(len(self.ops))):
+            for arc in self.after[number]:
+                found[number] |= ahead[arc.target] if arc.distance else found[arc.target]
+        return found
 
 
 def must_happen(op: Operation) -> bool:

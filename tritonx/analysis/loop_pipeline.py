@@ -22,6 +22,7 @@ from tritonx.analysis.unit_costs import (
     ISSUE,
     Unit,
     UnitCosts,
+    held_registers,
     is_asynchronous,
     load_cycles,
     product_cycles,
@@ -32,6 +33,7 @@ from tritonx.dialects import tile
 from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.effects import declared_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType, encoding_value
+from tritonx.dialects.layout_constraints import values_of
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_float, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, linear_layout
@@ -207,7 +209,9 @@ def _zero_elsewhere(load: Operation) -> bool:
 
 @dataclass(frozen=True)
 class LoopPipeline:
-    """A loop with the loads that run ahead, as a problem: task i is the ops `macro_ops[i]`."""
+    """A loop with the loads that run ahead, as a problem: task i is the ops `macro_ops[i]`. There are `more` stages
+    than these loads need, for products to be begun before the results of others are worked on, and `room` bytes of a
+    thread's registers (None: any number)."""
 
     graph: LoopGraph
     ahead: tuple[Ahead, ...]
@@ -215,6 +219,8 @@ class LoopPipeline:
     stages: int
     threads: int
     width: Width
+    more: int = 0
+    room: int | None = None
 
     @cached_property
     def products(self) -> frozenset[int]:
@@ -232,7 +238,8 @@ class LoopPipeline:
         home = {number: i for i, ops in enumerate(found) for number in ops}
         for i in reversed(range(len(found))):
             out = {(home[a.target], a.distance) for a in self.graph.arcs if home[a.source] == i != home[a.target]}
-            if not cost[i] and len(out) == 1:
+            addresses = len(out) == 1 and all(number in self._ahead for user, _ in out for number in found[user][-1:])
+            if len(out) == 1 and (not cost[i] or (addresses and self._is_work(found[i]))):
                 ((user, distance),) = out
                 if not distance:
                     found[user] += found[i]
@@ -264,16 +271,16 @@ class LoopPipeline:
 
     @cached_property
     def problem(self) -> Problem:
-        plain = [self._task(ops) for ops in self.macro_ops]
+        plain = self._plain
         arcs, slots, kept = self._arcs(plain), self._slots(plain), self._kept()
         ranks = self._ranks(plain, arcs, slots)
         bounds = stage_bounds(Problem(tuple(plain), arcs, self.stages))
-        stages = self.stages if bounds is None else 1 + max(low for low, _ in bounds)
+        stages = self.more + (self.stages if bounds is None else 1 + max(low for low, _ in bounds))
         last = [any(must_happen(self.graph.ops[number]) for number in ops) for ops in self.macro_ops]
         tasks = tuple(
             replace(task, rank=ranks[i], early=i in self._early, last=last[i]) for i, task in enumerate(plain)
         )
-        return Problem(tasks, arcs, stages, slots, kept, max(self.copies, self.latency))
+        return Problem(tasks, arcs, stages, slots, kept, max(self.copies, self.latency), self.room)
 
     @cached_property
     def copies(self) -> int:
@@ -299,6 +306,30 @@ class LoopPipeline:
         if is_asynchronous(product):
             return Task(threads + ISSUE, Unit.MATRIX, cycles)
         return Task(threads + cycles)
+
+    @property
+    def is_asynchronous(self) -> bool:
+        """Whether there are products that a unit does by itself."""
+        return any(map(self._is_asynchronous, self.macro_ops))
+
+    def is_settled(self, stages: Sequence[int]) -> bool:
+        """Whether each load is as far ahead as is wanted, not farther, with these stages of the tasks; and the results
+        of an asynchronous product are worked on by its interval in that iteration, and not sooner in the next one: else
+        two of them would go round the loop, moved from registers to others, of which one is still written."""
+        for value in self._slots(self._plain):
+            if any(stages[r.task] + r.distance - stages[value.source] >= value.most for r in value.readers):
+                return False
+        for arc in self.graph.arcs:
+            if arc.source in self.products and is_asynchronous(self.graph.ops[arc.source]):
+                later = stages[self.home[arc.target]] - stages[self.home[arc.source]]
+                if later > 0 if not arc.distance else later < 0:
+                    return False
+        return True
+
+    @cached_property
+    def _plain(self) -> list[Task]:
+        """The tasks, by what they cost alone."""
+        return [self._task(ops) for ops in self.macro_ops]
 
     def _is_asynchronous(self, ops: Sequence[int]) -> bool:
         return any(is_asynchronous(self.graph.ops[number]) for number in ops if number in self.products)
@@ -363,9 +394,26 @@ class LoopPipeline:
             if source != target or arc.distance:
                 readers.setdefault(arc.source, {})[Reader(target, arc.distance)] = None
                 values[arc.source] = arc
+        for number, found in readers.items():
+            for reader in [each for each in found if self._reads_registers(values[number], each)]:
+                found.update(dict.fromkeys(self._until_done(reader)))
         return tuple(
             Kept(self.home[number], self._size(values[number]), tuple(found)) for number, found in readers.items()
         )
+
+    def _reads_registers(self, arc: Dependence, reader: Reader) -> bool:
+        """Whether an asynchronous product multiplies a value out of registers."""
+        products = (self.graph.ops[number] for number in self.macro_ops[reader.task] if number in self.products)
+        return any(is_asynchronous(op) and arc.value in values_of(op, "a") for op in products)
+
+    def _until_done(self, reader: Reader) -> list[Reader]:
+        """The first one that needs the result of a product: before that nobody knows that its operands are read."""
+        ends = [
+            Reader(self.home[arc.target], reader.distance + arc.distance)
+            for arc in self.graph.arcs
+            if arc.source in self.macro_ops[reader.task] and arc.value is not None and arc.source in self.products
+        ]
+        return sorted(ends, key=lambda each: (each.distance, each.task))[:1]
 
     def _size(self, arc: Dependence) -> int:
         """Bytes of a thread's registers for a value, or its share of the memory that it names."""
@@ -373,7 +421,7 @@ class LoopPipeline:
         type_ = type_of(arc.value)
         if isinstance(type_, MemDescType):
             return max(1, allocation_size(type_) // self.threads)
-        return sum(thread_registers(result) for result in self.graph.ops[arc.source].results)
+        return sum(held_registers(result) for result in self.graph.ops[arc.source].results)
 
     # --- what to try first
 

@@ -11,6 +11,8 @@ i + s, p cycles after that began. What makes a schedule valid:
   which is when the unit begins where there is one; and its stage is at least `lead` later than the source's.
 - **Slots.** What a task writes to memory lies there until its last reader is done; of one value at most `most` are
   there at any time.
+- **Room.** Where there is a bound on registers, the values between any two tasks of an interval fit: each from its
+  source, of whatever iteration, to its last reader. What a task needs within is not counted.
 
 The best schedule has the shortest interval; among those it keeps the fewest bytes in registers from one interval to
 another (`Kept`). Of equal ones it is the one that comes first when tasks are tried in the order of their ranks.
@@ -24,17 +26,22 @@ reported as not proven.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import pairwise
+from itertools import islice, pairwise
 
 THREADS = 0
 """Who issues every task."""
 
 NODES = 2000
 """Steps of the search, of some 10 µs each."""
+
+ASSIGNMENTS = 128
+"""Of stages, of which each is tried in one order, that is found within so many"""
+
+STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,8 @@ class Problem:
     slots: tuple[Slots, ...] = ()
     kept: tuple[Kept, ...] = ()
     floor: int = 1
+    room: int | None = None
+    """Bytes of registers for what is kept at any time; None where there is no bound."""
 
     @cached_property
     def units(self) -> tuple[int, ...]:
@@ -171,6 +180,24 @@ def solve(problem: Problem, nodes: int = NODES) -> Schedule | None:
     return replace(best, proven=False)
 
 
+def solve_quickly(
+    problem: Problem, is_allowed: Callable[[Sequence[int]], bool], most: int = ASSIGNMENTS
+) -> Schedule | None:
+    """A good schedule of a problem with many assignments of stages: of each that is allowed, up to so many, the one of
+    the first order that there is, in front what units can begin with least work of the threads in the same interval;
+    None where none is found."""
+    search = _Search(problem, NODES, quick=True)
+    best: Schedule | None = None
+    for kept, stages in islice(filter(lambda each: is_allowed(each[1]), search.assignments()), most):
+        search.most = search.nodes + STEPS
+        found = search.first(stages)
+        if found is not None and (best is None or found.interval < best.interval):
+            best = Schedule(found.interval, stages, found.starts, found.begins, kept, proven=False)
+            if best.interval == problem.least:
+                break
+    return best
+
+
 def kept_bytes(problem: Problem, stages: Sequence[int]) -> int:
     """Bytes in registers across intervals; of the first tasks alone, where there are stages for them only, which is
     never more than of all."""
@@ -181,6 +208,33 @@ def kept_bytes(problem: Problem, stages: Sequence[int]) -> int:
         for each in problem.kept
         if each.source < known
     )
+
+
+def most_held(problem: Problem, schedule: Schedule) -> int:
+    """Bytes in registers between two tasks of an interval, at most."""
+    held = _Held(problem, schedule.stages)
+    order = schedule.order
+    return max(held.behind(set(order[: number + 1])) for number in range(len(order)))
+
+
+class _Held:
+    """What is in registers, with these stages."""
+
+    def __init__(self, problem: Problem, stages: Sequence[int]) -> None:
+        self.values: list[tuple[int, int, list[tuple[int, int]]]] = []
+        for each in problem.kept:
+            made = stages[each.source]
+            readers = [(r.task, stages[r.task] + r.distance - made) for r in each.readers]
+            self.values.append((each.size, each.source, readers))
+
+    def behind(self, issued: Container[int]) -> int:
+        """Bytes, when these tasks of an interval are issued and others are not. Of a value that is read so many
+        intervals later there are as many, and one more between its source and its reader."""
+        total = 0
+        for size, source, readers in self.values:
+            made = source in issued
+            total += size * max((rounds + made - (task in issued) for task, rounds in readers), default=0)
+        return total
 
 
 def faults(problem: Problem, schedule: Schedule) -> list[str]:
@@ -216,6 +270,8 @@ def faults(problem: Problem, schedule: Schedule) -> list[str]:
             ends = begun[reader.task] + reader.distance * interval + reader.until
             if ends > issued[value.source] + value.most * interval:
                 found.append(f"{value} is overwritten before {reader} has read it")
+    if problem.room is not None and most_held(problem, schedule) > problem.room:
+        found.append("there is no room in registers")
     return found
 
 
@@ -247,12 +303,15 @@ class _Found:
 
 
 class _Search:
-    def __init__(self, problem: Problem, most: int) -> None:
+    def __init__(self, problem: Problem, most: int, *, quick: bool = False) -> None:
         self.problem = problem
         self.most = most
+        self.quick = quick
         self.nodes = 0
         self.cut = False
         """Whether something was left untried."""
+        self.held: _Held | None = None
+        """Of the stages that are tried, where registers are bounded."""
 
     @property
     def is_spent(self) -> bool:
@@ -290,6 +349,7 @@ class _Search:
         gaps = self._gaps(stages)
         if gaps is None:
             return None
+        self.held = None if self.problem.room is None else _Held(self.problem, stages)
         best = self._greedy(gaps)
         if best is None:
             return None
@@ -308,6 +368,12 @@ class _Search:
                 best, high = found, interval - 1
             interval = (least + high) // 2
         return best
+
+    def first(self, stages: tuple[int, ...]) -> _Found | None:
+        """The shortest interval with these stages and the first order that there is."""
+        gaps = self._gaps(stages)
+        self.held = None if self.problem.room is None else _Held(self.problem, stages)
+        return None if gaps is None else self._greedy(gaps)
 
     def _greedy(self, gaps: Sequence[_Gap]) -> _Found | None:
         """The shortest interval for the order that ranks alone make."""
@@ -353,7 +419,8 @@ class _Search:
         for gap in gaps:
             if gap.rounds == 0 and gap.source != gap.target:
                 before[gap.target].append(gap)
-        ranked = sorted(range(len(tasks)), key=lambda i: (tasks[i].rank, i))
+        soon = _cycles_to_work(tasks, before) if self.quick else [0] * len(tasks)
+        ranked = sorted(range(len(tasks)), key=lambda i: (soon[i], tasks[i].rank, i))
         begins: dict[int, int] = {}
 
         def step(free: dict[int, int], left: int) -> _Found | None:
@@ -371,6 +438,9 @@ class _Search:
                 if start + left > interval:
                     continue
                 begins[number] = max(start, free.get(task.unit, 0))
+                if self._is_crowded(begins):
+                    del begins[number]
+                    continue
                 after = {**free, task.unit: begins[number] + task.cycles, THREADS: start + task.threads}
                 found = step(after, left - task.threads)
                 if found is not None:
@@ -379,6 +449,9 @@ class _Search:
             return None
 
         return step({THREADS: 0}, sum(task.threads for task in tasks))
+
+    def _is_crowded(self, issued: Container[int]) -> bool:
+        return self.held is not None and self.problem.room is not None and self.held.behind(issued) > self.problem.room
 
     def _settled(self, gaps: Sequence[_Gap], order: Sequence[int], interval: int) -> _Found | None:
         """The earliest times of tasks issued in this order, with all gaps; None where there are none."""
@@ -404,6 +477,23 @@ class _Search:
             if not changed:
                 return _Found(interval, tuple(times[:count]), tuple(times[node] for node in begin))
         return None
+
+
+def _cycles_to_work(tasks: Sequence[Task], before: Sequence[Sequence[_Gap]]) -> list[int]:
+    """Of each task how much the threads have to do in an interval until a unit can begin what needs it: the unit's work
+    that can begin first."""
+    found = [sum(task.threads for task in tasks)] * len(tasks)
+    for number, task in enumerate(tasks):
+        if task.is_queued:
+            needed, work = {number}, [number]
+            while work:
+                more = {gap.source for gap in before[work.pop()]} - needed
+                needed |= more
+                work += more
+            cycles = sum(tasks[each].threads for each in needed)
+            for each in needed:
+                found[each] = min(found[each], cycles)
+    return found
 
 
 def stage_bounds(problem: Problem) -> list[tuple[int, int]] | None:

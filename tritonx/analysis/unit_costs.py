@@ -13,11 +13,12 @@ from math import prod
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.analysis.buffers import allocates_memory, stored_bytes, tensor_layout
-from tritonx.dialects import arith, math
+from tritonx.dialects import arith, math, tile
 from tritonx.dialects.effects import Kind, Proxy, declared_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType
 from tritonx.dialects.layout_constraints import values_of
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_integer, is_tensor, shape_of, type_of
+from tritonx.layouts import is_free
 from tritonx.layouts.dims import REGISTER
 
 
@@ -62,6 +63,12 @@ SPECIAL: tuple[type[Operation], ...] = (
 )
 """Ops of which the threads do few in a cycle."""
 
+RENAMING: tuple[type[Operation], ...] = (tile.SplatOp, tile.BroadcastOp, tile.ExpandDimsOp)
+"""Ops that say where a thread finds elements, and make none."""
+
+RUN = 8
+"""Pointers of a thread, mostly, that differ by constants, or of which an access needs the first."""
+
 ISSUE = 4
 """Cycles to issue what another unit does."""
 
@@ -78,6 +85,22 @@ def thread_registers(value: SSAValue) -> int:
     if not is_tensor(type_) or encoding_of(type_) is None:
         return 4
     return tensor_layout(type_).in_size(REGISTER) * stored_bytes(type_)
+
+
+def held_registers(value: SSAValue) -> int:
+    """Bytes of a thread's registers that a value keeps from being used otherwise: of one that names others' elements,
+    theirs; of pointers, those that are not a constant from others."""
+    op = value.owner
+    while isinstance(op, RENAMING) or (isinstance(op, ConvertLayoutOp) and stays_in_threads(op)):
+        value = op.operands[0]
+        op = value.owner
+    held = thread_registers(value)
+    return max(8, held // RUN) if isinstance(element_type(type_of(value)), tile.PointerType) else held
+
+
+def stays_in_threads(op: ConvertLayoutOp) -> bool:
+    """Whether each thread has the elements already."""
+    return is_free(tensor_layout(type_of(op.src)), tensor_layout(type_of(op.result)))
 
 
 def elements(value: SSAValue) -> int:
@@ -105,9 +128,13 @@ def thread_cycles(costs: UnitCosts, op: Operation, threads: int) -> int:
     declared = declared_by(type(op))
     if declared is not None and declared.view_of:
         return 0
+    if isinstance(op, RENAMING):
+        return 0
     held = max((elements(value) for value in (*op.results, *op.operands)), default=0) * threads
+    if isinstance(op, tile.AddPtrOp):
+        return -(-held // (costs.lanes * RUN))
     if isinstance(op, ConvertLayoutOp):
-        return 2 * held * stored_bytes(type_of(op.result)) // costs.shared_bytes
+        return 0 if stays_in_threads(op) else 2 * held * stored_bytes(type_of(op.result)) // costs.shared_bytes
     if allocates_memory(op):
         return 0 if op.src is None else elements(op.src) * threads * stored_bytes(type_of(op.src)) // costs.shared_bytes
     inner = sum(thread_cycles(costs, one, threads) for region in op.regions for b in region.blocks for one in b.ops)

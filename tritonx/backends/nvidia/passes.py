@@ -17,6 +17,7 @@ from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.allocate_warp_groups import AllocateWarpGroups
 from tritonx.transforms.gpu.branch_selects import BranchSelects
 from tritonx.transforms.gpu.buffer_values import BufferValues
+from tritonx.transforms.gpu.carry_scalars import CarryScalars
 from tritonx.transforms.gpu.convert_by_matrices import ConvertByMatrices
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
 from tritonx.transforms.gpu.expand_pipeline import ExpandPipeline
@@ -81,6 +82,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         StageDotOperands(gpu.shared_memory),
         *([ViewTransposed()] if copied else []),
         *([EncodeDescriptors()] if copied else []),
+        *([CarryScalars()] if pipelined else []),
         *([ScheduleLoops(gpu)] if pipelined else []),
         *([BufferValues(gpu.shared_memory)] if pipelined else []),
         *([ExpandPipeline()] if pipelined else []),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tritonx.backends.nvidia.mbarrier import CONVERGENT, assembly
 from tritonx.backends.nvidia.warp_group_operands import InMemory, InRegisters
-from tritonx.backends.nvidia.warp_group_registers import made, packed, results_of, unpacked, waited
+from tritonx.backends.nvidia.warp_group_registers import made, opaque, packed, results_of, unpacked, waited
 from tritonx.conversion.gpu_to_llvm import control
 from tritonx.conversion.gpu_to_llvm.dot import Position
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
@@ -30,7 +30,7 @@ from tritonx.ir.failure import PassError
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, is_integer, is_tensor
 from tritonx.layouts.dims import WARP
-from tritonx.layouts.encodings import NvidiaMmaEncoding
+from tritonx.layouts.encodings import DotOperandEncoding, NvidiaMmaEncoding
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation
@@ -263,21 +263,33 @@ def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
 
     LLVM would write constants where control flow meets behind the loop as well, for no round of it; the assembler takes
     these lines for writes of the registers of a product that is under way, and lets every product be waited for
-    (C7515)."""
-    before = {value: f.get(value) for value in op.iter_args if is_accumulator(value.type)}
+    (C7515). Of narrow operands LLVM would carry what they are made of, in twice the registers, and make them in front
+    of the product."""
+    before = {value: f.get(value) for value in op.iter_args if is_accumulator(value.type) or is_packed(value.type)}
     for value, tile in before.items():
-        if all(map(is_constant, f.scalars(tile))):
+        if is_packed(value.type):
+            f.set(value, opaque(f, tile))
+        elif all(map(is_constant, f.scalars(tile))):
             f.set(value, made(f, tile))
     control.for_(op, f)
     for value, tile in before.items():
         f.set(value, tile)
 
 
-def is_accumulator(type_: Attribute) -> bool:
-    if not is_tensor(type_):
+def is_packed(type_: Attribute) -> bool:
+    """Whether it is a tile of operands in registers, some to a word."""
+    if not is_tensor(type_) or bit_width(element_type(type_)) not in (8, 16):
         return False
     encoding = type_encoding(type_)
+    return isinstance(encoding, DotOperandEncoding) and is_version_3(encoding.parent)
+
+
+def is_version_3(encoding: object) -> bool:
     return isinstance(encoding, NvidiaMmaEncoding) and encoding.version_major == 3
+
+
+def is_accumulator(type_: Attribute) -> bool:
+    return is_tensor(type_) and is_version_3(type_encoding(type_))
 
 
 TABLE: dict[type[Operation], Emit] = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tritonx.backends.nvidia.mbarrier import CONVERGENT, assembly
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.gpu_to_llvm.words import move_tile
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
@@ -83,3 +84,8 @@ def made(f: FunctionEmitter, tile: Tile) -> Tile:
     operands = [f"{held} {x}" for x in names]
     names = results_of(f, [held] * len(names), f'"{text}"', [letter(held)] * len(names), operands)
     return Tile.wide(tile.elem, tile.n, f.pack(tile.elem, unpacked(f, tile.elem, held, names)))
+
+
+def opaque(f: FunctionEmitter, tile: Tile) -> Tile:
+    """A tile of several elements to a word, of which LLVM does not know how it was made."""
+    return move_tile(f, tile, lambda word: f.inst(f'call i32 asm "", "=r,0"(i32 {word})'))

@@ -14,9 +14,9 @@ from xdsl.ir import Attribute, Operation
 from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, lanewise, of
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import register_constants
+from tritonx.conversion.gpu_to_llvm.sums import Sum
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.gpu_to_llvm.sums import Sum
 from tritonx.conversion.scalar.conversions import nibble_to_float
 from tritonx.dialects import gpu_layout, tile
 from tritonx.ir.dispatch import case

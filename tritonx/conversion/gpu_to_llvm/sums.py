@@ -121,7 +121,7 @@ def advanced(fallback: Emit) -> Emit:
 
 
 def _with_literal(op: Operation, f: FunctionEmitter) -> tuple[int, list[str]]:
-    """The constant that an op of i32 tiles has as an operand everywhere, and the names of the other one; -1 for none."""
+    """The constant that an op of i32 tiles has as an operand everywhere, and the other one's names; -1 for none."""
     if f.elem(op.results[0]) != "i32":
         return -1, []
     for mine, other in ((0, 1), (1, 0)):

@@ -97,7 +97,12 @@ class _Expansion:
         """In the new loop: the results of this interval."""
 
     def run(self) -> None:
-        _count_groups(self.schedule)
+        if needless := _count_groups(self.schedule):
+            for wait in needless:
+                erase(wait)
+            schedule = schedule_of(self.loop)
+            assert schedule is not None
+            self.schedule = schedule
         for each in self.schedule.carried:
             if each.result.first_use is not None:
                 self._carry(self._key(each.argument, self.last))
@@ -252,24 +257,46 @@ class _Expansion:
         Builder.before(self.loop).create(AsyncWaitOp, (), (ASYNC_TOKEN,), properties)
 
 
-def _count_groups(schedule: LoopSchedule) -> None:
+def _count_groups(schedule: LoopSchedule) -> list[Operation]:
     """Waits for the groups whose tokens they are given wait until only those made since are under way. In each interval
-    every group of the loop is made, so that their number follows from the schedule."""
+    every group of the loop is made, so that their number follows from the schedule.
+
+    Groups that have had an interval's time where the first wait of an interval is are waited for there, because each
+    wait is followed by a barrier: the waits that are then not needed, are returned."""
     made = [op for op in schedule.order if isinstance(op, AsyncCommitGroupOp)]
+    first: AsyncWaitOp | None = None
+    least, needless = 0, list[Operation]()
     for wait in schedule.order:
-        groups = (
-            [token.owner for token in wait.operands if token.owner in made] if isinstance(wait, AsyncWaitOp) else []
-        )
-        if groups:
-            since = (_made_since(schedule, made, group, wait) for group in groups if isinstance(group, Operation))
-            wait.properties["num"] = IntegerAttr(min(since), i32)
-            wait.operands = []
+        if not isinstance(wait, AsyncWaitOp):
+            continue
+        groups = [owner for token in wait.operands if isinstance(owner := token.owner, Operation) and owner in made]
+        if not groups:
+            continue
+        if first is not None and all(_is_old(schedule, group, wait, first) for group in groups):
+            least = min(least, *(_made_since(schedule, made, group, wait, first) for group in groups))
+            first.properties["num"] = IntegerAttr(least, i32)
+            needless.append(wait)
+            continue
+        number = min(_made_since(schedule, made, group, wait, wait) for group in groups)
+        wait.properties["num"] = IntegerAttr(number, i32)
+        wait.operands = []
+        if first is None:
+            first, least = wait, number
+    return needless
 
 
-def _made_since(schedule: LoopSchedule, made: Sequence[Operation], group: Operation, wait: Operation) -> int:
-    """Groups made behind one of an iteration and in front of a wait of the same one."""
-    intervals, at = schedule.stage(wait) - schedule.stage(group), schedule.position
-    return sum(intervals + (at[each] < at[wait]) - (at[each] <= at[group]) for each in made)
+def _is_old(schedule: LoopSchedule, group: Operation, wait: Operation, at: Operation) -> bool:
+    """Whether a group that is waited for has been made an interval before an op of the wait's interval, or more."""
+    intervals = schedule.stage(wait) - schedule.stage(group)
+    return intervals > 1 or (intervals == 1 and schedule.position[group] < schedule.position[at])
+
+
+def _made_since(
+    schedule: LoopSchedule, made: Sequence[Operation], group: Operation, wait: Operation, at: Operation
+) -> int:
+    """Groups made behind one that a wait waits for, and in front of an op in the interval of this wait."""
+    intervals, position = schedule.stage(wait) - schedule.stage(group), schedule.position
+    return sum(intervals + (position[each] < position[at]) - (position[each] <= position[group]) for each in made)
 
 
 def _advanced(builder: Builder, loop: scf.ForOp, counter: SSAValue, iterations: int) -> SSAValue:

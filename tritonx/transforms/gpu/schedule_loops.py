@@ -13,7 +13,7 @@ What runs when is the solution of a small problem (`analysis.modulo_schedule`) t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Protocol
 
@@ -30,7 +30,7 @@ from tritonx.analysis.lifetimes import Buffer, buffers_of
 from tritonx.analysis.loop_graph import NotScheduled, loop_graph
 from tritonx.analysis.loop_pipeline import LoopPipeline, loads_ahead, products_of
 from tritonx.analysis.memory_plan import Life, OverBudget, plan
-from tritonx.analysis.modulo_schedule import Schedule, solve
+from tritonx.analysis.modulo_schedule import Schedule, most_held, solve, solve_quickly
 from tritonx.analysis.program_points import ProgramPoints
 from tritonx.analysis.scheduled_loops import LAST_STAGE, TOPIC, Place, set_place
 from tritonx.analysis.shared_budget import SharedBudget
@@ -44,6 +44,10 @@ from tritonx.transforms.tile.simplify_control_flow import trip_count
 STAGES = "tt.num_stages"
 SLOT_ALIGNMENT = 1024
 """Of a slot in shared memory, whatever may read it."""
+WORTHWHILE = 0.95
+"""Of the interval without: what is left with another stage, in which results of products wait in registers."""
+WORKING_BYTES = 96
+"""Of a thread's registers, for what is not kept from one task to another: addresses, counters, intermediates."""
 
 
 class PipelineTarget(Protocol):
@@ -144,8 +148,31 @@ class _Function:
             schedule = solve(pipeline.problem) if self._fits(pipeline) else None
             if schedule is not None:
                 self._take(pipeline)
-                return pipeline, schedule
+                return self._with_products_ahead(pipeline, schedule)
         raise reason
+
+    def _with_products_ahead(self, pipeline: LoopPipeline, schedule: Schedule) -> tuple[LoopPipeline, Schedule]:
+        """With another stage, in which asynchronous products are begun before the threads work on the results of the
+        last ones: where that is so much faster, and as many blocks share a multiprocessor's registers."""
+        if not pipeline.is_asynchronous:
+            return pipeline, schedule
+        costs, blocks = self.target.costs, self._blocks(pipeline, schedule)
+        share = min(costs.thread_bytes, costs.register_bytes // (self.threads * blocks))
+        more = replace(pipeline, more=1, room=share - WORKING_BYTES)
+        least = max(pipeline.matrix, pipeline.problem.used(Unit.THREADS))
+        if blocks * least > WORTHWHILE * schedule.interval:
+            return pipeline, schedule
+        found = solve_quickly(more.problem, more.is_settled)
+        if found is None or max(found.interval, blocks * least) > WORTHWHILE * schedule.interval:
+            return pipeline, schedule
+        return more, found
+
+    def _blocks(self, pipeline: LoopPipeline, schedule: Schedule) -> int:
+        """How many run beside each other on a multiprocessor, of which one works while others wait."""
+        costs = self.target.costs
+        taken = min(costs.thread_bytes, most_held(pipeline.problem, schedule) + WORKING_BYTES)
+        slots = sum(each.slot * (each.lead + 1) for each in pipeline.ahead)
+        return max(1, min(costs.register_bytes // (self.threads * taken), self.limit // max(1, slots)))
 
     def _width(self, load: Operation) -> int:
         """Bytes of a thread's widest access; 0 for what is not loaded through pointers."""

@@ -119,6 +119,8 @@ class _Waits:
         for operand in (product.a, product.b):
             if isinstance(operand.type, MemDescType):
                 yield from self._of_writers(product, operand)
+            elif operand.owner is self.body and product.d.first_use is not None:
+                yield Need(self.end, self._between(product, self.end, 0), product.d)
 
     def _of_readers(self, product: WarpGroupDotOp, value: SSAValue, rounds: int) -> Iterator[Need]:
         """Of those that read a result, the one of a round, or of the one before."""
@@ -203,9 +205,15 @@ class _Waits:
         for need in needs:
             at.setdefault(need.at, []).append(need)
         waits: list[tuple[Operation, int, list[SSAValue]]] = []
-        passed: set[SSAValue] = set()
+        ended = {need.value for need in needs if need.at is self.end}
+        passed: set[SSAValue] = {each.argument for each in carried_by(self.loop) if each.yielded.value in ended}
         for op in self.body.ops:
-            here = at.get(op, [])
+            here = [need for need in at.get(op, []) if need.value not in passed]
+            for need in here:
+                ended = next((wait for wait in waits if self._ends(wait, need)), None)
+                if ended is not None and need.value is not None and need.value not in passed:
+                    ended[2].append(need.value)
+                    passed.add(need.value)
             values = [v for v in dict.fromkeys(need.value for need in here) if v is not None and v not in passed]
             pendings = min((need.pendings for need in here), default=None)
             if pendings is not None and (values or under_way is None or pendings < under_way):
@@ -215,6 +223,15 @@ class _Waits:
             if op in self.products:
                 under_way = None if under_way is None else under_way + 1
         return waits, under_way
+
+    def _ends(self, wait: tuple[Operation, int, list[SSAValue]], need: Need) -> bool:
+        """Whether the product of a value is done behind a wait in front of the need, so that it can pass it on: another
+        one would only keep the value's readers from being done earlier."""
+        at, pendings, _ = wait
+        value = need.value
+        if value is None or (isinstance(value.owner, Operation) and self.number[value.owner] > self.number[at]):
+            return False
+        return pendings <= need.pendings - (self._before(need.at) - self._before(at))
 
     def _carried_result(self) -> SSAValue | None:
         return next((each.argument for each in carried_by(self.loop) if self._is_product(each.yielded.value)), None)

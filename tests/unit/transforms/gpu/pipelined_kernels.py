@@ -104,10 +104,52 @@ def gathered(random: Random, stages: int) -> Draw:
     return Draw(gathered_kernel, (a, b, index, np.full((m, n), np.nan, np.float32), steps), constants, warps)
 
 
+@tritonx.jit
+def attention_kernel(
+    q_ptr, k_ptr, v_ptr, o, steps, M: tl.constexpr, N: tl.constexpr, HEAD: tl.constexpr, CAUSAL: tl.constexpr
+):
+    """With a softmax that is made as the keys come."""
+    rows_, columns, within = tl.arange(0, M), tl.arange(0, N), tl.arange(0, HEAD)
+    q = tl.load(q_ptr + rows(M, HEAD))
+    k_ptrs = k_ptr + within[:, None] + columns[None, :] * HEAD
+    v_ptrs = v_ptr + columns[:, None] * HEAD + within[None, :]
+    most = tl.full((M,), float("-inf"), tl.float32)
+    total = tl.zeros((M,), tl.float32)
+    out = tl.zeros((M, HEAD), tl.float32)
+    for step in range(steps):
+        k = tl.load(k_ptrs)
+        scores = tl.dot(q, k)
+        if CAUSAL:
+            scores += tl.where(rows_[:, None] >= step * N + columns[None, :], 0, -1.0e6)
+        new = tl.maximum(most, tl.max(scores, 1))
+        p = tl.math.exp2(scores - new[:, None])
+        alpha = tl.math.exp2(most - new)
+        total = total * alpha + tl.sum(p, 1)
+        out = out * alpha[:, None]
+        v = tl.load(v_ptrs)
+        out = tl.dot(p.to(v.dtype), v, out)
+        most = new
+        k_ptrs += N * HEAD
+        v_ptrs += N * HEAD
+    tl.store(o + rows(M, HEAD), out + total[:, None])
+
+
+def attention(random: Random, stages: int) -> Draw:
+    """Sums are rounded, in the same order before and behind a pass."""
+    warps = random.choice((4, 8))
+    m, n, head = 16 * warps, random.choice((32, 64)), random.choice((32, 64))
+    steps = min(6, rounds(random, stages))
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    q, k, v = (rng.standard_normal((size, head)).astype(np.float16) for size in (m, 6 * n, 6 * n))
+    constants = {"M": m, "N": n, "HEAD": head, "CAUSAL": random.random() < 0.3}
+    return Draw(attention_kernel, (q, k, v, np.full((m, head), np.nan, np.float32), steps), constants, warps)
+
+
 PIPELINED: dict[str, Callable[[Random, int], Draw]] = {
     "product": product,
     "chain": chain,
     "gathered": gathered,
+    "attention": attention,
     **DESCRIBED,
 }
 """By name: a kernel, for so many stages."""

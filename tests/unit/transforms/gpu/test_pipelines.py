@@ -6,6 +6,7 @@ Schedules are the scheduler's, those that run loads ahead, and drawn ones. `TRIT
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
@@ -19,12 +20,14 @@ from tests.unit.transforms.gpu.kernels import Draw
 from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, STAGES
 from tests.unit.transforms.gpu.schedules import draw_schedules, run_loads_ahead
 from tests.unit.transforms.gpu.test_executed import Program
+from tritonx.analysis.loop_pipeline import LoopPipeline
 from tritonx.analysis.scheduled_loops import drop_schedule, scheduled_loops
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import AsyncWaitOp, LocalAllocOp, LocalBarrierOp
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.ir.text import print_module
 from tritonx.ir.verify import verify
+from tritonx.transforms.gpu import schedule_loops
 
 SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
@@ -54,15 +57,20 @@ def test_pipelines_keep_what_a_kernel_does(name: str, draw: int) -> None:
     random = Random(f"{SEED} {name} {draw}")
     stages, target = random.choice(STAGES), "cuda:90" if name in DESCRIBED else random.choice(("cuda:80", "cuda:90"))
     made = PIPELINED[name](random, stages)
-    program = program_of(made, target, stages)
     what = f"seed {SEED}, draw {draw}, {target}, {stages} stages, {made.constants}, {made.args[-1]} rounds or so"
+    keeps_what_it_does(program_of(made, target, stages), target, what, lambda module: schedule(module, random, stages))
+
+
+def keeps_what_it_does(program: Program, target: str, what: str, schedule: Callable[[ModuleOp], str]) -> None:
+    """Runs a program after each pass from `buffer-values` on, in front of which `schedule` may change schedules."""
     expected, _ = program.run()
-    behind, fenced = False, target == "cuda:80"
+    hopper = target == "cuda:90"
+    behind, fenced = False, not hopper
     for one in program.passes:
         if one.name == "buffer-values":
-            what += f", {schedule(program.bound.module, random, stages)}"
+            what += f", {schedule(program.bound.module)}"
             behind = True
-        if target == "cuda:90":
+        if hopper:
             fenced = FENCED.get(one.name, fenced)
         changed = program.apply(one)
         verify(program.bound.module)
@@ -73,6 +81,29 @@ def test_pipelines_keep_what_a_kernel_does(name: str, draw: int) -> None:
             assert not found, "\n".join(map(str, (*found, where)))
             for a, b in zip(expected, got, strict=True):
                 np.testing.assert_array_equal(a, b, err_msg=where)
+
+
+@pytest.mark.parametrize("draw", range(-(-DRAWS // 3)))
+@pytest.mark.parametrize("name", ["attention", "chain"])
+def test_products_begun_a_round_ahead(name: str, draw: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is scheduled where no other block works meanwhile, and copies take no time: the next round's first product
+    is issued before the second one of a round, with nothing that takes long between."""
+    monkeypatch.setattr(schedule_loops._Function, "_blocks", lambda *_: 1)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(schedule_loops, "WORTHWHILE", 1)
+    for cycles in ("copies", "latency"):
+        monkeypatch.setattr(LoopPipeline, cycles, 0)
+    random = Random(f"{SEED} ahead {name} {draw}")
+    stages = random.choice(STAGES)
+    made = PIPELINED[name](random, stages)
+    program = program_of(made, "cuda:90", stages)
+    what = f"seed {SEED}, ahead, draw {draw}, {stages} stages, {made.constants}, {made.args[-1]} rounds or so"
+    keeps_what_it_does(program, "cuda:90", what, lambda _: "as scheduled")
+    for loop in (op for op in program.bound.module.walk() if isinstance(op, scf.ForOp)):
+        names = [op.name for op in loop.body.block.ops]
+        if name == "attention" and names.count("ttng.warp_group_dot") == 2 and made.args[-1] > 1:
+            first = names.index("ttng.warp_group_dot")
+            second = names.index("ttng.warp_group_dot", first + 1)
+            assert "math.exp2" in names[second:] and "math.exp2" not in names[:second], what
 
 
 FENCED = {"fence-stores": True, "allocate-shared-memory": False, "insert-fences": True}

@@ -1,0 +1,70 @@
+"""Attention of the benchmark's source, pipelined: that the configurations of its table need no more registers than
+there are, and that addresses are bases and immediates.
+
+Two configurations with every seed, with the one that has least room; `TRITONX_ATTENTION=full` compiles all."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tritonx.backends.nvidia.assemble import find_ptxas
+
+SEED = int(os.environ["TRITONX_SEED"])
+BENCHMARKS = Path(__file__).parents[4] / "benchmarks"
+SIGNATURE = {**dict.fromkeys(("q_ptr", "k_ptr", "v_ptr", "o_ptr"), "*fp16"), "scale": "fp32", "n": "i32"}
+TILES = ((128, 64, 4), (128, 64, 8), (128, 128, 8), (64, 64, 4))
+TABLE = [
+    *((head, causal, *tile, s) for head in (64, 128) for causal in (False, True) for tile in TILES for s in (2, 3)),
+    *((256, False, m, 64, warps, 2) for m, warps in ((128, 8), (64, 4))),
+]  # fmt: skip
+TIGHT = (128, False, 128, 64, 4, 3)
+CROWDED = {(128, True, 128, 64, 4, stages) for stages in (2, 3)}
+"""Two loops with a mask in one: some words are spilled, as by Triton."""
+
+
+@cache
+def attention(folder: Path) -> Any:
+    """The benchmark's kernel, for this package."""
+    text = (BENCHMARKS / "kernels_products.py").read_text()
+    text = text.replace("import triton.language", "import tritonx.language").replace(
+        "import triton\n", "import tritonx as triton\n"
+    )
+    copy = folder / "kernels_of_attention.py"
+    copy.write_text(text)
+    spec = importlib.util.spec_from_file_location(copy.stem, copy)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.attention
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return attention(tmp_path_factory.mktemp("attention"))
+
+
+def chosen() -> list[tuple[int, bool, int, int, int, int]]:
+    others = [each for each in TABLE if each != TIGHT and each not in CROWDED]
+    return [TIGHT, *(others if os.environ.get("TRITONX_ATTENTION") == "full" else Random(SEED).sample(others, 2))]
+
+
+@pytest.mark.skipif(find_ptxas() is None, reason="no ptxas")
+@pytest.mark.parametrize("configuration", chosen(), ids=str)
+def test_nothing_is_spilled(compiler: Any, kernel: Any, configuration: tuple[int, bool, int, int, int, int]) -> None:
+    head, causal, m, n, warps, stages = configuration
+    constants = {"HEAD": head, "BLOCK_M": m, "BLOCK_N": n, "CAUSAL": causal}
+    made = compiler(kernel, "90", SIGNATURE, constants, num_warps=warps, num_stages=stages, pipeline=True)
+    assert made.metadata["spills"] == 0 and made.metadata["local"] == 0, f"seed {SEED}"
+    assert "C75" not in made.metadata["assembler_log"]
+    assert made.count("wgmma.mma_async") and made.count("cp.async.cg")
+    copies = Counter(re.findall(r"cp\.async\.cg\.shared\.global \[%r\d+(?:\+\d+)?\], \[(%rd\d+)", made.ptx))
+    assert min(copies.values()) >= n * head // 8 // (32 * warps), "what is constantly apart has one base"
