@@ -5,12 +5,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from tests.unit.analysis.schedule_problems import draw_problem, fewest_kept, solver
-from tritonx.analysis.modulo_schedule import Arc, Kept, Problem, Reader, Schedule, Slots, Task, faults, solve
+from tritonx.analysis.modulo_schedule import (
+    Arc,
+    Kept,
+    Problem,
+    Reader,
+    Schedule,
+    Slots,
+    Task,
+    faults,
+    most_held,
+    solve,
+    solve_quickly,
+)
 
 SEED = int(os.environ["TRITONX_SEED"])
 PROBLEMS = int(os.environ.get("TRITONX_SCHEDULES", "150"))
@@ -67,6 +81,42 @@ def test_what_the_bounds_do_not_reach_is_the_constraint_solvers() -> None:
     assert seen >= LATER // 5, f"{seen} such problems: seed {SEED}"  # 18 of 3000
 
 
+def held_by_counting(problem: Problem, schedule: Schedule) -> int:
+    """Bytes between two tasks at most, of values one by one, far from the first interval."""
+    tasks, far = len(problem.tasks), 12
+    at = {task: place for place, task in enumerate(schedule.order)}
+    most = 0
+    for place in range(tasks):
+        behind, held = far * tasks + place, 0
+        for value in problem.kept:
+            for iteration in range(2 * far):
+                made = (iteration + schedule.stages[value.source]) * tasks + at[value.source]
+                ends = [(iteration + r.distance + schedule.stages[r.task]) * tasks + at[r.task] for r in value.readers]
+                held += value.size * (made <= behind < max(ends))
+        most = max(most, held)
+    return most
+
+
+@pytest.mark.parametrize("solved", [solve, lambda problem: solve_quickly(problem, lambda _: True)])
+def test_what_is_kept_has_room(solved: Callable[[Problem], Schedule | None]) -> None:
+    found = 0
+    for draw in range(PROBLEMS):
+        random = Random(SEED + draw)
+        problem = draw_problem(random)
+        free = solved(problem)
+        if free is None:
+            continue
+        held = held_by_counting(problem, free)
+        assert most_held(problem, free) == held, f"seed {SEED + draw}"
+        bounded = replace(problem, room=random.randint(held // 2, held))
+        schedule = solved(bounded)
+        if schedule is not None:
+            assert faults(bounded, schedule) == [], f"seed {SEED + draw}"
+            assert held_by_counting(bounded, schedule) <= bounded.room, f"seed {SEED + draw}"
+            found += 1
+    assert found > PROBLEMS // 10
+
+
 TWO = (Task(4), Task(6))
 
 
@@ -94,6 +144,11 @@ TWO = (Task(4), Task(6))
             Problem(TWO, (), 2, (Slots(0, 1, (Reader(1, until=6),)),)),
             Schedule(10, (0, 1), (0, 4), (0, 4), 0),
             "overwritten",
+        ),
+        (
+            Problem(TWO, (), 2, kept=(Kept(0, 8, (Reader(1),)),), room=15),
+            Schedule(10, (0, 1), (0, 4), (0, 4), 8),
+            "no room in registers",
         ),
     ],
 )

@@ -232,3 +232,18 @@ def test_asynchronous_copies_are_as_wide_as_the_alignment(aligned: int, copies: 
     assert code == 0, errors.getvalue()
     widths = re.findall(r"call void @llvm\.nvvm\.cp\.async\.c[ag]\.shared\.global\.(\d+)", made.read_text())
     assert widths == [str(aligned)] * copies
+
+
+@tritonx.jit
+def strided(x_ptr, out_ptr, STRIDE: tl.constexpr, M: tl.constexpr, N: tl.constexpr):
+    at = tl.arange(0, M)[:, None] * STRIDE + tl.arange(0, N)[None, :]
+    tl.store(out_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], tl.load(x_ptr + at))
+
+
+@pytest.mark.parametrize(("stride", "is_known"), [(96, True), (1 << 24, True), (1 << 26, False), (-8, False)])
+def test_rows_that_are_constantly_apart_have_one_product(stride: int, is_known: bool) -> None:
+    """Of 64 rows: one product and what is added to it, where that cannot be more than an i32 holds."""
+    x, out = np.zeros(64, np.float32), np.zeros((64, 32), np.float32)
+    text = emit(strided, "cuda:80", x, out, STRIDE=stride, M=64, N=32)
+    products = re.findall(rf"mul (nuw nsw )?i32 %\w+, {stride}\b", text)
+    assert products == ["nuw nsw "] if is_known else (len(products) > 1 and not any(products))
