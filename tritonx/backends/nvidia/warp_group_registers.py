@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tritonx.backends.nvidia.mbarrier import CONVERGENT, assembly
+from tritonx.conversion.gpu_to_llvm.register_words import move_tile
 from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.gpu_to_llvm.words import move_tile
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter

@@ -34,7 +34,7 @@ CROWDED = {(128, True, 128, 64, 4, stages) for stages in (2, 3)}
 @cache
 def attention(folder: Path) -> Any:
     """The benchmark's kernel, for this package."""
-    text = (BENCHMARKS / "kernels_products.py").read_text()
+    text = (BENCHMARKS / "kernels_attention.py").read_text()
     text = text.replace("import triton.language", "import tritonx.language").replace(
         "import triton\n", "import tritonx as triton\n"
     )
@@ -61,7 +61,7 @@ def chosen() -> list[tuple[int, bool, int, int, int, int]]:
 @pytest.mark.parametrize("configuration", chosen(), ids=str)
 def test_nothing_is_spilled(compiler: Any, kernel: Any, configuration: tuple[int, bool, int, int, int, int]) -> None:
     head, causal, m, n, warps, stages = configuration
-    constants = {"HEAD": head, "BLOCK_M": m, "BLOCK_N": n, "CAUSAL": causal}
+    constants = {"HEAD": head, "WIDTH": head, "BLOCK_M": m, "BLOCK_N": n, "CAUSAL": causal}
     made = compiler(kernel, "90", SIGNATURE, constants, num_warps=warps, num_stages=stages, pipeline=True)
     assert made.metadata["spills"] == 0 and made.metadata["local"] == 0, f"seed {SEED}"
     assert "C75" not in made.metadata["assembler_log"]
