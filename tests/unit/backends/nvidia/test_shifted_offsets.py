@@ -25,6 +25,7 @@ WIDENED = """
 .visible .entry f(.param .u64 f_param_0, .param .u64 f_param_1)
 .reqntid 128, 1, 1
 {
+	.reg .pred %p<2>;
 	.reg .b32 %r<4>;
 	.reg .b64 %rd<9>;
 	ld.param.b64 %rd1, [f_param_0];
@@ -36,12 +37,18 @@ WIDENED = """
 	mul.wide.KIND32 	%rd5, %r2, FACTOR;
 	mul.wide.u32 	%rd6, %r1, 8;
 	add.s64 %rd7, %rd2, %rd6;
+	bra $L__BB0_2;
+$L__BB0_1:
+$L__BB0_2:
+	// PRODUCT
 	st.global.b64 [%rd7], %rd5;
+	setp.ne.s32 %p1, %r1, %r1;
+	@%p1 bra $L__BB0_1;
 	ret;
 }
 """
-BESIDE = "// wgmma.mma_async\n"
-"""A product, as far as the text is looked at."""
+WITH_PRODUCT = WIDENED.replace("PRODUCT", "wgmma.mma_async")
+"""A loop of one round with a product, as far as the text is looked at."""
 
 
 @pytest.mark.parametrize("kind", ["s", "u"])
@@ -49,8 +56,8 @@ BESIDE = "// wgmma.mma_async\n"
     ("factor", "shifted"), [(1, False), (2, True), (3, False), (16, True), (96, False), (1 << 30, True), (-2, False)]
 )
 def test_a_shift_gives_the_same_offset(kind: str, factor: int, shifted: bool) -> None:
-    before = WIDENED.replace("KIND", kind).replace("FACTOR", str(factor % (1 << 32) if kind == "u" else factor))
-    after = shift_offsets(BESIDE + before)
+    before = WITH_PRODUCT.replace("KIND", kind).replace("FACTOR", str(factor % (1 << 32) if kind == "u" else factor))
+    after = shift_offsets(before)
     (line,) = [line for line in after.splitlines() if "%rd5, %r2" in line]
     assert ("mul.wide" in line) != shifted
     random = np.random.default_rng(SEED)
@@ -68,8 +75,18 @@ def test_a_shift_gives_the_same_offset(kind: str, factor: int, shifted: bool) ->
 
 def test_others_are_left_alone() -> None:
     assert shift_offsets(WIDENED) == WIDENED
-    guarded = f"{BESIDE}\t@%p1 mul.wide.s32 \t%rd1, %r1, 2;\n\tmul.wide.s32 \t%rd1, %r1, %r2;\n"
-    assert shift_offsets(guarded) == guarded
+    guarded = "@%p1 mul.wide.s32 \t%rd5, %r2, 2;", "mul.wide.s32 \t%rd5, %r2, %r1;"
+    for line in guarded:
+        assert line in shift_offsets(WITH_PRODUCT.replace("mul.wide.KIND32 \t%rd5, %r2, FACTOR;", line))
+
+
+def test_only_what_a_loop_of_products_uses_is_shifted() -> None:
+    """%rd6 is a term of the address that the loop stores to, %rd3 one of a load in front of it."""
+    before = WITH_PRODUCT.replace("KIND", "s").replace("FACTOR", "4")
+    left = re.findall(r"mul\.wide\S+\s+(%rd\d+)", shift_offsets(before))
+    assert left == ["%rd3"]
+    behind = before.replace("\t// wgmma.mma_async\n", "").replace("\tret;", "\t// wgmma.mma_async\n\tret;")
+    assert shift_offsets(behind) == behind
 
 
 @tritonx.jit
