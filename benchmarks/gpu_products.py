@@ -22,8 +22,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-os.environ.setdefault("TRITONX_PIPELINE", "1")
-
 import torch
 from products.case import Bench
 from products.launches import compile_all, provide_scratch

@@ -9,7 +9,7 @@ class NvidiaKnobs(Group):
     libdevice_path = Knob[str | None]("TRITON_LIBDEVICE_PATH", None, parse_file)
     """The libdevice.10.bc to link with; None looks for one. PyTorch sets it to be as exact as its own kernels."""
 
-    pipeline = Knob[bool]("TRITON_PIPELINE", False, parse_bool)
+    pipeline = Knob[bool]("TRITON_PIPELINE", True, parse_bool)
     """Whether loops with products are pipelined where a launch does not say (`pipeline=`)."""
 
 

@@ -27,10 +27,17 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         options.num_ctas,
         units=(WarpMatrixUnit(number), *([WarpGroupUnit()] if groups else [])),
         shared_memory=capability(target).shared_bytes,
-        options=(("warp_group_dots", True),) if groups else (),
+        options=_stated(number, groups=groups),
         num_stages=options.num_stages,
         costs=costs_of(number),
     )
+
+
+def _stated(number: int, *, groups: bool) -> tuple[tuple[str, bool], ...]:
+    """What a text must say to be given to the same units."""
+    if number != 90:
+        return ()
+    return (("warp_group_dots", True),) if groups else (("pipeline", False),)
 
 
 def is_pipelined(target: Target, options: Options) -> bool:

@@ -12,10 +12,10 @@ class NvidiaOptions(Options):
     """Triton's names and defaults.
 
     ``ptx_options`` are passed to the assembler; ``enable_reflect_ftz`` flushes subnormal f32 numbers in
-    device-library code. ``warp_group_dots`` gives products on compute capability 9.0 to warp groups (``wgmma``), which
-    read their operands from shared memory, where they take them; off until that has been measured. ``pipeline`` has the
-    copies of a loop with products run ahead of them, by ``num_stages``, and gives products to warp groups too; its
-    default is the knob ``knobs.nvidia.pipeline``."""
+    device-library code. ``pipeline`` has the copies of a loop with products run ahead of them, by ``num_stages``, from
+    compute capability 8.0 on; on 9.0 it gives products to warp groups (``wgmma``) too, which read their operands from
+    shared memory, where they take them, and blocks of descriptors to the copy engine. Its default is the knob
+    ``knobs.nvidia.pipeline``. ``warp_group_dots`` gives products to warp groups without pipelines."""
 
     default_dot_input_precision: str = "tf32"
     supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e4b15")
@@ -26,7 +26,7 @@ class NvidiaOptions(Options):
     backend_name: str = "cuda"
     instrumentation_mode: str = ""
     warp_group_dots: bool = False
-    pipeline: bool = False
+    pipeline: bool = True
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
         """The least M, N and K of ``tl.dot`` for operands of these widths: an instruction's K is 32 bytes, or 16

@@ -1,4 +1,4 @@
-// RUN: tritonx-opt %s --target cuda:80 --until ptx | filecheck %s
+// RUN: tritonx-opt %s --target cuda:80 --option pipeline=false --until ptx | filecheck %s
 
 // A product over a loop: each step of 64×64×32 goes through shared memory to 16 instructions of the matrix unit a warp.
 // CHECK-LABEL: .visible .entry matmul(

@@ -1,6 +1,6 @@
 // RUN: tritonx-opt %s -p 'assign-layouts{target="cuda:90" num_warps=4 warp_group_dots=true}' | filecheck %s
 // RUN: tritonx-opt %s --target cuda:90 --option warp_group_dots=true -t ptx | filecheck %s --check-prefix PTX
-// RUN: tritonx-opt %s -p 'assign-layouts{target="cuda:90" num_warps=4}' | filecheck %s --check-prefix WARPS
+// RUN: tritonx-opt %s -p 'assign-layouts{target="cuda:90" num_warps=4 pipeline=false}' | filecheck %s --check-prefix WARPS
 
 // Rows of A and B: 64 and 128 elements of 16 bits, B with N contiguous.
 // CHECK-DAG: #[[MMA:mma[0-9]*]] = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 128, 16]}>

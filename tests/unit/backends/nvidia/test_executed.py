@@ -50,7 +50,7 @@ def chosen() -> list[tuple[str, Any]]:
 
 @pytest.mark.parametrize(("arch", "case"), chosen(), ids=lambda x: getattr(x, "name", x))
 def test_case(arch: str, case: Any) -> None:
-    device = PtxDevice(arch, SEED)
+    device = PtxDevice(arch, SEED, warp_group.TABLE if arch == "90" else None)
     if reason := device.unsupported(case):
         pytest.skip(reason)
     try:

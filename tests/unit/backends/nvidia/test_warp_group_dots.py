@@ -1,5 +1,6 @@
 """`tl.dot` by warp groups, executed as `ttg`: shared memory as its layouts say, warps apart, and the unit reading by
 the asynchronous proxy, so that a wrong layout gives wrong numbers, and a fence or barrier too few a report.
+Without pipelines (`tests/unit/transforms/gpu/test_pipelines.py` has those).
 
 `TRITONX_RANDOM_KERNELS=100` runs more of them."""
 
@@ -42,7 +43,7 @@ def run(
 ) -> tuple[Report, ...]:
     """What is reported of the kernel's `ttg`, after `change`; arrays are written in place."""
     backend, target = parse_target("cuda:90")
-    options = backend.parse_options(target, {"num_warps": warps, "warp_group_dots": True})
+    options = backend.parse_options(target, {"num_warps": warps, "warp_group_dots": True, "pipeline": False})
     bound = bind(kernel, args, constants, options, target)
     for stage in backend.stages(target, options):
         if isinstance(stage, PassStage):
