@@ -64,10 +64,11 @@ def _function(program: Program) -> tuple[Any, str]:
 
 
 def _line(problem: object, file: str) -> int | None:
-    """The line of the kernel that an error names, by itself or as the place of a call."""
-    for place in (getattr(problem, "place", None), *getattr(problem, "stack", ()), *getattr(problem, "places", ())):
-        if place is not None and place.file == file and place.line > 0:
-            return place.line
+    """The line of the kernel that an error names, by itself or as the position of a call."""
+    named = getattr(problem, "position", None), *getattr(problem, "stack", ()), *getattr(problem, "positions", ())
+    for position in named:
+        if position is not None and position.file == file and position.line > 0:
+            return position.line
     return None
 
 

@@ -66,6 +66,28 @@ def _product(random: Random, m: int, n: int, k: int, dtype: str, precision: str)
 
 
 @tritonx.jit
+def moving_kernel(a, b, o, p, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """A product by pointers that move, and the tile of A that they are at in the end."""
+    a_tile, b_tile = a + rows(M, K), b + rows(K, N)
+    total = tl.zeros((M, N), tl.float32)
+    for _ in range(steps):
+        total = tl.dot(tl.load(a_tile), tl.load(b_tile), total)
+        a_tile += M * K
+        b_tile += K * N
+    tl.store(o + rows(M, N), total)
+    tl.store(p + rows(M, K), tl.load(a_tile))
+
+
+def moving(random: Random) -> Draw:
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    m, n, k = random.choice((32, 64)), random.choice((16, 32)), random.choice((16, 32))
+    steps = random.choice((0, 2, 3, 5))
+    a, b = (rng.integers(-4, 5, (steps + 1, *shape)).astype(np.float16) for shape in ((m, k), (k, n)))
+    out = np.full((m, n), np.nan, np.float32), np.full((m, k), np.nan, np.float16)
+    return Draw(moving_kernel, (a, b, *out, steps), {"M": m, "N": n, "K": k}, random.choice((2, 4, 8)))
+
+
+@tritonx.jit
 def column_sum_kernel(x, o, M: tl.constexpr, N: tl.constexpr, STEPS: tl.constexpr):
     total = tl.zeros((N,), tl.float32)
     for step in range(STEPS):
@@ -184,6 +206,7 @@ ACTS_ON: dict[str, Callable[[Random], Draw]] = {
     "recompute-narrow": narrow,
     "widen-float8": float8,
     "branch-selects": flat,
+    "carry-scalars": moving,
     "share-barriers": transposes,
     "convert-by-matrices": transposed,
     "make-room": transposes,
