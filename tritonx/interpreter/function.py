@@ -8,7 +8,6 @@ that names the kernel's line.
 
 from __future__ import annotations
 
-import ast
 from bdb import BdbQuit
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -39,6 +38,7 @@ from tritonx.kernel import active
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.params import KernelParam
 from tritonx.kernel.source import JITCallable
+from tritonx.kernel.syntax import parse
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr
 from tritonx.language.dtypes import int32, int64
@@ -141,7 +141,7 @@ def python_of(fn: JITCallable) -> Callable[..., Any]:
         return known[1]
     made = rewritten(
         fn.fn,
-        ast.parse(fn.src),
+        parse(fn.src),
         file=fn.file_name,
         first_line=fn.def_line_number,
         indentation=fn.indentation,

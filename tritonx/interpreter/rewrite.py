@@ -27,6 +27,7 @@ import types
 from collections.abc import Callable, Collection
 
 from tritonx.interpreter.check import stops
+from tritonx.kernel.syntax import code_of
 
 RUNTIME = "_tritonx_runtime"
 """The name under which the rewritten code finds its runtime."""
@@ -249,7 +250,7 @@ def rewritten(
         if getattr(node, "end_col_offset", None) is not None:
             node.end_col_offset += indentation  # type: ignore[attr-defined]  # statements and expressions have a column, which ast.AST does not say
     ast.fix_missing_locations(module)
-    outer = compile(module, file, "exec").co_consts[0]
+    outer = code_of(module, file).co_consts[0]
     code = next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == FUNCTION)
     code = code.replace(co_name=fn.__name__, co_qualname=fn.__qualname__)
     closure = tuple(types.CellType(runtime) if name == RUNTIME else cells[name] for name in code.co_freevars)

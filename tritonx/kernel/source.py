@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tritonx.kernel.dependencies import Dependencies, Dependent, Global, find_dependencies
+from tritonx.kernel.syntax import parse
 
 _DEF = re.compile(r"^def\s+\w+\s*[\[(]", re.MULTILINE)
 _OWN_PACKAGE = __name__.split(".", 1)[0] + "."
@@ -107,7 +108,7 @@ class JITCallable(Dependent):
     def parse(self) -> ast.Module:
         """The syntax tree of ``src``: a module that holds exactly the function."""
         if self._tree is None:
-            tree = ast.parse(self.src)
+            tree = parse(self.src)
             if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
                 raise ValueError(f"the source of {self._fn_name} is not one function definition")
             self._tree = tree

@@ -173,7 +173,7 @@ def check(module: ModuleOp, one: ScheduleLoops, where: str) -> int:
         stages = {number(op, STAGE) for op in ops}
         assert min(stages) == 0 and max(stages) == number(loop, LAST_STAGE) > 0, where
         wanted = number(loop, STAGES) if STAGES in loop.attributes else one.target.num_stages
-        assert max(stages) < wanted, where
+        assert max(stages) < wanted + (one.target.name == "cuda:90"), where  # products may be begun a round ahead
         assert list(wrong_order(loop)) == [], where
         found += 1
     return found
