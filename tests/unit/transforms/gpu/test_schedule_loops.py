@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,6 +21,7 @@ import tritonx
 import tritonx.language as tl
 from tests.unit.analysis.schedule_problems import fewest_kept, solver
 from tests.unit.transforms.gpu.loop_kernels import LOOPS
+from tritonx.analysis import modulo_schedule
 from tritonx.analysis.modulo_schedule import Problem, Schedule, faults
 from tritonx.analysis.scheduled_loops import CLUSTER, LAST_STAGE, STAGE
 from tritonx.backends.api import PassStage
@@ -200,7 +202,11 @@ def test_drawn_loops(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
         scheduled += check(module, one, where)
         for problem, schedule in watched.solved:
             assert faults(problem, schedule) == [], where
-            assert schedule.proven, where
+            if (
+                not schedule.proven
+            ):  # masked attention in 5 stages takes 22,000 steps; what the first 2,000 find is as good
+                longer = modulo_schedule.solve(problem, 100 * modulo_schedule.NODES)
+                assert longer == replace(schedule, proven=True), where
         watched.solved.clear()
 
 
