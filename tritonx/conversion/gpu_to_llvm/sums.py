@@ -149,4 +149,3 @@ def emitters(table: dict[type[Operation], Emit]) -> dict[type[Operation], Emit]:
         arith.AddiOp: added(table[arith.AddiOp]),
         tile.AddPtrOp: advanced(table[tile.AddPtrOp]),
     }
-
