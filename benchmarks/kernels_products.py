@@ -79,11 +79,4 @@ def matmul_describing(
     a_desc = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
     b_desc = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BLOCK_K, BLOCK_N])
     c_desc = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BLOCK_M, BLOCK_N])
-    pid_m, pid_n = tile_of(M, N, BLOCK_M, BLOCK_N, GROUP)
-    row, column = pid_m * BLOCK_M, pid_n * BLOCK_N
-    accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(tl.cdiv(K, BLOCK_K)):
-        a = a_desc.load([row, k * BLOCK_K])
-        b = b_desc.load([k * BLOCK_K, column])
-        accumulator = tl.dot(a, b, accumulator)
-    c_desc.store([row, column], accumulator.to(c_desc.dtype))
+    matmul_described(a_desc, b_desc, c_desc, M, N, K, BLOCK_M, BLOCK_N, BLOCK_K, GROUP)

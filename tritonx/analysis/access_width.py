@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tritonx.analysis.axis_info import AxisFacts
+from tritonx.analysis.buffers import tensor_layout
+from tritonx.dialects.gpu_layout import MemDescType, encoding_value
 from tritonx.ir.types import PointerType, bit_width, element_type, is_tensor, type_of
-from tritonx.layouts import LinearLayout, access_vectors, memory_width
+from tritonx.layouts import LayoutError, LinearLayout, access_vectors, linear_layout, memory_width
+from tritonx.layouts.access import placement, shared_access
 
 
 def access_width(
@@ -23,6 +26,17 @@ def access_width(
             return width
         width //= 2
     return 1
+
+
+def stored_width(tile_type: Attribute, memory: MemDescType, width: int) -> int:
+    """Of `width` elements of a tile that a thread has next to each other, those that lie together in memory as well:
+    all, or one; 0 where the memory is not laid out for such a tile."""
+    try:
+        places = placement(tensor_layout(tile_type), linear_layout(encoding_value(memory.encoding), memory.shape))
+    except LayoutError:
+        return 0
+    bits = bit_width(element_type(tile_type))
+    return width if shared_access(places, bits, max_vec_bits=width * bits).vec == width else 1
 
 
 def pointer_alignment(facts: AxisFacts, pointer: SSAValue) -> int:

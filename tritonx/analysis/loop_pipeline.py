@@ -1,23 +1,17 @@
-"""From the graph of a loop to its scheduling problem: which loads run ahead, how far, and where their values wait.
-
-With S stages, a load that a product needs runs S - 1 intervals before it, as Triton's `num_stages` has it. Where the
-address of such a load is itself loaded, in this iteration, the intervals are divided among the loads of the chain.
-What was loaded waits in slots of shared memory if threads can copy it there asynchronously, or an engine can: one slot
-more than intervals. Where they cannot (elements that lie apart, something else than zero where a mask is false, no such
-copies) it waits in registers, one interval long, if there is room.
-"""
+"""From a loop's graph and the loads that run ahead (`loads_ahead`) to its scheduling problem (`modulo_problem`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
-from tritonx.analysis.buffers import allocates_memory, allocation_size, stored_bytes, tensor_layout
-from tritonx.analysis.loop_graph import Dependence, LoopGraph, NotScheduled, is_load, is_product, must_happen
-from tritonx.analysis.modulo_schedule import Arc, Kept, Problem, Reader, Slots, Task, stage_bounds
+from tritonx.analysis.buffers import allocates_memory, allocation_size
+from tritonx.analysis.loads_ahead import Ahead, Width, products_of, tile_bytes
+from tritonx.analysis.loop_graph import Dependence, LoopGraph, is_load, must_happen
+from tritonx.analysis.modulo_problem import Arc, Kept, Problem, Reader, Slots, Task, stage_bounds
 from tritonx.analysis.unit_costs import (
     ISSUE,
     Unit,
@@ -27,184 +21,15 @@ from tritonx.analysis.unit_costs import (
     load_cycles,
     product_cycles,
     thread_cycles,
-    thread_registers,
 )
 from tritonx.dialects import tile
-from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.effects import declared_by
-from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType, encoding_value
+from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.dialects.layout_constraints import values_of
-from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import bit_width, element_type, encoding_of, is_float, is_tensor, shape_of, type_of
-from tritonx.layouts import LayoutError, linear_layout
-from tritonx.layouts.access import placement, shared_access
-from tritonx.layouts.encodings import DotOperandEncoding
-
-SMALL_BYTES = 16
-"""Of a thread's registers, that what is loaded may take in all the intervals that it waits."""
+from tritonx.ir.types import type_of
 
 CHEAP = 32
 """Cycles that threads may take in front of an asynchronous product without being thought of as work beside it."""
-
-
-@dataclass(frozen=True)
-class Ahead:
-    """A load, by its number in the graph, that runs `lead` intervals before its users. `slot`: bytes of shared memory
-    that each of its values waits in; 0 where they wait in registers."""
-
-    number: int
-    lead: int
-    slot: int = 0
-
-
-Width = Callable[[Operation], int]
-"""Bytes of the widest access of a thread that a load through pointers can be made of."""
-
-
-def products_of(graph: LoopGraph) -> list[int]:
-    """The numbers of the products of a body, those in regions not among them."""
-    return [number for number, op in enumerate(graph.ops) if is_product(op)]
-
-
-def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width, threads: int) -> tuple[Ahead, ...]:
-    """The loads that run ahead in a schedule of so many stages: those that products need, or all where there are no
-    products. Raises NotScheduled where there are none."""
-    room = _room_in_registers(graph, costs, threads)
-    products = products_of(graph)
-    depths = _depths(graph, products or range(len(graph.ops)))
-    depths = {number: depth for number, depth in depths.items() if depth < stages - 1}
-    if not depths:
-        raise NotScheduled("no product needs what the loop loads" if products else "it loads nothing")
-    lead = (stages - 1) // (max(depths.values()) + 1)
-    leads: dict[int, int] = {}
-    found: list[Ahead] = []
-    held = 0
-    for number in sorted(depths):
-        op = graph.ops[number]
-        slot = slot_bytes(op, costs, width)
-        most, taken = lead, thread_registers(op.results[0])
-        if not slot and taken * lead > SMALL_BYTES:
-            most, held = 1, held + taken
-            if held > room:
-                continue
-        for one in range(most, 0, -1):
-            if _can_lead(graph, leads, number, one, stages):
-                leads[number] = one
-                found.append(Ahead(number, one, slot))
-                break
-    if not found:
-        raise NotScheduled(_why_none(graph, sorted(depths), stages))
-    return tuple(found)
-
-
-def _room_in_registers(graph: LoopGraph, costs: UnitCosts, threads: int) -> int:
-    """Bytes of a thread's registers in which what is loaded may wait. A quarter of all is for addresses and for what is
-    computed, another for operands of products that are not read from memory; the loop carries on sums in the rest."""
-    share = min(costs.thread_bytes, costs.register_bytes // threads)
-    from_memory = all(is_asynchronous(graph.ops[number]) for number in products_of(graph))
-    most = share * 3 // 4 if from_memory else share // 2
-    values = [each.argument for each in carried_by(graph.loop)]
-    carried = sum(thread_registers(value) for value in values if is_float(type_of(value)) or _is_sum(value))
-    return min(costs.held_bytes, most - carried)
-
-
-def _is_sum(value: SSAValue) -> bool:
-    """Whether a product adds to what goes round."""
-    return any(is_product(use.operation) for use in value.uses)
-
-
-def _depths(graph: LoopGraph, ends: Sequence[int]) -> dict[int, int]:
-    """Of each load that one of `ends` needs in its iteration, how many other loads are on the way, at most."""
-    depths = dict.fromkeys(ends, 0)
-    for number in reversed(range(len(graph.ops))):
-        if number in depths:
-            depth = depths[number] + is_load(graph.ops[number])
-            for arc in graph.before[number]:
-                if not arc.distance and arc.value is not None:
-                    depths[arc.source] = max(depths.get(arc.source, 0), depth)
-    return {number: depth for number, depth in depths.items() if is_load(graph.ops[number]) and _is_used(graph, number)}
-
-
-def _is_used(graph: LoopGraph, number: int) -> bool:
-    return any(arc.source == number and arc.value is not None for arc in graph.arcs)
-
-
-def _can_lead(graph: LoopGraph, leads: Mapping[int, int], number: int, lead: int, stages: int) -> bool:
-    """Whether a load can run so far ahead beside others. One that goes round in a circle with what it loads must have
-    room for an interval more: else it is only issued when the result of the one before is there."""
-    return all(_bounds(graph, {**leads, number: lead + more}, stages + more) is not None for more in (0, 1))
-
-
-def _why_none(graph: LoopGraph, loads: Sequence[int], stages: int) -> str:
-    """Why none of these loads can run ahead, each by itself."""
-    if any(_can_lead(graph, {}, number, 1, stages) for number in loads):
-        return "what it loads takes too many registers, and cannot be copied asynchronously"
-    silent = replace(graph, arcs=tuple(arc for arc in graph.arcs if not arc.seen))
-    if any(_can_lead(silent, {}, number, 1, stages) for number in loads):
-        return "it prints, or checks, in front of its loads"
-    apart = replace(graph, arcs=tuple(arc for arc in graph.arcs if arc.value is not None))
-    if any(_can_lead(apart, {}, number, 1, stages) for number in loads):
-        return "it stores where it loads"
-    return "where it loads depends on the iteration before"
-
-
-def _bounds(graph: LoopGraph, leads: Mapping[int, int], stages: int) -> list[tuple[int, int]] | None:
-    arcs = tuple(
-        Arc(a.source, a.target, a.distance, lead=leads.get(a.source, 0) if a.value is not None else 0)
-        for a in graph.arcs
-    )
-    return stage_bounds(Problem(tuple(Task(last=must_happen(op)) for op in graph.ops), arcs, stages))
-
-
-def slot_bytes(load: Operation, costs: UnitCosts, width: Width) -> int:
-    """Bytes of shared memory that what is loaded takes; 0 where no asynchronous copy can bring it there."""
-    (result,) = load.results
-    type_ = type_of(result)
-    if not is_tensor(type_):
-        return 0
-    if any(isinstance(type_of(operand), tile.TensorDescType) for operand in load.operands):
-        if not costs.copies_blocks:
-            return 0
-    elif not costs.copy_bytes or width(load) < min(costs.copy_bytes) or not _zero_elsewhere(load):
-        return 0
-    users = [use.operation for use in result.uses]
-    stores = [user for user in users if allocates_memory(user)]
-    if not stores:
-        return _bytes(load) if all(map(_makes_operand, users)) else 0
-    memory = type_of(stores[0].result)
-    if len(stores) > 1 or not isinstance(memory, MemDescType):
-        return 0
-    if costs.copy_bytes and width(load) and _stored_together(load, memory, width(load)) < min(costs.copy_bytes):
-        return 0
-    return allocation_size(memory)
-
-
-def _stored_together(load: Operation, memory: MemDescType, nbytes: int) -> int:
-    """Of `nbytes` that a thread loads at once, those that lie together in memory as well: all, or an element's."""
-    type_ = type_of(load.results[0])
-    bits = bit_width(element_type(type_))
-    try:
-        places = placement(tensor_layout(type_), linear_layout(encoding_value(memory.encoding), memory.shape))
-    except LayoutError:
-        return 0
-    together = shared_access(places, bits, max_vec_bits=8 * nbytes).vec * bits // 8
-    return nbytes if together == nbytes else bits // 8
-
-
-def _makes_operand(op: Operation) -> bool:
-    """Whether the op exchanges a tile between threads for a product, which goes through memory."""
-    return isinstance(op, ConvertLayoutOp) and isinstance(
-        encoding_value(encoding_of(type_of(op.result))), DotOperandEncoding
-    )
-
-
-def _zero_elsewhere(load: Operation) -> bool:
-    """Whether a copy that leaves zeros where the mask is false does what the load does."""
-    other = getattr(load, "other", None)
-    return other is None or constant_of(other) == 0
-
-
-# --- the problem
 
 
 @dataclass(frozen=True)
@@ -272,20 +97,20 @@ class LoopPipeline:
     @cached_property
     def problem(self) -> Problem:
         plain = self._plain
-        arcs, slots, kept = self._arcs(plain), self._slots(plain), self._kept()
-        ranks = self._ranks(plain, arcs, slots)
+        arcs, kept = self._arcs(plain), self._kept()
+        ranks = self._ranks(plain, arcs)
         bounds = stage_bounds(Problem(tuple(plain), arcs, self.stages))
         stages = self.more + (self.stages if bounds is None else 1 + max(low for low, _ in bounds))
         last = [any(must_happen(self.graph.ops[number]) for number in ops) for ops in self.macro_ops]
         tasks = tuple(
             replace(task, rank=ranks[i], early=i in self._early, last=last[i]) for i, task in enumerate(plain)
         )
-        return Problem(tasks, arcs, stages, slots, kept, max(self.copies, self.latency), self.room)
+        return Problem(tasks, arcs, stages, self._slots, kept, max(self.copies, self.latency), self.room)
 
     @cached_property
     def copies(self) -> int:
         """Cycles in which what an iteration loads arrives, as fast as it comes."""
-        return sum(_bytes(self.graph.ops[each.number]) for each in self.ahead) // self.costs.copied
+        return sum(tile_bytes(self.graph.ops[each.number]) for each in self.ahead) // self.costs.copied
 
     @cached_property
     def matrix(self) -> int:
@@ -316,7 +141,7 @@ class LoopPipeline:
         """Whether each load is as far ahead as is wanted, not farther, with these stages of the tasks; and the results
         of an asynchronous product are worked on by its interval in that iteration, and not sooner in the next one: else
         two of them would go round the loop, moved from registers to others, of which one is still written."""
-        for value in self._slots(self._plain):
+        for value in self._slots:
             if any(stages[r.task] + r.distance - stages[value.source] >= value.most for r in value.readers):
                 return False
         for arc in self.graph.arcs:
@@ -349,12 +174,13 @@ class LoopPipeline:
 
     # --- where values wait
 
-    def _slots(self, tasks: Sequence[Task]) -> tuple[Slots, ...]:
+    @cached_property
+    def _slots(self) -> tuple[Slots, ...]:
         found: list[Slots] = []
         for each in self.ahead:
             if each.slot:
                 readers = dict.fromkeys(
-                    Reader(home, distance, _duration(tasks[home]))
+                    Reader(home, distance, _duration(self._plain[home]))
                     for number, distance in self.readers(each.number)
                     for home in (self.home[number],)
                 )
@@ -425,7 +251,7 @@ class LoopPipeline:
 
     # --- what to try first
 
-    def _ranks(self, tasks: Sequence[Task], arcs: Sequence[Arc], slots: Sequence[Slots]) -> list[int]:
+    def _ranks(self, tasks: Sequence[Task], arcs: Sequence[Arc]) -> list[int]:
         """First what can keep an asynchronous unit busy at once, then what runs ahead and what it needs, then what such
         a unit waits for, then the rest; among these in the order of the text. A load into slots that such units alone
         read follows their last one: the slot that it takes is free by then."""
@@ -433,7 +259,7 @@ class LoopPipeline:
         urgent, feeding = self._urgent(tasks, arcs), self._feeding(arcs)
         groups = [0 if i in urgent else 1 if i in self._early else 2 if i in feeding else 3 for i in range(count)]
         ranks = [2 * (i + count * group) for i, group in enumerate(groups)]
-        for value in slots:
+        for value in self._slots:
             readers = {reader.task for reader in value.readers}
             if all(self._is_asynchronous(self.macro_ops[reader]) for reader in readers):
                 ranks[value.source] = max((ranks[reader] + 1 for reader in readers), default=ranks[value.source])
@@ -506,11 +332,3 @@ def _passes_on(op: Operation) -> bool:
     """Whether the op only stores its operand in shared memory, or gives memory or a tile another name."""
     declared = declared_by(type(op))
     return allocates_memory(op) or isinstance(op, tile.TransOp) or (declared is not None and bool(declared.view_of))
-
-
-def _bytes(load: Operation) -> int:
-    type_ = type_of(load.results[0])
-    count = stored_bytes(type_)
-    for extent in shape_of(type_):
-        count *= extent
-    return count

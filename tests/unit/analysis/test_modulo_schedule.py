@@ -12,19 +12,8 @@ from random import Random
 import pytest
 
 from tests.unit.analysis.schedule_problems import draw_problem, fewest_kept, solver
-from tritonx.analysis.modulo_schedule import (
-    Arc,
-    Kept,
-    Problem,
-    Reader,
-    Schedule,
-    Slots,
-    Task,
-    faults,
-    most_held,
-    solve,
-    solve_quickly,
-)
+from tritonx.analysis.modulo_problem import Arc, Kept, Problem, Reader, Schedule, Slots, Task, faults, most_held
+from tritonx.analysis.modulo_schedule import solve, solve_quickly
 
 SEED = int(os.environ["TRITONX_SEED"])
 PROBLEMS = int(os.environ.get("TRITONX_SCHEDULES", "150"))

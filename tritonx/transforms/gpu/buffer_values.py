@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.access_width import access_width
+from tritonx.analysis.access_width import access_width, stored_width
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.buffers import aliases_of, is_shared_memory, tensor_layout
 from tritonx.analysis.lifetimes import buffers_of
@@ -47,7 +47,6 @@ from tritonx.dialects.gpu_layout import (
     LocalAllocOp,
     LocalDeallocOp,
     MemDescType,
-    encoding_value,
     memdesc,
 )
 from tritonx.dialects.nvidia import (
@@ -59,8 +58,6 @@ from tritonx.ir.edit import erase
 from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, encoding_of, i32, is_tensor, shape_of, type_as, type_of
-from tritonx.layouts import LayoutError, linear_layout
-from tritonx.layouts.access import placement, shared_access
 from tritonx.transforms.gpu.copies_to_slots import BufferedTile, Rewriting
 from tritonx.transforms.gpu.text_in_stages import put_in_stages
 
@@ -191,14 +188,8 @@ def _copy_width(load: tile.LoadOp, alloc: LocalAllocOp, facts: AxisFacts) -> int
         return None
     type_, memory = type_of(load.result), type_of(alloc.result)
     assert is_tensor(type_) and isinstance(memory, MemDescType)
-    bits, layout = bit_width(element_type(type_)), tensor_layout(type_)
-    width = access_width(facts, layout, load.ptr, load.mask, bits)
-    try:
-        places = placement(layout, linear_layout(encoding_value(memory.encoding), memory.shape))
-    except LayoutError:
-        return None
-    together = shared_access(places, bits, max_vec_bits=width * bits).vec
-    width = width if together == width else 1
+    bits = bit_width(element_type(type_))
+    width = stored_width(type_, memory, access_width(facts, tensor_layout(type_), load.ptr, load.mask, bits))
     return width if width * bits // 8 in COPY_BYTES else None
 
 

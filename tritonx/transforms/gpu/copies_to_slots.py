@@ -254,17 +254,17 @@ class Rewriting:
         for each in arrival.tiles:
             assert isinstance(each.load, tile.DescriptorLoadOp)
             view, load = self._target(each, slot), each.load
-            properties = {name: load.properties[name] for name in ("cache", "evict") if name in load.properties}
             operands = (load.desc, *load.indices, barrier, view, self.true)
-            self._before([load]).make(AsyncTMACopyGlobalToLocalOp, operands, **properties)
+            self._before([load]).make(AsyncTMACopyGlobalToLocalOp, operands, **_caching(load))
 
     def _copy(self, each: BufferedTile, load: tile.LoadOp, slot: SSAValue) -> SSAValue:
         """The copy in front of the load, and the token of its group."""
         placed, view = self._before([load]), self._target(each, slot)
         given = [value for value in (load.mask, load.other) if value is not None]
-        properties = {name: load.properties[name] for name in ("cache", "evict") if name in load.properties}
         width = IntegerAttr(each.width, i32)
-        placed.create(AsyncCopyGlobalToLocalOp, (load.ptr, view, *given), ASYNC_TOKEN, contiguity=width, **properties)
+        placed.create(
+            AsyncCopyGlobalToLocalOp, (load.ptr, view, *given), ASYNC_TOKEN, contiguity=width, **_caching(load)
+        )
         return placed.emit(AsyncCommitGroupOp, (), ASYNC_TOKEN)
 
     # --- readers
@@ -349,6 +349,11 @@ def _barriers(loop: scf.ForOp, slots: int) -> SSAValue:
 
 
 _PRODUCTS = (tile.DotOp, WarpGroupDotOp)
+
+
+def _caching(load: Operation) -> dict[str, Attribute]:
+    """What a load says of caches, which its copy keeps."""
+    return {name: load.properties[name] for name in ("cache", "evict") if name in load.properties}
 
 
 def _is_view(op: Operation) -> bool:

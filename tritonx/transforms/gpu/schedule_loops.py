@@ -5,8 +5,9 @@ written by hand: `loop.stage`, how many intervals later than the first the op ru
 an interval, ops of one cluster in the order of the text; on the loop `tt.scheduled_max_stage`. What makes a pipeline of
 it are the passes behind.
 
-What runs when is the solution of a small problem (`analysis.modulo_schedule`) that is made of the loop's graph
-(`analysis.loop_graph`) and the target's costs (`analysis.loop_pipeline`, `analysis.unit_costs`).
+What runs when is the solution (`analysis.modulo_schedule`) of a small problem (`analysis.modulo_problem`) that is made
+(`analysis.loop_pipeline`) of the loop's graph (`analysis.loop_graph`), the loads that run ahead
+(`analysis.loads_ahead`) and the target's costs (`analysis.unit_costs`).
 `TRITONX_EXPLAIN=pipeline` prints a line for each loop: the schedule, or why there is none.
 """
 
@@ -27,10 +28,12 @@ from tritonx.analysis.access_width import access_width
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.buffers import allocates_memory, tensor_layout
 from tritonx.analysis.lifetimes import Buffer, buffers_of
+from tritonx.analysis.loads_ahead import loads_ahead, products_of
 from tritonx.analysis.loop_graph import NotScheduled, loop_graph
-from tritonx.analysis.loop_pipeline import LoopPipeline, loads_ahead, products_of
+from tritonx.analysis.loop_pipeline import LoopPipeline
 from tritonx.analysis.memory_plan import Life, OverBudget, plan
-from tritonx.analysis.modulo_schedule import Schedule, most_held, solve, solve_quickly
+from tritonx.analysis.modulo_problem import Schedule, most_held
+from tritonx.analysis.modulo_schedule import solve, solve_quickly
 from tritonx.analysis.program_points import ProgramPoints
 from tritonx.analysis.scheduled_loops import LAST_STAGE, TOPIC, Place, set_place
 from tritonx.analysis.shared_budget import SharedBudget

@@ -22,7 +22,7 @@ import tritonx.language as tl
 from tests.unit.analysis.schedule_problems import fewest_kept, solver
 from tests.unit.transforms.gpu.loop_kernels import LOOPS
 from tritonx.analysis import modulo_schedule
-from tritonx.analysis.modulo_schedule import Problem, Schedule, faults
+from tritonx.analysis.modulo_problem import Problem, Schedule, faults
 from tritonx.analysis.scheduled_loops import CLUSTER, LAST_STAGE, STAGE
 from tritonx.backends.api import PassStage
 from tritonx.backends.registry import get_backend

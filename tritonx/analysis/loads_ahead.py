@@ -1,0 +1,189 @@
+"""Which loads of a loop run ahead, how far, and where their values wait.
+
+With S stages, a load that a product needs runs S - 1 intervals before it, as Triton's `num_stages` has it. Where the
+address of such a load is itself loaded, in this iteration, the intervals are divided among the loads of the chain.
+What was loaded waits in slots of shared memory if threads can copy it there asynchronously, or an engine can: one slot
+more than intervals. Where they cannot (elements that lie apart, something else than zero where a mask is false, no such
+copies) it waits in registers, one interval long, if there is room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.ir import Operation, SSAValue
+
+from tritonx.analysis.access_width import stored_width
+from tritonx.analysis.buffers import allocates_memory, allocation_size, stored_bytes
+from tritonx.analysis.loop_graph import LoopGraph, NotScheduled, is_load, is_product, must_happen
+from tritonx.analysis.modulo_problem import Arc, Problem, Task, stage_bounds
+from tritonx.analysis.unit_costs import (
+    UnitCosts,
+    is_asynchronous,
+    thread_registers,
+)
+from tritonx.dialects import tile
+from tritonx.dialects.control_flow import carried_by
+from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType, encoding_value
+from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.types import bit_width, element_type, encoding_of, is_float, is_tensor, shape_of, type_of
+from tritonx.layouts.encodings import DotOperandEncoding
+
+SMALL_BYTES = 16
+"""Of a thread's registers, that what is loaded may take in all the intervals that it waits."""
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """A load, by its number in the graph, that runs `lead` intervals before its users. `slot`: bytes of shared memory
+    that each of its values waits in; 0 where they wait in registers."""
+
+    number: int
+    lead: int
+    slot: int = 0
+
+
+Width = Callable[[Operation], int]
+"""Bytes of the widest access of a thread that a load through pointers can be made of."""
+
+
+def products_of(graph: LoopGraph) -> list[int]:
+    """The numbers of the products of a body, those in regions not among them."""
+    return [number for number, op in enumerate(graph.ops) if is_product(op)]
+
+
+def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width, threads: int) -> tuple[Ahead, ...]:
+    """The loads that run ahead in a schedule of so many stages: those that products need, or all where there are no
+    products. Raises NotScheduled where there are none."""
+    room = _room_in_registers(graph, costs, threads)
+    products = products_of(graph)
+    depths = _depths(graph, products or range(len(graph.ops)))
+    depths = {number: depth for number, depth in depths.items() if depth < stages - 1}
+    if not depths:
+        raise NotScheduled("no product needs what the loop loads" if products else "it loads nothing")
+    lead = (stages - 1) // (max(depths.values()) + 1)
+    leads: dict[int, int] = {}
+    found: list[Ahead] = []
+    held = 0
+    for number in sorted(depths):
+        op = graph.ops[number]
+        slot = slot_bytes(op, costs, width)
+        most, taken = lead, thread_registers(op.results[0])
+        if not slot and taken * lead > SMALL_BYTES:
+            most, held = 1, held + taken
+            if held > room:
+                continue
+        for one in range(most, 0, -1):
+            if _can_lead(graph, leads, number, one, stages):
+                leads[number] = one
+                found.append(Ahead(number, one, slot))
+                break
+    if not found:
+        raise NotScheduled(_why_none(graph, sorted(depths), stages))
+    return tuple(found)
+
+
+def _room_in_registers(graph: LoopGraph, costs: UnitCosts, threads: int) -> int:
+    """Bytes of a thread's registers in which what is loaded may wait. A quarter of all is for addresses and for what is
+    computed, another for operands of products that are not read from memory; the loop carries on sums in the rest."""
+    share = min(costs.thread_bytes, costs.register_bytes // threads)
+    from_memory = all(is_asynchronous(graph.ops[number]) for number in products_of(graph))
+    most = share * 3 // 4 if from_memory else share // 2
+    values = [each.argument for each in carried_by(graph.loop)]
+    carried = sum(thread_registers(value) for value in values if is_float(type_of(value)) or _is_sum(value))
+    return min(costs.held_bytes, most - carried)
+
+
+def _is_sum(value: SSAValue) -> bool:
+    """Whether a product adds to what goes round."""
+    return any(is_product(use.operation) for use in value.uses)
+
+
+def _depths(graph: LoopGraph, ends: Sequence[int]) -> dict[int, int]:
+    """Of each load that one of `ends` needs in its iteration, how many other loads are on the way, at most."""
+    depths = dict.fromkeys(ends, 0)
+    for number in reversed(range(len(graph.ops))):
+        if number in depths:
+            depth = depths[number] + is_load(graph.ops[number])
+            for arc in graph.before[number]:
+                if not arc.distance and arc.value is not None:
+                    depths[arc.source] = max(depths.get(arc.source, 0), depth)
+    return {number: depth for number, depth in depths.items() if is_load(graph.ops[number]) and _is_used(graph, number)}
+
+
+def _is_used(graph: LoopGraph, number: int) -> bool:
+    return any(arc.source == number and arc.value is not None for arc in graph.arcs)
+
+
+def _can_lead(graph: LoopGraph, leads: Mapping[int, int], number: int, lead: int, stages: int) -> bool:
+    """Whether a load can run so far ahead beside others. One that goes round in a circle with what it loads must have
+    room for an interval more: else it is only issued when the result of the one before is there."""
+    return all(_bounds(graph, {**leads, number: lead + more}, stages + more) is not None for more in (0, 1))
+
+
+def _why_none(graph: LoopGraph, loads: Sequence[int], stages: int) -> str:
+    """Why none of these loads can run ahead, each by itself."""
+    if any(_can_lead(graph, {}, number, 1, stages) for number in loads):
+        return "what it loads takes too many registers, and cannot be copied asynchronously"
+    silent = replace(graph, arcs=tuple(arc for arc in graph.arcs if not arc.seen))
+    if any(_can_lead(silent, {}, number, 1, stages) for number in loads):
+        return "it prints, or checks, in front of its loads"
+    apart = replace(graph, arcs=tuple(arc for arc in graph.arcs if arc.value is not None))
+    if any(_can_lead(apart, {}, number, 1, stages) for number in loads):
+        return "it stores where it loads"
+    return "where it loads depends on the iteration before"
+
+
+def _bounds(graph: LoopGraph, leads: Mapping[int, int], stages: int) -> list[tuple[int, int]] | None:
+    arcs = tuple(
+        Arc(a.source, a.target, a.distance, lead=leads.get(a.source, 0) if a.value is not None else 0)
+        for a in graph.arcs
+    )
+    return stage_bounds(Problem(tuple(Task(last=must_happen(op)) for op in graph.ops), arcs, stages))
+
+
+def slot_bytes(load: Operation, costs: UnitCosts, width: Width) -> int:
+    """Bytes of shared memory that what is loaded takes; 0 where no asynchronous copy can bring it there."""
+    (result,) = load.results
+    type_ = type_of(result)
+    if not is_tensor(type_):
+        return 0
+    if any(isinstance(type_of(operand), tile.TensorDescType) for operand in load.operands):
+        if not costs.copies_blocks:
+            return 0
+    elif not costs.copy_bytes or width(load) < min(costs.copy_bytes) or not _zero_elsewhere(load):
+        return 0
+    users = [use.operation for use in result.uses]
+    stores = [user for user in users if allocates_memory(user)]
+    if not stores:
+        return tile_bytes(load) if all(map(_makes_operand, users)) else 0
+    memory = type_of(stores[0].result)
+    if len(stores) > 1 or not isinstance(memory, MemDescType):
+        return 0
+    if costs.copy_bytes and (nbytes := width(load)):
+        bits = bit_width(element_type(type_))
+        if stored_width(type_, memory, nbytes * 8 // bits) * bits // 8 < min(costs.copy_bytes):
+            return 0
+    return allocation_size(memory)
+
+
+def _makes_operand(op: Operation) -> bool:
+    """Whether the op exchanges a tile between threads for a product, which goes through memory."""
+    return isinstance(op, ConvertLayoutOp) and isinstance(
+        encoding_value(encoding_of(type_of(op.result))), DotOperandEncoding
+    )
+
+
+def _zero_elsewhere(load: Operation) -> bool:
+    """Whether a copy that leaves zeros where the mask is false does what the load does."""
+    other = getattr(load, "other", None)
+    return other is None or constant_of(other) == 0
+
+
+def tile_bytes(load: Operation) -> int:
+    type_ = type_of(load.results[0])
+    count = stored_bytes(type_)
+    for extent in shape_of(type_):
+        count *= extent
+    return count
