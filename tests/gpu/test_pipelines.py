@@ -87,8 +87,7 @@ def attention_and_bound(made: Draw) -> tuple[Any, Any]:
     k, v = k[: steps * n], v[: steps * n]
     scores = q @ k.T
     if made.constants["CAUSAL"]:
-        behind: Any = np.arange(len(q))[:, None] < np.arange(steps * n)
-        scores[behind] += -1.0e6
+        scores += np.triu(np.full(scores.shape, -1.0e6), 1)
     weights = np.exp2(scores - scores.max(1, keepdims=True, initial=-np.inf))
     weights_off = weights * (2.0**-10 + 2.0**-20 * (np.abs(q) @ np.abs(k).T)) + 2.0**-24
     total = weights.sum(1, keepdims=True)
