@@ -20,9 +20,10 @@ __all__ = ["associative_scan", "histogram", "reduce"]
 def reduce(
     input: object, axis: object, combine_fn: object, keep_dims: object = False, _semantic: Semantics = INJECTED
 ) -> Any:
-    """Reduce a block, or a tuple of blocks together, along ``axis`` (None: all) with an associative jit function.
+    """Reduce a block, or a tuple of blocks together, along ``axis`` with a jit function.
 
-    ``combine_fn(*lefts, *rights)`` gets scalars and returns as many as there are inputs.
+    ``axis`` is one axis, several in a tuple, or None for all. ``combine_fn(*lefts, *rights)`` gets scalars and returns
+    as many as there are inputs; it is associative and commutative.
     """
     return _semantic.reduce(input, axis, unwrap(combine_fn), keep_dims)
 
@@ -40,7 +41,10 @@ def _reduce_with_indices(
 def associative_scan(
     input: object, axis: object, combine_fn: object, reverse: object = False, _semantic: Semantics = INJECTED
 ) -> Any:
-    """Inclusive scan of a block, or of a tuple of blocks together, along ``axis``; see ``reduce``."""
+    """Inclusive scan of a block, or of a tuple of blocks together, along ``axis``; see ``reduce``.
+
+    Along several axes, in a tuple, elements follow each other in row-major order of these axes.
+    """
     return _semantic.associative_scan(input, axis, unwrap(combine_fn), reverse)
 
 

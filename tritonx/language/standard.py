@@ -143,8 +143,9 @@ def _elementwise_max(a, b):
 @tensor_method
 @jit
 def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
-    """The maximum along ``axis`` (None: of all elements); with ``return_indices`` also its int32 index, the first one
-    of equals unless ``return_indices_tie_break_left`` is off. NaNs lose. Types under 32 bits give fp32 or int32."""
+    """The maximum along ``axis`` (one, several in a tuple, or None for all); with ``return_indices``, along one axis or
+    None, also its int32 index, the first one of equals unless ``return_indices_tie_break_left`` is off. NaNs lose.
+    Types under 32 bits give fp32 or int32."""
     if return_indices:
         values = input.to(_pick_product_dtype(input.dtype))
         if return_indices_tie_break_left:
@@ -219,8 +220,8 @@ def _sum_combine(a, b):
 @tensor_method
 @jit
 def sum(input, axis=None, keep_dims=False, dtype: core.constexpr = None):
-    """The sum along ``axis`` (None: of all elements). Integers under 32 bits accumulate in 32; ``dtype`` says
-    otherwise.
+    """The sum along ``axis`` (one, several in a tuple, or None for all). Integers under 32 bits accumulate in 32;
+    ``dtype`` says otherwise.
     """
     accumulate: core.constexpr = _pick_sum_dtype(input.dtype, dtype)
     if accumulate is not None:
@@ -261,7 +262,9 @@ def reduce_or(input, axis, keep_dims=False):
 @tensor_method
 @jit
 def cumsum(input, axis=0, reverse=False, dtype: core.constexpr = None):
-    """The inclusive sum along ``axis``; bf16 gives fp32, integers under 32 bits 32."""
+    """The inclusive sum along ``axis`` (or along several, in row-major order of them); bf16 gives fp32, integers under
+    32 bits 32.
+    """
     accumulate: core.constexpr = _pick_sum_dtype(_pick_product_dtype(input.dtype), dtype)
     if accumulate is not None:
         return core.associative_scan(input.to(accumulate), axis, _sum_combine, reverse)

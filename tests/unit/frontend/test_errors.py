@@ -40,7 +40,7 @@ def shown(error: errors.CompilationError) -> str:
 
     def relative(match: re.Match[str]) -> str:
         name = match[4]
-        function = globals()[name]
+        function = globals().get(name) or getattr(tl, name)
         assert isinstance(function, JITFunction)
         first = function.def_line_number
         return f"{match[1]}:{int(match[2]) - first + 1}:{match[3]} in {name}"
@@ -368,6 +368,21 @@ def long_function(n):
     a11 = 1
     a12 = 1
     a13 = wrong
+
+
+@jit
+def argmax_along_two_axes(n):
+    tl.argmax(tl.zeros((4, 8), tl.int32), axis=(0, 1))
+
+
+@jit
+def axis_named_twice(n):
+    tl.sum(tl.zeros((4, 8), tl.int32), axis=(1, -1))
+
+
+@jit
+def axis_at_run_time(n):
+    tl.cumsum(tl.zeros((4, 8), tl.int32), axis=n)
 
 
 @jit

@@ -18,7 +18,8 @@ from tritonx.dialects.tile import (
     ScanReturnOp,
 )
 from tritonx.frontend.semantics.arithmetic import ArithmeticSemantics
-from tritonx.frontend.semantics.base import enum_attribute
+from tritonx.frontend.semantics.axes import JoinedAxes, is_several, wrap_axes, wrap_axis
+from tritonx.frontend.semantics.base import enum_attribute, unwrapped_list
 from tritonx.frontend.semantics.shape import ShapeSemantics
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.base import base_value
@@ -30,26 +31,24 @@ from tritonx.language.values import tuple as language_tuple
 
 class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
     def reduce(self, inputs: Any, axis: Any, combine_fn: Any, keep_dims: Any = False) -> Any:
-        """Reduce one block, or several of one shape at once, along ``axis`` (None: all axes).
+        """Reduce one block, or several of one shape at once, along ``axis`` (one, several, or None: all axes).
 
-        ``combine_fn(*lefts, *rights)`` gets scalars and returns as many; it must be associative. The result is a
-        tensor for a tensor, a tuple for a tuple; scalars where no axis remains and ``keep_dims`` is off.
+        ``combine_fn(*lefts, *rights)`` gets scalars and returns as many; it must be associative and commutative. The
+        result is a tensor for a tensor, a tuple for a tuple; scalars where no axis remains and ``keep_dims`` is off.
         """
         if isinstance(inputs, tensor):
             return self.reduce(language_tuple([inputs]), axis, combine_fn, keep_dims)[0]
-        axis, keep_dims, values = unwrap(axis), unwrap(keep_dims), [self.to_tensor(v) for v in inputs]
-        rank = len(values[0].type.shape)
+        axis, results = unwrap(axis), [self.to_tensor(v) for v in inputs]
+        rank = len(results[0].type.shape)
         if axis is None:
-            values = [self.reshape(v, (_numel(v),), True) for v in values]
-            results = self._reduce_axis(values, 0, combine_fn)
-            if keep_dims:
-                results = [self.expand_axes(r, [*range(rank)]) for r in results]
+            axes = [*range(rank)]
+            results = [self.reshape(v, (_numel(v),), True) for v in results]
+            results = self._reduce_axis(results, 0, combine_fn)
         else:
-            axis = _wrap_axis(axis, rank)
-            results = self._reduce_axis(values, axis, combine_fn)
-            if keep_dims:
-                results = [self.expand_dims(r, axis) for r in results]
-        return language_tuple(results)
+            axes = wrap_axes(axis, rank)
+            for reduced in reversed(axes):  # those in front keep their numbers
+                results = self._reduce_axis(results, reduced, combine_fn)
+        return language_tuple([self.expand_axes(r, axes) for r in results] if unwrap(keep_dims) else results)
 
     def _reduce_axis(self, values: list[tensor], axis: int, combine_fn: object) -> list[tensor]:
         shape = values[0].type.shape
@@ -66,10 +65,12 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         """
         axis = unwrap(axis)
         rank = len(value.type.shape)
+        if is_several(axis):
+            raise _no_index_along(axis)
         if axis is None:
             value, wrapped = self.reshape(value, (_numel(value),)), 0
         else:
-            wrapped = _wrap_axis(axis, rank)
+            wrapped = wrap_axis(axis, rank)
         index = self.arange(0, value.type.shape[wrapped])
         for other in range(len(value.type.shape)):
             if other != wrapped:
@@ -82,18 +83,40 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         return language_tuple(results)
 
     def associative_scan(self, inputs: Any, axis: Any, combine_fn: Any, reverse: Any = False) -> Any:
-        """Inclusive scan of one block, or of several at once, along ``axis``; see ``reduce`` for ``combine_fn``."""
+        """Inclusive scan of one block, or of several at once, along ``axis``; ``combine_fn`` as in ``reduce``, but it
+        need not be commutative.
+
+        Along several axes elements follow each other in row-major order of these axes.
+        """
         if isinstance(inputs, tensor):
             return self.associative_scan(language_tuple([inputs]), axis, combine_fn, reverse)[0]
         values = [self.to_tensor(v) for v in inputs]
         _check_same_shape(values, "scan")
-        axis = _wrap_axis(unwrap(axis), len(values[0].type.shape))
-        properties: dict[str, Attribute] = {
-            "axis": enum_attribute(axis),
-            "reverse": BoolAttr.from_bool(bool(unwrap(reverse))),
-        }
+        axis, reverse, shape = unwrap(axis), bool(unwrap(reverse)), values[0].type.shape
+        if not is_several(axis):
+            return language_tuple(self._scan_axis(values, wrap_axis(axis, len(shape)), combine_fn, reverse))
+        axes = wrap_axes(axis, len(shape))
+        if not axes:
+            return language_tuple(values)
+        joined = JoinedAxes.of(shape, axes)
+        results = self._scan_axis([self._join_axes(v, joined) for v in values], joined.axis, combine_fn, reverse)
+        return language_tuple([self._part_axes(r, joined) for r in results])
+
+    def _join_axes(self, value: tensor, joined: JoinedAxes) -> tensor:
+        """``value`` with several axes as one."""
+        return self.reshape(self._ordered(value, joined.order), joined.shape)
+
+    def _part_axes(self, value: tensor, joined: JoinedAxes) -> tensor:
+        """What ``_join_axes`` did, undone."""
+        return self._ordered(self.reshape(value, joined.parted), joined.inverse)
+
+    def _ordered(self, value: tensor, order: Sequence[int]) -> tensor:
+        return value if [*order] == sorted(order) else self.permute(value, order)
+
+    def _scan_axis(self, values: list[tensor], axis: int, combine_fn: object, reverse: bool) -> list[tensor]:
+        properties: dict[str, Attribute] = {"axis": enum_attribute(axis), "reverse": BoolAttr.from_bool(reverse)}
         types = [v.type for v in values]
-        return language_tuple(self._with_combine(ScanOp, ScanReturnOp, values, types, properties, combine_fn))
+        return self._with_combine(ScanOp, ScanReturnOp, values, types, properties, combine_fn)
 
     def _with_combine(
         self,
@@ -204,10 +227,11 @@ def _numel(value: tensor) -> int:
     return value.type.numel if isinstance(value.type, block_type) else 1
 
 
-def _wrap_axis(axis: int, rank: int) -> int:
-    if not -rank <= axis < rank:
-        raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
-    return axis % rank
+def _no_index_along(axes: object) -> ValueError:
+    listed = ", ".join(map(str, unwrapped_list(axes)))
+    error = ValueError(f"the place of an extremum along the axes ({listed}) is not one index")
+    error.add_note("reshape these axes into one, or use axis=None for the index in the whole block")
+    return error
 
 
 def _check_same_shape(values: Sequence[tensor], what: str) -> None:
