@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from numbers import Integral
-from typing import Any
 
 from tritonx.frontend.semantics.base import unwrapped_list
 
@@ -17,7 +16,7 @@ def is_several(axis: object) -> bool:
     return hasattr(axis, "__len__")
 
 
-def wrap_axis(axis: Any, rank: int) -> int:
+def wrap_axis(axis: object, rank: int) -> int:
     """``axis`` counted from the front."""
     if not isinstance(axis, Integral):
         raise TypeError(f"an axis is an integer known at compile time, not {axis}")
