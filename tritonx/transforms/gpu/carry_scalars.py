@@ -8,20 +8,23 @@ one pair, and what is left is the offsets: constants of the instructions where t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import Carried, carried_by
+from tritonx.dialects.gpu_layout import ConvertLayoutOp
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import clone, erase, set_type, terminator_of
 from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import element_type, is_tensor, type_of
+from tritonx.ir.types import element_type, is_tensor, type_of, with_element
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,19 @@ class CarryScalars(ModulePass):
     name = "carry-scalars"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        facts = cache(lambda: analyze_axes(op))
         for loop in [inner for inner in op.walk() if isinstance(inner, scf.ForOp)]:
             for carried in carried_by(loop):
-                found = _find(loop, carried)
-                if found is not None:
-                    _rewrite(loop, carried, found)
+                additions = _additions(loop, carried)
+                if additions and self.is_wanted(carried.initial.value, facts):
+                    recipe = _recipe(_converted_in_front(loop, carried.initial.value))
+                    if recipe is not None:
+                        _rewrite(loop, carried, _Moved(recipe[0].operands[0], recipe, additions))
+
+    def is_wanted(self, tile: SSAValue, facts: Callable[[], AxisFacts]) -> bool:
+        """Whether a tile of pointers should be carried as a scalar if it can be. Any that is made of one: backends
+        whose accesses gain nothing by some have a pass of their own with a condition here."""
+        return _recipe(tile) is not None
 
 
 @dataclass(frozen=True)
@@ -51,18 +62,10 @@ class _Moved:
     additions: tuple[tile.AddPtrOp, ...]
 
 
-def _find(loop: scf.ForOp, carried: Carried) -> _Moved | None:
-    if not is_tensor(type_ := type_of(carried.argument)) or not isinstance(element_type(type_), tile.PointerType):
-        return None
-    additions = _additions(loop, carried)
-    recipe = _recipe(carried.initial.value)
-    if not additions or recipe is None:
-        return None
-    return _Moved(recipe[0].operands[0], recipe, additions)
-
-
 def _additions(loop: scf.ForOp, carried: Carried) -> tuple[tile.AddPtrOp, ...] | None:
     """The ops that lead from the argument to what is yielded for it; None where something else does."""
+    if not is_tensor(type_ := type_of(carried.argument)) or not isinstance(element_type(type_), tile.PointerType):
+        return None
     found: list[tile.AddPtrOp] = []
     value = carried.yielded.value
     while value is not carried.argument:
@@ -77,12 +80,43 @@ def _additions(loop: scf.ForOp, carried: Carried) -> tuple[tile.AddPtrOp, ...] |
 def _recipe(value: SSAValue) -> tuple[Operation, ...] | None:
     """The ops that make a tile of one pointer; None where it is not made of one."""
     found: list[Operation] = []
-    while isinstance(op := value.owner, tile.AddPtrOp | tile.BroadcastOp | tile.ExpandDimsOp | tile.SplatOp):
+    while isinstance(op := value.owner, (*_CHANGES, tile.AddPtrOp, tile.SplatOp)):
         found.append(op)
         if isinstance(op, tile.SplatOp):
             return tuple(reversed(found))
         value = op.operands[0]
     return None
+
+
+_CHANGES: tuple[type[Operation], ...] = (tile.BroadcastOp, tile.ExpandDimsOp, ConvertLayoutOp)
+"""Of the shape or the layout of a tile of pointers, and of the offsets in it."""
+
+
+def _converted_in_front(loop: scf.ForOp, value: SSAValue) -> SSAValue:
+    """A tile of pointers that is made without conversions of their layout, which would be made again in each round: in
+    front of the loop the offsets are converted instead."""
+    recipe = _recipe(value)
+    if recipe is None:
+        return value
+    last = max((number for number, op in enumerate(recipe) if isinstance(op, ConvertLayoutOp)), default=None)
+    if last is None:
+        return value
+    before = Builder.before(loop)
+    offsets: list[SSAValue] = []
+    for op in recipe[1 : last + 1]:
+        if isinstance(op, tile.AddPtrOp):
+            offsets.append(op.offset)
+            continue
+        for number, offset in enumerate(offsets):
+            type_ = with_element(type_of(op.results[0]), element_type(type_of(offset)))
+            offsets[number] = before.emit(type(op), (offset,), (type_,), op.properties)
+    type_ = type_of(recipe[last].results[0])
+    made = before.emit(tile.SplatOp, recipe[0].operands, (type_,))
+    for offset in offsets:
+        made = before.emit(tile.AddPtrOp, (made, offset), (type_,))
+    for op in recipe[last + 1 :]:
+        made = before.insert(clone(op, {op.operands[0]: made})).results[0]
+    return made
 
 
 def _is_uniform(value: SSAValue) -> bool:

@@ -5,14 +5,15 @@
 // loop gives back. The stride must be known not to be negative; otherwise the tile stays, as one that moves by a tile does.
 
 // CHECK: tt.func public @walk
-// CHECK: %[[OFFSETS:.*]] = tt.broadcast %{{.*}} : tensor<16x1xi32> -> tensor<16x64xi32>
 // CHECK: scf.for {{.*}} iter_args(%[[BASE:.*]] = %p, {{.*}}) -> (!tt.ptr<f32>, tensor<16x64xf32>)
-// CHECK-DAG: tt.splat %[[BASE]] : !tt.ptr<f32> -> tensor<16x64x!tt.ptr<f32>>
-// CHECK-DAG: tt.addptr %{{.*}}, %[[OFFSETS]]
+// CHECK-NEXT: %[[S:.*]] = tt.splat %[[BASE]] : !tt.ptr<f32> -> tensor<16x1x!tt.ptr<f32>>
+// CHECK-NEXT: %[[ROWS:.*]] = tt.addptr %[[S]], %start
+// CHECK-NEXT: %[[ALL:.*]] = tt.broadcast %[[ROWS]]
+// CHECK-NEXT: tt.addptr %[[ALL]], %cs
 // CHECK: tt.load
 // CHECK: %[[NEXT:.*]] = tt.addptr %[[BASE]], %{{.*}} : !tt.ptr<f32>, i32
 // CHECK: scf.yield %[[NEXT]], %{{.*}} : !tt.ptr<f32>, tensor<16x64xf32>
-// CHECK: tt.splat %{{.*}} : !tt.ptr<f32> -> tensor<16x64x!tt.ptr<f32>>
+// CHECK: tt.splat %{{.*}} : !tt.ptr<f32> -> tensor<16x1x!tt.ptr<f32>>
 // CHECK: tt.load
 // CHECK: tt.func public @unknown_stride
 // CHECK: scf.for {{.*}} -> (tensor<16x64x!tt.ptr<f32>>
