@@ -16,7 +16,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.test_block_copies import draw_made, made_and_moved, moved_block
+from tests.unit.backends.nvidia.test_block_copies import draw_made, draw_partial, made_and_moved, moved_block
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.driver import get_active
 from tritonx.tools.tensor_descriptor import TensorDescriptor
@@ -107,3 +107,40 @@ def test_descriptors_that_a_kernel_makes(draw: int) -> None:
         kernel[(made.grid,)](x, y, *made.scalars, **made.constants, num_warps=warps, **given)
         what = f"seed {SEED}, draw {draw}, {given} {made.constants} {made.scalars} {made.x.dtype}"
         np.testing.assert_array_equal(y.numpy(), made.expected, what)
+
+
+@pytest.mark.parametrize("draw", range(24))
+def test_rows_that_end_within_a_piece(draw: int) -> None:
+    """Nothing behind them is changed, although the copy engine writes whole pieces of 16 bytes."""
+    random = Random(f"partial {SEED} {draw}")
+    partial, warps = draw_partial(random), random.choice((1, 4))
+    for given in options():
+        descriptors, target = partial.descriptors(to_device)
+        kernel: Any = moved_block
+        kernel[(partial.grid,)](*descriptors, **partial.constants, num_warps=warps, **given)
+        what = f"seed {SEED}, draw {draw}, {given} {partial.constants} {partial.shape} {partial.x.dtype}"
+        np.testing.assert_array_equal(target.numpy(), partial.expected, what)
+
+
+@tritonx.jit
+def read_beyond(source, out, N: tl.constexpr):
+    at = tl.arange(0, 8)[:, None] * N + tl.arange(0, N)[None, :]
+    tl.store(out + at, source.load([0, 0]))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int64", "int32", "int16", "uint8"])
+def test_reads_end_with_the_tensor(dtype: str) -> None:
+    """At every place within a piece; behind it is the padding."""
+    kind = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    rng = np.random.default_rng(SEED)
+    x = rng.integers(1, 9, (8, 48)).astype(kind)
+    for padding in ("zero", "nan") if "float" in dtype else ("zero",):
+        for width in range(15, 33):
+            for given in options():
+                out = to_device(np.ones((8, 32), kind))
+                source = TensorDescriptor(to_device(x), [8, width], [48, 1], [8, 32], padding=padding)
+                kernel: Any = read_beyond
+                kernel[(1,)](source, out, N=32, **given)
+                expected = np.full((8, 32), np.nan if padding == "nan" else 0).astype(kind)
+                expected[:, :width] = x[:, :width]
+                np.testing.assert_array_equal(out.numpy(), expected, f"seed {SEED}, {width} of {dtype}, {given}")

@@ -24,6 +24,7 @@ class Descriptor(Protocol):
     base: object
     shape: Sequence[int]
     strides: Sequence[int]
+    block_shape: Sequence[int]
 
 
 SOURCE = "tensordesc<"

@@ -6,19 +6,22 @@ costs what a pointer costs. The rules are Triton's, measured in ``specialize_3.6
 an integer divisible by 16 and a 16-byte aligned pointer are marked ``D``. In addition an integer divisible by 8 or by 4
 is marked ``8`` or ``4``, so that rows of 5000 elements are known to stay aligned for vectors.
 
+A descriptor whose rows end within 16 bytes is marked ``P``.
+
 The handler of an argument is chosen by its exact class, once per class (``Specializer.__missing__``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend
 from tritonx.kernel.source import JITCallable
 from tritonx.runtime.arguments import ArraySource, Location, array_source, flag_bytes
-from tritonx.runtime.dtype_names import type_name
+from tritonx.runtime.descriptor_parameters import Descriptor
+from tritonx.runtime.dtype_names import ITEM_BYTES, type_name
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.runtime.misfits import Missing
 
@@ -30,6 +33,9 @@ UINT64_MAX = 2**64 - 1
 
 DIVISIBILITY: dict[str, int] = {"D": 16, "8": 8, "4": 4}
 """Marks of divisibility (bytes for a pointer, the value for an integer)."""
+
+PARTIAL = "P"
+"""The mark of a descriptor whose rows end within a piece of 16 bytes, which a unit that copies blocks writes whole."""
 
 
 class ArgSpec:
@@ -190,7 +196,7 @@ class Specializer(dict[type, Handler]):
         if kind.__name__ == "constexpr":
             return _constexpr
         if kind.__name__ == "TensorDescriptor":
-            return self._descriptor
+            return self._descriptor_handler()
         source = array_source(cast("type", kind))
         if source is not None:
             return self._array_handler(source)
@@ -249,12 +255,32 @@ class Specializer(dict[type, Handler]):
 
         return handle_numpy
 
-    def _descriptor(self, value: Any) -> tuple[ArgSpec, Any]:
-        base_spec, _ = self(value.base)
-        element = base_spec.type.removeprefix("*").removeprefix("k")
-        block = ", ".join(str(int(extent)) for extent in value.block_shape)
-        spec = intern(f"tensordesc<{element}[{block}]>", "", None, base_spec.location)
-        return read_only(spec) if base_spec.read_only else spec, value
+    def _descriptor_handler(self) -> Handler:
+        """Descriptors: the spec is found by its base's, the block, and whether rows end within a piece of 16 bytes."""
+        table: dict[tuple[object, ...], tuple[int, tuple[ArgSpec, ArgSpec]]] = {}
+        find = table.get
+
+        def handle(value: Descriptor) -> tuple[ArgSpec, Descriptor]:
+            base = value.base
+            base_spec = self[type(base)](base)[0]
+            key = (base_spec, *value.block_shape)
+            found = find(key)
+            if found is None:
+                found = table[key] = _descriptor_specs(base_spec, value.block_shape)
+            mask, specs = found
+            return specs[value.shape[-1] & mask != 0], value
+
+        return handle
+
+
+def _descriptor_specs(base: ArgSpec, block: Sequence[int]) -> tuple[int, tuple[ArgSpec, ArgSpec]]:
+    """The specs of descriptors whose rows end with a piece of 16 bytes, and of those whose rows do not; which bits of
+    an innermost extent tell them apart."""
+    element = base.type.removeprefix("*").removeprefix("k")
+    type_ = f"tensordesc<{element}[{', '.join(str(int(extent)) for extent in block)}]>"
+    specs = intern(type_, "", None, base.location), intern(type_, PARTIAL, None, base.location)
+    mask = max(1, 16 // ITEM_BYTES[element]) - 1
+    return mask, (read_only(specs[0]), read_only(specs[1])) if base.read_only else specs
 
 
 class Watching(Specializer):
@@ -364,4 +390,6 @@ def parse_marks(marks: str | None) -> list[list[Any]]:
             found.append(["tt.divisibility", DIVISIBILITY[mark]])
         elif mark == "S":
             found.append(["tt.pointer_range", 32])
+        elif mark == PARTIAL:
+            found.append(["tt.partial_end", 1])
     return found

@@ -12,10 +12,6 @@ STRIDE_ALIGNMENT = 16
 """Bytes to which the base and all strides but the last must be aligned (Triton's rule, from the hardware's)."""
 
 
-def _item_bytes(base: Any) -> int:
-    return ITEM_BYTES[type_name(base.dtype)]
-
-
 def _strides_of(tensor: Any) -> list[int]:
     """In elements, for arrays that give them in elements (torch) or in bytes (NumPy)."""
     stride = getattr(tensor, "stride", None)
@@ -53,7 +49,10 @@ class TensorDescriptor:
             raise ValueError(f"shape, strides and block_shape must all have {rank} entries")
         if self.padding not in ("zero", "nan"):
             raise ValueError(f"padding must be 'zero' or 'nan', got {self.padding!r}")
-        item = _item_bytes(self.base)
+        element = type_name(self.base.dtype)
+        if self.padding == "nan" and not element.startswith(("fp", "bf")):
+            raise ValueError(f"only floats can be padded with NaN, got {element}")
+        item = ITEM_BYTES[element]
         address = self.base.data_ptr() if hasattr(self.base, "data_ptr") else self._address()
         if address % STRIDE_ALIGNMENT:
             raise ValueError(f"base must be {STRIDE_ALIGNMENT}-byte aligned")

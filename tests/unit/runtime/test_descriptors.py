@@ -35,6 +35,21 @@ def test_a_descriptor_is_an_argument() -> None:
     np.testing.assert_array_equal(y, 2 * x)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float32, np.float64])
+def test_rows_that_end_within_16_bytes_are_told_apart(dtype: Any) -> None:
+    """A unit that copies blocks would write beyond them; changing a descriptor that was launched already counts."""
+    x, y = (np.zeros((8, 64), dtype) for _ in range(2))
+    source, target = (TensorDescriptor(a, [8, 32], [64, 1], [8, 32]) for a in (x, y))
+    assert copy_block[(1,)](source, target, BLOCK=8).src.attrs == {}
+    for width in range(17, 33):
+        target.shape[1] = source.shape[1] = width
+        x[...], y[...] = 1, 5
+        kernel = copy_block[(1,)](source, target, BLOCK=8)
+        is_whole = width * y.itemsize % 16 == 0
+        assert kernel.src.attrs == ({} if is_whole else {(n,): [["tt.partial_end", 1]] for n in range(2)})
+        np.testing.assert_array_equal(y, np.where(np.arange(64) < width, 2, 5)[None].repeat(8, 0))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -42,6 +57,7 @@ def test_a_descriptor_is_an_argument() -> None:
         ({"strides": [16, 2]}, "last dimension must be contiguous"),
         ({"strides": [17, 1]}, "multiples of 16 bytes: axis 0 has 68"),
         ({"padding": "one"}, "padding must be"),
+        ({"padding": "nan", "base": np.zeros((16, 16), np.int32)}, "only floats can be padded with NaN, got i32"),
         ({"shape": [], "strides": [], "block_shape": []}, "rank must be between 1 and 5"),
     ],
 )

@@ -64,11 +64,11 @@ def tensor_maps(emitter: ModuleEmitter) -> tuple[dict[str, object], ...]:
     from tritonx.ir.failure import PassError
 
     found: list[dict[str, object]] = []
-    for function, type_, number in emitter.descriptor_parameters():
+    for each in emitter.descriptor_parameters():
         try:
-            found.append({**recipe(type_), "descriptor": number})
+            found.append({**recipe(each.type), "descriptor": each.number, "written": each.is_written})
         except ValueError as error:
-            raise PassError(function, str(error)) from None
+            raise PassError(each.function, str(error)) from None
     return tuple(found)
 
 

@@ -31,6 +31,10 @@ DATA_TYPES_IN_KERNELS = {**DATA_TYPES, "f64": 9, "bf16": 10}
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 """Swizzle width in bytes → CUtensorMapSwizzle."""
 
+WRITTEN_PIECE = 16
+"""Bytes that a copy to global memory changes as one (`tritonx.dialects.nvidia.WRITTEN_PIECE`, which needs a compiler).
+"""
+
 _NO_INTERLEAVE = 0
 _PROMOTION_128B = 2
 _FILL = {"zero": 0, "nan": 1}
@@ -83,6 +87,14 @@ class TensorMaps:
             raise UnsupportedArgument(f"a TensorDescriptor is needed, got {type(descriptor).__name__}") from None
         if (moved := list(self.recipe["block_shape"])) != list(block):
             raise UnsupportedArgument(f"the kernel moves blocks of {moved}, the descriptor is for {list(block)}")
+        if shape[-1] * self.recipe["elem_size"] % WRITTEN_PIECE and self.recipe.get("written"):
+            raise UnsupportedArgument(
+                f"the kernel's code writes the rows of a descriptor in pieces of {WRITTEN_PIECE} bytes, and rows of "
+                f"{shape[-1]} elements are no whole pieces: what lies behind them would be overwritten. Describe whole "
+                "pieces, or launch the kernel's source, which is compiled for such rows"
+            )
+        if padding == "nan" and self.recipe["elem_type"] == DATA_TYPES["u8"]:
+            raise UnsupportedArgument("the kernel's code pads blocks of 8-bit floats with zeros only, not with NaN")
         key = address_of(base), tuple(shape), tuple(strides), padding
         if (found := self.kept.get(key)) is None:
             if len(self.kept) >= _KEPT:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
+from tritonx.analysis.written import written_arguments
 from tritonx.backends.api import Options
 from tritonx.conversion.gpu_to_llvm import global_scratch
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
@@ -33,6 +35,17 @@ from tritonx.transforms.gpu.allocate_global_scratch import ALIGNMENT, SIZE
 
 KERNEL_BARRIER = 1
 """The barrier of the kernel's own warps where other groups of warps run beside them."""
+
+
+@dataclass(frozen=True)
+class DescriptorParameter:
+    """A parameter of a kernel that is a descriptor: ``number`` says which of its source's descriptors it is, where
+    `rewrite-descriptors` has left it; ``is_written`` whether blocks may be written through it."""
+
+    function: tile.FuncOp
+    type: TensorDescType
+    number: int | None
+    is_written: bool
 
 
 class ModuleEmitter(Module):
@@ -125,18 +138,19 @@ class ModuleEmitter(Module):
             "global_scratch_align": self._attribute(ALIGNMENT) or 1,
         }
 
-    def descriptor_parameters(self) -> list[tuple[tile.FuncOp, TensorDescType, int | None]]:
-        """The kernel's parameters that are descriptors of blocks with a layout: the kernel, the type, and which of its
-        source's descriptors it is, where `rewrite-descriptors` has left it."""
-        found: list[tuple[tile.FuncOp, TensorDescType, int | None]] = []
+    def descriptor_parameters(self) -> list[DescriptorParameter]:
+        """The kernel's parameters that are descriptors of blocks with a layout."""
+        found: list[DescriptorParameter] = []
         for op in self.functions.values():
             if op.sym_visibility is None or op.sym_visibility.data != "public":
                 continue
             attributes = op.arg_attrs or (None,) * len(op.function_type.inputs)
-            for type_, given in zip(op.function_type.inputs, attributes, strict=True):
+            for index, (type_, given) in enumerate(zip(op.function_type.inputs, attributes, strict=True)):
                 if isinstance(type_, TensorDescType) and encoding_of(type_.block_type) is not None:
                     number = given.data.get(DESCRIPTOR) if given is not None else None
-                    found.append((op, type_, number.value.data if isinstance(number, IntegerAttr) else None))
+                    number = number.value.data if isinstance(number, IntegerAttr) else None
+                    written = index in written_arguments(self.op, op.sym_name.data)
+                    found.append(DescriptorParameter(op, type_, number, written))
         return found
 
     def function(self, op: tile.FuncOp) -> str:

@@ -14,6 +14,7 @@ from tritonx.dialects.nvidia.barrier import (
     WaitBarrierOp,
 )
 from tritonx.dialects.nvidia.copy import (
+    WRITTEN_PIECE,
     AsyncTMACopyGlobalToLocalOp,
     AsyncTMACopyLocalToGlobalOp,
     AsyncTMAGatherOp,
@@ -82,6 +83,7 @@ Nvidia = Dialect(
 
 __all__ = [
     "TENSOR_MEMORY",
+    "WRITTEN_PIECE",
     "ArriveBarrierOp",
     "AsyncCopyMbarrierArriveOp",
     "AsyncTMACopyGlobalToLocalOp",

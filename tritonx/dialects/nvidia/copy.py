@@ -46,6 +46,10 @@ from tritonx.ir.declaration import enum_prop
 from tritonx.ir.define import define
 from tritonx.ir.types import bit_width, is_integer, is_tensor, shape_of
 
+WRITTEN_PIECE = 16
+"""Bytes of global memory of which the accelerator writes all or none. A row that ends within a piece is read to its
+own end, but what is stored or combined there goes on to the piece's, for elements of any size (measured on 9.0)."""
+
 
 def _product(shape: tuple[int, ...]) -> int:
     product = 1

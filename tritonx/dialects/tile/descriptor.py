@@ -23,6 +23,9 @@ from tritonx.ir.types import element_type, is_integer, is_tensor, shape_of
 DESCRIPTOR = "tt.descriptor"
 """On a kernel's parameter that is a descriptor still: which of its source's descriptors it is, counted from 0."""
 
+PARTIAL_END = "tt.partial_end"
+"""On a kernel's parameter that is a descriptor: its rows end within a piece of 16 bytes."""
+
 
 def _elements(shape: tuple[int, ...]) -> int:
     product = 1

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -23,10 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.access_width import pointer_alignment
-from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.dialects import arith, cf, scf, tile
-from tritonx.dialects.control_flow import loop_around, repeats
 from tritonx.dialects.tile.descriptor import DESCRIPTOR
 from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, PaddingOption, RMWOp
 from tritonx.ir.builder import Builder
@@ -36,7 +32,6 @@ from tritonx.ir.edit import erase, replace
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import (
     PointerType,
-    bit_width,
     encoding_of,
     i1,
     i32,
@@ -58,6 +53,7 @@ from tritonx.transforms.tile.block_access import (
     reshaped,
     widen,
 )
+from tritonx.transforms.tile.copied_descriptors import copied
 
 
 @dataclass(frozen=True)
@@ -71,9 +67,10 @@ class RewriteDescriptors(ModulePass):
     ``block_pointers_only`` descriptors stay.
 
     With ``keep_copied`` a kernel's descriptor stays that is only used by loads, stores and reductions of whole blocks,
-    for a target that copies these by itself: a parameter, on which ``tt.descriptor`` says which of the kernel's
-    descriptors it was, counted from 0; and one that the kernel makes, not in an innermost loop, if its base and strides
-    are known to be as a descriptor's must be.
+    for a target that copies these by itself (``copied_descriptors``): a parameter, on which ``tt.descriptor`` says
+    which of the kernel's descriptors it was, counted from 0; and one that the kernel makes, not in an innermost loop,
+    if its base and strides are known to be as a descriptor's must be. Stores and reductions through one whose rows may
+    end within a piece of 16 bytes become a pointer's.
     """
 
     name = "rewrite-descriptors"
@@ -81,64 +78,11 @@ class RewriteDescriptors(ModulePass):
     keep_copied: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        kept = _copied(op) if self.keep_copied else frozenset[SSAValue]()
+        kept = copied(op) if self.keep_copied else frozenset[SSAValue]()
         rewriter = _Rewriter(self.block_pointers_only, kept)
         for function in op.ops:
             if isinstance(function, tile.FuncOp):
                 rewriter.function(function)
-
-
-def _copied(module: ModuleOp) -> frozenset[SSAValue]:
-    """Descriptors of kernels that only ops on whole blocks use."""
-    found: set[SSAValue] = set()
-    facts = cache(lambda: analyze_axes(module))
-    for function in module.ops:
-        if not isinstance(function, tile.FuncOp) or function.sym_visibility is None:
-            continue
-        entry = function.body.blocks.first
-        if entry is None or function.sym_visibility.data != "public":
-            continue
-        made = [op for op in function.walk() if isinstance(op, tile.MakeTensorDescOp)]
-        for value in (*entry.args, *(op.result for op in made)):
-            is_descriptor = isinstance(value.type, tile.TensorDescType)
-            if is_descriptor and all(_moves_a_block(use.operation) for use in value.uses):
-                found.add(value)
-        found -= {op.result for op in made if op.result in found and not _is_copied(op, facts)}
-    return frozenset(found)
-
-
-def _is_copied(op: tile.MakeTensorDescOp, facts: Callable[[], AxisFacts]) -> bool:
-    return not _is_in_innermost_loop(op) and _is_aligned(op, facts())
-
-
-def _is_in_innermost_loop(op: Operation) -> bool:
-    """Where making it anew would keep the loop from being pipelined."""
-    loop = loop_around(op)
-    return loop is not None and not any(repeats(inner) for inner in loop.walk() if inner is not loop)
-
-
-ALIGNMENT = 16
-"""Bytes of which a descriptor's base and its strides, but the last one, are multiples: Triton's rule. Nobody checks it
-for one that a kernel makes."""
-
-
-def _is_aligned(op: tile.MakeTensorDescOp, facts: AxisFacts) -> bool:
-    """Whether a descriptor is known to keep the rule."""
-    nbytes = max(1, bit_width(type_as(op.result, tile.TensorDescType).element_type) // 8)
-    strides = (facts.of(stride).divisibility[0] * nbytes for stride in op.strides[:-1])
-    return pointer_alignment(facts, op.base) % ALIGNMENT == 0 and all(bytes_ % ALIGNMENT == 0 for bytes_ in strides)
-
-
-def _moves_a_block(op: Operation) -> bool:
-    """Whether an op on a descriptor moves a block as the descriptor has it, no dimension dropped."""
-    match op:
-        case tile.DescriptorLoadOp():
-            block = op.result.type
-        case tile.DescriptorStoreOp() | tile.DescriptorReduceOp():
-            block = op.src.type
-        case _:
-            return False
-    return shape_of(block) == type_as(op.desc, tile.TensorDescType).shape
 
 
 _PASSED_ON = scf.YieldOp | scf.ConditionOp | tile.ReturnOp | cf.BranchOp

@@ -73,3 +73,33 @@ tt.func public @made(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<
   }
   tt.return
 }
+
+// A unit that writes whole pieces of 16 bytes gets the writes where rows are known to end with a piece; else it gets the
+// loads, and pointers the writes.
+// CHECK-LABEL: @written
+// CHECK-SAME: %to_base: !tt.ptr<f16>
+// CHECK-SAME: %from: !tt.tensordesc<tensor<8x16xf16>> {tt.descriptor = 1 : i32, tt.partial_end = 1 : i32}
+// CHECK: tt.descriptor_load %from
+// CHECK: tt.store
+// CHECK: %[[WHOLE:.*]] = tt.make_tensor_descriptor %p, [%w, %w]
+// CHECK: tt.descriptor_store %[[WHOLE]]
+// CHECK: %[[READ:.*]] = tt.make_tensor_descriptor %p, [%w, %h]
+// CHECK-NOT: tt.make_tensor_descriptor
+// CHECK: tt.descriptor_load %[[READ]]
+// CHECK: tt.store
+// CHECK: tt.atomic_rmw fadd
+// CHECK-NOT: tt.descriptor
+tt.func public @written(%to: !tt.tensordesc<tensor<8x16xf16>> {tt.partial_end = 1 : i32}, %from: !tt.tensordesc<tensor<8x16xf16>> {tt.partial_end = 1 : i32}, %p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %w: i32 {tt.divisibility = 8 : i32}, %h: i32 {tt.divisibility = 4 : i32}, %s: i64 {tt.divisibility = 8 : i32}) {
+  %one = arith.constant 1 : i64
+  %c0 = arith.constant 0 : i32
+  %a = tt.descriptor_load %from[%c0, %c0] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+  tt.descriptor_store %to[%c0, %c0], %a : !tt.tensordesc<tensor<8x16xf16>>, tensor<8x16xf16>
+  %whole = tt.make_tensor_descriptor %p, [%w, %w], [%s, %one] : <f16>, <tensor<8x16xf16>>
+  tt.descriptor_store %whole[%c0, %c0], %a : !tt.tensordesc<tensor<8x16xf16>>, tensor<8x16xf16>
+  %both = tt.make_tensor_descriptor %p, [%w, %h], [%s, %one] : <f16>, <tensor<8x16xf16>>
+  %b = tt.descriptor_load %both[%c0, %c0] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+  tt.descriptor_store %both[%c0, %c0], %b : !tt.tensordesc<tensor<8x16xf16>>, tensor<8x16xf16>
+  %only = tt.make_tensor_descriptor %p, [%w, %h], [%s, %one] : <f16>, <tensor<8x16xf16>>
+  tt.descriptor_reduce add, %only[%c0, %c0], %b : !tt.tensordesc<tensor<8x16xf16>>, tensor<8x16xf16>
+  tt.return
+}

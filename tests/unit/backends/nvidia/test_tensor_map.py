@@ -6,6 +6,7 @@ import ctypes
 from types import SimpleNamespace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -51,12 +52,12 @@ class Recorder:
         return 0
 
 
-def recipes() -> list[dict[str, Any]]:
+def recipes(text: str = TEXT) -> list[dict[str, Any]]:
     backend = get_backend("cuda")
     target = backend.parse_target("90")
     options = backend.parse_options(target, {})
     compilation = Compilation(target, options)
-    module: Any = parse_module(TEXT, "two.ttgir")
+    module: Any = parse_module(text, "two.ttgir")
     for stage in backend.stages(target, options)[:3]:
         if isinstance(stage, PassStage):
             run_pass_stage(module, stage.remaining(module), compilation)
@@ -87,19 +88,19 @@ def test_what_is_encoded() -> None:
     driver = Recorder()
     halves = aligned((100, 256), np.float16)
     address = TensorMaps(driver, first, ok).address(
-        TensorDescriptor(with_pointer(halves), [100, 200], [256, 1], [64, 128])
+        TensorDescriptor(with_pointer(halves), [100, 200], [256, 1], [64, 128], padding="nan")
     )
     assert ctypes.string_at(address, 128) == b"\x01" * 128
     bytes_ = aligned((3, 600, 48), np.int8)
     strides = [600 * 48, 48, 1]
-    given = TensorDescriptor(with_pointer(bytes_), [3, 600, 40], strides, [2, 512, 32], padding="nan")
+    given = TensorDescriptor(with_pointer(bytes_), [3, 600, 40], strides, [2, 512, 32])
     TensorMaps(driver, second, ok).address(given)
     assert driver.calls == [
         # boxes of one swizzle width, 64 halves; dims from the innermost out, steps in bytes
         {"type": 6, "base": halves.ctypes.data, "extents": [200, 100], "steps": [512], "box": [64, 64],
-         "elements": [1, 1], "modes": [0, 3, 2, 0]},
+         "elements": [1, 1], "modes": [0, 3, 2, 1]},
         {"type": 0, "base": bytes_.ctypes.data, "extents": [40, 600, 3], "steps": [48, 28800], "box": [32, 256, 2],
-         "elements": [1, 1, 1], "modes": [0, 1, 2, 1]},
+         "elements": [1, 1, 1], "modes": [0, 1, 2, 0]},
     ]  # fmt: skip
 
 
@@ -117,6 +118,27 @@ def test_a_map_is_kept_for_the_same_tensor() -> None:
     assert len({where, *map(maps.address, other)}) == 3 and len(driver.calls) == 3
 
 
+def test_rows_that_a_copy_would_write_beyond_are_refused() -> None:
+    """The copy engine writes whole pieces of 16 bytes; what it only reads may end anywhere."""
+    read, written = recipes()[0], {**recipes()[0], "written": True}
+    array = with_pointer(aligned((64, 128), np.float16))
+    partial, whole = (TensorDescriptor(array, [64, width], [128, 1], [64, 128]) for width in (100, 104))
+    assert not read["written"] and TensorMaps(Recorder(), read, ok).address(partial)
+    assert TensorMaps(Recorder(), written, ok).address(whole)
+    with pytest.raises(UnsupportedArgument, match=r"in pieces of 16 bytes, and rows of 100 elements are no whole"):
+        TensorMaps(Recorder(), written, ok).address(partial)
+
+
+def test_what_is_written_is_known() -> None:
+    memory = "!ttg.memdesc<64x128xf16, #a, #ttg.shared_memory, mutable>"
+    stored = f"""    %z = arith.constant 0 : i32
+    %m = ttg.local_alloc : () -> {memory}
+    ttng.async_tma_copy_local_to_global %a[%z, %z] %m : !tt.tensordesc<tensor<64x128xf16, #a>>, {memory}
+    tt.return"""
+    text = TEXT.replace("    tt.return", stored)
+    assert [each["written"] for each in recipes(text)] == [True, False]
+
+
 def test_recipes_of_a_compiled_kernel() -> None:
     """Its metadata is frozen: tuples where there were lists."""
     frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in recipes()[0].items()}
@@ -131,6 +153,10 @@ def test_another_block_is_refused() -> None:
         maps.address(TensorDescriptor(array, [64, 128], [128, 1], [64, 64]))
     with pytest.raises(UnsupportedArgument, match="a TensorDescriptor is needed, got int"):
         maps.address(5)
+    bytes_ = TensorMaps(Recorder(), {**recipes()[1]}, ok)
+    array = with_pointer(aligned((2, 512, 32), ml_dtypes.float8_e5m2))
+    with pytest.raises(UnsupportedArgument, match="pads blocks of 8-bit floats with zeros only"):
+        bytes_.address(TensorDescriptor(array, [2, 512, 32], [512 * 32, 32, 1], [2, 512, 32], padding="nan"))
 
 
 # CUtensorMapDataType and CUtensorMapSwizzle of cuda.h; 8-bit floats are bytes

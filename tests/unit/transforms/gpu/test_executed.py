@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,9 +23,11 @@ from xdsl.passes import ModulePass
 from tests.unit.transforms.gpu.kernels import ACTS_ON
 from tritonx.backends.api import PassStage
 from tritonx.backends.registry import get_backend
+from tritonx.dialects.tile import FuncOp, TensorDescType
 from tritonx.interpreter.asynchronous import Report, Setting, Warps, execute
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.interpreter.launch import Bound, bind
+from tritonx.interpreter.values import Descriptor
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify
 from tritonx.testing.generate import random_kernel
@@ -60,6 +63,21 @@ def snapshot(module: ModuleOp) -> list[Any]:
     ]
 
 
+def with_parts(bound: Bound) -> Bound:
+    """Descriptors among the arguments as their parts, where the module has these (`rewrite-descriptors`)."""
+    (kernel,) = (op for op in bound.module.ops if isinstance(op, FuncOp) and str(op.sym_visibility) == '"public"')
+    types = kernel.function_type.inputs.data
+    arguments: list[object] = []
+    names: list[str] = []
+    for argument, name in zip(bound.arguments, bound.names, strict=True):
+        parts = [argument]
+        if isinstance(argument, Descriptor) and not isinstance(types[len(arguments)], TensorDescType):
+            parts = [argument.base, *argument.shape, *argument.strides, int(argument.pad_with_nan)]
+        arguments += parts
+        names += [name] * len(parts)
+    return replace(bound, arguments=arguments, names=names)
+
+
 class Program:
     """A kernel on its way through the passes of a target, executed on the same arguments again and again."""
 
@@ -84,6 +102,7 @@ class Program:
         stages = [stage for stage in backend.stages(chip, parsed) if isinstance(stage, PassStage)]
         for one in stages[0].passes:  # the tile passes have tests of their own
             one.apply(pass_context(), self.bound.module)
+        self.bound = with_parts(self.bound)
         self.passes: list[ModulePass] = [one for stage in stages[1:] for one in stage.passes]
         self.grid = grid
         self.warps = Warps.TOGETHER

@@ -12,6 +12,7 @@ when the driver lands it, or at the latest when a wait for it ends.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from tritonx.analysis.buffers import stored_bytes, tensor_layout
 from tritonx.dialects import gpu_layout
 from tritonx.dialects import nvidia as ttng
 from tritonx.dialects.gpu_layout import MemDescType
+from tritonx.dialects.nvidia import WRITTEN_PIECE
 from tritonx.dialects.tile import TensorDescType
 from tritonx.dialects.tile.memory import loaded_from
 from tritonx.interpreter.asynchronous.footprints import View, bytes_at, element_offsets
@@ -158,6 +160,13 @@ def _gather(op: ttng.AsyncTMAGatherOp, bind: Program) -> Function:
     return gather
 
 
+def _as_written(descriptor: Descriptor) -> Descriptor:
+    """What the accelerator changes of a tensor: whole pieces of it, where reads end with the tensor."""
+    elements = max(1, WRITTEN_PIECE // storage_of(descriptor.element).itemsize)
+    *outer, extent = descriptor.shape
+    return replace(descriptor, shape=(*outer, -(-extent // elements) * elements))
+
+
 def _from_shared(
     op: ttng.AsyncTMACopyLocalToGlobalOp | ttng.AsyncTMAReduceOp | ttng.AsyncTMAScatterOp,
     bind: Program,
@@ -178,7 +187,7 @@ def _from_shared(
     ]
     machine.shared.touch(op, touches)
     machine.shared.check_contents(op, view.buffer, where(bind, type_, view))
-    copy = machine.issue(op, lambda: give(descriptor, contents(bind, op, type_, view)))
+    copy = machine.issue(op, lambda: give(_as_written(descriptor), contents(bind, op, type_, view)))
     for agent in agents:
         group.stores[agent].append(Stored(parts[agent], copy))
 

@@ -1,0 +1,117 @@
+"""Which descriptors of a kernel a unit that copies blocks by itself can take over.
+
+Such a unit reads a tensor exactly, but what it writes comes in pieces of 16 bytes: where a row ends within a piece, the
+rest of the piece is overwritten, which belongs to somebody else. So a descriptor through which blocks are written is
+only the unit's where its rows are known to end with a piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
+from xdsl.ir import Operation, SSAValue, Use
+
+from tritonx.analysis.access_width import pointer_alignment
+from tritonx.analysis.axis_info import AxisFacts, analyze_axes
+from tritonx.dialects import tile
+from tritonx.dialects.control_flow import loop_around, repeats
+from tritonx.dialects.tile.descriptor import PARTIAL_END
+from tritonx.dialects.tile.enums import PaddingOption
+from tritonx.ir.types import bit_width, shape_of, type_as
+
+ALIGNMENT = 16
+"""Bytes of which a descriptor's base and its strides, but the last one, are multiples: Triton's rule. Nobody checks it
+for one that a kernel makes. Also the size of the pieces in which blocks are written."""
+
+
+def copied(module: ModuleOp) -> frozenset[SSAValue]:
+    """Descriptors of kernels that only ops on whole blocks use and that the unit can take. One that a kernel makes, to
+    read and to write, of which it can only take the reads is made twice."""
+    found: set[SSAValue] = set()
+    facts = cache(lambda: analyze_axes(module))
+    for function in module.ops:
+        if not isinstance(function, tile.FuncOp) or function.sym_visibility is None:
+            continue
+        if not function.body.blocks or function.sym_visibility.data != "public":
+            continue
+        found.update(_parameters(function))
+        made = [op for op in function.walk() if isinstance(op, tile.MakeTensorDescOp)]
+        found.update(op.result for op in made if _moves_blocks(op.result) and _is_taken(op, facts))
+    return frozenset(found)
+
+
+def _parameters(function: tile.FuncOp) -> list[SSAValue]:
+    arguments = function.body.blocks[0].args
+    attributes = function.arg_attrs or [DictionaryAttr({})] * len(arguments)
+    return [
+        argument
+        for argument, own in zip(arguments, attributes, strict=True)
+        if isinstance(argument.type, tile.TensorDescType)
+        and _moves_blocks(argument)
+        and not (PARTIAL_END in own.data and any(map(_is_write, argument.uses)))
+    ]
+
+
+def _is_taken(op: tile.MakeTensorDescOp, facts: Callable[[], AxisFacts]) -> bool:
+    """Whether the unit takes a descriptor that a kernel makes; from now on it is for reads only where it must be."""
+    if _is_in_innermost_loop(op) or _is_padded_with_byte_nans(op) or not _is_aligned(op, facts()):
+        return False
+    uses = list(op.result.uses)
+    writes = [use for use in uses if _is_write(use)]
+    if not writes or _ends_with_a_piece(op, facts()):
+        return True
+    if len(writes) == len(uses):
+        return False
+    other, block = op.clone(), op.parent
+    assert block is not None, "an op that is walked over stands in a block"
+    block.insert_op_after(other, op)
+    for use in writes:
+        use.operation.operands[use.index] = other.result
+    return True
+
+
+def _is_in_innermost_loop(op: Operation) -> bool:
+    """Where making it anew would keep the loop from being pipelined."""
+    loop = loop_around(op)
+    return loop is not None and not any(repeats(inner) for inner in loop.walk() if inner is not loop)
+
+
+def _is_padded_with_byte_nans(op: tile.MakeTensorDescOp) -> bool:
+    """8-bit floats are moved as bytes, of which none is a NaN."""
+    return op.padding.value.data == PaddingOption.PAD_NAN and _element_bytes(op) == 1
+
+
+def _element_bytes(op: tile.MakeTensorDescOp) -> int:
+    return max(1, bit_width(type_as(op.result, tile.TensorDescType).element_type) // 8)
+
+
+def _is_aligned(op: tile.MakeTensorDescOp, facts: AxisFacts) -> bool:
+    """Whether a descriptor is known to keep the rule."""
+    strides = (facts.of(stride).divisibility[0] * _element_bytes(op) for stride in op.strides[:-1])
+    return pointer_alignment(facts, op.base) % ALIGNMENT == 0 and all(bytes_ % ALIGNMENT == 0 for bytes_ in strides)
+
+
+def _ends_with_a_piece(op: tile.MakeTensorDescOp, facts: AxisFacts) -> bool:
+    """Whether the innermost extent is known to be whole pieces."""
+    return facts.of(op.shape[-1]).divisibility[0] * _element_bytes(op) % ALIGNMENT == 0
+
+
+def _is_write(use: Use) -> bool:
+    return isinstance(use.operation, tile.DescriptorStoreOp | tile.DescriptorReduceOp)
+
+
+def _moves_blocks(descriptor: SSAValue) -> bool:
+    return all(_moves_a_block(use.operation) for use in descriptor.uses)
+
+
+def _moves_a_block(op: Operation) -> bool:
+    """Whether an op on a descriptor moves a block as the descriptor has it, no dimension dropped."""
+    match op:
+        case tile.DescriptorLoadOp():
+            block = op.result.type
+        case tile.DescriptorStoreOp() | tile.DescriptorReduceOp():
+            block = op.src.type
+        case _:
+            return False
+    return shape_of(block) == type_as(op.desc, tile.TensorDescType).shape
