@@ -4,10 +4,11 @@ ratios of the best configurations.
     python benchmarks/gpu_products.py [--json out.json] [--every] [--seconds 0.5] [--quick] [case ...]
 
 Inputs are fresh random numbers, outputs are filled with NaN first, results are compared with float64. Both compilers
-are given the same list of configurations, of which the best two of each then run by turns in blocks of half a second:
-a GPU at its power limit is as fast as the last half second was. `--quick` takes the first two configurations of a case
-and three blocks of 0.2 s. What is needed is compiled before, by as many processes as there are processors. tritonx
-pipelines unless TRITONX_PIPELINE=0 is set."""
+are given the same list of configurations, of which the best two of each then run by turns in blocks of half a second,
+in random order: a GPU at its power limit is as fast as the last half second was, so the ratio has a standard error.
+"alone" is the ratio of launches by themselves, which no power limit touches. `--quick` takes the first two
+configurations of a case and three blocks of 0.2 s. What is needed is compiled before, by as many processes as there are
+processors. tritonx pipelines unless TRITONX_PIPELINE=0 is set."""
 
 from __future__ import annotations
 
@@ -60,6 +61,7 @@ def main() -> int:
     parser.add_argument("--json")
     parser.add_argument("--every", action="store_true", help="also print each configuration")
     parser.add_argument("--seconds", type=float, help="of a block")
+    parser.add_argument("--rounds", type=int, help="of blocks")
     parser.add_argument("--quick", action="store_true", help="two configurations a case, three blocks of 0.2 s")
     parser.add_argument("--seed", type=int, default=secrets.randbits(32))
     parser.add_argument(COMPILING, action="store_true", help=argparse.SUPPRESS)
@@ -75,7 +77,11 @@ def main() -> int:
     provide_scratch()
     print(f"seed {given.seed}", flush=True)
     torch.manual_seed(given.seed)
-    rows = measured(names, replace(effort, seconds=given.seconds or effort.seconds), given.every)
+    rows = measured(
+        names,
+        replace(effort, seconds=given.seconds or effort.seconds, rounds=given.rounds or effort.rounds),
+        given.every,
+    )
     if given.json:
         with open(given.json, "w") as file:
             json.dump(rows, file, indent=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 import statistics
 import sys
 import time
@@ -66,46 +68,68 @@ def candidates(case: Case, effort: Effort) -> list[Run]:
     return found
 
 
-def raced(runs: Sequence[Callable[[], Any]], effort: Effort, estimates: Sequence[float]) -> list[float]:
-    """Milliseconds of each: median over blocks, by turns."""
-    counts = [max(1, round(effort.seconds * 1000 / ms)) for ms in estimates]
+@dataclass(frozen=True)
+class Time:
+    """Milliseconds of a launch: alone, behind a pass over the level-2 cache, and in blocks of many, with the standard
+    error of the latter as a part of it."""
+
+    alone: float
+    ms: float
+    error: float
+
+
+def raced(runs: Sequence[Callable[[], Any]], effort: Effort, alone: Sequence[float]) -> list[Time]:
+    """Median over blocks, by turns, in another order each round: a GPU at its power limit is as fast as what it did
+    before lets it be."""
+    counts = [max(1, round(effort.seconds * 1000 / ms)) for ms in alone]
     times: list[list[float]] = [[] for _ in runs]
-    for round_ in range(effort.rounds):
-        order = list(range(len(runs)))
-        for i in order if round_ % 2 else reversed(order):
+    order = list(range(len(runs)))
+    for _ in range(effort.rounds):
+        random.shuffle(order)
+        for i in order:
             torch.cuda.synchronize()
             start = time.perf_counter()
             for _ in range(counts[i]):
                 runs[i]()
             torch.cuda.synchronize()
             times[i].append((time.perf_counter() - start) * 1000 / counts[i])
-    return [statistics.median(each) for each in times]
+    return [timed(ms, blocks) for ms, blocks in zip(alone, times, strict=True)]
+
+
+def timed(alone: float, blocks: Sequence[float]) -> Time:
+    """With the standard error of a median of normal numbers."""
+    median = statistics.median(blocks)
+    return Time(alone, median, 1.2533 * statistics.stdev(blocks) / len(blocks) ** 0.5 / median)
 
 
 def measure(case: Case, effort: Effort, every: bool) -> dict[str, Any]:
     """Check all results, time every configuration, and race the best ones."""
     runs, errors = checked_runs(case, effort)
-    times = gpu_milliseconds([run for _, _, run in runs], repeat=effort.repeat)
+    alone = gpu_milliseconds([run for _, _, run in runs], repeat=effort.repeat)
     if every:
-        for (name, configuration, _), ms in zip(runs, times, strict=True):
+        for (name, configuration, _), ms in zip(runs, alone, strict=True):
             print(f"  {name:8s} {case.operations / ms / 1e9:6.0f} TFLOP/s {configuration}", flush=True)
     names = list(dict.fromkeys(name for name, _, _ in runs))
     fast = [
         i
         for n in names
-        for i in sorted((i for i, run in enumerate(runs) if run[0] == n), key=times.__getitem__)[: effort.raced]
+        for i in sorted((i for i, run in enumerate(runs) if run[0] == n), key=alone.__getitem__)[: effort.raced]
     ]
-    means = dict(zip(fast, raced([runs[i][2] for i in fast], effort, [times[i] for i in fast]), strict=True))
+    times = dict(zip(fast, raced([runs[i][2] for i in fast], effort, [alone[i] for i in fast]), strict=True))
     row: dict[str, Any] = {"case": case.name}
     for name in names:
-        i = min((i for i in fast if runs[i][0] == name), key=means.__getitem__)
+        own = [i for i in fast if runs[i][0] == name]
+        i = min(own, key=lambda i: times[i].ms)
         row[name] = {
-            "tflops": case.operations / means[i] / 1e9, "ms": means[i], "error": errors[name],
+            "tflops": case.operations / times[i].ms / 1e9, "ms": times[i].ms, "spread": times[i].error,
+            "alone_ms": min(times[i].alone for i in own), "error": errors[name],
             "right": bool(errors[name] <= case.tolerance), "configuration": runs[i][1],
         }  # fmt: skip
     for name in ("triton", "library"):
         if name in row and "tritonx" in row:
             row[f"of_{name}"] = row[name]["ms"] / row["tritonx"]["ms"]
+            row[f"of_{name}_alone"] = row[name]["alone_ms"] / row["tritonx"]["alone_ms"]
+            row[f"of_{name}_error"] = math.hypot(row[name]["spread"], row["tritonx"]["spread"])
     return row
 
 
@@ -119,5 +143,8 @@ def shown(row: dict[str, Any]) -> str:
                 f"{name} {r['tflops']:5.{1 if r['tflops'] < 100 else 0}f} err {r['error']:.0e}{right} "
                 f"{tuple(r['configuration'].values())}"
             )
-    ratios = (f"{row[f'of_{name}']:.3f} of {name}" for name in ("triton", "library") if f"of_{name}" in row)
-    return " | ".join([*cells, *ratios])
+    for name in ("triton", "library"):
+        if f"of_{name}" in row:
+            ratio, error, alone = (row[f"of_{name}{kind}"] for kind in ("", "_error", "_alone"))
+            cells.append(f"{ratio:.3f} ± {error:.3f} of {name}, alone {alone:.3f}")
+    return " | ".join(cells)
