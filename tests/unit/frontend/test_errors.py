@@ -444,15 +444,45 @@ def calls_numpy(n):
 
 
 @jit
-def slices_a_block(n):
+def slice_of_three(n):
     x = tl.arange(0, 16)
-    y = x[:8]
+    y = x[2:5]
 
 
 @jit
-def picks_from_a_block(n):
+def slice_of_none(n):
     x = tl.arange(0, 16)
-    y = x[None, 3]
+    y = x[None, 9:8]
+
+
+@jit
+def slice_at_run_time(n):
+    x = tl.arange(0, 16)
+    y = x[n:]
+
+
+@jit
+def index_out_of_range(n):
+    x = tl.zeros((4, 8), tl.float32)
+    y = x[:, -9]
+
+
+@jit
+def index_of_a_block(n):
+    x = tl.arange(0, 16)
+    y = x[x + n]
+
+
+@jit
+def index_of_a_mask(n):
+    x = tl.arange(0, 16)
+    y = x[x > n]
+
+
+@jit
+def too_many_indices(n):
+    x = tl.arange(0, 16)
+    y = x[n, n]
 
 
 @jit

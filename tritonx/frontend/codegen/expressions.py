@@ -255,8 +255,7 @@ def comprehension(gen: FunctionGenerator, node: ast.ListComp | ast.GeneratorExp)
 def subscript(gen: FunctionGenerator, node: ast.Subscript) -> Any:
     value, index = gen.expression(node.value), gen.expression(node.slice)
     if isinstance(value, tensor):
-        gen.locate(node)
-        return value.__getitem__(index, _semantic=gen.semantic)
+        return calls.call(gen, node, value.__getitem__, [index], {})
     if is_dynamic(value) and not isinstance(value, tl_tuple):
         return calls.call(gen, node, calls.attribute_of(value, "__getitem__"), [index], {})
     if isinstance(value, KernelInterface):

@@ -21,7 +21,7 @@ from tritonx.frontend.semantics.dot import DotSemantics
 from tritonx.frontend.semantics.dot_scaled import ScaledDotSemantics
 from tritonx.frontend.semantics.elementwise import ElementwiseSemantics
 from tritonx.frontend.semantics.extern import ExternSemantics
-from tritonx.frontend.semantics.reduce import ReduceSemantics
+from tritonx.frontend.semantics.indexing import IndexingSemantics
 from tritonx.frontend.semantics.types import ir_type, ir_types
 
 __all__ = ["Generator", "IncompatibleTypeErrorImpl", "Semantics", "ir_type", "ir_types"]
@@ -32,7 +32,7 @@ class Semantics(
     AtomicSemantics,
     DotSemantics,
     ScaledDotSemantics,
-    ReduceSemantics,
+    IndexingSemantics,
     DescriptorSemantics,
     ExternSemantics,
     ControlSemantics,

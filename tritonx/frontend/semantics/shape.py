@@ -1,10 +1,9 @@
-"""Making and rearranging blocks: arange, reshape, permute, join, split, cat, gather, indexing with None."""
+"""Making and rearranging blocks: arange, reshape, permute, join, split, cat, gather."""
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr
 from xdsl.dialects.builtin import i32 as i32_attr
@@ -12,9 +11,8 @@ from xdsl.dialects.builtin import i32 as i32_attr
 from tritonx.dialects.tile import CatOp, GatherOp, JoinOp, MakeRangeOp, ReshapeOp, SplitOp, TransOp, UnsplatOp
 from tritonx.frontend.semantics.base import SemanticsBase, enum_attribute, shape_of, unwrapped_list
 from tritonx.frontend.semantics.types import ir_type
-from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import block_type, int32
-from tritonx.language.values import slice as language_slice
 from tritonx.language.values import tensor
 
 
@@ -91,19 +89,6 @@ class ShapeSemantics(SemanticsBase):
             value = self.expand_dims(value, axis)
         return value
 
-    def index(self, value: tensor, index: Any) -> tensor:
-        """``value[:, None]``: ``:`` keeps an axis, None inserts one."""
-        if isinstance(index, constexpr | builtins.slice | language_slice) or index is None:
-            index = [index]
-        result = value
-        for axis, item in enumerate(index):
-            item = unwrap(item)
-            if item is None:
-                result = self.expand_dims(result, axis)
-            elif not _is_full_slice(item):
-                raise _not_an_index(item)
-        return result
-
     def cat(self, lhs: tensor, rhs: tensor, can_reorder: Any) -> tensor:
         """Two 1-D blocks of one type as one, in any order."""
         if not unwrap(can_reorder):
@@ -151,23 +136,3 @@ class ShapeSemantics(SemanticsBase):
                 raise AssertionError(f"index dim {axis} must match the corresponding source dim")
         type_ = block_type(source.dtype, index.type.shape)
         return self.emit(GatherOp, (source, index), type_, {"axis": enum_attribute(axis)})
-
-
-def _is_full_slice(item: object) -> bool:
-    if not isinstance(item, builtins.slice | language_slice):
-        return False
-    parts = cast(Any, item)
-    return all(unwrap(part) is None for part in (parts.start, parts.stop, parts.step))
-
-
-def _not_an_index(item: object) -> ValueError:
-    text = str(item)
-    bounds: Any = item
-    if isinstance(item, language_slice | builtins.slice):
-        parts = ["" if unwrap(b) is None else str(unwrap(b)) for b in (bounds.start, bounds.stop, bounds.step)]
-        text = ":".join(parts if parts[2] else parts[:2])
-    error = ValueError(f"unsupported tensor index: {text}")
-    error.add_note(
-        "indexing a block only adds axes (`:` and `None`): load what is needed, or select with tl.where or tl.gather"
-    )
-    return error

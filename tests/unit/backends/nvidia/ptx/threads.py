@@ -102,11 +102,12 @@ class Threads:
         np.copyto(self.register(operand), value, where=self.mask)
 
     def address(self, operand: Operand) -> Array:
-        """Of a memory operand, in 64 bits."""
+        """Of a memory operand, in 64 bits; the sum of a 32-bit register and an offset has 32 itself."""
         assert isinstance(operand, Address)
         base = operand.base
         width = base.bits if isinstance(base, Register) else 64
-        return self.bits(base, width).astype(np.int64) + operand.offset
+        total = self.bits(base, width).astype(np.int64) + operand.offset
+        return total & 0xFFFFFFFF if width == 32 else total
 
     def whole_warps(self, instruction: Instruction) -> Array:
         """The warps that run the instruction, which must be with all lanes."""
