@@ -335,6 +335,7 @@ GATHER = {
 """The files that an op on tiles needs, as CONTRIBUTING.md walks through them."""
 
 USES_GATHER = {
+    "frontend/semantics/indexing.py": "slices that are no equal parts of an axis become one",
     "language/descriptors.py": "a descriptor's method of that name is another op",
     "interpreter/asynchronous/meanings/copies.py": "so is a copy of rows",
     "testing/conformance/families/rows.py": "cases of the suite",
