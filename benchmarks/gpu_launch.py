@@ -1,10 +1,12 @@
-"""Host time of ``kernel[grid](*args)`` in steady state, for 1, 5 and 20 arguments, beside Triton in the same run.
+"""Host time of ``kernel[grid](*args)`` in steady state, for 1, 5 and 20 arguments and for three tensor descriptors,
+beside Triton in the same run.
 
 Bursts of launches are timed on the host, one compiler's and then the other's, and the device is waited for outside the
 timing; the minimum over bursts is reported, with the median in brackets."""
 
 from __future__ import annotations
 
+import importlib
 import statistics
 import time
 from collections.abc import Callable
@@ -43,16 +45,28 @@ def arguments(count: int) -> list[Any]:
     return out
 
 
-def main() -> None:
+def described(compiler: str) -> list[Any]:
+    """Three tensor descriptors and an int."""
+    module = importlib.import_module(f"{compiler}.tools.tensor_descriptor")
+    tensors = [torch.zeros(256, 256, device="cuda", dtype=torch.float16) for _ in range(3)]
+    return [*(module.TensorDescriptor.from_tensor(tensor, [64, 64]) for tensor in tensors), 33]
+
+
+def show(title: str, kernel: str, arguments_of: Callable[[str], list[Any]]) -> None:
     kernels = load("kernels_memory")
+    modules = {"tritonx": kernels.ours} | ({"triton": kernels.peer} if kernels.peer is not None else {})
+    runs = {name: (getattr(module, kernel), arguments_of(name)) for name, module in modules.items()}
+    row = microseconds({name: lambda k=found, a=args: k[(1,)](*a) for name, (found, args) in runs.items()})
+    cells = [f"{name} {low:.2f} ({middle:.2f}) µs" for name, (low, middle) in row.items()]
+    ratio = f"ratio {row['tritonx'][0] / row['triton'][0]:.2f} (goal 0.8)" if len(row) == 2 else ""
+    print(f"{title}: " + ", ".join(cells), ratio, flush=True)
+
+
+def main() -> None:
     for count in (1, 5, 20):
         args = arguments(count)
-        modules = {"tritonx": kernels.ours} | ({"triton": kernels.peer} if kernels.peer is not None else {})
-        found = {name: getattr(module, f"empty{count}") for name, module in modules.items()}
-        row = microseconds({name: lambda k=kernel, a=args: k[(1,)](*a) for name, kernel in found.items()})
-        cells = [f"{name} {low:.2f} ({middle:.2f}) µs" for name, (low, middle) in row.items()]
-        ratio = f"ratio {row['tritonx'][0] / row['triton'][0]:.2f} (goal 0.8)" if len(row) == 2 else ""
-        print(f"{count:2d} arguments: " + ", ".join(cells), ratio, flush=True)
+        show(f"{count:2d} arguments", f"empty{count}", lambda _, args=args: args)
+    show("three descriptors", "empty_described", described)
     x = torch.zeros(1024, device="cuda")
     low, middle = microseconds({"torch": lambda: x.add_(1)})["torch"]
     print(f"torch x.add_(1): {low:.2f} ({middle:.2f}) µs")

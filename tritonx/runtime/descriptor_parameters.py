@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol, cast
 
 from tritonx.backends.api import Parameter
@@ -25,7 +26,13 @@ class Descriptor(Protocol):
     shape: Sequence[int]
     strides: Sequence[int]
     block_shape: Sequence[int]
+    padding: str
 
+
+Flatten = Callable[[Descriptor], Sequence[object]]
+"""The values that stand for a descriptor."""
+
+NO_MAPS: Mapping[int, Flatten] = MappingProxyType({})
 
 SOURCE = "tensordesc<"
 """How the type of a descriptor begins in a kernel's signature."""
@@ -54,11 +61,9 @@ def flat_types(type_: str, *, as_map: bool = False) -> list[str]:
     return [*own, *["i32"] * rank, *["i64"] * rank]
 
 
-def flat_values(descriptor: Descriptor, *, as_map: bool = False) -> list[object]:
-    """A `TensorDescriptor` in the same form; the tensor map is made of the descriptor itself."""
+def flat_values(descriptor: Descriptor) -> list[object]:
+    """A `TensorDescriptor` in the same form, where it is no tensor map."""
     extents = [*map(int, descriptor.shape), *map(int, descriptor.strides)]
-    if as_map:
-        return [descriptor, *extents]
     return [descriptor.base, *extents, int(getattr(descriptor, "padding", "zero") == "nan"), *extents]
 
 
@@ -92,20 +97,23 @@ class FlatParameters:
         return any(as_map is not None for as_map in self.maps)
 
     def values(self, arguments: Sequence[object]) -> list[object]:
+        """The code's arguments, where none is a tensor map."""
         flat: list[object] = []
         for as_map, value in zip(self.maps, arguments, strict=True):
             if as_map is None:
                 flat.append(value)
             else:
-                flat += flat_values(cast("Descriptor", value), as_map=as_map)
+                flat += flat_values(cast("Descriptor", value))
         return flat
 
-    def flattening(self, launch: Callable[..., None]) -> Callable[..., None]:
-        """``launch(x, y, z, stream, *flat)`` for the source's arguments; itself without descriptors."""
-        if not self.any:
+    def flattening(self, launch: Callable[..., None], maps: Mapping[int, Flatten] = NO_MAPS) -> Callable[..., None]:
+        """``launch(x, y, z, stream, *flat)`` for the source's arguments; itself without descriptors. ``maps``: what
+        makes the values for a parameter, by its position, where that is a tensor map."""
+        if not self.any and not maps:
             return launch
-
-        def flattened(x: int, y: int, z: int, stream: int, *args: object) -> None:
-            launch(x, y, z, stream, *self.values(args))
-
-        return flattened
+        names = {f"flatten{i}": maps.get(i, flat_values) for i, p in enumerate(self.maps) if i in maps or p is not None}
+        given = [f"a{i}" for i in range(len(self.maps))]
+        flat = [f"*flatten{i}({a})" if f"flatten{i}" in names else a for i, a in enumerate(given)]
+        head = "x, y, z, stream"
+        code = f"lambda {', '.join((head, *given))}: launch({', '.join((head, *flat))})"
+        return eval(code, {"launch": launch, **names})

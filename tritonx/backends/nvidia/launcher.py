@@ -3,7 +3,7 @@
 A kernel is launched by a *builtin*: a function with CPython's METH_FASTCALL convention that reads the argument objects,
 fills the block on its stack and calls the driver (2.7–3.2 µs, of which the driver takes 2.7). Its machine code is the
 same for all kernels and lies in the cache on disk (`launcher_builtin`), so the first launch has it already and none
-compiles anything. Launches with attributes (clusters, cooperative grids), tensor maps or scratch memory, threads
+compiles anything. Launches with attributes (clusters, cooperative grids) or scratch memory, threads
 without the kernel's context, and interpreters whose objects the builtin cannot read (no GIL, not CPython) pack their
 arguments with one ``struct.pack_into`` and call the driver through ctypes (4.5–5.5 µs)."""
 
@@ -20,7 +20,7 @@ from typing import Any, cast
 from tritonx.backends.api import KernelImage
 from tritonx.backends.nvidia.scratch_memory import ScratchMemory
 from tritonx.backends.nvidia.tensor_map import TensorMaps
-from tritonx.runtime.descriptor_parameters import MAP, FlatParameters
+from tritonx.runtime.descriptor_parameters import MAP, FlatParameters, Recipes
 from tritonx.runtime.elf import LinkError
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.runtime.parameter_values import address_of, bfloat16_bits, cell
@@ -66,14 +66,10 @@ class Launcher:
         self.cuda = cuda
         self.launch_kernel = cuda.cuLaunchKernel
         self.launch_kernel.argtypes = [ctypes.c_void_p] + [ctypes.c_uint] * 7 + [ctypes.c_void_p] * 3
-        recipes = iter(metadata.get("tensordesc_meta") or ())
-        self.maps = {
-            i: TensorMaps(cuda, recipe, check)
-            for i, t in enumerate(self.types)
-            if t.startswith(MAP) and (recipe := next(recipes, None)) is not None
-        }
+        self.maps = self.tensor_maps(metadata.get("tensordesc_meta") or ())
+        self.packed_maps = [i for i, t in enumerate(self.types) if t.startswith(MAP)]
         self.packer = struct.Struct(
-            "=" + "".join("8x" if i in self.maps else cell(t) for i, t in enumerate(self.types))
+            "=" + "".join("8x" if i in self.packed_maps else cell(t) for i, t in enumerate(self.types))
         )
         self.pointers = [i for i, t in enumerate(self.types) if t.startswith("*")]
         self.bfloats = [i for i, t in enumerate(self.types) if t == "bf16"]
@@ -87,7 +83,6 @@ class Launcher:
         if x * self.cluster > GRID_LIMITS[0] or y > GRID_LIMITS[1] or z > GRID_LIMITS[2]:
             raise grid_too_large(x, y, z, self.cluster)
         values = list(args)
-        maps = [(i, each.address(values[i])) for i, each in self.maps.items()]
         for i in self.pointers:
             values[i] = address_of(values[i])
         for i in self.bfloats:
@@ -99,11 +94,9 @@ class Launcher:
             base = ctypes.addressof(buffer)
             block = (ctypes.c_void_p * max(self.cells, 1))(*[base + 8 * i for i in range(self.cells)])
             self.local.block = buffer, block
-        for i, address in maps:
-            block[i] = address
-        self.packer.pack_into(
-            buffer, 0, *(values if not maps else [v for i, v in enumerate(values) if i not in self.maps])
-        )
+        for i in reversed(self.packed_maps):
+            block[i] = values.pop(i)
+        self.packer.pack_into(buffer, 0, *values)
         submit = self.submit_with_scratch if self.scratch_bytes else self.submit
         current = ctypes.c_void_p()
         self.check(self.cuda.cuCtxGetCurrent(ctypes.byref(current)), "cuCtxGetCurrent")
@@ -113,6 +106,16 @@ class Launcher:
             with self.on_device():
                 code = submit(x, y, z, stream, block)
         self.check(code, "cuLaunchKernelEx" if self.extended else "cuLaunchKernel")
+
+    def tensor_maps(self, recipes: Recipes) -> dict[int, TensorMaps]:
+        """What makes the values for each parameter that is a tensor map, by its position among the source's."""
+        parameters = enumerate(zip(self.parameters.parameters, self.parameters.maps, strict=True))
+        mapped = [(i, bool(as_map)) for i, (p, as_map) in parameters if as_map or p.type.startswith(MAP)]
+        made = zip(mapped, recipes, strict=False)  # a file may have descriptors that no copy uses
+        return {
+            i: TensorMaps(self.cuda, recipe, self.check, with_extents=with_extents)
+            for (i, with_extents), recipe in made
+        }
 
     def submit(self, x: int, y: int, z: int, stream: int, block: Block) -> int:
         return (self.launch_extended if self.extended else self.launch_plain)(x, y, z, stream, block)
@@ -199,11 +202,11 @@ def _plain_header() -> bool:
 
 def fastest(launcher: Launcher) -> Callable[..., None]:
     """What launches the kernel with its arguments: the builtin, or ``launcher`` where there can be none."""
-    return launcher.parameters.flattening(_fastest(launcher))
+    return launcher.parameters.flattening(_fastest(launcher), launcher.maps)
 
 
 def _fastest(launcher: Launcher) -> Callable[..., None]:
-    if launcher.extended or launcher.maps or launcher.scratch_bytes or not can_build():
+    if launcher.extended or launcher.scratch_bytes or not can_build():
         return launcher
     from tritonx.backends.nvidia.launcher_builtin import State, make_builtin
 

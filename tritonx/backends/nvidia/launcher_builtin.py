@@ -27,6 +27,7 @@ from tritonx.conversion.llvm_binding import Library, TargetMachine, binding
 from tritonx.conversion.python_numbers import DECLARATIONS, read_float
 from tritonx.runtime import elf
 from tritonx.runtime.cache import get_cache_manager
+from tritonx.runtime.descriptor_parameters import MAP
 from tritonx.runtime.keys import compiler_key
 from tritonx.runtime.parameter_values import address_of, letter
 
@@ -34,6 +35,7 @@ _FASTCALL = 0x0080
 
 _POINTER, _INTEGER, _TRUTH, _FLOAT = range(4)
 _FLOATS = ("fp16", "bf16", "fp32", "fp64")
+_MAP = _FLOAT + len(_FLOATS)
 
 
 class State(NamedTuple):
@@ -57,7 +59,10 @@ class State(NamedTuple):
 
 
 def passed_as(type_: str) -> int:
-    """How a parameter of a Triton type is read: as an address, an integer of any width, a truth value, or a float."""
+    """How a parameter of a Triton type is read: as an address, an integer of any width, a truth value, a float, or the
+    address of a tensor map, which the driver copies from there."""
+    if type_.startswith(MAP):
+        return _MAP
     if letter(type_) == "Q" and type_ != "u64":
         return _POINTER
     if type_ in ("u1", "i1"):
@@ -153,6 +158,7 @@ read:
   switch i8 %kind, label %pointer [
     i8 {_INTEGER}, label %integer
     i8 {_TRUTH}, label %truth
+    i8 {_MAP}, label %map
     {" ".join(f"i8 {passed_as(t)}, label %float{passed_as(t)}" for t in _FLOATS)}
   ]
 pointer:
@@ -182,6 +188,12 @@ integer:
   store i64 %bits, ptr %cell
   %odd.bits = icmp eq i64 %bits, -1
   br i1 %odd.bits, label %look, label %next
+map:
+  %there = call i64 @PyLong_AsUnsignedLongLong(ptr %object)
+  %map.at = inttoptr i64 %there to ptr
+  store ptr %map.at, ptr %slot
+  %odd.map = icmp eq i64 %there, -1
+  br i1 %odd.map, label %look, label %next
 truth:
   %true = call i32 @PyObject_IsTrue(ptr %object)
   %true.wide = sext i32 %true to i64

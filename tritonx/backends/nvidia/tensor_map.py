@@ -10,6 +10,7 @@ import ctypes
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tritonx.runtime.descriptor_parameters import Descriptor
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.runtime.parameter_values import address_of
 
@@ -69,22 +70,55 @@ def recipe(type_: TensorDescType, data_types: Mapping[str, int] = DATA_TYPES) ->
     }
 
 
-class TensorMaps:
-    """The maps of one descriptor parameter; ``check(code, call)`` raises an error with the ``code``."""
+class MapAddress(int):
+    """Where a map lies in the host's memory, which it keeps."""
 
-    def __init__(self, cuda: ctypes.CDLL, recipe: Mapping[str, Any], check: Callable[[int, str], None]) -> None:
+    memory: object
+
+
+class TensorMaps:
+    """The maps of one descriptor parameter; ``check(code, call)`` raises an error with the ``code``. A launch is also
+    given the extents and strides, where ``with_extents`` says so."""
+
+    def __init__(
+        self,
+        cuda: ctypes.CDLL,
+        recipe: Mapping[str, Any],
+        check: Callable[[int, str], None],
+        *,
+        with_extents: bool = False,
+    ) -> None:
         self.cuda = cuda
         self.recipe = recipe
         self.check = check
-        self.kept: dict[Hashable, tuple[ctypes.Array[ctypes.c_char], int]] = {}
+        self.with_extents = with_extents
+        self.kept: dict[Hashable, tuple[int, ...]] = {}
 
-    def address(self, descriptor: Any) -> int:
-        """Where the map of ``descriptor`` (a `TensorDescriptor`) lies in the host's memory."""
+    def __call__(self, descriptor: Descriptor) -> tuple[int, ...]:
+        """What stands for ``descriptor`` (a `TensorDescriptor`) in a launch: a `MapAddress` first. The whole descriptor
+        is the key, as it is now: any of its fields may have been set since the last launch."""
         try:
-            base, shape, strides = descriptor.base, descriptor.shape, descriptor.strides
-            block, padding = descriptor.block_shape, descriptor.padding
+            shape, strides = tuple(descriptor.shape), tuple(descriptor.strides)
+            block, padding = tuple(descriptor.block_shape), descriptor.padding
+            key = address_of(descriptor.base), shape, strides, block, padding
         except AttributeError:
             raise UnsupportedArgument(f"a TensorDescriptor is needed, got {type(descriptor).__name__}") from None
+        found = self.kept.get(key)
+        return found if found is not None else self._made(*key)
+
+    def _made(
+        self, address: int, shape: Sequence[int], strides: Sequence[int], block: Sequence[int], padding: str
+    ) -> tuple[int, ...]:
+        key = address, shape, strides, block, padding
+        shape, strides = tuple(map(int, shape)), tuple(map(int, strides))
+        self._check(shape, block, padding)
+        values = self._encoded(address, shape, strides, padding), *(shape + strides if self.with_extents else ())
+        if len(self.kept) >= _KEPT:
+            self.kept.clear()
+        self.kept[key] = values
+        return values
+
+    def _check(self, shape: Sequence[int], block: Sequence[int], padding: str) -> None:
         if (moved := list(self.recipe["block_shape"])) != list(block):
             raise UnsupportedArgument(f"the kernel moves blocks of {moved}, the descriptor is for {list(block)}")
         if shape[-1] * self.recipe["elem_size"] % WRITTEN_PIECE and self.recipe.get("written"):
@@ -95,17 +129,9 @@ class TensorMaps:
             )
         if padding == "nan" and self.recipe["elem_type"] == DATA_TYPES["u8"]:
             raise UnsupportedArgument("the kernel's code pads blocks of 8-bit floats with zeros only, not with NaN")
-        key = address_of(base), tuple(shape), tuple(strides), padding
-        if (found := self.kept.get(key)) is None:
-            if len(self.kept) >= _KEPT:
-                self.kept.clear()
-            found = self.kept[key] = self._encoded(*key)
-        return found[1]
 
-    def _encoded(
-        self, address: int, shape: Sequence[int], strides: Sequence[int], padding: str
-    ) -> tuple[ctypes.Array[ctypes.c_char], int]:
-        """The bytes, which the address points into, and the address; dims go from the innermost out."""
+    def _encoded(self, address: int, shape: Sequence[int], strides: Sequence[int], padding: str) -> MapAddress:
+        """Dims go from the innermost out."""
         rank, size = len(shape), self.recipe["elem_size"]
         memory = ctypes.create_string_buffer(NBYTES + ALIGNMENT)
         start = -(-ctypes.addressof(memory) // ALIGNMENT) * ALIGNMENT
@@ -125,4 +151,6 @@ class TensorMaps:
             ctypes.c_int(_FILL[padding]),
         )
         self.check(code, "cuTensorMapEncodeTiled")
-        return memory, start
+        made = MapAddress(start)
+        made.memory = memory
+        return made

@@ -22,14 +22,17 @@ import pytest
 from tritonx.backends.api import KernelImage, Parameter, Target
 from tritonx.backends.nvidia import launcher_builtin
 from tritonx.backends.nvidia.launcher import GRID_LIMITS, Launcher, can_build, fastest
+from tritonx.backends.nvidia.tensor_map import MapAddress
 from tritonx.runtime import elf, knobs
 from tritonx.runtime.errors import TritonError, UnsupportedArgument
+from tritonx.tools.tensor_descriptor import TensorDescriptor
 
 FUNCTION, CONTEXT, OTHER = 0x1230, 0x4560, 0x7890
 SHAPES = {"i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32, "i64": ctypes.c_int64,
           "u1": ctypes.c_uint8, "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32,
           "u64": ctypes.c_uint64, "fp32": ctypes.c_float, "fp64": ctypes.c_double, "*fp32": ctypes.c_uint64,
-          "bf16": ctypes.c_uint16, "fp16": ctypes.c_uint16}  # fmt: skip
+          "bf16": ctypes.c_uint16, "fp16": ctypes.c_uint16,
+          "!tt.tensordesc<tensor<64x64xf16>>": ctypes.c_uint64 * 16}  # fmt: skip
 LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.c_void_p,
                           ctypes.c_void_p)  # fmt: skip
 CURRENT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
@@ -59,7 +62,8 @@ class RecordingDriver:
             self.wrong_context += 1
             return 201
         cells = (ctypes.c_void_p * len(self.types)).from_address(block)
-        values = [SHAPES[t].from_address(cell or 0).value for t, cell in zip(self.types, cells, strict=True)]
+        read = [SHAPES[t].from_address(cell or 0) for t, cell in zip(self.types, cells, strict=True)]
+        values = [list(each) if isinstance(each, ctypes.Array) else each.value for each in read]
         self.launches.append((tuple(shape), stream, values))
         return self.code
 
@@ -190,6 +194,11 @@ def test_an_argument_of_another_kind_is_an_error(fast: bool) -> None:
 
 
 def value_of(type_: str, rng: random.Random) -> Any:
+    if type_.startswith("!"):
+        memory = (ctypes.c_uint64 * 16)(*[rng.randrange(1 << 64) for _ in range(16)])
+        address = MapAddress(ctypes.addressof(memory))
+        address.memory = memory
+        return address
     if type_.startswith("*"):
         address = rng.randrange(1 << 64)
         return rng.choice([address, Array(address), None])
@@ -197,6 +206,60 @@ def value_of(type_: str, rng: random.Random) -> Any:
         bits = int(type_[1:])
         return bool(rng.randrange(2)) if bits == 1 else rng.randrange(1 << bits) - (1 << bits - 1) * (type_[0] == "i")
     return rng.choice([-1.0, 0.0, rng.uniform(-9, 9)])
+
+
+RECIPE: dict[str, Any] = {
+    "swizzle": 3, "elem_size": 2, "elem_type": 6, "block_size": [64, 64], "block_shape": [64, 64], "written": True,
+}  # fmt: skip
+
+
+@BOTH
+@pytest.mark.parametrize("from_source", [False, True])
+def test_descriptors_are_launched_as_maps(fast: bool, from_source: bool) -> None:
+    """Those of a kernel's source with their extents and strides, or as pointers where no copy uses them; those of a
+    file's kernel alone."""
+    if from_source:
+        types = ["tensordesc<fp16[64, 64]>", "i32", "tensordesc<fp16[64, 64]>", "tensordesc<fp16[8]>"]
+        mapped = ["!tt.tensordesc<tensor<64x64xf16>>", "i32", "i32", "i64", "i64"]
+        flat = [*mapped, "i32", *mapped, "*fp32", "i64", "i64", "u1", "i32", "i64"]
+    else:
+        flat = types = ["!tt.tensordesc<tensor<64x64xf16>>", "i32", "!tt.tensordesc<tensor<64x64xf16>>", "*fp32"]
+    driver = RecordingDriver(flat)
+    encoded: list[int] = []
+
+    def encode(where: Any, kind: Any, rank: Any, base: Any, *rest: Any) -> int:
+        encoded.append(base.value)
+        ctypes.memset(where.value, len(encoded), 128)
+        return 0
+
+    driver.cuTensorMapEncodeTiled = encode  # type: ignore[attr-defined]
+    recipes = tuple({**RECIPE, "descriptor": number if from_source else None} for number in range(2))
+    metadata = {"num_warps": 4, "shared": 512, "tensordesc_meta": recipes}
+    parameters = tuple(Parameter(f"p{i}", t) for i, t in enumerate(types))
+    image = KernelImage("kernel", b"", parameters, metadata, Target("cuda", 90, 32))
+    cuda: Any = driver
+    launcher = Launcher(cuda, image, FUNCTION, CONTEXT, check, driver.on_device)
+    launch = fastest(launcher) if fast else launcher.parameters.flattening(launcher, launcher.maps)
+    bases = [np.zeros(64 * 128, np.float16) for _ in range(3)]
+
+    def described(base: Any, *shape: int) -> TensorDescriptor:
+        held = types_of.SimpleNamespace(data_ptr=lambda: base.ctypes.data, dtype=base.dtype)
+        return TensorDescriptor(held, [*shape], [128, 1][-len(shape) :], [64, 64] if len(shape) > 1 else [8])
+
+    first, second = described(bases[0], 64, 96), described(bases[1], 32, 64)
+    for _ in range(3):
+        launch(2, 3, 1, 9, first, 7, second, described(bases[2], 24) if from_source else bases[2].ctypes.data)
+    assert encoded == [base.ctypes.data for base in bases[:2]], "once"
+    maps = [[0x0101010101010101 * number] * 16 for number in (1, 2)]
+    values = [maps[0], 7, maps[1], bases[2].ctypes.data]
+    if from_source:
+        values = [maps[0], 64, 96, 128, 1, 7, maps[1], 32, 64, 128, 1, bases[2].ctypes.data, 24, 1, 0, 24, 1]
+    assert driver.launches == [((2, 3, 1, 128, 1, 1, 512), 9, values)] * 3
+    first.shape[1] = 92
+    with pytest.raises(UnsupportedArgument, match="rows of 92 elements are no whole pieces"):
+        launch(2, 3, 1, 9, first, 7, second, described(bases[2], 24) if from_source else bases[2].ctypes.data)
+    with pytest.raises(UnsupportedArgument, match="a TensorDescriptor is needed, got int"):
+        launch(2, 3, 1, 9, 5, 7, second, described(bases[2], 24) if from_source else bases[2].ctypes.data)
 
 
 def test_any_signature_both_ways() -> None:

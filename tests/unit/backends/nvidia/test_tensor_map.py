@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,7 +49,7 @@ class Recorder:
                 "modes": [mode.value for mode in modes],
             }
         )
-        ctypes.memset(where.value, len(self.calls), 128)
+        ctypes.memset(where.value, len(self.calls) % 256, 128)
         return 0
 
 
@@ -87,14 +88,14 @@ def test_what_is_encoded() -> None:
     first, second = recipes()
     driver = Recorder()
     halves = aligned((100, 256), np.float16)
-    address = TensorMaps(driver, first, ok).address(
+    (address,) = TensorMaps(driver, first, ok)(
         TensorDescriptor(with_pointer(halves), [100, 200], [256, 1], [64, 128], padding="nan")
     )
     assert ctypes.string_at(address, 128) == b"\x01" * 128
     bytes_ = aligned((3, 600, 48), np.int8)
     strides = [600 * 48, 48, 1]
     given = TensorDescriptor(with_pointer(bytes_), [3, 600, 40], strides, [2, 512, 32])
-    TensorMaps(driver, second, ok).address(given)
+    TensorMaps(driver, second, ok)(given)
     assert driver.calls == [
         # boxes of one swizzle width, 64 halves; dims from the innermost out, steps in bytes
         {"type": 6, "base": halves.ctypes.data, "extents": [200, 100], "steps": [512], "box": [64, 64],
@@ -108,14 +109,49 @@ def test_a_map_is_kept_for_the_same_tensor() -> None:
     driver = Recorder()
     maps = TensorMaps(driver, recipes()[0], ok)
     first, second = (with_pointer(aligned((64, 128), np.float16)) for _ in range(2))
-    where = maps.address(TensorDescriptor(first, [64, 128], [128, 1], [64, 128]))
-    assert maps.address(TensorDescriptor(first, [64, 128], [128, 1], [64, 128])) == where
+    (where,) = maps(TensorDescriptor(first, [64, 128], [128, 1], [64, 128]))
+    assert maps(TensorDescriptor(first, [64, 128], [128, 1], [64, 128])) == (where,)
     assert len(driver.calls) == 1
     other = [
         TensorDescriptor(second, [64, 128], [128, 1], [64, 128]),
         TensorDescriptor(first, [32, 128], [128, 1], [64, 128]),
     ]
-    assert len({where, *map(maps.address, other)}) == 3 and len(driver.calls) == 3
+    assert len({where, *(maps(each)[0] for each in other)}) == 3 and len(driver.calls) == 3
+
+
+def test_a_changed_descriptor_has_another_map() -> None:
+    """Whatever is set, and in place."""
+    driver = Recorder()
+    maps = TensorMaps(driver, recipes()[0], ok, with_extents=True)
+    first, second = (with_pointer(aligned((64, 256), np.float16)) for _ in range(2))
+    descriptor = TensorDescriptor(first, [64, 128], [128, 1], [64, 128])
+    seen = [maps(descriptor)]
+
+    changes: list[Callable[[], object]] = [
+        lambda: setattr(descriptor, "base", second), lambda: descriptor.shape.__setitem__(0, 32),
+        lambda: descriptor.strides.__setitem__(0, 256), lambda: setattr(descriptor, "padding", "nan"),
+    ]  # fmt: skip
+    for change in changes:
+        change()
+        assert maps(descriptor)[0] not in [each[0] for each in seen]
+        seen.append(maps(descriptor))
+    assert len(driver.calls) == len(seen) == 5
+    assert seen[-1][1:] == (32, 128, 256, 1)
+    assert [driver.calls[-1][name] for name in ("base", "extents", "steps")] == [second.data_ptr(), [128, 32], [512]]
+    descriptor.block_shape = [32, 128]
+    with pytest.raises(UnsupportedArgument, match=r"blocks of \[64, 128\], the descriptor is for \[32, 128\]"):
+        maps(descriptor)
+
+
+def test_a_map_that_is_forgotten_lives_as_long_as_its_address() -> None:
+    """Another thread may make many, between the moment at which a launch is given one and that at which it is read."""
+    maps = TensorMaps(Recorder(), recipes()[0], ok)
+    array = with_pointer(aligned((64, 128), np.float16))
+    (address,) = maps(TensorDescriptor(array, [64, 128], [128, 1], [64, 128]))
+    for rows in range(1, 600):
+        maps(TensorDescriptor(array, [rows, 128], [128, 1], [64, 128]))
+    assert len(maps.kept) <= 256
+    assert ctypes.string_at(address, 128) == b"\x01" * 128
 
 
 def test_rows_that_a_copy_would_write_beyond_are_refused() -> None:
@@ -123,10 +159,10 @@ def test_rows_that_a_copy_would_write_beyond_are_refused() -> None:
     read, written = recipes()[0], {**recipes()[0], "written": True}
     array = with_pointer(aligned((64, 128), np.float16))
     partial, whole = (TensorDescriptor(array, [64, width], [128, 1], [64, 128]) for width in (100, 104))
-    assert not read["written"] and TensorMaps(Recorder(), read, ok).address(partial)
-    assert TensorMaps(Recorder(), written, ok).address(whole)
+    assert not read["written"] and TensorMaps(Recorder(), read, ok)(partial)
+    assert TensorMaps(Recorder(), written, ok)(whole)
     with pytest.raises(UnsupportedArgument, match=r"in pieces of 16 bytes, and rows of 100 elements are no whole"):
-        TensorMaps(Recorder(), written, ok).address(partial)
+        TensorMaps(Recorder(), written, ok)(partial)
 
 
 def test_what_is_written_is_known() -> None:
@@ -143,20 +179,20 @@ def test_recipes_of_a_compiled_kernel() -> None:
     """Its metadata is frozen: tuples where there were lists."""
     frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in recipes()[0].items()}
     array = with_pointer(aligned((64, 128), np.float16))
-    assert TensorMaps(Recorder(), frozen, ok).address(TensorDescriptor(array, [64, 128], [128, 1], [64, 128]))
+    assert TensorMaps(Recorder(), frozen, ok)(TensorDescriptor(array, [64, 128], [128, 1], [64, 128]))
 
 
 def test_another_block_is_refused() -> None:
     maps = TensorMaps(Recorder(), recipes()[0], ok)
     array = with_pointer(aligned((64, 128), np.float16))
     with pytest.raises(UnsupportedArgument, match=r"blocks of \[64, 128\], the descriptor is for \[64, 64\]"):
-        maps.address(TensorDescriptor(array, [64, 128], [128, 1], [64, 64]))
+        maps(TensorDescriptor(array, [64, 128], [128, 1], [64, 64]))
     with pytest.raises(UnsupportedArgument, match="a TensorDescriptor is needed, got int"):
-        maps.address(5)
+        maps(5)
     bytes_ = TensorMaps(Recorder(), {**recipes()[1]}, ok)
     array = with_pointer(aligned((2, 512, 32), ml_dtypes.float8_e5m2))
     with pytest.raises(UnsupportedArgument, match="pads blocks of 8-bit floats with zeros only"):
-        bytes_.address(TensorDescriptor(array, [2, 512, 32], [512 * 32, 32, 1], [2, 512, 32], padding="nan"))
+        bytes_(TensorDescriptor(array, [2, 512, 32], [512 * 32, 32, 1], [2, 512, 32], padding="nan"))
 
 
 # CUtensorMapDataType and CUtensorMapSwizzle of cuda.h; 8-bit floats are bytes
