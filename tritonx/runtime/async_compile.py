@@ -10,17 +10,53 @@ on disks and assemblers, not LLVM itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from contextvars import ContextVar
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-active_mode: ContextVar[AsyncCompileMode | None] = ContextVar("tritonx_async_compile_mode", default=None)
+from tritonx.backends.api import Options, Target
+
+if TYPE_CHECKING:
+    from tritonx.runtime.compiled_kernel import CompiledKernel
+    from tritonx.runtime.sources import ASTSource
+
+
+class CompileMode(Protocol):
+    """Who compiles what launches and ``warmup`` want compiled."""
+
+    def submit(self, key: object, compile: CompileRequest, finalize: Callable[[Any], None] | None = None) -> Any:
+        """The kernel, or what stands for it."""
+        ...
+
+
+active_mode: ContextVar[CompileMode | None] = ContextVar("tritonx_async_compile_mode", default=None)
+
+
+@dataclass(frozen=True)
+class CompileRequest:
+    """What a launch wants compiled. Calling it does so."""
+
+    source: ASTSource
+    target: Target
+    options: Options
+
+    def __call__(self) -> CompiledKernel:
+        from tritonx.runtime.compiler import compile
+
+        return compile(self.source, target=self.target, options=self.options)
+
+
+class Awaited(Protocol):
+    """What becomes a kernel: a future, or more."""
+
+    def result(self) -> Any: ...
 
 
 class FutureKernel:
     """A kernel that is being compiled; every attribute waits for it."""
 
-    def __init__(self, finalize: Callable[[Any], None] | None, future: Future[Any]) -> None:
+    def __init__(self, finalize: Callable[[Any], None] | None, future: Awaited) -> None:
         self.finalize = finalize
         self.future = future
         self._kernel: Any = None

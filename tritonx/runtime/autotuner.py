@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import math
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +21,8 @@ from tritonx.runtime.config import Config
 from tritonx.runtime.errors import AutotunerError, OutOfResources, PTXASError
 from tritonx.runtime.jit_function import JITFunction
 from tritonx.runtime.keys import compiler_key, environment_key
+from tritonx.runtime.tuning.race import FAILED, QUANTILES, Rules
+from tritonx.runtime.tuning.refusals import is_impossible
 
 __all__ = [
     "Autotuner",
@@ -32,12 +34,6 @@ __all__ = [
     "autotune",
     "heuristics",
 ]
-
-QUANTILES = (0.5, 0.2, 0.8)
-"""Of a configuration's times, compared in this order."""
-
-FAILED = (math.inf, math.inf, math.inf)
-"""The times of a configuration that does not fit the device."""
 
 
 def _copy_of(value: Any) -> Any:
@@ -58,13 +54,6 @@ def _set_zero(target: Any) -> None:
         target.zero_()
     else:
         target[...] = 0
-
-
-def _is_impossible(error: BaseException) -> bool:
-    """Whether the error says that a configuration cannot run, rather than that the kernel is wrong."""
-    if isinstance(error, OutOfResources | PTXASError):
-        return True
-    return any(kind.__name__ == "CompileTimeAssertionFailure" for kind in type(error).__mro__)
 
 
 class Autotuner(KernelInterface[Any]):
@@ -95,11 +84,11 @@ class Autotuner(KernelInterface[Any]):
         self.fn = fn
         self.keys = list(key)
         self.arg_names = list(arg_names)
-        self.cache: dict[tuple[Any, ...], Config] = {}
+        self.cache: dict[tuple[object, ...], Config] = {}
         self.nargs: dict[str, Any] | None = None
         self.best_config: Config | None = None
         self.bench_time: float | None = None
-        self.configs_timings: dict[Config, Any] | None = None
+        self.configs_timings: dict[Config, list[float]] | None = None
         self.cache_results = cache_results or knobs.autotuning.cache
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
@@ -119,6 +108,12 @@ class Autotuner(KernelInterface[Any]):
         self.num_reps = rep
         self.use_cuda_graph = use_cuda_graph
         self._do_bench = do_bench
+        if warmup is not None or rep is not None or use_cuda_graph:
+            warnings.warn(
+                "autotune's own ways to measure (warmup=, rep=, graphs) are deprecated: hand in do_bench=",
+                DeprecationWarning,
+                stacklevel=2,
+            )
         self.__name__ = getattr(self.base_fn, "__name__", "kernel")
         self.__doc__ = getattr(self.base_fn, "__doc__", None)
         self._check_names()
@@ -145,24 +140,24 @@ class Autotuner(KernelInterface[Any]):
     @property
     def do_bench(self) -> Callable[..., Any]:
         """(kernel call, quantiles=) → times in milliseconds."""
-        if self._do_bench is None:
-            from tritonx import testing
+        if self._do_bench is not None:
+            return self._do_bench
+        from tritonx import testing
 
-            timed = testing.do_bench_cudagraph if self.use_cuda_graph else testing.do_bench
-            given: dict[str, Any] = {"rep": self.num_reps} if self.num_reps is not None else {}
-            if self.num_warmups is not None and not self.use_cuda_graph:
-                given["warmup"] = self.num_warmups
+        timed = testing.do_bench_cudagraph if self.use_cuda_graph else testing.do_bench
+        given: dict[str, Any] = {"rep": self.num_reps} if self.num_reps is not None else {}
+        if self.num_warmups is not None and not self.use_cuda_graph:
+            given["warmup"] = self.num_warmups
 
-            def bench(call: Callable[[], Any], quantiles: Sequence[float]) -> Any:
-                return timed(call, quantiles=quantiles, **given)
+        def bench(call: Callable[[], object], quantiles: Sequence[float]) -> object:
+            return timed(call, quantiles=quantiles, **given)
 
-            self._do_bench = bench
-        return self._do_bench
+        return bench
 
     # Searching -----------------------------------------------------------------------------------------------------
 
-    def _bench(self, config: Config, args: tuple[Any, ...], meta: dict[str, Any]) -> Any:
-        """The times of one configuration, FAILED where it cannot run."""
+    def _call(self, config: Config, args: tuple[object, ...], meta: dict[str, object]) -> Callable[[], object]:
+        """A launch with one configuration and the hooks around it, which measuring repeats."""
         conflicts = meta.keys() & config.kwargs.keys()
         if conflicts:
             raise ValueError(
@@ -172,42 +167,77 @@ class Autotuner(KernelInterface[Any]):
         current = {**meta, **config.all_kwargs()}
         full = {**(self.nargs or {}), **current}
 
-        def call() -> None:
+        def call() -> object:
             if config.pre_hook is not None:
                 config.pre_hook(full)
             self.pre_hook(full)
             try:
-                self.fn.run(*args, **current)
+                launched = self.fn.run(*args, **current)
             except Exception as error:
                 try:
                     self.post_hook(full, exception=error)
                 finally:
                     raise
             self.post_hook(full, exception=None)
+            return launched
 
-        printing = knobs.autotuning.print
-        if printing:
+        return call
+
+    def _bench(self, *args: object, config: Config, **meta: object) -> list[float]:
+        """The times of one configuration by ``do_bench``, infinite where it cannot run."""
+        if knobs.autotuning.print:
             print(f"Autotuning kernel {self.__name__} with config {config}")
+        call = self._call(config, args, meta)
         try:
             return self.do_bench(call, quantiles=QUANTILES)
         except Exception as error:
-            if not _is_impossible(error):
+            if not is_impossible(error):
                 raise
-            if printing:
+            if knobs.autotuning.print:
                 print(f"Autotuning failed with {error}")
             return list(FAILED)
 
+    def _races(self) -> bool:
+        """Whether losers may stop early: not where the user, or a library, says how to measure."""
+        measured_here = self._do_bench is None and type(self)._bench is Autotuner._bench
+        return measured_here and knobs.autotuning.early and not self.use_cuda_graph
+
+    def _timings(
+        self, configs: Sequence[Config], args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> dict[Config, list[float]]:
+        from tritonx.runtime.tuning.launches import TunedLaunches
+        from tritonx.runtime.tuning.search import compiled_in_order, search
+
+        compiled = isinstance(self._kernel(), JITFunction)
+        launches = TunedLaunches(
+            self.fn.run,
+            lambda config: self._call(config, args, kwargs),
+            args,
+            kwargs,
+            {**(self.nargs or {}), **kwargs},
+            len(configs) if compiled else 0,
+        )
+        if self._races():
+            rules = Rules() if self.num_reps is None else Rules(budget=float(self.num_reps))
+            return search(launches, configs, rules)
+        ready = [*compiled_in_order(launches, configs)]
+        return {config: self._bench(*args, config=config, **kwargs) for config in ready}
+
+    def _kernel(self) -> Any:
+        """The kernel below heuristics and wrappers."""
+        kernel = self.fn
+        while not isinstance(kernel, JITFunction) and hasattr(kernel, "fn"):
+            kernel = kernel.fn
+        return kernel
+
     def check_disk_cache(
-        self, tuning_key: tuple[Any, ...], configs: Sequence[Config], bench: Callable[[], Any]
+        self, tuning_key: tuple[object, ...], configs: Sequence[Config], bench: Callable[[], None]
     ) -> bool:
         """Take the timings of an earlier process, or ``bench()`` and keep what it measured; whether they were there."""
         if not tuning_key or any(config.pre_hook is not None for config in configs):
             bench()  # a hook may depend on anything, so its timings belong to this process
             return False
-        kernel = self.fn
-        while not isinstance(kernel, JITFunction):
-            kernel = kernel.fn
-        parts = (compiler_key(), environment_key(), kernel.cache_key, str(tuning_key), *map(str, configs))
+        parts = (compiler_key(), environment_key(), self._kernel().cache_key, str(tuning_key), *map(str, configs))
         manager = get_cache_manager(hashlib.sha256("-".join(parts).encode()).hexdigest())
         file_name = f"{self.__name__[:150]}.autotune.json"
         group = manager.get_group(file_name) or {}
@@ -231,11 +261,11 @@ class Autotuner(KernelInterface[Any]):
         manager.put_group(file_name, {file_name: manager.put(text, file_name, binary=False)})
         return False
 
-    def _key(self, kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _key(self, kwargs: Mapping[str, object]) -> tuple[object, ...]:
         every = {**(self.nargs or {}), **kwargs}
         present = {k: v for k, v in every.items() if k in self.arg_names}
         key = [present[name] for name in self.keys if name in present]
-        return (*key, *(str(value.dtype) for value in present.values() if hasattr(value, "dtype")))
+        return (*key, *(str(dtype) for v in present.values() if (dtype := getattr(v, "dtype", _NONE)) is not _NONE))
 
     def _search(self, key: tuple[object, ...], args: tuple[object, ...], kwargs: dict[str, Any]) -> bool:
         """Fill ``cache[key]``; whether the timings came from the disk."""
@@ -243,7 +273,7 @@ class Autotuner(KernelInterface[Any]):
 
         def bench() -> None:
             start = time.time()
-            timings = {config: self._bench(config, args, kwargs) for config in pruned}
+            timings = self._timings(pruned, args, kwargs)
             self.bench_time = time.time() - start
             self.cache[key] = min(timings, key=lambda c: _ordered(timings[c]))
             self.configs_timings = timings
@@ -261,7 +291,7 @@ class Autotuner(KernelInterface[Any]):
         """Launch with the best configuration for these arguments, searching for it the first time."""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         used_cache = True
-        key: tuple[Any, ...] = ()
+        key: tuple[object, ...] = ()
         config = self.configs[0]
         if len(self.configs) > 1:
             key = self._key(kwargs)
@@ -313,8 +343,11 @@ class Autotuner(KernelInterface[Any]):
             self.nargs = None
 
 
-def _ordered(times: Any) -> list[float]:
-    return list(times) if hasattr(times, "__len__") else [times]
+_NONE = object()
+
+
+def _ordered(times: list[float] | float) -> list[float]:
+    return [times] if isinstance(times, int | float) else [*times]
 
 
 def autotune(

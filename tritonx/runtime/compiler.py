@@ -17,9 +17,10 @@ from functools import cache
 from typing import Any
 
 import tritonx.backends.registry as registry
-from tritonx.backends.api import Backend, Compilation, EmitStage, Options, Parameter, PassStage, Stage, Target
+from tritonx.backends.api import Backend, Compilation, Options, Parameter, PassStage, Stage, Target
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager
+from tritonx.runtime.compile_job import CompileJob, Made, job_of, keep, run_stages
 from tritonx.runtime.compiled_kernel import AsmDict, CompiledKernel, StoredFile
 from tritonx.runtime.drivers import find_backend
 from tritonx.runtime.errors import BackendContractError
@@ -82,6 +83,14 @@ def compile(
     Touches no device when ``target`` is given. Raises the front end's CompilationError, PassFailure, KeyError for an
     option that the backend does not know, NoBackend, SourceError.
     """
+    begun = begin(src, target, options)
+    return begun if isinstance(begun, CompiledKernel) else begun.here()
+
+
+def begin(
+    src: object, target: Target | str | None = None, options: Mapping[str, Any] | Options | None = None
+) -> CompiledKernel | Compile:
+    """As ``compile``, but what the cache does not have is only begun: who asks decides where it is done."""
     source = source_of(src)
     wanted = _resolve_target(target)
     backend = find_backend(wanted.backend)
@@ -90,21 +99,22 @@ def compile(
     manager = get_cache_manager(key)
     file_name = source.name[:FILE_NAME_LIMIT]
     settings = knobs.compilation
-    if not (settings.always_compile or settings.override or resolved.ir_override):
-        found = _from_cache(manager, file_name, source, key, backend)
-        if found is not None:
-            found.replaceable(_Compile(source, backend, wanted, resolved, key, manager, file_name).run)
-            if settings.listener is not None:
-                settings.listener(
-                    src=source,
-                    metadata=found.metadata._asdict(),
-                    metadata_group=found.metadata_group,
-                    times=CompileTimes(0.0, {}, 0.0),
-                    cache_hit=True,
-                )
-            return found
-    with _without_collection():
-        return _Compile(source, backend, wanted, resolved, key, manager, file_name).run()
+    missing = Compile(source, backend, wanted, resolved, key, manager, file_name)
+    if settings.always_compile or settings.override or resolved.ir_override:
+        return missing
+    found = _from_cache(manager, file_name, source, key, backend)
+    if found is None:
+        return missing
+    found.replaceable(missing.run)
+    if settings.listener is not None:
+        settings.listener(
+            src=source,
+            metadata=found.metadata._asdict(),
+            metadata_group=found.metadata_group,
+            times=CompileTimes(0.0, {}, 0.0),
+            cache_hit=True,
+        )
+    return found
 
 
 @contextmanager
@@ -204,7 +214,7 @@ def _kernel(
     return kernel
 
 
-class _Compile:
+class Compile:
     """One compile that the cache did not have."""
 
     def __init__(
@@ -224,9 +234,11 @@ class _Compile:
         self.key = key
         self.manager = manager
         self.file_name = file_name
-        self.compilation = Compilation(target, options, {"name": source.name})
-        self.asm = AsmDict()
-        self.binary: list[str] = []
+
+    def here(self) -> CompiledKernel:
+        """In this process, with Python's collector at rest."""
+        with _without_collection():
+            return self.run()
 
     def run(self) -> CompiledKernel:
         if knobs.compilation.isolate:
@@ -234,33 +246,45 @@ class _Compile:
 
             pool().prepare()  # it comes up while the front end works
         start = time.perf_counter()
-        value: Any = self.source.make_module(self.target, self.options)
+        module: Any = self.source.make_module(self.target, self.options)
         front_end = time.perf_counter() - start
-        self.compilation.metadata["name"] = entry_symbol(value, self.source.name)
-        stages = self._remaining_stages(value)
-        times: dict[str, float] = {}
-        for stage in stages:
-            start = time.perf_counter()
-            value = self._run_stage(stage, value)
-            value = self._replaced(stage, value)
-            text = printed(value) if isinstance(stage, PassStage) else value
-            if isinstance(text, bytes):
-                self.binary.append(stage.name)
-            self.asm[stage.name] = text
-            times[stage.name] = time.perf_counter() - start
-        self._require_binary()
+        compilation = Compilation(self.target, self.options, {"name": entry_symbol(module, self.source.name)})
+
+        def replaced(stage: Stage, value: Any) -> Any:
+            return self._replaced(stage, value, compilation)
+
+        made = Made(metadata=compilation.metadata)
         start = time.perf_counter()
-        fields, parameters, group = self._store()
+        for stage, value in run_stages(module, self._remaining_stages(module), compilation, self.backend, replaced):
+            keep(made, stage, value)
+            now = time.perf_counter()
+            made.seconds[stage.name], start = now - start, now
+        return self.finish(made, front_end)
+
+    def job(self) -> CompileJob | None:
+        """What a worker can do of it, with the front end's work done here; None where the user puts stages of their own
+        in, or the module is read from a file. Raises the front end's errors."""
+        if isinstance(self.source, IRSource) or knobs.compilation.override or self.options.ir_override:
+            return None
+        with _without_collection():
+            module = self.source.make_module(self.target, self.options)
+            return job_of(self.source.name, module, self.target, self.options, self.source.hash(), self.key)
+
+    def finish(self, made: Made, front_end: float = 0.0) -> CompiledKernel:
+        """The kernel of what the stages made, here or in a worker; stored."""
+        self._require_binary(made)
+        start = time.perf_counter()
+        fields, parameters, group = self._store(made)
         self.backend.prepare_launch()
         if knobs.compilation.listener is not None:
             knobs.compilation.listener(
                 src=self.source,
                 metadata=fields,
                 metadata_group=group,
-                times=CompileTimes(front_end, times, time.perf_counter() - start),
+                times=CompileTimes(front_end, made.seconds, time.perf_counter() - start),
                 cache_hit=False,
             )
-        return _kernel(self.source, self.backend, fields, self.asm, parameters, self.key, group)
+        return _kernel(self.source, self.backend, fields, AsmDict(made.asm), parameters, self.key, group)
 
     def _remaining_stages(self, module: Any) -> tuple[Stage, ...]:
         """All stages; for a file those from its own level on, of which it needs what it says itself."""
@@ -276,21 +300,7 @@ class _Compile:
             )
         return (own.remaining(module), *stages[names.index(self.source.ext) + 1 :])
 
-    def _run_stage(self, stage: Stage, value: Any) -> Any:
-        from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
-
-        if isinstance(stage, EmitStage):
-            made: Any = run_emit_stage(stage, value, self.compilation)
-            if not isinstance(made, str | bytes):
-                raise BackendContractError(
-                    f"stage {stage.name!r} of backend {self.backend.name!r} made a {type(made).__name__}, "
-                    f"not text or bytes"
-                )
-            return made
-        run_pass_stage(value, stage, self.compilation)
-        return value
-
-    def _replaced(self, stage: Stage, value: object) -> Any:
+    def _replaced(self, stage: Stage, value: object, compilation: Compilation) -> Any:
         """The stage's result, or what the user put in its place."""
         path: str | None = None
         if knobs.compilation.override:
@@ -300,7 +310,7 @@ class _Compile:
         if path is None:
             return value
         print(f"\nOverriding kernel with file {path}")
-        self.compilation.origin = None
+        compilation.origin = None
         with open(path, "rb") as file:
             content = file.read()
         if isinstance(stage, PassStage):
@@ -309,26 +319,26 @@ class _Compile:
             return parse_module(content.decode(), path)
         return content if isinstance(value, bytes) else content.decode()
 
-    def _require_binary(self) -> None:
-        if self.backend.binary_stage not in self.asm:
+    def _require_binary(self, made: Made) -> None:
+        if self.backend.binary_stage not in made.asm:
             raise BackendContractError(
                 f"backend {self.backend.name!r} says that its last stage is {self.backend.binary_stage!r}, "
-                f"but its stages are {', '.join(self.asm) or 'none'}"
+                f"but its stages are {', '.join(made.asm) or 'none'}"
             )
 
-    def _metadata(self) -> dict[str, Any]:
+    def _metadata(self, made: Made) -> dict[str, Any]:
         return {
             **common_fields(self.options, self.target),
             "triton_version": compiler_key()[:16],
-            **self.compilation.metadata,
+            **made.metadata,
             "hash": self.key,
             "target": asdict(self.target),
-            "stages": list(self.asm),
-            "binary_stages": self.binary,
+            "stages": list(made.asm),
+            "binary_stages": made.binary,
         }
 
-    def _store(self) -> tuple[dict[str, Any], tuple[Parameter, ...], dict[str, str]]:
-        metadata = self._metadata()
+    def _store(self, made: Made) -> tuple[dict[str, Any], tuple[Parameter, ...], dict[str, str]]:
+        metadata = self._metadata(made)
         metadata["parameters"] = [[p.name, p.type] for p in self.source.parameters()]
         try:
             text = json.dumps(metadata)
@@ -339,8 +349,7 @@ class _Compile:
         fields, parameters = _fields_of(text)
         group: dict[str, str] = {}
         only_binary = knobs.compilation.store_binary_only
-        for stage in self.asm:
-            content = self.asm[stage]
+        for stage, content in made.asm.items():
             name = f"{self.file_name}.{stage}"
             if not only_binary or stage == self.backend.binary_stage:
                 group[name] = self.manager.put(content, name, binary=isinstance(content, bytes))

@@ -79,6 +79,18 @@ def environment_key() -> str:
     return repr([(name, getattr(group, name)) for group, name in _ENVIRONMENT])
 
 
+Settings = tuple[tuple[str, str, object], ...]
+
+
+def assigned_settings() -> Settings:
+    """The settings that change code: group, name and value."""
+    return tuple((_group_name(group), name, getattr(group, name)) for group, name in _ENVIRONMENT)
+
+
+def _group_name(group: object) -> str:
+    return next(name for name, found in vars(knobs).items() if found is group)
+
+
 def options_key(options: Options) -> str:
     """The options by name and value, in the order of their names."""
     return repr(sorted(vars(options).items(), key=lambda item: item[0]))

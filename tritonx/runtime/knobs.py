@@ -98,6 +98,13 @@ def parse_precision(text: str) -> str | None:
     return text or None
 
 
+def parse_count(text: str) -> int:
+    """A number of things: not negative."""
+    if not text.strip().isdecimal():
+        raise ValueError(f"expected a number that is not negative, got {text!r}")
+    return int(text)
+
+
 def parse_seconds(text: str) -> float:
     """A time limit: a positive number of seconds."""
     try:
@@ -298,8 +305,17 @@ class CompilationKnobs(Group):
 
 
 class AutotuningKnobs(Group):
+    """How configurations are searched: see ``tritonx.runtime.tuning``."""
+
     cache = flag("TRITON_CACHE_AUTOTUNING")
     print = flag("TRITON_PRINT_AUTOTUNING")
+    workers = Knob[int | None]("TRITON_TUNING_WORKERS", None, parse_count)
+    """Processes that compile configurations; 0 compiles in this one. By default one for each core but that of the
+    measuring thread."""
+    early = flag("TRITON_TUNING_EARLY", True)
+    """Measuring of configurations that are clearly slower stops early."""
+    executor = hook()
+    """A ``concurrent.futures.Executor`` that compiles in the place of those processes."""
 
 
 class RuntimeKnobs(Group):

@@ -254,7 +254,21 @@ class Launcher:
             kernel = self._compile_with_hooks(key, source, placement, options, wanted, warmup)
             if kernel is not None:
                 self._compiled[memory_key] = kernel
+        if not warmup and kernel is not None:
+            kernel = self._ready(memory_key, kernel)
         return kernel, placement, wanted.run_time
+
+    def _ready(self, memory_key: object, kernel: Any) -> CompiledKernel:
+        """The kernel itself, once it is there. One whose compile failed is forgotten, so that it is tried again."""
+        from tritonx.runtime.async_compile import FutureKernel
+
+        if isinstance(kernel, FutureKernel):
+            try:
+                self._compiled[memory_key] = kernel = kernel.result()
+            except BaseException:
+                del self._compiled[memory_key]
+                raise
+        return kernel
 
     def _compile_with_hooks(
         self,
@@ -265,8 +279,7 @@ class Launcher:
         wanted: Specialization,
         warmup: bool,
     ) -> CompiledKernel | None:
-        from tritonx.runtime.async_compile import active_mode
-        from tritonx.runtime.compiler import compile
+        from tritonx.runtime.async_compile import CompileRequest, active_mode
         from tritonx.runtime.jit_hooks import call_hook
 
         hook_key = f"{wanted.signature}{wanted.constants}{vars(options)}"
@@ -274,10 +287,10 @@ class Launcher:
         if before is not None and call_hook(before, hook_key, source, placement, options, warmup, before=True):
             return None
         mode = active_mode.get()
-        if mode is not None:
-            kernel: Any = mode.submit(hook_key, lambda: compile(source, target=placement.target, options=options))
-        else:
-            kernel = compile(source, target=placement.target, options=options)
+        request = CompileRequest(source, placement.target, options)
+        kernel: Any = mode.submit(hook_key, request) if mode is not None else request()
+        if kernel is None:
+            return None
         after = knobs.runtime.jit_post_compile_hook
         if after is not None:
             call_hook(after, hook_key, source, placement, options, warmup, before=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,17 +19,21 @@ from tritonx.runtime.isolation.helper import FunctionFailed, Helper, HelperGone
 
 MOST = min(8, os.cpu_count() or 1)
 
+_pools: weakref.WeakSet[Pool] = weakref.WeakSet()
+"""Those of this process."""
+
 
 class Pool:
     """Helpers that wait for work, and those at work."""
 
-    def __init__(self) -> None:
-        self._turns = threading.BoundedSemaphore(MOST)
+    def __init__(self, most: int = MOST) -> None:
+        self._turns = threading.BoundedSemaphore(most)
         self._lock = threading.Lock()
         self._idle: list[Helper] = []
         self._every: set[Helper] = set()
         self.starting = threading.Lock()
         """Held while a process is being started and while this one forks: a child must know every socket."""
+        _pools.add(self)
 
     def run(self, function: str, text: str, arguments: Mapping[str, Any], seconds: float) -> Parts:
         """``Helper.call`` on a helper that is free."""
@@ -112,16 +117,45 @@ def pool() -> Pool:
     return _pool
 
 
+_one_fork = threading.Lock()
+"""Held while this process forks, so that ``_forking`` is of one fork."""
+
+_forking: list[Pool] = []
+"""The pools that are locked while this process forks."""
+
+
+def _before_fork() -> None:
+    _one_fork.acquire()
+    _forking[:] = _pools
+    for each in _forking:
+        each.starting.acquire()
+
+
+def _in_parent() -> None:
+    for each in _forking:
+        each.starting.release()
+    _forking.clear()
+    _one_fork.release()
+
+
 def _in_child() -> None:
-    global _pool
-    _pool.abandon()
+    global _pool, _one_fork
+    for each in _forking:
+        each.abandon()
+        each.starting = threading.Lock()
+    _forking.clear()
+    _pools.clear()
+    _one_fork = threading.Lock()
     _pool = Pool()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=lambda: _pool.starting.acquire() and None,
-        after_in_parent=lambda: _pool.starting.release(),
-        after_in_child=_in_child,
-    )
-atexit.register(lambda: _pool.close())
+    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
+
+
+def _at_exit() -> None:
+    for each in [*_pools]:
+        each.close()
+
+
+atexit.register(_at_exit)

@@ -1,0 +1,125 @@
+"""A compile that another process may do: from the text of a module at ``tt`` to the result of every stage.
+
+The front end needs the kernel's Python, with all that it names, and stays where the kernel is. What follows needs no
+more than text and options, so that a worker imports the compiler and nothing of the user's. The bits are the same: the
+text of ``tt`` holds all of a module. A worker that would make other code (another version, other tools, another backend
+of that name) finds another key than the job's, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from tritonx.backends.api import Backend, Compilation, EmitStage, Options, PassStage, Stage, Target
+from tritonx.runtime import knobs
+from tritonx.runtime.drivers import find_backend
+from tritonx.runtime.errors import BackendContractError, TritonError
+from tritonx.runtime.keys import Settings, assigned_settings, compile_key
+from tritonx.runtime.sources import entry_symbol, printed
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+
+class OtherCompiler(TritonError):
+    """A worker would compile a job to something else than the process that it comes from."""
+
+
+@dataclass(frozen=True)
+class CompileJob:
+    """``text`` is the module that the front end made; ``settings`` are those that change code, by group and name."""
+
+    name: str
+    text: str
+    target: Target
+    options: Options
+    source_hash: str
+    key: str
+    settings: Settings
+
+
+@dataclass
+class Made:
+    """What the stages made, in their order, and what a launch must know; the names of those that are no text."""
+
+    asm: dict[str, str | bytes] = field(default_factory=dict[str, str | bytes])
+    binary: list[str] = field(default_factory=list[str])
+    metadata: dict[str, object] = field(default_factory=dict[str, object])
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+
+
+def job_of(name: str, module: object, target: Target, options: Options, source_hash: str, key: str) -> CompileJob:
+    text = module if isinstance(module, str) else printed(module)
+    return CompileJob(name, text, target, options, source_hash, key, assigned_settings())
+
+
+def perform(job: CompileJob) -> Made:
+    """Run the stages of ``job``. Raises ``OtherCompiler``, and what the stages raise."""
+    with _settings(job.settings):
+        backend = find_backend(job.target.backend)
+        if compile_key(job.source_hash, backend, job.target, job.options) != job.key:
+            raise OtherCompiler(
+                f"this process would compile {job.name} to something else than the one that asks for it"
+            )
+        stages = backend.stages(job.target, job.options)
+        module: object = job.text
+        if isinstance(stages[0], PassStage):
+            from tritonx.ir.text import parse_module
+
+            module = parse_module(job.text, f"{job.name}.{stages[0].name}")
+        compilation = Compilation(job.target, job.options, {"name": entry_symbol(module, job.name)})
+        made = Made(metadata=compilation.metadata)
+        for stage, value in run_stages(module, stages, compilation, backend):
+            keep(made, stage, value)
+        return made
+
+
+def keep(made: Made, stage: Stage, value: object) -> None:
+    """Put a stage's result to the others."""
+    text = printed(value) if isinstance(stage, PassStage) else value
+    assert isinstance(text, str | bytes), stage.name
+    if isinstance(text, bytes):
+        made.binary.append(stage.name)
+    made.asm[stage.name] = text
+
+
+def run_stages(
+    value: object,
+    stages: tuple[Stage, ...],
+    compilation: Compilation,
+    backend: Backend,
+    replaced: Callable[[Stage, object], object] = lambda _, value: value,
+) -> Iterator[tuple[Stage, object]]:
+    """Each stage with what it made, or with what ``replaced`` puts in its place, which the next one gets."""
+    for stage in stages:
+        value = replaced(stage, run_stage(stage, value, compilation, backend))
+        yield stage, value
+
+
+def run_stage(stage: Stage, value: object, compilation: Compilation, backend: Backend) -> object:
+    from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
+
+    if isinstance(stage, EmitStage):
+        made = cast(object, run_emit_stage(stage, value, compilation))
+        if not isinstance(made, str | bytes):
+            raise BackendContractError(
+                f"stage {stage.name!r} of backend {backend.name!r} made a {type(made).__name__}, not text or bytes"
+            )
+        return made
+    run_pass_stage(cast("ModuleOp", value), stage, compilation)
+    return value
+
+
+@contextmanager
+def _settings(wanted: Settings) -> Generator[None]:
+    """Have the settings that change code as they are where the job comes from."""
+    with ExitStack() as stack:
+        for group_name, name, value in wanted:
+            group = getattr(knobs, group_name)
+            if getattr(group, name) != value:
+                stack.enter_context(group.scope())
+                setattr(group, name, value)
+        yield

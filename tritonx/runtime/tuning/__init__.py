@@ -1,0 +1,12 @@
+"""Searching configurations, for ``tritonx.autotune`` and ``tritonx tune``.
+
+Most of a search's time is compiling, and most measuring is of configurations that cannot win. So compiling is done by
+other processes while the device measures, what cannot run is told before it is compiled, and who is clearly slower is
+measured a few times only.
+
+    ahead       what a configuration would compile, handed to an executor
+    workers     the processes that do so by default, as a concurrent.futures.Executor
+    race        which configuration is fastest, told with few measurements; knows no device
+    clock       the times of a launch on its device
+    search      one search, from configurations to their times
+"""

@@ -1,0 +1,12 @@
+"""Which errors say that a configuration cannot run, rather than that the kernel is wrong."""
+
+from __future__ import annotations
+
+from tritonx.runtime.errors import OutOfResources, PTXASError
+
+
+def is_impossible(error: BaseException) -> bool:
+    """Such a configuration is infinitely slow. A kernel may refuse one by ``tl.static_assert``."""
+    if isinstance(error, OutOfResources | PTXASError):
+        return True
+    return any(kind.__name__ == "CompileTimeAssertionFailure" for kind in type(error).__mro__)
