@@ -96,7 +96,7 @@ def test_moved_blocks(draw: int) -> None:
         np.testing.assert_array_equal(target.numpy(), expected, f"{given} {kind} {dtype} {block} {shape}")
 
 
-@pytest.mark.parametrize("draw", range(24))
+@pytest.mark.parametrize("draw", range(12))
 def test_descriptors_that_a_kernel_makes(draw: int) -> None:
     """Their maps lie in global scratch memory; each block of the grid has its own."""
     random = Random(f"made {SEED} {draw}")
@@ -109,7 +109,7 @@ def test_descriptors_that_a_kernel_makes(draw: int) -> None:
         np.testing.assert_array_equal(y.numpy(), made.expected, what)
 
 
-@pytest.mark.parametrize("draw", range(24))
+@pytest.mark.parametrize("draw", range(12))
 def test_rows_that_end_within_a_piece(draw: int) -> None:
     """Nothing behind them is changed, although the copy engine writes whole pieces of 16 bytes."""
     random = Random(f"partial {SEED} {draw}")
@@ -130,17 +130,17 @@ def read_beyond(source, out, N: tl.constexpr):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int64", "int32", "int16", "uint8"])
 def test_reads_end_with_the_tensor(dtype: str) -> None:
-    """At every place within a piece; behind it is the padding."""
+    """At any place within a piece; behind it is the padding."""
     kind = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
-    rng = np.random.default_rng(SEED)
+    random, rng = Random(f"{SEED} {dtype}"), np.random.default_rng(SEED)
     x = rng.integers(1, 9, (8, 48)).astype(kind)
     for padding in ("zero", "nan") if "float" in dtype else ("zero",):
-        for width in range(15, 33):
-            for given in options():
-                out = to_device(np.ones((8, 32), kind))
-                source = TensorDescriptor(to_device(x), [8, width], [48, 1], [8, 32], padding=padding)
-                kernel: Any = read_beyond
-                kernel[(1,)](source, out, N=32, **given)
-                expected = np.full((8, 32), np.nan if padding == "nan" else 0).astype(kind)
-                expected[:, :width] = x[:, :width]
-                np.testing.assert_array_equal(out.numpy(), expected, f"seed {SEED}, {width} of {dtype}, {given}")
+        for width in random.sample(range(15, 33), 6):
+            out = to_device(np.ones((8, 32), kind))
+            source = TensorDescriptor(to_device(x), [8, width], [48, 1], [8, 32], padding=padding)
+            kernel: Any = read_beyond
+            kernel[(1,)](source, out, N=32)
+            expected = np.full((8, 32), np.nan if padding == "nan" else 0, np.float64)
+            expected[:, :width] = x[:, :width]
+            found = out.numpy().astype(np.float64)
+            np.testing.assert_array_equal(found, expected, f"seed {SEED}, {width} of {dtype}, {padding}")

@@ -48,12 +48,13 @@ from tritonx.transforms.tile.simplify_control_flow import SimplifyControlFlow
 from tritonx.transforms.tile.unroll import Unroll
 
 
-def tile_passes(*, keep_descriptors: bool = False) -> tuple[ModulePass, ...]:
-    """On `tt`: `transforms.tile.pipeline.TILE_PIPELINE`, pass by pass."""
+def tile_passes(*, copied_bytes: int = 0) -> tuple[ModulePass, ...]:
+    """On `tt`: `transforms.tile.pipeline.TILE_PIPELINE`, pass by pass; descriptors of blocks of up to ``copied_bytes``
+    may stay."""
     return (
         Inline(),
         LiftControlFlow(),
-        RewriteDescriptors(keep_copied=keep_descriptors),
+        RewriteDescriptors(keep_copied=copied_bytes > 0, block_bytes=copied_bytes),
         DecomposeScaledDots(),
         Fold(),
         SimplifyControlFlow(),

@@ -21,8 +21,9 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     from tritonx.backends.nvidia.passes import layout_passes, memory_passes, tile_passes
     from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, tile_stage
 
+    copied_bytes = capability(target).shared_bytes if copies_blocks(target, options) else 0
     return (
-        tile_stage(tile_passes(keep_descriptors=copies_blocks(target, options))),
+        tile_stage(tile_passes(copied_bytes=copied_bytes)),
         gpu_stage(layout_passes(target, options), memory_passes(target, options)),
         EmitStage("llir", emit_llvm),
         EmitStage("ptx", emit_ptx),

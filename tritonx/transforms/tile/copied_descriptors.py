@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import prod
 
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue, Use
@@ -25,9 +26,9 @@ ALIGNMENT = 16
 for one that a kernel makes. Also the size of the pieces in which blocks are written."""
 
 
-def copied(module: ModuleOp) -> frozenset[SSAValue]:
-    """Descriptors of kernels that only ops on whole blocks use and that the unit can take. One that a kernel makes, to
-    read and to write, of which it can only take the reads is made twice."""
+def copied(module: ModuleOp, block_bytes: int | None = None) -> frozenset[SSAValue]:
+    """Descriptors of kernels that only ops on whole blocks use, of at most ``block_bytes`` bytes, and that the unit can
+    take. One that a kernel makes, to read and to write, of which it can only take the reads is made twice."""
     found: set[SSAValue] = set()
     facts = cache(lambda: analyze_axes(module))
     for function in module.ops:
@@ -38,7 +39,7 @@ def copied(module: ModuleOp) -> frozenset[SSAValue]:
         found.update(_parameters(function))
         made = [op for op in function.walk() if isinstance(op, tile.MakeTensorDescOp)]
         found.update(op.result for op in made if _moves_blocks(op.result) and _is_taken(op, facts))
-    return frozenset(found)
+    return frozenset(value for value in found if block_bytes is None or _block_bytes(value) <= block_bytes)
 
 
 def _parameters(function: tile.FuncOp) -> list[SSAValue]:
@@ -80,6 +81,11 @@ def _is_in_innermost_loop(op: Operation) -> bool:
 def _is_padded_with_byte_nans(op: tile.MakeTensorDescOp) -> bool:
     """8-bit floats are moved as bytes, of which none is a NaN."""
     return op.padding.value.data == PaddingOption.PAD_NAN and _element_bytes(op) == 1
+
+
+def _block_bytes(descriptor: SSAValue) -> int:
+    type_ = type_as(descriptor, tile.TensorDescType)
+    return prod(type_.shape) * bit_width(type_.element_type) // 8
 
 
 def _element_bytes(op: tile.MakeTensorDescOp) -> int:

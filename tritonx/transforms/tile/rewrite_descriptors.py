@@ -70,15 +70,16 @@ class RewriteDescriptors(ModulePass):
     for a target that copies these by itself (``copied_descriptors``): a parameter, on which ``tt.descriptor`` says
     which of the kernel's descriptors it was, counted from 0; and one that the kernel makes, not in an innermost loop,
     if its base and strides are known to be as a descriptor's must be. Stores and reductions through one whose rows may
-    end within a piece of 16 bytes become a pointer's.
+    end within a piece of 16 bytes become a pointer's, and so do all accesses to blocks of more than ``block_bytes``.
     """
 
     name = "rewrite-descriptors"
     block_pointers_only: bool = False
     keep_copied: bool = False
+    block_bytes: int | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        kept = copied(op) if self.keep_copied else frozenset[SSAValue]()
+        kept = copied(op, self.block_bytes) if self.keep_copied else frozenset[SSAValue]()
         rewriter = _Rewriter(self.block_pointers_only, kept)
         for function in op.ops:
             if isinstance(function, tile.FuncOp):

@@ -1,4 +1,7 @@
 // RUN: tritonx-opt %s -p "rewrite-descriptors{keep-copied=true},cse,dce" | filecheck %s
+// RUN: tritonx-opt %s -p "rewrite-descriptors{keep-copied=true block-bytes=255},cse,dce" | filecheck %s --check-prefix=SMALL
+
+// SMALL-NOT: tt.descriptor_
 
 // What is only used for whole blocks stays, and knows its place among the kernel's descriptors.
 // CHECK-LABEL: @kept

@@ -251,6 +251,21 @@ def test_rows_that_end_within_a_piece(draw: int) -> None:
     assert bool(written) == given.is_whole
 
 
+@pytest.mark.parametrize("elements", [32, 64])
+def test_blocks_that_shared_memory_cannot_hold(elements: int) -> None:
+    """Pointers move them."""
+    rng = np.random.default_rng(SEED)
+    block = [8, 8, 8, elements]
+    x, y = (rng.integers(0, 9, block).astype(np.float64) for _ in range(2))
+    descriptors = [TensorDescriptor.from_tensor(array, block) for array in (x, y)]
+    constants = {"KIND": "store", "RANK": 4, "BLOCK": 8}
+    program = Program(moved_block, descriptors, constants, "cuda:90", 4, 1, OPTIONS)
+    copied = any("tt.descriptor_load" in op.name for op in program.bound.module.walk())
+    assert copied == (elements == 32), "of 128 KiB"
+    program.run()
+    np.testing.assert_array_equal(y, 2 * x)
+
+
 def test_the_machine_changes_whole_pieces() -> None:
     """As the device does: the checks above are worth nothing otherwise."""
     x, y = np.arange(1, 33, dtype=np.int64), np.full(32, -1, np.int64)
