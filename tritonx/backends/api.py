@@ -122,6 +122,16 @@ Stage = PassStage | EmitStage
 
 
 @dataclass(frozen=True)
+class Shortage:
+    """A block of a kernel would need more of ``name`` (shared memory in bytes, registers of a thread) than a
+    device of the target gives it."""
+
+    required: int
+    limit: int
+    name: str
+
+
+@dataclass(frozen=True)
 class Parameter:
     """One run-time parameter of a compiled kernel, in order; constexpr parameters are not among them.
 
@@ -315,6 +325,11 @@ class Backend(ABC):
     def prepare_launch(self) -> None:
         """Called after a compile that the cache did not have: makes what launches need beside the kernel while the
         compiler is loaded, so that no launch compiles anything. Optional."""
+        return None
+
+    def foresee(self, target: Target, options: Options, module: ModuleOp) -> Shortage | None:
+        """What a kernel will lack, told by the module that the last of the pass stages leaves. The tuner asks it, and
+        compiles such a configuration no further. Optional."""
         return None
 
     def has_device(self) -> bool | None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tritonx.kernel.interface import KernelInterface
-from tritonx.runtime import knobs
+from tritonx.runtime import driver, knobs
 from tritonx.runtime.cache import get_cache_manager
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import AutotunerError, OutOfResources, PTXASError
@@ -89,6 +89,7 @@ class Autotuner(KernelInterface[Any]):
         self.best_config: Config | None = None
         self.bench_time: float | None = None
         self.configs_timings: dict[Config, list[float]] | None = None
+        self._searched: tuple[object, ...] = ()
         self.cache_results = cache_results or knobs.autotuning.cache
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
@@ -206,7 +207,7 @@ class Autotuner(KernelInterface[Any]):
         self, configs: Sequence[Config], args: tuple[object, ...], kwargs: dict[str, object]
     ) -> dict[Config, list[float]]:
         from tritonx.runtime.tuning.launches import TunedLaunches
-        from tritonx.runtime.tuning.search import compiled_in_order, search
+        from tritonx.runtime.tuning.search import benched, compiled_in_order, search
 
         compiled = isinstance(self._kernel(), JITFunction)
         launches = TunedLaunches(
@@ -219,9 +220,24 @@ class Autotuner(KernelInterface[Any]):
         )
         if self._races():
             rules = Rules() if self.num_reps is None else Rules(budget=float(self.num_reps))
-            return search(launches, configs, rules)
-        ready = [*compiled_in_order(launches, configs)]
-        return {config: self._bench(*args, config=config, **kwargs) for config in ready}
+            return search(launches, configs, rules, self._records(configs))
+        records = self._records(configs)
+        ready = compiled_in_order(launches, configs, records)
+        return {config: benched(lambda c: self._bench(*args, config=c, **kwargs), config, records) for config in ready}
+
+    def _records(self, configs: Sequence[Config]) -> Any:
+        """Where this search's measurements are kept; None where they are this process's only."""
+        if not self.cache_results or knobs.runtime.interpret or any(config.pre_hook is not None for config in configs):
+            return None
+        from tritonx.runtime.tuning.records import Records
+
+        return Records(self.__name__, (*self._decisive(self._searched), "race" if self._races() else "do_bench"))
+
+    def _decisive(self, tuning_key: tuple[object, ...]) -> tuple[str, ...]:
+        """What decides times, beside the configuration."""
+        active = driver.get_active()
+        where = (active.backend.name, active.backend.version_key(), str(active.get_current_target()))
+        return (compiler_key(), environment_key(), self._kernel().cache_key, *where, str(tuning_key))
 
     def _kernel(self) -> Any:
         """The kernel below heuristics and wrappers."""
@@ -237,7 +253,7 @@ class Autotuner(KernelInterface[Any]):
         if not tuning_key or any(config.pre_hook is not None for config in configs):
             bench()  # a hook may depend on anything, so its timings belong to this process
             return False
-        parts = (compiler_key(), environment_key(), self._kernel().cache_key, str(tuning_key), *map(str, configs))
+        parts = (*self._decisive(tuning_key), *map(str, configs))
         manager = get_cache_manager(hashlib.sha256("-".join(parts).encode()).hexdigest())
         file_name = f"{self.__name__[:150]}.autotune.json"
         group = manager.get_group(file_name) or {}
@@ -270,6 +286,7 @@ class Autotuner(KernelInterface[Any]):
     def _search(self, key: tuple[object, ...], args: tuple[object, ...], kwargs: dict[str, Any]) -> bool:
         """Fill ``cache[key]``; whether the timings came from the disk."""
         pruned = self.prune_configs(kwargs)
+        self._searched = key
 
         def bench() -> None:
             start = time.time()

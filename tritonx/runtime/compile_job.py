@@ -13,10 +13,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from tritonx.backends.api import Backend, Compilation, EmitStage, Options, PassStage, Stage, Target
+from tritonx.backends.api import Backend, Compilation, EmitStage, Options, PassStage, Shortage, Stage, Target
 from tritonx.runtime import knobs
 from tritonx.runtime.drivers import find_backend
-from tritonx.runtime.errors import BackendContractError, TritonError
+from tritonx.runtime.errors import BackendContractError, Foreseen, TritonError
 from tritonx.runtime.keys import Settings, assigned_settings, compile_key
 from tritonx.runtime.sources import entry_symbol, printed
 
@@ -57,7 +57,8 @@ def job_of(name: str, module: object, target: Target, options: Options, source_h
 
 
 def perform(job: CompileJob) -> Made:
-    """Run the stages of ``job``. Raises ``OtherCompiler``, and what the stages raise."""
+    """Run the stages of ``job``. Raises ``OtherCompiler``, ``Foreseen`` before code is made for what cannot run, and
+    what the stages raise."""
     with _settings(job.settings):
         backend = find_backend(job.target.backend)
         if compile_key(job.source_hash, backend, job.target, job.options) != job.key:
@@ -72,9 +73,18 @@ def perform(job: CompileJob) -> Made:
             module = parse_module(job.text, f"{job.name}.{stages[0].name}")
         compilation = Compilation(job.target, job.options, {"name": entry_symbol(module, job.name)})
         made = Made(metadata=compilation.metadata)
+        last = [stage for stage in stages if isinstance(stage, PassStage)][-1:]
         for stage, value in run_stages(module, stages, compilation, backend):
             keep(made, stage, value)
+            if stage in last:
+                refuse(backend.foresee(job.target, job.options, cast("ModuleOp", value)))
         return made
+
+
+def refuse(short: Shortage | None) -> None:
+    """Raise what the tuner takes for a configuration that cannot run."""
+    if short is not None:
+        raise Foreseen(short.required, short.limit, short.name)
 
 
 def keep(made: Made, stage: Stage, value: object) -> None:

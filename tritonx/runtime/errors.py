@@ -41,6 +41,10 @@ class OutOfResources(TritonError):
         return type(self), (self.required, self.limit, self.name, self.hint)
 
 
+class Foreseen(OutOfResources):
+    """As told before the kernel was compiled to the end: it would not run, or keep what it computes in memory."""
+
+
 class PTXASError(TritonError):
     """The vendor's assembler refused what the compiler wrote. Triton's name for it, whatever the vendor."""
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tritonx.backends.amd.options import SCHEDULE_HINTS, AmdOptions
-from tritonx.backends.api import Backend, Driver, Options, Stage, Target
+from tritonx.backends.api import Backend, Driver, Options, Shortage, Stage, Target
 from tritonx.runtime.pytorch import built_for
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
     from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 
@@ -72,6 +74,13 @@ class AmdBackend(Backend):
         from tritonx.backends.amd.layout_target import gpu_target
 
         return gpu_target(target, options)
+
+    def foresee(self, target: Target, options: Options, module: ModuleOp) -> Shortage | None:
+        from tritonx.backends.amd.targets import processor
+        from tritonx.conversion.tile_to_gpu.foresee import Room, shortage
+
+        chip, threads = processor(target), target.warp_size * options.num_warps
+        return shortage(Room(chip.shared_bytes, chip.lane_registers(threads)), module)
 
     def version_key(self) -> str:
         """An assertion says something only where there is the library to say it with."""

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from tritonx.backends.api import Target
 
+_SIMDS = 4
+"""Of a compute unit (CDNA), or of the two that a work-group of RDNA runs on: its waves are shared out among them."""
+
 
 @dataclass(frozen=True)
 class Processor:
@@ -23,6 +26,12 @@ class Processor:
     matrix_version: int
     shared_bytes: int = 65536
     swaps_rows: bool = False
+
+    def lane_registers(self, threads: int) -> int:
+        """Vector registers that a lane may have for a work-group of so many threads to run: CDNA 2 and later have 512
+        of both kinds for the waves of a SIMD, RDNA names 256 and has more for several waves."""
+        waves = -(-threads // (self.wave * _SIMDS))
+        return 512 // max(waves, 1) if self.matrix == "mfma" else 256
 
 
 PROCESSORS: dict[str, Processor] = {

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tritonx.backends.api import Backend, Driver, KernelImage, Options, Stage, Target
+from tritonx.backends.api import Backend, Driver, KernelImage, Options, Shortage, Stage, Target
 from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.runtime.pytorch import built_for
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
     from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 
@@ -71,6 +73,13 @@ class NvidiaBackend(Backend):
         from tritonx.backends.nvidia.layout_target import gpu_target
 
         return gpu_target(target, options)
+
+    def foresee(self, target: Target, options: Options, module: ModuleOp) -> Shortage | None:
+        from tritonx.backends.nvidia.targets import capability
+        from tritonx.conversion.tile_to_gpu.foresee import Room, shortage
+
+        chip, threads = capability(target), target.warp_size * options.num_warps
+        return shortage(Room(chip.shared_bytes, chip.thread_registers(threads)), module)
 
     def version_key(self) -> str:
         """The device library is part of the code of the kernels that call it."""

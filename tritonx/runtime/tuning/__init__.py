@@ -8,5 +8,8 @@ measured a few times only.
     workers     the processes that do so by default, as a concurrent.futures.Executor
     race        which configuration is fastest, told with few measurements; knows no device
     clock       the times of a launch on its device
+    refusals    which errors say that a configuration cannot run
+    records     what was measured, on disk: a search that was interrupted goes on
+    launches    a tuned kernel's launches, as a search sees them
     search      one search, from configurations to their times
 """

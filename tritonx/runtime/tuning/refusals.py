@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tritonx.runtime.errors import OutOfResources, PTXASError
+from tritonx.runtime.errors import ImpossibleOption, OutOfResources, PTXASError
 
 
 def is_impossible(error: BaseException) -> bool:
-    """Such a configuration is infinitely slow. A kernel may refuse one by ``tl.static_assert``."""
-    if isinstance(error, OutOfResources | PTXASError):
+    """Such a configuration is infinitely slow. A kernel may refuse one by ``tl.static_assert``, a
+    backend by its options (more threads than a block may have)."""
+    if isinstance(error, OutOfResources | PTXASError | ImpossibleOption):
         return True
     return any(kind.__name__ == "CompileTimeAssertionFailure" for kind in type(error).__mro__)

@@ -1,0 +1,43 @@
+"""What a kernel will lack on its device, told before the device's code is made.
+
+Shared memory is placed when the passes are through, so what a block takes is known
+exactly. Of registers a bound from below is known: what a loop carries from round to round is in registers all the time,
+and a thread that has fewer keeps it in memory, which it then reads and writes in each round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from tritonx.analysis.unit_costs import thread_registers
+from tritonx.backends.api import Shortage
+from tritonx.dialects.control_flow import carried_by
+from tritonx.dialects.scf import ForOp
+from tritonx.ir.properties import stated_number
+from tritonx.ir.types import is_float, type_of
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a block may have: bytes of shared memory, registers of 32 bits for each of its threads."""
+
+    shared: int
+    registers: int
+
+
+def shortage(room: Room, module: ModuleOp) -> Shortage | None:
+    shared = stated_number(module.attributes, "ttg.shared") or 0
+    if shared > room.shared:
+        return Shortage(shared, room.shared, "shared memory")
+    carried = max((carried_registers(op) for op in module.walk() if isinstance(op, ForOp)), default=0)
+    return Shortage(carried, room.registers, "registers") if carried > room.registers else None
+
+
+def carried_registers(loop: Operation) -> int:
+    """Registers of a thread that hold numbers from one round to the next. Indices and pointers count for nothing: they
+    can be computed again."""
+    values = [each.argument for each in carried_by(loop)]
+    return sum(thread_registers(value) for value in values if is_float(type_of(value))) // 4
