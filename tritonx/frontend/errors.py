@@ -128,7 +128,7 @@ class UnsupportedLanguageConstruct(CompilationError):
 class ReturnInLoop(UnsupportedLanguageConstruct):
     """``return`` inside a ``for`` or ``while`` that exists at run time."""
 
-    default_hint = "carry a flag out of the loop, or move the loop's body into a jit function that returns early"
+    default_hint = "assign what is to be returned, `break`, and return it behind the loop"
 
 
 class AmbiguousCondition(UnsupportedLanguageConstruct):
@@ -196,7 +196,7 @@ class InvalidIterable(CompilationError):
 
 
 class EndlessLoop(CompilationError):
-    """A ``while`` whose condition is true at compile time."""
+    """A ``while`` whose condition is true at compile time, and which nothing breaks."""
 
 
 class UnpackMismatch(CompilationError):

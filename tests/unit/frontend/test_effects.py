@@ -237,6 +237,29 @@ FORMS: dict[str, str | tuple[str, str]] = {
     "device_assert": "tl.device_assert(val(log, 1, x) > 0, 'message')\nnote(log, 2)",
     "static_print": "tl.static_print(note(log, 1), sep='')\nnote(log, 2)",
     "with": "with manager(note(log, 1)) as m, manager(m + 1):\n    note(log, 3)\nnote(log, 4)",
+    "break": "for i in range(6):\n    note(log, i)\n    if i == x:\n        break\n    note(log, 9)\nnote(log, 10)",
+    "continue": "for i in range(6):\n    note(log, i)\n    if i == x:\n        continue\n    note(log, 9)\n"
+    "note(log, 10)",
+    "break at once": "for i in range(3):\n    note(log, i)\n    break\n    note(log, 9)",
+    "break of an unrolled loop": "for i in tl.static_range(5):\n    if val(log, i, x) == i:\n        break\n"
+    "    note(log, 9)",
+    "break that is pruned": "for i in range(3):\n    note(log, i)\n    if NO:\n        break",
+    "break that is always taken": "for i in tl.static_range(5):\n    note(log, i)\n    if i == 2:\n        break",
+    "condition behind a break": "i = 0\nwhile val(log, 1, i) < 5:\n    i += 1\n    if i > x:\n        break\n"
+    "note(log, 2)",
+    "condition behind a continue": "i = 0\nwhile val(log, 1, i) < 5:\n    i += 1\n    if i == x:\n        continue\n"
+    "    note(log, 2)",
+    "endless loop that breaks": "i = 0\nwhile True:\n    note(log, i)\n    if i > x:\n        break\n    i += 1",
+    "inner break": "for i in range(3):\n    for j in range(4):\n        note(log, j)\n        if j > x:\n"
+    "            break\n    if i > 1:\n        break\n    note(log, 9)",
+    "break in an else": "for i in range(6):\n    if i < x:\n        note(log, i)\n    else:\n        note(log, 9)\n"
+    "        break\n    note(log, 8)",
+    "break in a nested if": "for i in range(6):\n    if i > 1:\n        if i > x:\n            note(log, 9)\n"
+    "            break\n        note(log, 8)\n    note(log, i)",
+    "break in a with": "for i in range(6):\n    with manager(note(log, 1)):\n        note(log, 2)\n"
+    "        if i > x:\n            break\n        note(log, 3)\n    note(log, 4)",
+    "break and a return": "for i in tl.static_range(5):\n    note(log, i)\n    if i == x:\n        break\n"
+    "    if x > 4:\n        return\nnote(log, 9)",
     "early return of the kernel": "note(log, 1)\nif val(log, 2, x) > 3:\n    return\nnote(log, 3)",
     "return of a void call": "note(log, 1)\nif x > 3:\n    return note(log, 2)\nnote(log, 3)",
     "return of a conditional": "return note(log, 1) if x > 3 else note(log, 2)",
@@ -266,8 +289,6 @@ REFUSED = {
     "yield from": "yield from note(log, 1)",
     "import": "import os",
     "import from": "from os import path",
-    "break": "for i in range(3):\n    note(log, i)\n    break",
-    "continue": "for i in range(3):\n    continue",
     "for else": "for i in range(3):\n    note(log, i)\nelse:\n    note(log, 9)",
     "while else": "i = 0\nwhile i < 3:\n    i += 1\nelse:\n    note(log, 9)",
     "match": "match x:\n    case 1:\n        note(log, 1)",

@@ -111,15 +111,38 @@ def return_in_loop(n):
 
 
 @jit
-def break_in_loop(n):
-    while n > 0:
-        break
+def break_that_is_pruned(n, N: tl.constexpr):
+    while True:
+        n = n + 1
+        if N < 4:
+            break
 
 
 @jit
-def continue_in_loop(n):
+def break_with_another_type(n):
+    for i in range(9):
+        x = 1
+        if i == n:
+            x = 2.5
+            break
+        n = x + n
+
+
+@jit
+def loop_variable_behind_a_break(n):
+    for i in tl.static_range(4):
+        if i == n:
+            break
+    tl.device_assert(i > 0)
+
+
+@jit
+def assigned_behind_a_continue(n):
     for i in range(n):
-        continue
+        if i == 3:
+            continue
+        last = i
+    tl.device_assert(last > 0)
 
 
 @jit

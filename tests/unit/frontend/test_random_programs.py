@@ -1,4 +1,5 @@
-"""Random programs of nested branches, loops and early returns mean compiled what they mean in Python."""
+"""Random programs of nested branches, loops that are left early, and early returns mean compiled what they mean in
+Python."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ class Writer:
     def function(self, name: str, parameters: tuple[str, ...], depth: int) -> str:
         header = f"@jit\ndef {name}({', '.join(parameters)}):"
         self.lines = [header, "    c = a + 1", "    d = b + 2"]
-        self.block(1, depth, loops=0, size=6)
+        self.block(1, depth, loops=0, size=6, within=False)
         self.lines.append("    return (a + b * 3 + c * 5 + d * 7) & 1023")
         return "\n".join(self.lines) + "\n"
 
@@ -74,11 +75,25 @@ class Writer:
             return f"not ({test})"
         return test
 
-    def block(self, indent: int, depth: int, loops: int, size: int) -> None:
+    def block(self, indent: int, depth: int, loops: int, size: int, within: bool) -> None:
+        """``loops``: how many run-time loops are around; ``within``: whether any loop is."""
         for _ in range(self.random.randint(1, size)):
-            self.statement(indent, depth, loops)
+            self.statement(indent, depth, loops, within)
 
-    def statement(self, indent: int, depth: int, loops: int) -> None:
+    def leave(self, indent: int, loops: int, within: bool, chance: float) -> None:
+        """Perhaps the end of a block: out of the function, the loop, or the iteration."""
+        ways = ["break", "continue"] if within else []
+        ways += [] if loops else ["return"]
+        if self.random.random() < chance and ways:
+            way = self.random.choice(ways)
+            self.emit(indent, way if way != "return" else f"return {self.value()}")
+
+    def body(self, indent: int, depth: int, loops: int, size: int) -> None:
+        """Of a loop."""
+        self.block(indent, depth, loops, size, within=True)
+        self.leave(indent, loops, True, 0.1)
+
+    def statement(self, indent: int, depth: int, loops: int, within: bool) -> None:
         kind = self.random.randrange(12)
         if kind < 4 or depth == 0:
             self.emit(indent, f"{self.random.choice(NAMES)} = {self.value()}")
@@ -87,32 +102,37 @@ class Writer:
             self.emit(indent, f"{first}, {second} = {second}, {self.value()}")
         elif kind < 8:
             self.emit(indent, f"if {self.condition()}:")
-            self.block(indent + 1, depth - 1, loops, 3)
-            if not loops and self.random.random() < 0.3:
-                self.emit(indent + 1, f"return {self.value()}")
+            self.block(indent + 1, depth - 1, loops, 3, within)
+            self.leave(indent + 1, loops, within, 0.35)
             if self.random.random() < 0.6:
                 self.emit(indent, "else:")
-                self.block(indent + 1, depth - 1, loops, 3)
-                if not loops and self.random.random() < 0.2:
-                    self.emit(indent + 1, f"return {self.value()}")
+                self.block(indent + 1, depth - 1, loops, 3, within)
+                self.leave(indent + 1, loops, within, 0.2)
         elif kind < 10:
             bounds = self.random.choice(["{} & 3", "{} & 3, 4", "1, {} & 7, 2", "{} & 3, -2, -1", "5, {} & 3, -2"])
             function = self.random.choice(["range", "tl.range"])
             variable = self.random.choice([name for name in "ijkl" if name not in self.variables])
             self.emit(indent, f"for {variable} in {function}({bounds.format(self.atom())}):")
             self.variables.append(variable)
-            self.block(indent + 1, depth - 1, loops + 1, 3)
+            self.body(indent + 1, depth - 1, loops + 1, 3)
             self.variables.pop()
         elif kind == 10:
-            self.emit(indent, f"for s in tl.static_range({self.random.randint(0, 3)}):")
-            self.emit(indent + 1, f"{self.random.choice(NAMES)} = {self.value()} + s")
-            self.block(indent + 1, depth - 1, loops, 2)
+            variable = f"s{next(self.counters)}"
+            self.emit(indent, f"for {variable} in tl.static_range({self.random.randint(0, 3)}):")
+            self.emit(indent + 1, f"{self.random.choice(NAMES)} = {self.value()} + {variable}")
+            self.variables.append(variable)
+            self.body(indent + 1, depth - 1, loops, 2)
+            self.variables.pop()
         else:
             counter = f"w{next(self.counters)}"
             self.emit(indent, f"{counter} = {self.atom()} & 3")
-            self.emit(indent, f"while ({counter} > 0) & ({self.atom()} >= 0):")
-            self.block(indent + 1, depth - 1, loops + 1, 2)
+            endless = self.random.random() < 0.3
+            self.emit(indent, "while True:" if endless else f"while ({counter} > 0) & ({self.atom()} >= 0):")
             self.emit(indent + 1, f"{counter} -= 1")
+            if endless:
+                self.emit(indent + 1, f"if {counter} < 0:")
+                self.emit(indent + 2, "break")
+            self.body(indent + 1, depth - 1, loops + 1, 2)
 
 
 def load(path: Path, name: str) -> Any:
@@ -132,7 +152,7 @@ def as_python(source: str) -> Callable[[int, int], int]:
     return scope["program"]
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get("TRITONX_RANDOM_PROGRAMS", "30"))))
+@pytest.mark.parametrize("seed", range(int(os.environ.get("TRITONX_RANDOM_PROGRAMS", "40"))))
 def test_program(seed: int, build: Callable[..., Any], tmp_path: Path) -> None:
     from tritonx.interpreter.function import interpreted
     from tritonx.interpreter.machine import interpret

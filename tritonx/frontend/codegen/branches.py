@@ -33,6 +33,7 @@ from tritonx.frontend import errors
 from tritonx.frontend.codegen.conditions import static_condition, truth
 from tritonx.frontend.codegen.detached_blocks import unpack
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn, Outcome, Returned
+from tritonx.frontend.codegen.leaving import is_flag
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, is_absent
 from tritonx.frontend.codegen.syntax import may_return
 from tritonx.frontend.codegen.values import (
@@ -251,6 +252,8 @@ def _common(
     if not is_dynamic(left) and not is_dynamic(right):
         if same_constant(left, right):
             return left, right
+        if is_flag(name):
+            return _as_tensor(gen, then, left), _as_tensor(gen, otherwise, right)
         return Undefined(f"{name} has another compile-time value in each branch of the run-time `if` on line {line}")
     left, right = _as_tensor(gen, then, left), _as_tensor(gen, otherwise, right)
     if not is_dynamic(left) or not is_dynamic(right):

@@ -218,8 +218,6 @@ class FunctionGenerator:
 
 
 UNSUPPORTED_HINTS: Mapping[str, str] = {
-    "Break": "kernels have no `break`: use a `while` whose condition is computed at the end of its body",
-    "Continue": "kernels have no `continue`: put the rest of the loop's body under an `if`",
     "Lambda": "define a @jit function and pass its name",
     "FunctionDef": "nested functions are not supported: define a @jit function outside the kernel",
     "Dict": "kernels have no dictionaries: use a tuple, a named tuple or constexpr arguments",

@@ -1,12 +1,14 @@
 """Loops: ``for`` over ranges (``scf.for``), over compile-time sequences (unrolled), and ``while`` (``scf.while``).
 
-What a loop carries from one iteration to the next is found as ``carried`` describes.
+What a loop carries from one iteration to the next is found as ``carried`` describes. A loop with ``break`` or
+``continue`` has its body as ``leaving`` structures it; a ``for`` that the running kernel may break is an ``scf.while``
+that carries its counter.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,7 @@ from tritonx.dialects.arith import AddiOp, CmpiOp, RemSIOp, SelectOp, SubiOp
 from tritonx.dialects.llvm import LICM_DISABLED
 from tritonx.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
 from tritonx.frontend import errors
-from tritonx.frontend.codegen.branches import poison
+from tritonx.frontend.codegen.branches import create_if, poison
 from tritonx.frontend.codegen.carried import (
     Carried,
     NeedsTensor,
@@ -31,6 +33,7 @@ from tritonx.frontend.codegen.carried import (
 from tritonx.frontend.codegen.conditions import static_condition, truth
 from tritonx.frontend.codegen.detached_blocks import discard, unpack
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn
+from tritonx.frontend.codegen.leaving import StructuredBody, structured_body, unless
 from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
 from tritonx.frontend.codegen.syntax import assigned_names, is_path, may_return
 from tritonx.frontend.codegen.values import is_many, suggest_name, wrap_plain
@@ -40,7 +43,7 @@ from tritonx.ir.types import i1, i32
 from tritonx.language import core
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import dtype
+from tritonx.language.dtypes import dtype, int1
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as tl_tuple
 
@@ -58,17 +61,38 @@ class BindTarget(ast.stmt):
 
     _fields = ()
 
-    def __init__(self, target: ast.expr, value: Any) -> None:
-        super().__init__()
-        self.target = target
-        self.value = value
-        ast.copy_location(self, target)
+    target: ast.expr
+    value: Any
+
+    @staticmethod
+    def of(target: ast.expr, value: object) -> BindTarget:
+        node = ast.copy_location(BindTarget(), target)
+        node.target, node.value = target, value
+        return node
 
 
 def bind_target(gen: FunctionGenerator, node: BindTarget) -> None:
     gen.module.assign(gen, node.target, wrap_plain(node.value))
     if isinstance(node.target, ast.Name):
         gen.unrolled_targets.add(node.target.id)
+
+
+class BeginRound(ast.stmt):
+    """Not Python's: the head of one unrolled iteration of a loop that may be left."""
+
+    _fields = ()
+
+    body: StructuredBody
+
+    @staticmethod
+    def of(body: StructuredBody, position: ast.stmt) -> BeginRound:
+        node = ast.copy_location(BeginRound(), position)
+        node.body = body
+        return node
+
+
+def begin_round(gen: FunctionGenerator, node: BeginRound) -> None:
+    node.body.begin(gen)
 
 
 def for_statement(gen: FunctionGenerator, node: ast.For, rest: Sequence[ast.stmt], tail: bool) -> Ended | None:
@@ -105,13 +129,20 @@ def _iterable(gen: FunctionGenerator, node: ast.For) -> Any:
 def _unrolled(
     gen: FunctionGenerator, node: ast.For, values: Iterable[object], rest: Sequence[ast.stmt], tail: bool
 ) -> Ended | None:
-    """The body once for each value, one after the other."""
-    if may_return(node.body):
-        body = [(BindTarget(node.target, value), *node.body) for value in values]
-        return Ended(gen.statements([*chain.from_iterable(body), *rest], tail))
-    for value in values:
-        bind_target(gen, BindTarget(node.target, value))
-        gen.statements(node.body)
+    """The body once for each value, one after the other; behind a ``break`` under a test of its flag."""
+    structured = structured_body(node)
+    body = node.body if structured is None else structured.statements
+    rounds: list[list[ast.stmt]] = [[BindTarget.of(node.target, value), *body] for value in values]
+    if structured is not None:
+        rounds = [[BeginRound.of(structured, node), *one] for one in rounds]
+        if structured.breaks:
+            rounds[1:] = [[unless(structured.broke, one)] for one in rounds[1:]]
+    if may_return(body):
+        return Ended(gen.statements([*chain.from_iterable(rounds), *rest], tail))
+    for one in rounds:
+        gen.statements(one)
+    if structured is not None:
+        structured.end(gen)
     return None
 
 
@@ -126,10 +157,19 @@ def _after_loop(gen: FunctionGenerator, node: ast.AST, body: Arm, target: str | 
 
 
 def _generate_body(gen: FunctionGenerator, node: ast.For | ast.While) -> None:
+    structured = structured_body(node)
+    if structured is not None:
+        structured.begin(gen)
     gen.loops += 1
-    outcome = gen.statements(node.body)
+    outcome = gen.statements(node.body if structured is None else structured.statements)
     gen.loops -= 1
     assert not isinstance(outcome, MayReturn), "a return in a loop is an error"
+
+
+def _breaks(gen: FunctionGenerator, node: ast.For | ast.While) -> bool:
+    """Whether the body that was generated last may break the loop: not where every ``break`` was pruned."""
+    structured = structured_body(node)
+    return structured is not None and structured.breaks and unwrap(gen.scope[structured.broke]) is not False
 
 
 # for.
@@ -158,9 +198,21 @@ def counted_for(gen: FunctionGenerator, node: ast.For, iterable: object) -> None
     previous = gen.scope.get(target, MISSING)
     if target in assigned and not (isinstance(previous, tensor) and previous.type == counter.type):
         gen.scope[target] = tensor(poison(gen, ir_type(counter.type)), counter.type)
-    build_carrying(gen, node, assigned, lambda carried: _build_for(gen, node, iterable, counter, carried))
-    if target not in assigned:
-        gen.scope[target] = Deferred(lambda: _last_value(gen, counter, previous))
+    before = dict(gen.scope)
+    try:
+        build_carrying(gen, node, assigned, lambda carried: _build_for(gen, node, iterable, counter, carried))
+        if target not in assigned:
+            gen.scope[target] = Deferred(lambda: _last_value(gen, counter, previous))
+    except _Breaks:
+        gen.scope = before
+        _breaking_for(gen, node, iterable, counter, previous)
+    structured = structured_body(node)
+    if structured is not None:
+        structured.end(gen)
+
+
+class _Breaks(Exception):
+    """The body of a ``for`` may break it, so that it is no ``scf.for``."""
 
 
 def _counter(gen: FunctionGenerator, node: ast.For, iterable: Any) -> _Counter:
@@ -187,16 +239,14 @@ def _build_for(gen: FunctionGenerator, node: ast.For, iterable: object, counter:
     body = Arm(Block(arg_types=[counter_type, *(handle.type for handle in initial)]), dict(gen.scope), None)
     suggest_name(body.block.args[0], node.target.id)
     with gen.inside(body):
-        value: SSAValue = body.block.args[0]
         carried.bind(gen.scope, body.block.args[1:])
-        if counter.down:
-            value = gen.builder.emit(SubiOp, (counter.upper, value), (counter_type,))
-            value = gen.builder.emit(AddiOp, (value, counter.lower), (counter_type,))
-        gen.scope[node.target.id] = tensor(value, counter.type)
+        gen.scope[node.target.id] = tensor(_value(gen, counter, body.block.args[0]), counter.type)
         _generate_body(gen, node)
         try:
+            if _breaks(gen, node):
+                raise _Breaks
             check_static(gen, node, carried)
-        except NeedsTensor:
+        except (NeedsTensor, _Breaks):
             discard(body.block)
             raise
         gen.locate(node)
@@ -210,6 +260,15 @@ def _build_for(gen: FunctionGenerator, node: ast.For, iterable: object, counter:
     gen.semantic.place_hints(op)
     bind_results(gen, carried, initial, kept, op.results)
     _after_loop(gen, node, body, node.target.id)
+
+
+def _value(gen: FunctionGenerator, counter: _Counter, count: SSAValue) -> SSAValue:
+    """The loop variable in the iteration that counts ``count``."""
+    if not counter.down:
+        return count
+    type_ = (ir_type(counter.type),)
+    below = gen.builder.emit(SubiOp, (counter.upper, count), type_)
+    return gen.builder.emit(AddiOp, (below, counter.lower), type_)
 
 
 def loop_attributes(iterable: Any) -> dict[str, Attribute]:
@@ -250,36 +309,96 @@ def _last_value(gen: FunctionGenerator, counter: _Counter, previous: object) -> 
 # while.
 
 
+@dataclass(frozen=True, slots=True)
+class _Conditional:
+    """What an ``scf.while`` does: its condition (None: false at compile time) and its body, each generated where the
+    generator stands. ``node`` is the loop that it is made of."""
+
+    node: ast.For | ast.While
+    condition: Callable[[], tensor | None]
+    body: Callable[[], None]
+    attributes: dict[str, Attribute]
+
+
 def while_statement(gen: FunctionGenerator, node: ast.While, rest: Sequence[ast.stmt], tail: bool) -> Ended | None:
     if node.orelse:
         raise gen.error(errors.UnsupportedLanguageConstruct, node, "`else` after a loop is not supported")
     gen.locate(node)
-    build_carrying(gen, node, assigned_names(node), lambda carried: _build_while(gen, node, carried))
+    attributes: dict[str, Attribute] = {}
+    loop = _Conditional(
+        node, lambda: _while_condition(gen, node, attributes), lambda: _generate_body(gen, node), attributes
+    )
+    _conditional(gen, loop, assigned_names(node))
     return None
 
 
-def _build_while(gen: FunctionGenerator, node: ast.While, carried: Carried) -> None:
-    initial = carried.handles()
+def _conditional(gen: FunctionGenerator, loop: _Conditional, assigned: frozenset[str]) -> None:
+    """A loop that is left by its condition and, where its body may break it, by that."""
+    structured = structured_body(loop.node)
+    if structured is not None and structured.breaks:
+        gen.scope[structured.broke] = gen.semantic.to_tensor(False)
+        assigned |= {structured.broke}
+    build_carrying(gen, loop.node, assigned, lambda carried: _build_while(gen, loop, carried))
+    if structured is not None:
+        structured.end(gen)
+
+
+def _while_condition(gen: FunctionGenerator, node: ast.While, attributes: dict[str, Attribute]) -> tensor | None:
+    """What stands behind ``while``, as a scalar int1."""
+    condition = unwrap(gen.expression(node.test))
+    if isinstance(condition, core.condition):
+        if unwrap(condition.disable_licm):
+            attributes.update(licm_disabled())
+        condition = unwrap(condition.condition)
+    if isinstance(condition, tensor):
+        return truth(gen, node, node.test, condition)
+    if not static_condition(gen, node, condition):
+        return None
+    structured = structured_body(node)
+    if structured is None or not structured.breaks:
+        raise gen.error(errors.EndlessLoop, node, _ENDLESS)
+    return gen.semantic.to_tensor(True)
+
+
+_ENDLESS = "the condition of this loop is true at compile time, and nothing in it breaks"
+
+
+def _goes_on(gen: FunctionGenerator, loop: _Conditional) -> tensor | None:
+    """The condition of a loop, which is not asked again once the loop is broken."""
+    structured = structured_body(loop.node)
+    if structured is None or not structured.breaks:
+        return loop.condition()
+    broke = gen.scope[structured.broke].handle
+    asked, broken = Arm(Block(), dict(gen.scope), None), Arm(Block(), dict(gen.scope), None)
+    with gen.inside(asked):
+        condition = loop.condition()
+    if condition is None:
+        unpack(gen.builder, asked.block)
+        return None
+    with gen.inside(broken):
+        no = gen.semantic.to_tensor(False)
+    gen.locate(loop.node)
+    (decides,) = create_if(gen, broke, broken.block, asked.block, [no.handle], [condition.handle])
+    return tensor(decides, int1)
+
+
+def _build_while(gen: FunctionGenerator, loop: _Conditional, carried: Carried) -> None:
+    node, initial = loop.node, carried.handles()
     types = [handle.type for handle in initial]
     test = Arm(Block(arg_types=types), dict(gen.scope), None)
     with gen.inside(test):
         carried.bind(gen.scope, test.block.args)
-        condition = unwrap(gen.expression(node.test))
-        annotated = condition if isinstance(condition, core.condition) else None
-        if annotated is not None:
-            condition = unwrap(annotated.condition)
-        if not isinstance(condition, tensor):
-            if static_condition(gen, node, condition):
-                message = "the condition of this loop is true at compile time, and kernels have no `break`"
-                raise gen.error(errors.EndlessLoop, node, message)
-        scalar = truth(gen, node, node.test, condition) if isinstance(condition, tensor) else None
+        scalar = _goes_on(gen, loop)
     if scalar is None:  # false at compile time: what the condition does is done once, the body never
         unpack(gen.builder, test.block, initial)
         return
     body = Arm(Block(arg_types=types), dict(gen.scope), None)
     with gen.inside(body):
         carried.bind(gen.scope, body.block.args)
-        _generate_body(gen, node)
+        structured = structured_body(node)
+        flag = gen.scope.get(structured.broke) if structured is not None else None
+        loop.body()
+        _settle_flag(gen, loop, flag)
         try:
             check_static(gen, node, carried)
         except NeedsTensor:
@@ -294,13 +413,55 @@ def _build_while(gen: FunctionGenerator, node: ast.While, carried: Carried) -> N
         decides: SSAValue = scalar.handle
         gen.builder.create(ConditionOp, (replaced.get(decides, decides), *test.block.args))
     gen.locate(node)
-    attributes = licm_disabled() if annotated is not None and unwrap(annotated.disable_licm) else None
     op = gen.builder.create(
         WhileOp,
         [initial[i] for i in kept],
         [initial[i].type for i in kept],
-        attributes=attributes,
+        attributes=loop.attributes,
         regions=(Region(test.block), Region(body.block)),
     )
     bind_results(gen, carried, initial, kept, op.results)
     _after_loop(gen, node, body, None)
+
+
+def _settle_flag(gen: FunctionGenerator, loop: _Conditional, before: object) -> None:
+    """A flag that no ``break`` set, as all were pruned, is passed on as it was; then the condition has to end the
+    loop."""
+    structured = structured_body(loop.node)
+    if structured is None or not structured.breaks or _breaks(gen, loop.node):
+        return
+    gen.scope[structured.broke] = before
+    if isinstance(loop.node, ast.While):
+        condition = unwrap(gen.aside(loop.node.test)[0])
+        if not isinstance(unwrap(getattr(condition, "condition", condition)), tensor):
+            raise gen.error(errors.EndlessLoop, loop.node, _ENDLESS)
+
+
+# A for that is broken.
+
+_COUNT = ".count"
+
+
+def _breaking_for(gen: FunctionGenerator, node: ast.For, iterable: Any, counter: _Counter, previous: object) -> None:
+    """``for`` as a ``while`` that counts."""
+    assert isinstance(node.target, ast.Name)
+    target, type_ = node.target.id, ir_type(counter.type)
+    name = f"{_COUNT} {node.lineno}:{node.col_offset}"
+
+    def condition() -> tensor:
+        operands = (gen.scope[name].handle, counter.upper)
+        return tensor(gen.builder.emit(CmpiOp, operands, (i1,), {"predicate": CMP_SLT}), int1)
+
+    def body() -> None:
+        count = gen.scope[name].handle
+        gen.scope[target] = tensor(_value(gen, counter, count), counter.type)
+        _generate_body(gen, node)
+        gen.locate(node)
+        gen.scope[name] = tensor(gen.builder.emit(AddiOp, (count, counter.step), (type_,)), counter.type)
+
+    if not (isinstance(previous, tensor) and previous.type == counter.type):
+        gen.scope[target] = tensor(poison(gen, type_), counter.type)
+    gen.scope[name] = tensor(counter.lower, counter.type)
+    attributes = licm_disabled() if unwrap(iterable.disable_licm) else {}
+    _conditional(gen, _Conditional(node, condition, body, attributes), assigned_names(node) | {target, name})
+    del gen.scope[name]

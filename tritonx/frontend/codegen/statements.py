@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tritonx.frontend import errors
-from tritonx.frontend.codegen import branches, calls, loops
+from tritonx.frontend.codegen import branches, calls, leaving, loops
 from tritonx.frontend.codegen.flow import Ended, Returned
 from tritonx.frontend.codegen.names import MISSING
 from tritonx.frontend.codegen.syntax import expanded_assignment, is_path, may_return
@@ -188,6 +188,8 @@ STATEMENTS: Mapping[type[ast.stmt], StatementRule] = {
     ast.Pass: pass_statement,
     ast.With: with_statement,
     loops.BindTarget: loops.bind_target,
+    loops.BeginRound: loops.begin_round,
+    leaving.SetFlag: leaving.set_flag,
 }
 
 FLOW: Mapping[type[ast.stmt], Any] = {

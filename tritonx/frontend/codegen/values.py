@@ -42,8 +42,9 @@ def same_handles(left: Any, right: Any) -> bool:
 
 
 def suggest_name(handle: SSAValue, name: str) -> None:
-    """Let ``handle`` be printed as ``name`` if it has no name yet. The IR's names are ASCII; Python's need not be."""
-    if handle.name_hint is None and name.isascii():
+    """Let ``handle`` be printed as ``name`` if it has no name yet. The IR's names are ASCII; Python's need not be, and
+    those of a loop's flags are none."""
+    if handle.name_hint is None and name.isascii() and name.isidentifier():
         handle.name_hint = name
 
 

@@ -9,7 +9,7 @@ from tritonx.testing.conformance.cover import Cover
 
 FAMILIES = (
     "elementwise", "integers", "casts", "fp8", "fp8_arithmetic", "fp8e4b15", "functions", "memory", "blocks", "shape",
-    "indexing", "reduce", "scan", "several_axes", "dot", "dot_cuts", "atomic", "control", "rows", "sorting",
+    "indexing", "reduce", "scan", "several_axes", "dot", "dot_cuts", "atomic", "control", "leaving", "rows", "sorting",
     "random_numbers", "debug", "wide",
 )  # fmt: skip
 """Modules of ``families``, one an op family, each with ``cases(cover)``."""
