@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tritonx.analysis import scratch
 from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.control_flow import becomes
-from tritonx.dialects.effects import Kind, Resource, effects_of, resources_of, views_of
+from tritonx.dialects.effects import Kind, Resource, effects_of, resources_of, viewed, views_of
 from tritonx.dialects.gpu_layout import MemDescType, distributed_encoding, encoding_value, shared_encoding
 from tritonx.dialects.layout_constraints import LookedUp, constraint_of, values_of
 from tritonx.dialects.nvidia import TensormapCreateOp
@@ -223,6 +223,16 @@ def allocation_alignment(op: gpu_layout.LocalAllocOp) -> int:
             return max(DEFAULT_ALIGNMENT, encoding.alignment)
         case _:
             return DEFAULT_ALIGNMENT
+
+
+def allocated(value: SSAValue) -> gpu_layout.LocalAllocOp | None:
+    """The op that made the memory which a value is a view of; None where that is not known."""
+    while isinstance(owner := value.owner, Operation) and not allocates_memory(owner):
+        source = viewed(owner, value)
+        if source is None:
+            return None
+        value = source
+    return owner if isinstance(owner, Operation) and allocates_memory(owner) else None
 
 
 def aliases_of(value: SSAValue) -> list[SSAValue]:

@@ -3,13 +3,15 @@
 With S stages, a load that a product needs runs S - 1 intervals before it, as Triton's `num_stages` has it. Where the
 address of such a load is itself loaded, in this iteration, the intervals are divided among the loads of the chain.
 What was loaded waits in slots of shared memory if threads can copy it there asynchronously, or an engine can: one slot
-more than intervals. Where they cannot (elements that lie apart, something else than zero where a mask is false, no such
-copies) it waits in registers, one interval long, if there is room.
+more than intervals; also if it is converted first, or computed with otherwise, unless it is so small that registers
+hold it. Where they cannot (elements that lie apart, something else than zero where a mask is false, no such copies) it
+waits in registers, one interval long, if there is room. So do small loads that no product needs, but what is computed
+of its results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation, SSAValue
@@ -27,7 +29,7 @@ from tritonx.dialects import tile
 from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType, encoding_value
 from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import bit_width, element_type, encoding_of, is_float, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, encoding_of, is_float, is_pointer, is_tensor, shape_of, type_of
 from tritonx.layouts.encodings import DotOperandEncoding
 
 SMALL_BYTES = 16
@@ -53,9 +55,12 @@ def products_of(graph: LoopGraph) -> list[int]:
     return [number for number, op in enumerate(graph.ops) if is_product(op)]
 
 
-def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width, threads: int) -> tuple[Ahead, ...]:
-    """The loads that run ahead in a schedule of so many stages: those that products need, or all where there are no
-    products. Raises NotScheduled where there are none."""
+def loads_ahead(
+    graph: LoopGraph, stages: int, costs: UnitCosts, width: Width, threads: int, *, in_memory: bool = True
+) -> tuple[Ahead, ...]:
+    """The loads that run ahead in a schedule of so many stages: those that products need, and small ones beside them,
+    or all where there are no products. `in_memory`: also what products are computed of may wait there. Raises
+    NotScheduled where there are none."""
     room = _room_in_registers(graph, costs, threads)
     products = products_of(graph)
     depths = _depths(graph, products or range(len(graph.ops)))
@@ -68,8 +73,8 @@ def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width, t
     held = 0
     for number in sorted(depths):
         op = graph.ops[number]
-        slot = slot_bytes(op, costs, width)
         most, taken = lead, thread_registers(op.results[0])
+        slot = slot_bytes(op, costs, width, lead if products and in_memory else 0)
         if not slot and taken * lead > SMALL_BYTES:
             most, held = 1, held + taken
             if held > room:
@@ -81,7 +86,19 @@ def loads_ahead(graph: LoopGraph, stages: int, costs: UnitCosts, width: Width, t
                 break
     if not found:
         raise NotScheduled(_why_none(graph, sorted(depths), stages))
-    return tuple(found)
+    return (*found, *_beside(graph, leads, stages, room - held))
+
+
+def _beside(graph: LoopGraph, leads: dict[int, int], stages: int, room: int) -> Iterator[Ahead]:
+    """The small loads that no product needs: what is computed of its results needs them, and would wait for each an
+    interval long at most. They wait that long in registers."""
+    for number, op in enumerate(graph.ops):
+        if number in leads or not is_load(op) or not _is_used(graph, number):
+            continue
+        taken = thread_registers(op.results[0])
+        if taken <= min(SMALL_BYTES, room) and _can_lead(graph, leads, number, 1, stages):
+            leads[number], room = 1, room - taken
+            yield Ahead(number, 1)
 
 
 def _room_in_registers(graph: LoopGraph, costs: UnitCosts, threads: int) -> int:
@@ -143,8 +160,18 @@ def _bounds(graph: LoopGraph, leads: Mapping[int, int], stages: int) -> list[tup
     return stage_bounds(Problem(tuple(Task(last=must_happen(op)) for op in graph.ops), arcs, stages))
 
 
-def slot_bytes(load: Operation, costs: UnitCosts, width: Width) -> int:
-    """Bytes of shared memory that what is loaded takes; 0 where no asynchronous copy can bring it there."""
+def waits_in_memory(load: Operation, intervals: int) -> bool:
+    """Whether what is loaded to be computed with had better wait so long in shared memory, if copies can bring it."""
+    (result,) = load.results
+    type_ = type_of(result)
+    if not is_tensor(type_) or is_pointer(element_type(type_)) or bit_width(element_type(type_)) < 8:
+        return False
+    return thread_registers(result) * intervals > SMALL_BYTES
+
+
+def slot_bytes(load: Operation, costs: UnitCosts, width: Width, intervals: int = 0) -> int:
+    """Bytes of shared memory that what is loaded takes where it waits so long; 0 where no asynchronous copy can bring
+    it there."""
     (result,) = load.results
     type_ = type_of(result)
     if not is_tensor(type_):
@@ -157,7 +184,8 @@ def slot_bytes(load: Operation, costs: UnitCosts, width: Width) -> int:
     users = [use.operation for use in result.uses]
     stores = [user for user in users if allocates_memory(user)]
     if not stores:
-        return tile_bytes(load) if all(map(_makes_operand, users)) else 0
+        in_memory = all(map(_makes_operand, users)) or waits_in_memory(load, intervals)
+        return tile_bytes(load) if in_memory else 0
     memory = type_of(stores[0].result)
     if len(stores) > 1 or not isinstance(memory, MemDescType):
         return 0

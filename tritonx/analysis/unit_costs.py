@@ -12,13 +12,14 @@ from math import prod
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tritonx.analysis.buffers import allocates_memory, stored_bytes, tensor_layout
+from tritonx.analysis.buffers import allocates_memory, conversion_plan, stored_bytes, tensor_layout
 from tritonx.dialects import arith, math, tile
 from tritonx.dialects.effects import Kind, Proxy, declared_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType
 from tritonx.dialects.layout_constraints import values_of
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_integer, is_tensor, shape_of, type_of
 from tritonx.layouts import is_free
+from tritonx.layouts.convert import wavefronts
 from tritonx.layouts.dims import REGISTER
 
 
@@ -68,6 +69,9 @@ RENAMING: tuple[type[Operation], ...] = (tile.SplatOp, tile.BroadcastOp, tile.Ex
 
 RUN = 8
 """Pointers of a thread, mostly, that differ by constants, or of which an access needs the first."""
+
+WARP = 32
+"""Threads whose accesses to shared memory are one wavefront or several, which take a cycle each."""
 
 ISSUE = 4
 """Cycles to issue what another unit does."""
@@ -134,7 +138,7 @@ def thread_cycles(costs: UnitCosts, op: Operation, threads: int) -> int:
     if isinstance(op, tile.AddPtrOp):
         return -(-held // (costs.lanes * RUN))
     if isinstance(op, ConvertLayoutOp):
-        return 0 if stays_in_threads(op) else 2 * held * stored_bytes(type_of(op.result)) // costs.shared_bytes
+        return wavefronts(conversion_plan(op)) * threads // WARP
     if allocates_memory(op):
         return 0 if op.src is None else elements(op.src) * threads * stored_bytes(type_of(op.src)) // costs.shared_bytes
     inner = sum(thread_cycles(costs, one, threads) for region in op.regions for b in region.blocks for one in b.ops)

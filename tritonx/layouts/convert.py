@@ -187,6 +187,18 @@ def plan_cost(plan: ConversionPlan, bits: int) -> int:
             )
 
 
+def wavefronts(plan: ConversionPlan) -> int:
+    """Of shared memory, or shuffles, that a warp takes for a conversion."""
+    match plan:
+        case NoMove() | RegisterMove():
+            return 0
+        case ShufflePlan():
+            return plan.shuffles
+        case SharedMemoryPlan():
+            sides = (side for part in plan.parts for side in (part.write, part.read))
+            return sum(len(side.accesses) * side.wavefronts for side in sides)
+
+
 def is_free(source: LinearLayout, target: LinearLayout) -> bool:
     """Whether the conversion moves nothing between threads."""
     try:

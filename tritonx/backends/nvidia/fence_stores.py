@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import BoolAttr, ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.buffers import aliases_of
+from tritonx.analysis.buffers import aliases_of, allocated
 from tritonx.dialects.effects import views_of
-from tritonx.dialects.gpu_layout import LocalAllocOp
+from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
 from tritonx.dialects.nvidia import FenceAsyncSharedOp, WarpGroupDotOp
 
 
@@ -42,8 +42,16 @@ def _fence(block: Block) -> None:
             pending.clear()
         if isinstance(op, FenceAsyncSharedOp):
             pending.clear()
-        if isinstance(op, LocalAllocOp) and op.src is not None and _feeds_a_product(op):
-            pending.add(op)
+        stored = _stored(op)
+        if stored is not None and _feeds_a_product(stored):
+            pending.add(stored)
+
+
+def _stored(op: Operation) -> LocalAllocOp | None:
+    """The buffer that an op stores a tile to."""
+    if isinstance(op, LocalAllocOp):
+        return None if op.src is None else op
+    return allocated(op.dst) if isinstance(op, LocalStoreOp) else None
 
 
 def _feeds_a_product(alloc: LocalAllocOp) -> bool:
@@ -53,7 +61,8 @@ def _feeds_a_product(alloc: LocalAllocOp) -> bool:
 def _readers(alloc: LocalAllocOp) -> list[Operation]:
     """What uses the buffer, under any name, but what only gives it one."""
     uses = (use for alias in aliases_of(alloc.result) for use in alias.uses)
-    return [use.operation for use in uses if not views_of(use.operation, use.index)]
+    readers = (use.operation for use in uses if not views_of(use.operation, use.index))
+    return [op for op in readers if not isinstance(op, LocalStoreOp)]
 
 
 def _reads(op: Operation, alloc: LocalAllocOp) -> bool:

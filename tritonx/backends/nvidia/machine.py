@@ -48,6 +48,8 @@ class NvidiaMachine(Machine):
     only the lower half is seen."""
     orders_zeros = True
     """PTX ISA, min and max: +0.0 > -0.0."""
+    converts_bytes_slowly = True
+    """CUDA C++ programming guide, "Arithmetic instructions": 16 a cycle, against 64 permutations of bytes."""
 
     @property
     def bfloat_by_single(self) -> bool:

@@ -135,6 +135,8 @@ class Machine(ABC):
     orders_zeros: bool = False
     """Whether the instructions of LLVM's `maxnum` and `minnum` take -0 for less than 0; `maximumnum` is emitted if
     not."""
+    converts_bytes_slowly: bool = False
+    """Whether an instruction that converts a byte to a float takes longer than moving its bits and a subtraction."""
 
     @property
     def bfloat_by_single(self) -> bool:

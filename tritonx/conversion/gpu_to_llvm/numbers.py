@@ -18,6 +18,7 @@ class GpuNumbers(Target):
         self.shifts_saturate = machine.shifts_saturate
         self.orders_zeros = machine.orders_zeros
         self.bfloat_by_single = machine.bfloat_by_single
+        self.converts_bytes_slowly = machine.converts_bytes_slowly
 
     def held(self, element: Attribute) -> str:
         return llvm_type(element)

@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 from tritonx.conversion.float8 import FLOAT8, Float8
 from tritonx.conversion.llvm_text import is_float
 from tritonx.conversion.mathlib import Code
+from tritonx.conversion.scalar.byte_floats import byte_to_float
 from tritonx.conversion.scalar.ops import Ops, Rule, operand_element, result_element
 
 _ORDER = {"half": 0, "bfloat": 0, "float": 1, "double": 2}
@@ -212,6 +213,9 @@ def integer_to_float(ops: Ops, value: str, held: str, target: str, *, signed: bo
     What has too many digits for an f32 is beyond the range of f16 and of the 8-bit formats, however it is rounded
     there. To bf16 it would be rounded twice."""
     opcode, bits, wanted = "sitofp" if signed else "uitofp", int(held[1:]), ops.target.format(target)
+    if bits == 8 and ops.target.converts_bytes_slowly and target in ("f16", "bf16", "f32"):
+        made, exact = byte_to_float(ops, value, target, signed=signed)
+        return exact if made == target else narrowed(ops, exact, target)
     if target == "bf16" and bits > 16 and ops.target.bfloat_by_single:
         if bits > 32:
             return narrowed(ops, _wide_integer_to_odd(ops, value, opcode), target)

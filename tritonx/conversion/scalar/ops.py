@@ -35,6 +35,8 @@ class Target:
     """Whether LLVM's instructions convert integers to bf16 by way of f32, which rounds those of many digits twice."""
     narrows_double: bool = True
     """Whether the machine rounds f64 to formats narrower than f32 in instructions."""
+    converts_bytes_slowly: bool = False
+    """Whether an instruction that converts a byte to a float takes longer than moving its bits and a subtraction."""
 
     def held(self, element: Attribute) -> str:
         """The LLVM type of an element in a register."""

@@ -2,13 +2,14 @@
 
 Neighbouring addresses go to neighbouring threads, as many to one thread as an access can move. Accesses of one shape
 and order in a function agree on one width, so that what flows between them keeps its layout:
-the largest that any of them can use, but no more than a store moves at once: a wider share per thread would leave
-gaps between the threads of each of its accesses.
+the largest that any of them can use, but no more than a store moves at once that what is loaded goes to: a wider share
+per thread would leave gaps between the threads of each of its accesses. What only a product takes goes to none: the
+product's result is made elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
@@ -17,6 +18,8 @@ from tritonx.analysis.axis_info import AxisFacts
 from tritonx.conversion.tile_to_gpu.blocked import blocked
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import tile
+from tritonx.dialects.control_flow import becomes
+from tritonx.dialects.layout_constraints import DotOperands, constraint_of
 from tritonx.ir.types import PointerType, bit_width, element_type, is_tensor, shape_of, type_of
 from tritonx.layouts.encodings import BlockedEncoding, Ints
 
@@ -39,21 +42,48 @@ def coalesced_encodings(
     """The encoding of the pointers of every load, store and atomic through a tile of pointers."""
     accesses = [access for op in ops if (access := _access(op, facts, target)) is not None]
     widths: dict[tuple[Ints, Ints], int] = {}
-    limits: dict[tuple[Ints, Ints], int] = {}
+    stores: dict[tuple[Ints, Ints], dict[Operation, int]] = {}
     for access in accesses:
         key = access.shape, access.order
         widths[key] = max(widths.get(key, 1), access.width)
-        limits[key] = min(limits.get(key, 1 << 30), access.limit)
+        if isinstance(access.op, STORES):
+            stores.setdefault(key, {})[access.op] = access.limit
     result: dict[Operation, BlockedEncoding] = {}
     for access in accesses:
         key = access.shape, access.order
         per_thread = [1] * len(access.shape)
         if access.shape:
-            per_thread[access.order[0]] = max(1, min(widths[key], limits[key], access.shape[access.order[0]]))
+            limit = _limit(access, stores.get(key, {}))
+            per_thread[access.order[0]] = max(1, min(widths[key], limit, access.shape[access.order[0]]))
         result[access.op] = blocked(
             access.shape, tuple(per_thread), access.order, target.num_warps, target.warp_size, target.num_ctas
         )
     return result
+
+
+def _limit(access: _Access, stores: Mapping[Operation, int]) -> int:
+    """The least of what the stores move at once that an access's data goes to; a store is with all others."""
+    if isinstance(access.op, LOADS) and stores:
+        reached = _reached(access.op)
+        return min((limit for op, limit in stores.items() if op in reached), default=1 << 30)
+    return min(stores.values(), default=1 << 30)
+
+
+def _reached(load: Operation) -> set[Operation]:
+    """The ops that what is loaded goes to, up to products."""
+    found: set[Operation] = set()
+    values = set[SSAValue](load.results)
+    work = list(values)
+    while work:
+        for use in work.pop().uses:
+            op = use.operation
+            if isinstance(constraint_of(op), DotOperands) or isinstance(op, tile.DotScaledOp):
+                continue
+            found.add(op)
+            made = (set(becomes(op, use.index)) or set(op.results)) - values
+            values |= made
+            work += made
+    return found
 
 
 def pointer_of(op: Operation) -> SSAValue | None:

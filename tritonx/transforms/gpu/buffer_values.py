@@ -1,4 +1,4 @@
-"""Tiles that a loop loads for its products come a few iterations ahead, by copies that no thread waits for.
+"""Tiles that a loop needs for its products come a few iterations ahead, by copies that no thread waits for.
 
 A schedule (`analysis/scheduled_loops`) lets a load run stages before the ops that read the tile from shared memory. The
 tile's buffer then becomes one of several slots, each copy goes to the next, and as many intervals later readers take
@@ -7,6 +7,11 @@ the slots in the same order. Both go round: a counter that starts anew behind th
 A slot is free again when its last reader is over. That is where it runs, or one product later for the products of a
 warp group, which read memory while the program goes on: such a tile gets one slot more, so that a copy need only wait
 for the product before the one just issued.
+
+What products are computed of is copied as it is, and read back behind: so an operand that is converted, or scaled,
+waits in shared memory as others do, and no registers hold it meanwhile. Nothing else reads its slots, so they lie as
+the threads load them. What is made of it is stored for products of warp groups to slots as well, if there is room and
+the loop waits for no result: one more than the last product reads, so that the next operand is stored while it runs.
 
 A block of a descriptor is brought by the copy engine, which tells an mbarrier of the slot. Whoever reads waits there
 for the phase of this time round, whose parity goes round with the counter and turns when that starts anew.
@@ -17,7 +22,7 @@ by then."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -28,8 +33,10 @@ from xdsl.passes import ModulePass
 
 from tritonx.analysis.access_width import access_width, stored_width
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
-from tritonx.analysis.buffers import aliases_of, is_shared_memory, tensor_layout
+from tritonx.analysis.buffers import aliases_of, is_shared_memory, stored_bytes, tensor_layout
 from tritonx.analysis.lifetimes import buffers_of
+from tritonx.analysis.loads_ahead import waits_in_memory
+from tritonx.analysis.loop_graph import is_product
 from tritonx.analysis.memory_plan import OverBudget, plan
 from tritonx.analysis.scheduled_loops import (
     LAST_STAGE,
@@ -47,6 +54,7 @@ from tritonx.dialects.gpu_layout import (
     LocalAllocOp,
     LocalDeallocOp,
     MemDescType,
+    attribute_of,
     memdesc,
 )
 from tritonx.dialects.nvidia import (
@@ -55,9 +63,13 @@ from tritonx.dialects.nvidia import (
 from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import erase
+from tritonx.ir.effects import is_terminator
 from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, encoding_of, i32, is_tensor, shape_of, type_as, type_of
+from tritonx.layouts.convert import conversion_layout
+from tritonx.layouts.dims import OFFSET
+from tritonx.layouts.encodings import SharedLinearEncoding
 from tritonx.transforms.gpu.copies_to_slots import BufferedTile, Rewriting
 from tritonx.transforms.gpu.text_in_stages import put_in_stages
 
@@ -69,7 +81,9 @@ COPY_BYTES = (4, 8, 16)
 class BufferValues(ModulePass):
     """In `scf.for` loops with a schedule, a `tt.load` whose tile goes to a `ttg.local_alloc` that is read in a later
     stage becomes a `ttg.async_copy_global_to_local` to a slot of a buffer in front of the loop, a `tt.descriptor_load`
-    a `ttng.async_tma_copy_global_to_local`, if the buffer has the encoding of the descriptor's blocks.
+    a `ttng.async_tma_copy_global_to_local`, if the buffer has the encoding of the descriptor's blocks. One that is
+    computed with in a later stage does too, where there is a product, and is read by a `ttg.local_load`. The
+    `ttg.local_alloc` of a computed operand of products that only add up becomes a `ttg.local_store` to a slot.
     `expand-pipeline` then runs the schedule.
 
     Loads that the copies cannot do (other widths than 4, 8 or 16 bytes, a value for masked-off elements that is not
@@ -98,28 +112,41 @@ def _buffer(loop: scf.ForOp, facts: AxisFacts, budget: SharedBudget) -> None:
         shorter = _shortened(schedule, last)
         if shorter.fault() is not None:
             continue
-        tiles = [found for op in shorter.order if (found := _tile(shorter, op, facts)) is not None]
-        buffers = _take(loop, tiles)
-        if _fits(loop, tiles, budget):
-            _write_down(shorter)
-            if tiles:
-                told = put_in_stages(shorter) if _are_read_between(shorter, tiles) else shorter
-                Rewriting(told, tiles, buffers).run()
-            if last < schedule.last:
-                explain(TOPIC, loop, f"{last + 1} stages: slots for more do not fit shared memory")
-            return
-        _give_back(buffers)
+        for tiles in _choices(shorter, facts):
+            buffers = _take(loop, tiles)
+            if _fits(loop, tiles, budget):
+                _write_down(shorter)
+                if tiles:
+                    told = put_in_stages(shorter) if _are_read_between(shorter, tiles) else shorter
+                    Rewriting(told, tiles, buffers).run()
+                if last < schedule.last:
+                    explain(TOPIC, loop, f"{last + 1} stages: slots for more do not fit shared memory")
+                return
+            _give_back(buffers)
     explain(TOPIC, loop, f"not pipelined: {schedule.fault() or 'slots for two stages do not fit shared memory'}")
     drop_schedule(loop)
+
+
+def _choices(schedule: LoopSchedule, facts: AxisFacts) -> Iterator[list[BufferedTile]]:
+    """The tiles that may go to slots, from all to those that must not wait otherwise: what is stored for products can
+    wait until the last one is read, and what is computed with can wait in registers."""
+    loaded = [found for op in schedule.order if (found := _tile(schedule, op, facts)) is not None]
+    stored = [found for op in schedule.order if (found := _stored(schedule, op)) is not None]
+    operands = [each for each in loaded if each.alloc is not None]
+    yield [*loaded, *stored]
+    if stored:
+        yield loaded
+    if len(operands) < len(loaded):
+        yield operands
 
 
 def _are_read_between(schedule: LoopSchedule, tiles: Sequence[BufferedTile]) -> bool:
     """Whether a tile is read in front of where another one is loaded, in the text."""
     number = {op: number for number, op in enumerate(schedule.loop.body.block.ops)}
-    users = [schedule.of(use.operation) for each in tiles for use in each.load.result.uses]
+    users = [schedule.of(use.operation) for each in tiles for use in each.source.result.uses]
     readers = [*users, *(reader for each in tiles for reader in each.readers)]
     read = [op for op in readers if not any(op is each.alloc for each in tiles)]
-    return min(map(number.__getitem__, read)) < max(number[each.load] for each in tiles)
+    return min(map(number.__getitem__, read)) < max(number[each.source] for each in tiles)
 
 
 def _shortened(schedule: LoopSchedule, last: int) -> LoopSchedule:
@@ -139,21 +166,78 @@ def _write_down(schedule: LoopSchedule) -> None:
 
 
 def _tile(schedule: LoopSchedule, load: Operation, facts: AxisFacts) -> BufferedTile | None:
+    """What is loaded for later stages, for a product's operand or to be computed with."""
     if not isinstance(load, tile.LoadOp | tile.DescriptorLoadOp) or not is_tensor(type_of(load.result)):
         return None
     allocs = [use.operation for use in load.result.uses if isinstance(use.operation, LocalAllocOp)]
-    if len(allocs) != 1 or not is_shared_memory(allocs[0].result):
+    if len(allocs) > 1 or (allocs and not is_shared_memory(allocs[0].result)):
+        return None
+    alloc = allocs[0] if allocs else None
+    readers = _users(schedule, load) if alloc is None else _readers(schedule, alloc)
+    if readers is None:
+        return None
+    memory = _plain_memory(schedule, load, readers) if alloc is None else type_as(alloc.result, MemDescType)
+    if memory is None:
         return None
     threads = isinstance(load, tile.LoadOp)
-    width = _copy_width(load, allocs[0], facts) if threads else _block_width(load, allocs[0])
-    readers = _readers(schedule, allocs[0])
-    if width is None or readers is None:
+    width = _copy_width(load, memory, facts) if threads else _block_width(load, memory)
+    if width is None:
         return None
-    others = [schedule.of(use.operation) for use in load.result.uses if use.operation is not allocs[0]]
+    others = [schedule.of(use.operation) for use in load.result.uses if use.operation is not alloc]
     slots = max(_slots(schedule, load, reader) for reader in (*readers, *others))
     if all(schedule.stage(reader) <= schedule.stage(load) for reader in readers):
         return None  # nothing is gained
-    return BufferedTile(load, allocs[0], width, readers, slots)
+    return BufferedTile(load, alloc, memory, width, readers, slots)
+
+
+def _users(schedule: LoopSchedule, load: tile.LoadOp | tile.DescriptorLoadOp) -> tuple[Operation, ...] | None:
+    """The ops of the body that use what is loaded, in order; None where it goes round, or there are none."""
+    body = schedule.loop.body.block
+    users = {use.operation for use in load.result.uses}
+    if not users or body.last_op in users:
+        return None
+    return tuple(sorted({schedule.of(user) for user in users}, key=schedule.position.__getitem__))
+
+
+def _plain_memory(
+    schedule: LoopSchedule, load: tile.LoadOp | tile.DescriptorLoadOp, users: Sequence[Operation]
+) -> MemDescType | None:
+    """Memory for what is computed with behind copies; None where it waits in registers."""
+    type_ = type_of(load.result)
+    intervals = max(map(schedule.stage, users)) - schedule.stage(load)
+    if not any(map(is_product, schedule.order)) or not waits_in_memory(load, intervals):
+        return None
+    if isinstance(load, tile.DescriptorLoadOp):
+        block = type_as(load.desc, TensorDescType).block_type
+        return memdesc(shape_of(type_), element_type(type_), encoding_of(block))
+    layout = tensor_layout(type_)
+    arrangement = conversion_layout(layout, layout, 8 * stored_bytes(type_))
+    encoding = attribute_of(SharedLinearEncoding(arrangement.bases(OFFSET)))
+    return memdesc(shape_of(type_), element_type(type_), encoding)
+
+
+def _stored(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None:
+    """What is computed and stored for products that nothing in the loop waits for: with a slot more, the next one is
+    stored while they run."""
+    if not isinstance(alloc, LocalAllocOp) or alloc.src is None or not is_shared_memory(alloc.result):
+        return None
+    if alloc.parent is not schedule.loop.body.block or isinstance(alloc.src.owner, tile.LoadOp | tile.DescriptorLoadOp):
+        return None
+    readers = _readers(schedule, alloc)
+    if readers is None or not all(isinstance(reader, WarpGroupDotOp) for reader in readers):
+        return None
+    if any(isinstance(op, WarpGroupDotOp) and not _only_adds_up(schedule, op) for op in schedule.order):
+        return None
+    slots = max(_slots(schedule, alloc, reader) for reader in readers)
+    return BufferedTile(alloc, alloc, type_as(alloc.result, MemDescType), 0, readers, slots)
+
+
+def _only_adds_up(schedule: LoopSchedule, product: WarpGroupDotOp) -> bool:
+    """Whether a product reads memory, and nothing in the loop reads its result but another one that adds to it."""
+    sums = [product.d, *(each.argument for each in schedule.carried if each.yielded.value is product.d)]
+    uses = ((value, use.operation) for value in sums for use in value.uses if not is_terminator(use.operation))
+    added = all(isinstance(user, WarpGroupDotOp) and user.c is value for value, user in uses)
+    return added and isinstance(product.a.type, MemDescType)
 
 
 def _readers(schedule: LoopSchedule, alloc: LocalAllocOp) -> tuple[Operation, ...] | None:
@@ -182,20 +266,19 @@ def _slots(schedule: LoopSchedule, load: Operation, reader: Operation) -> int:
     return intervals + sooner + isinstance(reader, WarpGroupDotOp)
 
 
-def _copy_width(load: tile.LoadOp, alloc: LocalAllocOp, facts: AxisFacts) -> int | None:
+def _copy_width(load: tile.LoadOp, memory: MemDescType, facts: AxisFacts) -> int | None:
     """Elements that one copy moves; None where there is no such copy."""
     if load.isVolatile.value.data or (load.other is not None and constant_of(load.other) != 0):
         return None
-    type_, memory = type_of(load.result), type_of(alloc.result)
-    assert is_tensor(type_) and isinstance(memory, MemDescType)
+    type_ = type_of(load.result)
     bits = bit_width(element_type(type_))
     width = stored_width(type_, memory, access_width(facts, tensor_layout(type_), load.ptr, load.mask, bits))
     return width if width * bits // 8 in COPY_BYTES else None
 
 
-def _block_width(load: tile.DescriptorLoadOp, alloc: LocalAllocOp) -> int | None:
+def _block_width(load: tile.DescriptorLoadOp, memory: MemDescType) -> int | None:
     """Elements that the copy engine brings: all; None where the buffer is not as it writes it."""
-    block, memory = type_as(load.desc, TensorDescType).block_type, type_as(alloc.result, MemDescType)
+    block = type_as(load.desc, TensorDescType).block_type
     alike = encoding_of(block) == memory.encoding and shape_of(block) == memory.shape
     return prod(memory.shape) if alike else None
 
@@ -209,11 +292,10 @@ def _take(loop: scf.ForOp, tiles: Sequence[BufferedTile]) -> list[LocalAllocOp]:
     assert block is not None
     made: list[LocalAllocOp] = []
     for each in tiles:
-        type_ = type_of(each.alloc.result)
-        assert isinstance(type_, MemDescType)
-        whole = memdesc((each.slots, *type_.shape), type_.element_type, type_.encoding, mutable=True)
+        memory = each.memory
+        whole = memdesc((each.slots, *memory.shape), memory.element_type, memory.encoding, mutable=True)
         buffer = before.create(LocalAllocOp, (), (whole,))
-        buffer.result.name_hint = each.load.result.name_hint
+        buffer.result.name_hint = each.source.result.name_hint
         made.append(buffer)
         free = LocalDeallocOp.create(operands=(buffer.result,), location=loop.location)
         block.insert_op_after(free, loop)

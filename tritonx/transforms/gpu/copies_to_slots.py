@@ -30,6 +30,7 @@ from tritonx.dialects.gpu_layout import (
     LocalAllocOp,
     LocalDeallocOp,
     LocalLoadOp,
+    LocalStoreOp,
     MemDescIndexOp,
     MemDescType,
     attribute_of,
@@ -46,7 +47,7 @@ from tritonx.dialects.nvidia import (
 )
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import erase, terminator_of
-from tritonx.ir.types import bit_width, element_type, i1, i32, i64, type_as, type_of
+from tritonx.ir.types import bit_width, element_type, i1, i32, i64, type_of
 from tritonx.layouts.encodings import SwizzledSharedEncoding
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -54,14 +55,21 @@ OpT = TypeVar("OpT", bound=Operation)
 
 @dataclass(frozen=True)
 class BufferedTile:
-    """A tile that a copy can bring: how many elements a copy moves, the ops of the body that read its buffer, and as
-    many slots as it needs."""
+    """A tile that goes to slots, each like `memory`: of what loads it, which a copy takes the place of that moves
+    `width` elements at a time, or of the `alloc` itself that stores what was computed. `readers` are the ops of the
+    body that read the buffer, in as many slots as it needs. Where there is no `alloc`, they use what is loaded."""
 
-    load: tile.LoadOp | tile.DescriptorLoadOp
-    alloc: LocalAllocOp
+    source: tile.LoadOp | tile.DescriptorLoadOp | LocalAllocOp
+    alloc: LocalAllocOp | None
+    memory: MemDescType
     width: int
     readers: tuple[Operation, ...]
     slots: int
+
+    @property
+    def loads(self) -> bool:
+        """Whether the tile comes from global memory."""
+        return not isinstance(self.source, LocalAllocOp)
 
 
 @dataclass(frozen=True)
@@ -101,11 +109,11 @@ class Arrival:
 
     @property
     def loads(self) -> list[Operation]:
-        return [each.load for each in self.tiles]
+        return [each.source for each in self.tiles]
 
     @property
     def nbytes(self) -> int:
-        return sum(each.width * bit_width(element_type(type_of(each.load.result))) // 8 for each in self.tiles)
+        return sum(each.width * bit_width(element_type(type_of(each.source.result))) // 8 for each in self.tiles)
 
 
 class Rewriting:
@@ -128,15 +136,18 @@ class Rewriting:
             self._wait_for_blocks(arrival, barriers, turns)
         tokens: dict[BufferedTile, SSAValue] = {}
         for each in self.tiles:
-            if isinstance(each.load, tile.LoadOp):
-                slot = turns[Counter(each.slots, self._stage(each.load))].slot
-                tokens[each] = self._copy(each, each.load, slot)
+            slot = turns[Counter(each.slots, self._stage(each.source))].slot
+            if isinstance(each.source, tile.LoadOp):
+                tokens[each] = self._copy(each, each.source, slot)
+            elif isinstance(each.source, LocalAllocOp):
+                self._store(each, each.source, slot)
         self._wait(tokens)
         for each in self.tiles:
             self._read(each, turns)
         for each in self.tiles:
-            erase(each.alloc)
-            erase(each.load)
+            for op in dict.fromkeys((each.alloc, each.source)):
+                if op is not None:
+                    erase(op)
 
     def _stage(self, op: Operation) -> int:
         return self.schedule.stage(op)
@@ -144,7 +155,7 @@ class Rewriting:
     def _users(self, each: BufferedTile) -> dict[int, list[Operation]]:
         """Stage → the ops of the body that use a tile or its buffer."""
         found: dict[int, list[Operation]] = {}
-        for value in (each.alloc.result, each.load.result):
+        for value in dict.fromkeys(op.result for op in (each.alloc, each.source) if op is not None):
             for use in value.uses:
                 if use.operation is not each.alloc:
                     user = self.schedule.of(use.operation)
@@ -175,9 +186,9 @@ class Rewriting:
         first is read."""
         together: list[tuple[tuple[int, int, int, int], list[BufferedTile]]] = []
         for each in self.tiles:
-            if isinstance(each.load, tile.DescriptorLoadOp):
+            if isinstance(each.source, tile.DescriptorLoadOp):
                 at = self._reading([each]).at
-                key = (each.slots, self._stage(each.load), self._stage(at), self._next_product(at))
+                key = (each.slots, self._stage(each.source), self._stage(at), self._next_product(at))
                 alike = (tiles for known, tiles in together if known == key)
                 tiles = next((tiles for tiles in alike if self._are_copied_first([*tiles, each])), None)
                 if tiles is None:
@@ -190,8 +201,8 @@ class Rewriting:
         """Whether all are copied before one is read, in the text and in the schedule."""
         reading = self._reading(tiles)
         read = self._stage(reading.at), self.schedule.position[reading.at]
-        copied = max((self._stage(each.load), self.schedule.position[each.load]) for each in tiles)
-        return copied < read and all(self.number[each.load] < self.number[reading.first] for each in tiles)
+        copied = max((self._stage(each.source), self.schedule.position[each.source]) for each in tiles)
+        return copied < read and all(self.number[each.source] < self.number[reading.first] for each in tiles)
 
     # --- counters
 
@@ -202,7 +213,7 @@ class Rewriting:
             waiting.setdefault(self._counter(arrival), []).append(arrival.reading.first)
         users: dict[Counter, list[Operation]] = {}
         for each in self.tiles:
-            users.setdefault(Counter(each.slots, self._stage(each.load)), []).append(each.load)
+            users.setdefault(Counter(each.slots, self._stage(each.source)), []).append(each.source)
             for stage, ops in self._users(each).items():
                 users.setdefault(Counter(each.slots, stage), []).extend(ops)
         loop = self.schedule.loop
@@ -237,9 +248,8 @@ class Rewriting:
 
     def _target(self, each: BufferedTile, slot: SSAValue) -> SSAValue:
         """The slot that a copy in front of the load writes."""
-        type_ = type_as(each.alloc.result, MemDescType)
-        target = memdesc(type_.shape, type_.element_type, type_.encoding, mutable=True)
-        return self._before([each.load]).emit(MemDescIndexOp, (self.buffers[each].result, slot), target)
+        target = memdesc(each.memory.shape, each.memory.element_type, each.memory.encoding, mutable=True)
+        return self._before([each.source]).emit(MemDescIndexOp, (self.buffers[each].result, slot), target)
 
     def _counter(self, arrival: Arrival) -> Counter:
         """By which is waited for it."""
@@ -252,8 +262,8 @@ class Rewriting:
         barrier = placed.emit(MemDescIndexOp, (barriers, slot), BARRIER)
         placed.make(BarrierExpectOp, (barrier, self.true), size=IntegerAttr(arrival.nbytes, i32))
         for each in arrival.tiles:
-            assert isinstance(each.load, tile.DescriptorLoadOp)
-            view, load = self._target(each, slot), each.load
+            assert isinstance(each.source, tile.DescriptorLoadOp)
+            view, load = self._target(each, slot), each.source
             operands = (load.desc, *load.indices, barrier, view, self.true)
             self._before([load]).make(AsyncTMACopyGlobalToLocalOp, operands, **_caching(load))
 
@@ -266,6 +276,11 @@ class Rewriting:
             AsyncCopyGlobalToLocalOp, (load.ptr, view, *given), ASYNC_TOKEN, contiguity=width, **_caching(load)
         )
         return placed.emit(AsyncCommitGroupOp, (), ASYNC_TOKEN)
+
+    def _store(self, each: BufferedTile, alloc: LocalAllocOp, slot: SSAValue) -> None:
+        """The store of what was computed, where its own memory was made."""
+        assert alloc.src is not None
+        self._before([alloc]).make(LocalStoreOp, (alloc.src, self._target(each, slot)))
 
     # --- readers
 
@@ -282,7 +297,7 @@ class Rewriting:
         together: dict[tuple[int, int], list[BufferedTile]] = {}
         for each in tokens:
             at = self._reading([each]).at
-            early = self._stage(at) - self._stage(each.load) > 1
+            early = self._stage(at) - self._stage(each.source) > 1
             together.setdefault((self._stage(at), -1 if early else self._next_product(at)), []).append(each)
         for (_, product), found in together.items():
             reading, groups = self._reading(found), [tokens[each] for each in found]
@@ -294,7 +309,7 @@ class Rewriting:
         writes to the slot that was read last in the interval before, so that all threads must meet in front of it: then
         they need not meet again behind it."""
         placed, position = self._at(reading), self.schedule.position
-        copies = (each.load for each in self.tiles if isinstance(each.load, tile.LoadOp))
+        copies = (each.source for each in self.tiles if isinstance(each.source, tile.LoadOp))
         clusters = [self.schedule.places[copy].cluster for copy in copies if position[copy] < position[reading.at]]
         first = min([placed.place.cluster, *(cluster - 1 for cluster in clusters)])
         return replace(placed, place=replace(placed.place, cluster=first))
@@ -308,22 +323,22 @@ class Rewriting:
 
     def _read(self, each: BufferedTile, turns: Mapping[Counter, Turn]) -> None:
         """The users of the tile, or of its buffer, take the slot of their stage."""
-        type_ = type_of(each.alloc.result)
+        stored = None if each.alloc is None else each.alloc.result
         for stage, users in self._users(each).items():
             placed = self._before(users)
             slot = turns[Counter(each.slots, stage)].slot
-            view = placed.emit(MemDescIndexOp, (self.buffers[each].result, slot), type_)
-            taking = {self.schedule.of(use.operation) for use in each.load.result.uses}
+            view = placed.emit(MemDescIndexOp, (self.buffers[each].result, slot), each.memory)
+            taking = {self.schedule.of(use.operation) for use in each.source.result.uses}
             first = self._before([user for user in users if user in taking] or users)
             # Memory may be viewed before it is waited for; the tile is loaded where it is used itself.
             loaded: SSAValue | None = None
             for user in users:
                 for inner in user.walk():
                     for number, operand in enumerate(inner.operands):
-                        if operand is each.alloc.result:
+                        if operand is stored:
                             inner.operands[number] = view
-                        elif operand is each.load.result:
-                            loaded = loaded or first.emit(LocalLoadOp, (view,), type_of(each.load.result))
+                        elif operand is each.source.result:
+                            loaded = loaded or first.emit(LocalLoadOp, (view,), type_of(each.source.result))
                             inner.operands[number] = loaded
 
 

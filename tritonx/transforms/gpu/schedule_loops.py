@@ -146,12 +146,16 @@ class _Function:
             raise NotScheduled("it has no product, and does not say num_stages itself")
         reason = NotScheduled("two slots of what it loads do not fit shared memory")
         for stages in range(wanted if trips is None else min(wanted, trips), 1, -1):
-            ahead = loads_ahead(graph, stages, self.target.costs, self._width, self.threads)
-            pipeline = LoopPipeline(graph, ahead, self.target.costs, stages, self.threads, self._width)
-            schedule = solve(pipeline.problem) if self._fits(pipeline) else None
-            if schedule is not None:
-                self._take(pipeline)
-                return self._with_products_ahead(pipeline, schedule)
+            for in_memory in (True, False):
+                ahead = loads_ahead(graph, stages, self.target.costs, self._width, self.threads, in_memory=in_memory)
+                pipeline = LoopPipeline(graph, ahead, self.target.costs, stages, self.threads, self._width)
+                fits = self._fits(pipeline)
+                schedule = solve(pipeline.problem) if fits else None
+                if schedule is not None:
+                    self._take(pipeline)
+                    return self._with_products_ahead(pipeline, schedule)
+                if fits:
+                    break
         raise reason
 
     def _with_products_ahead(self, pipeline: LoopPipeline, schedule: Schedule) -> tuple[LoopPipeline, Schedule]:

@@ -6,8 +6,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import ml_dtypes
+import numpy as np
 import pytest
 
+import tritonx
+import tritonx.language as tl
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tritonx.testing.differential import compare_group, groups
 from tritonx.testing.differential.table import Group
@@ -39,3 +43,23 @@ def test_one_rounding(capability: str) -> None:
     assert {"int32", "uint64", "fp32", "fp64", "fp8e5"} <= {group.name for group in chosen}
     failures = [failure for group in chosen for failure in compare_group(group, "cuda", launch, SEED)]
     assert not failures, f"seed {SEED}\n" + "\n".join(map(str, failures))
+
+
+@tritonx.jit
+def bytes_to_floats(x, o, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(o + i, tl.load(x + i).to(o.dtype.element_ty))
+
+
+@pytest.mark.parametrize("warps", [1, 2, 8])
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_every_byte_becomes_a_float(capability: str, dtype: str, warps: int) -> None:
+    """One, four and eight of them a thread, in an order that is drawn."""
+    device = PtxDevice(capability, SEED)
+    options = device.backend.parse_options(device.target, {"num_warps": warps})
+    x = np.random.default_rng(SEED).permutation(256).astype(np.uint8).view(dtype)
+    for wanted in (np.float16, np.float32, ml_dtypes.bfloat16):
+        out = np.full(256, 77, wanted)
+        device.launch(bytes_to_floats, (x, out), {"N": 256}, 1, options)
+        np.testing.assert_array_equal(out.astype(np.float64), x.astype(np.float64), err_msg=f"seed {SEED}")

@@ -76,7 +76,7 @@ DRAWS = range(400 if FULL else 12)
 
 
 @pytest.mark.parametrize("draw", range(40 if FULL else 3))
-@pytest.mark.parametrize("name", ["product", "chain", "gathered"])
+@pytest.mark.parametrize("name", ["product", "chain", "gathered", "weights", "scaled"])
 def test_copies_arrive_when_they_are_waited_for(name: str, draw: int) -> None:
     """Pipelined loops: what `cp.async` copies is in shared memory behind the wait for its group, and not before.
     Of kernels that load through pointers, and whose sums are exact."""
@@ -84,13 +84,14 @@ def test_copies_arrive_when_they_are_waited_for(name: str, draw: int) -> None:
     stages = random.choice(STAGES)
     made = PIPELINED[name](random, stages)
     expected, _ = Program(made.kernel, made.args, made.constants, "cuda:80", made.num_warps).run()
-    device = PtxDevice("80", SEED)
+    arch = random.choice(("80", "90"))
+    device = PtxDevice(arch, SEED, warp_group.TABLE if arch == "90" else None)
     given = {"num_warps": made.num_warps, "num_stages": stages, "pipeline": True, "enable_fp_fusion": False}
     options = device.backend.parse_options(device.target, given)
     text = device.launch(made.kernel, made.args, made.constants, 1, options)
     assert "cp.async.wait_group" in text or name != "product"
     for array, right in zip((a for a in made.args if isinstance(a, np.ndarray)), expected, strict=True):
-        np.testing.assert_array_equal(array, right, err_msg=f"seed {SEED}: {stages} stages, {made.constants}")
+        np.testing.assert_array_equal(array, right, err_msg=f"seed {SEED}: {arch}, {stages} stages, {made.constants}")
 
 
 @pytest.mark.parametrize("draw", DRAWS)

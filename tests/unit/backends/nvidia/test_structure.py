@@ -401,13 +401,13 @@ def test_operands_that_do_not_fit_together_wait_in_registers(
 
 @tritonx.jit
 def of_fp8(a_ptr, b_ptr, c_ptr, K, stride_a, stride_b, stride_c, M: tl.constexpr, N: tl.constexpr, KB: tl.constexpr):
-    """B lies in columns."""
+    """B lies in columns. No copy brings what is loaded where the mask is false."""
     m, n = tl.arange(0, M), tl.arange(0, N)
     total = tl.zeros((M, N), dtype=tl.float32)
     for start in range(0, K, KB):
         k = start + tl.arange(0, KB)
-        a = tl.load(a_ptr + m[:, None] * stride_a + k[None, :])
-        b = tl.load(b_ptr + k[:, None] + n[None, :] * stride_b)
+        a = tl.load(a_ptr + m[:, None] * stride_a + k[None, :], mask=k[None, :] < K, other=1.0)
+        b = tl.load(b_ptr + k[:, None] + n[None, :] * stride_b, mask=k[:, None] < K, other=1.0)
         total = tl.dot(a, b, total)
     tl.store(c_ptr + m[:, None] * stride_c + n[None, :], total.to(tl.float16))
 

@@ -14,6 +14,7 @@ import tritonx
 import tritonx.language as tl
 from tests.unit.transforms.gpu.described_kernels import DESCRIBED, rounds
 from tests.unit.transforms.gpu.kernels import Draw, rows
+from tests.unit.transforms.gpu.weight_kernels import WEIGHTS
 
 STAGES = (2, 3, 4)
 
@@ -150,6 +151,7 @@ PIPELINED: dict[str, Callable[[Random, int], Draw]] = {
     "chain": chain,
     "gathered": gathered,
     "attention": attention,
+    **WEIGHTS,
     **DESCRIBED,
 }
 """By name: a kernel, for so many stages."""
