@@ -224,6 +224,8 @@ def shown(value: Any) -> Any:
         data = cast(Array, value.handle.data)
         unsigned = value.dtype.is_int() and not value.dtype.is_int_signed() and not value.dtype.is_bool()
         return data.view(f"u{data.dtype.itemsize}") if unsigned else data
+    if isinstance(value, tl_tuple):
+        return tuple(map(shown, value))
     return unwrap(value)
 
 

@@ -342,6 +342,11 @@ def builtin_refuses(n):
 
 
 @jit
+def fstring_with_format(n):
+    tl.static_print(f"{n:>5}")
+
+
+@jit
 def fstring_of_tensor(n):
     a = f"{n}"
 

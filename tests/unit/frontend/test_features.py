@@ -237,6 +237,24 @@ def test_static_print(build: Build, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @jit
+def prints_types(out, a, N: tl.constexpr):
+    x = tl.full((N, 4), a, tl.float32)
+    tl.static_print(f"{x} of {x.shape}, {x.dtype}; {a=}, {(a, N)}, {x.shape[0] * 2:>3}{N!r}")
+    tl.static_assert(len(x.shape) < N, f"{x} has the rank {len(x.shape)}")
+    tl.store(out, tl.max(x).to(tl.int32))
+
+
+def test_f_strings_show_types_of_run_time_values(
+    build: Build, failure: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = "fp32[constexpr[8], constexpr[4]] of (8, 4), fp32; a=int32[], (int32[], 8),  168\n"
+    assert result(build, prints_types, 7, N=8) == 7
+    assert capsys.readouterr().out == shown * 2  # compiled, and before the lines run
+    error = failure(prints_types, {"out": "*i32", "a": "i32"}, N=2)
+    assert "fp32[constexpr[2], constexpr[4]] has the rank 2" in str(error)
+
+
+@jit
 def device_side(out, a):
     print("a is", a)
     assert a > 0, "a must be positive"

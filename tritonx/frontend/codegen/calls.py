@@ -367,7 +367,7 @@ def _assertion_message(gen: FunctionGenerator, node: ast.Call) -> str:
     arm = Arm(Block(), dict(gen.scope), None)
     try:
         with gen.inside(arm):
-            message = str(unwrap(gen.expression(node.args[1])))
+            message = str(gen.to_show(node.args[1]))
     except Exception as error:
         discard(arm.block)
         return f"<failed to evaluate assertion message: {error!r}>"
@@ -376,7 +376,7 @@ def _assertion_message(gen: FunctionGenerator, node: ast.Call) -> str:
 
 
 def static_print(gen: FunctionGenerator, node: ast.Call) -> constexpr:
-    args = [unwrap(gen.expression(argument)) for argument in node.args]
+    args = [gen.to_show(argument) for argument in node.args]
     print(*args, **{str(k.arg): unwrap(gen.expression(k.value)) for k in node.keywords})
     return constexpr(None)
 

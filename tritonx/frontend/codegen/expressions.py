@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tritonx.frontend import errors
 from tritonx.frontend.codegen import branches, calls, mistakes
 from tritonx.frontend.codegen.conditions import static_condition, truth
-from tritonx.frontend.codegen.values import describe, is_dynamic, wrap_plain
+from tritonx.frontend.codegen.values import describe, in_text, is_dynamic, is_static, wrap_plain
 from tritonx.kernel.dependencies import is_foreign_function
 from tritonx.kernel.interface import KernelInterface
 from tritonx.language.base import base_value
@@ -307,6 +307,8 @@ def attribute(gen: FunctionGenerator, node: ast.Attribute) -> Any:
 
 
 def joined_string(gen: FunctionGenerator, node: ast.JoinedStr) -> constexpr:
+    """An f-string of what is known at compile time; in ``static_print`` and messages of assertions a value of the
+    running kernel stands there as its type."""
     parts: list[str] = []
     for part in node.values:
         if isinstance(part, ast.Constant):
@@ -314,17 +316,22 @@ def joined_string(gen: FunctionGenerator, node: ast.JoinedStr) -> constexpr:
             continue
         assert isinstance(part, ast.FormattedValue)
         value = gen.expression(part.value)
-        if is_dynamic(value):
+        if not is_static(value) and (part.format_spec is not None or not gen.shows_types):
             raise gen.error(
                 errors.UnsupportedLanguageConstruct,
                 node,
                 "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type "
                 + repr(describe(value)),
-                hint="print run-time values with tl.device_print",
+                hint="the type of a run-time value has no format"
+                if gen.shows_types
+                else "print run-time values with tl.device_print",
             )
+        if not is_static(value):
+            parts.append(str(in_text(value)))
+            continue
         form = gen.expression(part.format_spec).value if part.format_spec is not None else ""
         conversion = "" if part.conversion < 0 else "!" + chr(part.conversion)
-        parts.append(f"{{{conversion}:{form}}}".format(unwrap(value)))
+        parts.append(f"{{{conversion}:{form}}}".format(in_text(value)))
     return constexpr("".join(parts))
 
 

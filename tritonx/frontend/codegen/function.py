@@ -23,6 +23,7 @@ from tritonx.frontend.codegen.python_builtins import BUILTINS
 from tritonx.frontend.errors import CompilationError
 from tritonx.kernel.dependencies import is_foreign_function
 from tritonx.kernel.excerpt import SourcePosition
+from tritonx.language.constexpr import unwrap
 
 if TYPE_CHECKING:
     from tritonx.frontend.codegen.module import ModuleGenerator
@@ -55,6 +56,7 @@ class FunctionGenerator:
         self.assigned_name: str | None = None
         self.return_type: Any = MISSING
         self.loops = 0
+        self.shows_types = False
         self.arguments: Mapping[str, Any] = {}
         self.unused: ast.expr | None = None
         self.constructed: tuple[Any, Block] | None = None
@@ -107,6 +109,15 @@ class FunctionGenerator:
         with self.inside(arm):
             arm.outcome = self.statements(body, tail)
         return arm
+
+    def to_show(self, node: ast.expr) -> Any:
+        """The value of an expression for whoever compiles the kernel: in its f-strings stand types of run-time
+        values."""
+        outer, self.shows_types = self.shows_types, True
+        try:
+            return unwrap(self.expression(node))
+        finally:
+            self.shows_types = outer
 
     def aside(self, node: ast.expr) -> tuple[Any, bool]:
         """What an expression gives that Python does not evaluate, and whether it writes; its ops are dropped."""

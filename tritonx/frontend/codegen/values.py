@@ -100,6 +100,23 @@ def materialize(value: Any, to_tensor: Callable[[Any], Any]) -> Any:
     return value
 
 
+def is_static(value: object) -> bool:
+    """Whether ``value`` is known at compile time: no value of the running kernel, nor a tuple with one."""
+    if isinstance(value, tl_tuple):
+        return all(map(is_static, value))
+    return not is_dynamic(value)
+
+
+def in_text(value: object) -> object:
+    """What an f-string formats for ``value``: what Python would hold, of a run-time value its type as ``static_print``
+    prints it."""
+    if not isinstance(value, tl_tuple):
+        return str(value) if is_dynamic(value) else unwrap(value)
+    if is_static(value):
+        return tuple(map(in_text, value))
+    return f"({', '.join(str(in_text(element)) for element in value)})"
+
+
 def describe(value: Any) -> str:
     """The type of ``value`` as messages name it."""
     if is_dynamic(value):
