@@ -17,7 +17,14 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.test_block_copies import draw_made, draw_partial, made_and_moved, moved_block
+from tests.unit.backends.nvidia.test_block_copies import (
+    draw_made,
+    draw_partial,
+    draw_together,
+    made_and_moved,
+    made_together,
+    moved_block,
+)
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.driver import get_active
 from tritonx.tools.tensor_descriptor import TensorDescriptor
@@ -112,6 +119,20 @@ def test_descriptors_that_a_kernel_makes(draw: int) -> None:
         kernel[(made.grid,)](x, y, *made.scalars, **made.constants, num_warps=warps, **given)
         what = f"seed {SEED}, draw {draw}, {given} {made.constants} {made.scalars} {made.x.dtype}"
         np.testing.assert_array_equal(y.numpy(), made.expected, what)
+
+
+@pytest.mark.parametrize("warps", [1, 2, 4, 8])
+def test_descriptors_that_are_made_together(warps: int) -> None:
+    """A warp makes each, as far as there are so many; again and again, in many blocks at once."""
+    for draw in range(3):
+        made = draw_together(Random(f"together {SEED} {warps} {draw}"))
+        for given in options():
+            x, y, z = map(to_device, (made.x, made.y, made.z))
+            kernel: Any = made_together
+            for _ in range(20):
+                kernel[(1,)](x, y, z, *made.scalars, **made.constants, num_warps=warps, **given)
+            what = f"seed {SEED}, draw {draw}, {given} {made.constants} {made.scalars} {made.x.dtype}"
+            np.testing.assert_array_equal(z.numpy(), made.x - made.y, what)
 
 
 @pytest.mark.parametrize("draw", range(12))

@@ -162,7 +162,7 @@ def owned_by_warps(op: Operation) -> tuple[Hashable, ...] | None:
     Ops with equal answers and equal scratch never meet between warps.
     """
     if isinstance(op, TensormapCreateOp):
-        return ("the first warp",)
+        return "warp", 0 if op.warp is None else op.warp.value.data
     if not isinstance(op, gpu_layout.ConvertLayoutOp):
         return None
     owned = owners(conversion_plan(op))

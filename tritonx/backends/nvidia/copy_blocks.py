@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.backends.nvidia.make_tensor_map import make_tensor_map
+from tritonx.backends.nvidia.make_tensor_map import make_tensor_maps
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalLoadOp, MemDescType, attribute_of, memdesc
 from tritonx.dialects.nvidia import (
@@ -44,14 +44,16 @@ class CopyBlocks(ModulePass):
     name = "copy-blocks"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        inside = list(op.walk())
+        make_tensor_maps(
+            [each for each in inside if isinstance(each, tile.MakeTensorDescOp) and _is_copied(each.result)]
+        )
+        for inner in inside:
             match inner:
                 case tile.DescriptorLoadOp() if _is_copied(inner.desc):
                     _load(inner)
                 case tile.DescriptorStoreOp() | tile.DescriptorReduceOp() if _is_copied(inner.desc):
                     _store(inner)
-                case tile.MakeTensorDescOp() if _is_copied(inner.result):
-                    make_tensor_map(inner)
                 case _:
                     pass
 

@@ -1,8 +1,9 @@
 """Tensor maps that a kernel makes itself, as PTX.
 
-PTX ISA 9.0, sections 9.7.9.29 (tensormap.replace), 9.7.13.16 (tensormap.cp_fenceproxy) and 9.7.13.4 (fence.proxy). The
-group's first warp makes a map in shared memory, field by field, and copies it to where the program wants it; that copy
-releases it to the proxy of tensor maps, and whoever uses it must have acquired it there."""
+PTX ISA 9.0, sections 9.7.9.29 (tensormap.replace), 9.7.13.16 (tensormap.cp_fenceproxy) and 9.7.13.4 (fence.proxy). A
+warp makes a map in shared memory, field by field, and copies it to where the program wants it; that copy releases it
+to the proxy of tensor maps, and whoever uses it must have acquired it there. Each step waits for the one before, so
+maps that are made together are made by a warp each."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from tritonx.backends.nvidia.mbarrier import assembly
 from tritonx.backends.nvidia.tensor_map import NBYTES
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.nvidia import ReinterpretTensorDescOp, TensormapCreateOp, TensormapFenceproxyAcquireOp
+from tritonx.dialects.nvidia.copy import warp_of
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 
@@ -22,9 +24,10 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 
 
-def in_first_warp(f: FunctionEmitter) -> str:
-    """An i1 that holds in the group's first warp."""
-    return "true" if f.threads.group.warps == 1 else f.inst(f"icmp eq i32 {f.threads.warp}, 0")
+def in_warp(f: FunctionEmitter, op: TensormapCreateOp | TensormapFenceproxyAcquireOp) -> str:
+    """An i1 that holds in the warp that does it."""
+    warps = f.threads.group.warps
+    return "true" if warps == 1 else f.inst(f"icmp eq i32 {f.threads.warp}, {warp_of(op, warps)}")
 
 
 KNOWN = {"elem_type": 12, "swizzle_mode": 3}
@@ -36,9 +39,10 @@ def create(op: TensormapCreateOp, f: FunctionEmitter) -> None:
         if given.value.data > KNOWN[name]:
             raise PassError(op, f"a tensor map with {name} = {given.value.data} cannot be made in a kernel here")
     memory = f"ptr addrspace(3) {f.shared_base(f.scratch_offset(op))}"
-    warp = in_first_warp(f)
+    warp = in_warp(f, op)
     _clear(f, memory, warp)
-    one = f"i1 {f.threads.is_first}"
+    first = 32 * warp_of(op, f.threads.group.warps)
+    one = f"i1 {f.inst(f'icmp eq i32 {f.threads.thread}, {first}') if first else f.threads.is_first}"
 
     def replace(field: str, value: str, bits: int = 32, number: int | None = None) -> None:
         """A field's value: an operand with its LLVM type, or an immediate."""
@@ -78,9 +82,9 @@ def _clear(f: FunctionEmitter, memory: str, warp: str) -> None:
 
 
 def acquire(op: TensormapFenceproxyAcquireOp, f: FunctionEmitter) -> None:
-    """The first warp acquires for all, and they wait for it. ptxas may let what follows overtake the fence, but not
+    """One warp acquires for all, and they wait for it. ptxas may let what follows overtake the fence, but not
     beyond a wait for copies, of which there are none here: so there is one (as in what Triton writes)."""
-    warp = in_first_warp(f)
+    warp = in_warp(f, op)
     text = (
         f"@$0 fence.proxy.tensormap::generic.acquire.gpu [$1], 0x{NBYTES:x};\\0A\\09"
         "@$0 cp.async.bulk.commit_group;\\0A\\09@$0 cp.async.bulk.wait_group.read 0;"

@@ -10,6 +10,7 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     var_operand_def,
@@ -216,8 +217,9 @@ DRIVER_ENUMS = {"elem_type": 15, "interleave_layout": 2, "swizzle_mode": 4, "fil
 
 @define
 class TensormapCreateOp(IRDLOperation):
-    """Writes a descriptor to global memory. The enumerations are those of the driver's `cuTensorMapEncodeTiled`, but
-    for `elem_type`, which PTX numbers otherwise from f64 on (`tensormap.replace`)."""
+    """Writes a descriptor to global memory, by one warp: the first, or `warp`. The enumerations are those of the
+    driver's `cuTensorMapEncodeTiled`, but for `elem_type`, which PTX numbers otherwise from f64 on
+    (`tensormap.replace`)."""
 
     name = "ttng.tensormap_create"
     desc_ptr = operand_def(PointerType)
@@ -230,6 +232,7 @@ class TensormapCreateOp(IRDLOperation):
     interleave_layout = prop_def(IntegerAttr.constr(i32))
     swizzle_mode = prop_def(IntegerAttr.constr(i32))
     fill_mode = prop_def(IntegerAttr.constr(i32))
+    warp = opt_prop_def(IntegerAttr.constr(i32))
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(writes("desc_ptr"), SCRATCH_EFFECTS)
@@ -262,12 +265,13 @@ class TensormapCreateOp(IRDLOperation):
 
 @define
 class TensormapFenceproxyAcquireOp(IRDLOperation):
-    """Makes a descriptor that was written in this kernel visible to the copies that use it. All threads that run it
-    meet.
+    """Makes a descriptor that was written in this kernel visible to the copies that use it. One warp does, the first or
+    `warp`, and all threads that run it meet.
     """
 
     name = "ttng.tensormap_fenceproxy_acquire"
     desc_ptr = operand_def(PointerType)
+    warp = opt_prop_def(IntegerAttr.constr(i32))
     LAYOUTS: ClassVar[LayoutConstraint] = NO_TENSORS
     EFFECTS: ClassVar[Effects] = effects(
         Effect(Kind.FENCE, Resource.GLOBAL, "desc_ptr", Proxy.ASYNC), Effect(Kind.BARRIER, Resource.THREADS)
@@ -276,6 +280,11 @@ class TensormapFenceproxyAcquireOp(IRDLOperation):
 
     def verify_(self) -> None:
         check_global(self.desc_ptr.type)
+
+
+def warp_of(op: TensormapCreateOp | TensormapFenceproxyAcquireOp, warps: int) -> int:
+    """Which of so many warps does it: where there are fewer, they begin again with the first."""
+    return 0 if op.warp is None else op.warp.value.data % warps
 
 
 @define

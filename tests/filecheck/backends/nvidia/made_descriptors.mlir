@@ -32,4 +32,38 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     %v = tt.descriptor_load %d[%i] : !tt.tensordesc<tensor<64xf64>> -> tensor<64xf64, #line>
     tt.return %v : tensor<64xf64, #line>
   }
+
+  // Those that are made one behind the other, a warp makes each, and they are acquired when all are on their way; what has
+  // an effect stands between the others. In a loop all wait for the copies of the round before, once.
+  // CHECK-LABEL: @together
+  // CHECK: ttng.tensormap_create %[[A:.*]], %p, {{.*}}swizzle_mode = 0 : i32} :
+  // CHECK: ttng.tensormap_create %[[B:.*]], %q, {{.*}}warp = 1 : i32} :
+  // CHECK-NEXT: ttng.tensormap_fenceproxy_acquire %[[A]] :
+  // CHECK-NEXT: ttng.tensormap_fenceproxy_acquire %[[B]] {warp = 1 : i32} :
+  // CHECK: ttng.tensormap_create %[[C:.*]], %q, {{.*}}swizzle_mode = 0 : i32} :
+  // CHECK-NEXT: ttng.tensormap_fenceproxy_acquire %[[C]] :
+  // CHECK: scf.for
+  // CHECK: ttg.local_barrier
+  // CHECK: ttng.tensormap_create
+  // CHECK-NOT: ttg.local_barrier
+  // CHECK: ttng.tensormap_create
+  tt.func public @together(%p: !tt.ptr<f64>, %q: !tt.ptr<f64>, %n: i32, %i: i32) {
+    %one = arith.constant 1 : i64
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %a = tt.make_tensor_descriptor %p, [%n], [%one] : <f64>, <tensor<64xf64>>
+    %m = arith.addi %n, %n : i32
+    %b = tt.make_tensor_descriptor %q, [%m], [%one] : <f64>, <tensor<64xf64>>
+    %v = tt.descriptor_load %a[%i] : !tt.tensordesc<tensor<64xf64>> -> tensor<64xf64, #line>
+    tt.descriptor_store %b[%i], %v : !tt.tensordesc<tensor<64xf64>>, tensor<64xf64, #line>
+    %c = tt.make_tensor_descriptor %q, [%n], [%one] : <f64>, <tensor<64xf64>>
+    tt.descriptor_store %c[%i], %v : !tt.tensordesc<tensor<64xf64>>, tensor<64xf64, #line>
+    scf.for %k = %c0 to %n step %c1 : i32 {
+      %d = tt.make_tensor_descriptor %p, [%k], [%one] : <f64>, <tensor<64xf64>>
+      %e = tt.make_tensor_descriptor %q, [%k], [%one] : <f64>, <tensor<64xf64>>
+      %w = tt.descriptor_load %d[%i] : !tt.tensordesc<tensor<64xf64>> -> tensor<64xf64, #line>
+      tt.descriptor_store %e[%i], %w : !tt.tensordesc<tensor<64xf64>>, tensor<64xf64, #line>
+    }
+    tt.return
+  }
 }

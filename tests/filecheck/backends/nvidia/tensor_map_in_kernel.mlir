@@ -36,6 +36,15 @@
 // CHECK: add.s64 [[AT2:%rd[0-9]+]], [[OWN]], 128;
 // CHECK: acquire.gpu [[[AT2]]], 0x80;
 
+// Another warp makes a map by its own first thread, and acquires it; of numbers that there are not, the first warps do.
+// CHECK-LABEL: .visible .entry elsewhere(
+// CHECK-DAG: setp.eq.b32 [[THIRD:%p[0-9]+]], {{%r[0-9]+}}, 2;
+// CHECK-DAG: setp.eq.b32 [[THREAD:%p[0-9]+]], {{%r[0-9]+}}, 64;
+// CHECK: @[[THREAD]] tensormap.replace.tile.rank
+// CHECK: @[[THIRD]] tensormap.cp_fenceproxy
+// CHECK: @[[THIRD]] fence.proxy.tensormap::generic.acquire.gpu
+// CHECK: bar.sync 0;
+
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @makes(%a: !tt.ptr<f16>, %n: i32) {
     %c1 = arith.constant 1 : i32
@@ -51,6 +60,15 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
   tt.func private @callee(%n: i32) attributes {noinline = true} {
     %p = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
     ttng.tensormap_fenceproxy_acquire %p : !tt.ptr<i8>
+    tt.return
+  }
+
+  tt.func public @elsewhere(%a: !tt.ptr<f16>, %n: i32) {
+    %c1 = arith.constant 1 : i32
+    %c64 = arith.constant 64 : i32
+    %p = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
+    ttng.tensormap_create %p, %a, [%c64], [%n], [], [%c1] {elem_type = 10 : i32, fill_mode = 1 : i32, interleave_layout = 0 : i32, swizzle_mode = 3 : i32, warp = 6 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32) -> ()
+    ttng.tensormap_fenceproxy_acquire %p {warp = 6 : i32} : !tt.ptr<i8>
     tt.return
   }
 }

@@ -77,6 +77,17 @@ def made_and_moved(
 
 
 @tritonx.jit
+def made_together(x, y, z, n, rounds, M: tl.constexpr, N: tl.constexpr):
+    """All descriptors at once, again for each block of rows, as there is a loop inside."""
+    for i in range(rounds):
+        first = tl.make_tensor_descriptor(x, [(i + 1) * M, n], [n, 1], [M, N])
+        second = tl.make_tensor_descriptor(y, [(i + 1) * M, n], [n, 1], [M, N])
+        third = tl.make_tensor_descriptor(z, [(i + 1) * M, n], [n, 1], [M, N])
+        for column in range(0, n, N):
+            third.store([i * M, column], first.load([i * M, column]) - second.load([i * M, column]))
+
+
+@tritonx.jit
 def moved_between(source, target, row, N: tl.constexpr, KIND: tl.constexpr):
     block = source.load([row, N // 2]) + 1
     if KIND == "store":
@@ -299,16 +310,55 @@ def test_a_pipelined_product_has_one_barrier_a_round() -> None:
     assert names["ttng.async_tma_copy_global_to_local"] == 2
 
 
-def test_maps_that_nobody_acquires_are_found() -> None:
-    made = draw_made(Random(SEED))
-    program = Program(made_and_moved, (made.x, made.y, *made.scalars), made.constants, "cuda:90", 4, made.grid, OPTIONS)
+@dataclass(frozen=True)
+class Together:
+    """Arguments of a launch of `made_together`."""
+
+    x: Any
+    y: Any
+    z: Any
+    scalars: tuple[int, int]
+    constants: dict[str, Any]
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        return (self.x, self.y, self.z, *self.scalars)
+
+
+def draw_together(random: Random) -> Together:
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    dtype, m, n = random.choice((np.float16, np.float32, np.int64)), random.choice((8, 16)), random.choice((16, 32))
+    rounds, columns = random.randint(1, 3), n * random.randint(1, 2) + random.choice((0, 16))
+    x, y = (rng.integers(-9, 9, (m * rounds, columns)).astype(dtype) for _ in range(2))
+    return Together(x, y, np.full_like(x, 99), (columns, rounds), {"M": m, "N": n})
+
+
+@pytest.mark.parametrize("warps", [1, 2, 4])
+def test_descriptors_that_are_made_together(warps: int) -> None:
+    """A warp makes each, as far as there are so many."""
+    made = draw_together(Random(f"together {SEED} {warps}"))
+    program = Program(made_together, made.args, made.constants, "cuda:90", warps, 1, OPTIONS)
+    run(program, made.z, made.x - made.y)
+    ops = [op for op in program.bound.module.walk() if op.name.startswith("ttng.tensormap")]
+    assert [op.name.rpartition("_")[2] for op in ops] == ["create"] * 3 + ["acquire"] * 3
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_maps_that_nobody_acquires_are_found(together: bool) -> None:
+    if together:
+        both = draw_together(Random(SEED))
+        program = Program(made_together, both.args, both.constants, "cuda:90", 4, 1, OPTIONS)
+    else:
+        made = draw_made(Random(SEED))
+        args = (made.x, made.y, *made.scalars)
+        program = Program(made_and_moved, args, made.constants, "cuda:90", 4, made.grid, OPTIONS)
     for one in program.passes:
         program.apply(one)
     text = print_module(program.bound.module)
     assert not program.run()[1]
     for number in range(text.count("ttng.tensormap_fenceproxy_acquire")):
         program.bound = replace(program.bound, module=mutated(text, "tensor map not acquired", number))
-        assert program.run()[1], f"seed {SEED}, {number} of {made.constants}"
+        assert program.run()[1], f"seed {SEED}, {number} of\n{text}"
 
 
 @pytest.mark.parametrize("step", [36, 44])

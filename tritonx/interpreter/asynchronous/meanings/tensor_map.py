@@ -1,7 +1,7 @@
 """Descriptors that a kernel writes to memory itself (tensor maps): made, acquired, used.
 
-The first warp of those that run the op makes a map, in scratch memory that it has for that, and acquires one; then all
-of them meet. So who uses a map must know of the acquisition, and whoever makes another in its place must know that the
+One warp of those that run the op makes a map, in scratch memory that it has for that, and acquires one; then all of
+them meet. So who uses a map must know of the acquisition, and whoever makes another in its place must know that the
 copies which use it are over.
 """
 
@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 
 from tritonx.analysis.buffers import TENSOR_MAP_BYTES
 from tritonx.dialects import nvidia as ttng
+from tritonx.dialects.nvidia.copy import warp_of
 from tritonx.dialects.tile import TensorDescType
 from tritonx.interpreter.asynchronous.footprints import bytes_between
 from tritonx.interpreter.asynchronous.machine import TensorMap
@@ -66,30 +67,33 @@ def used(bind: Program, op: Operation, given: Given, parts: list[int]) -> None:
         bind.machine.tensor_maps[given.pointer].users.append((op, parts))
 
 
-def _first_warps(bind: Program) -> dict[int, int]:
-    """The agent in each block that does what the first warp does, and its clock."""
-    agents = [bind.group.elected(block) for block in range(bind.machine.blocks)]
-    return {agent: int(bind.machine.clocks.seen[agent, agent]) for agent in agents}
+def _agents(bind: Program, warp: int) -> list[int]:
+    """The agent in each block that does what a warp does."""
+    return [bind.group.agents[block, warp] for block in range(bind.machine.blocks)]
 
 
-def _known(bind: Program, events: dict[int, int]) -> bool:
-    """Whether the agents that would use a map know of what was done in their blocks (agent → clock)."""
-    seen = bind.machine.clocks.seen
-    pairs = enumerate(events.items())
-    return all(seen[bind.group.elected(block), agent] >= clock for block, (agent, clock) in pairs)
+def _clocks(bind: Program, warp: int) -> dict[int, int]:
+    """These agents with their clocks."""
+    return {agent: int(bind.machine.clocks.seen[agent, agent]) for agent in _agents(bind, warp)}
 
 
-def _build(bind: Program, op: Operation) -> None:
-    """The first warp writes the map to scratch memory, and copies it from there."""
+def _known(bind: Program, events: dict[int, int], warp: int = 0) -> bool:
+    """Whether the agents of a warp, that would use a map, know of what was done in their blocks (agent → clock)."""
+    seen, pairs = bind.machine.clocks.seen, zip(_agents(bind, warp), events.items(), strict=True)
+    return all(seen[own, agent] >= clock for own, (agent, clock) in pairs)
+
+
+def _build(bind: Program, op: Operation, warp: int) -> None:
+    """The warp writes the map to scratch memory, and copies it from there."""
     buffer = bind.machine.buffer(op)
     if buffer is not None:
-        alone = (bytes_between(0, TENSOR_MAP_BYTES), *[0] * (bind.group.warps - 1))
+        alone = tuple(bytes_between(0, TENSOR_MAP_BYTES) if w == warp else 0 for w in range(bind.group.warps))
         touch(bind, op, buffer, [(Mode.WRITE, alone, True), (Mode.READ, alone, True)])
 
 
-def _check_users(bind: Program, op: Operation, before: TensorMap) -> None:
+def _check_users(bind: Program, op: Operation, before: TensorMap, warp: int) -> None:
     for user, parts in before.users:
-        agents = map(bind.group.elected, range(bind.machine.blocks))
+        agents = _agents(bind, warp)
         if not all(bind.machine.clocks.done[agent] >> part & 1 for agent, part in zip(agents, parts, strict=True)):
             bind.machine.reports.add(Kind.OVERWRITE, op, "makes a tensor map where a copy may still read one", user)
 
@@ -107,10 +111,11 @@ def _create(op: ttng.TensormapCreateOp, bind: Program) -> Function:
         strides = values[2 * rank : 3 * rank - 1]
         steps = [1, *(stride // size for stride in strides)]
         made = Descriptor(int(base), tuple(shape[::-1]), tuple(steps[::-1]), tuple(box[::-1]), pointee, nan)
-        _build(bind, op)
+        warp = warp_of(op, bind.group.warps)
+        _build(bind, op, warp)
         if (before := bind.machine.tensor_maps.get(int(pointer))) is not None:
-            _check_users(bind, op, before)
-        bind.machine.tensor_maps[int(pointer)] = TensorMap(made, op, _first_warps(bind))
+            _check_users(bind, op, before, warp)
+        bind.machine.tensor_maps[int(pointer)] = TensorMap(made, op, _clocks(bind, warp))
         return ()
 
     return create
@@ -119,11 +124,11 @@ def _create(op: ttng.TensormapCreateOp, bind: Program) -> Function:
 def _acquire(op: ttng.TensormapFenceproxyAcquireOp, bind: Program) -> Function:
     def acquire(pointer: Array) -> Coroutine:
         yield None
-        found = bind.machine.tensor_maps.get(int(pointer))
+        found, warp = bind.machine.tensor_maps.get(int(pointer)), warp_of(op, bind.group.warps)
         if found is not None:
-            if not _known(bind, found.made):
+            if not _known(bind, found.made, warp):
                 bind.machine.reports.add(Kind.NOT_VISIBLE, op, "acquires a tensor map that others make", found.op)
-            found.acquired = _first_warps(bind)
+            found.acquired = _clocks(bind, warp)
         bind.group.meet()
         return ()
 
