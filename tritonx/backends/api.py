@@ -259,6 +259,9 @@ class Backend(ABC):
     """Attributes by which other arrays are known to live there (``__array_interface__``,
     ``__cuda_array_interface__``)."""
 
+    visible_devices: ClassVar[str] = ""
+    """The environment variable by which the vendor's library is told which devices there are for a process."""
+
     disassemblies: ClassVar[tuple[str, ...]] = ()
     """The names that ``disassemble`` knows (``sass``)."""
 

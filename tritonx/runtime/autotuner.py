@@ -12,7 +12,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel.interface import KernelInterface
 from tritonx.runtime import driver, knobs
@@ -23,6 +23,11 @@ from tritonx.runtime.jit_function import JITFunction
 from tritonx.runtime.keys import compiler_key, environment_key
 from tritonx.runtime.tuning.race import FAILED, QUANTILES, Rules
 from tritonx.runtime.tuning.refusals import is_impossible
+
+if TYPE_CHECKING:
+    from tritonx.runtime.tuning.launches import TunedLaunches
+    from tritonx.runtime.tuning.report import Report, Tried
+    from tritonx.runtime.tuning.search import Launches
 
 __all__ = [
     "Autotuner",
@@ -90,6 +95,8 @@ class Autotuner(KernelInterface[Any]):
         self.bench_time: float | None = None
         self.configs_timings: dict[Config, list[float]] | None = None
         self._searched: tuple[object, ...] = ()
+        self._elsewhere: Callable[[TunedLaunches, Sequence[Config]], Sequence[Launches]] | None = None
+        self._report: tuple[tuple[object, ...], tuple[Tried, ...]] | None = None
         self.cache_results = cache_results or knobs.autotuning.cache
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
@@ -203,27 +210,76 @@ class Autotuner(KernelInterface[Any]):
         measured_here = self._do_bench is None and type(self)._bench is Autotuner._bench
         return measured_here and knobs.autotuning.early and not self.use_cuda_graph
 
-    def _timings(
+    def _tried(
         self, configs: Sequence[Config], args: tuple[object, ...], kwargs: dict[str, object]
-    ) -> dict[Config, list[float]]:
-        from tritonx.runtime.tuning.launches import TunedLaunches
-        from tritonx.runtime.tuning.search import benched, compiled_in_order, search
+    ) -> tuple[Tried, ...]:
+        from tritonx.runtime.tuning.progress import Progress
+        from tritonx.runtime.tuning.search import as_tried, benched, compiled_in_order, search
 
-        compiled = isinstance(self._kernel(), JITFunction)
-        launches = TunedLaunches(
-            self.fn.run,
-            lambda config: self._call(config, args, kwargs),
-            args,
-            kwargs,
-            {**(self.nargs or {}), **kwargs},
-            len(configs) if compiled else 0,
-        )
+        launches = self._launches(args, kwargs, len(configs))
         if self._races():
             rules = Rules() if self.num_reps is None else Rules(budget=float(self.num_reps))
-            return search(launches, configs, rules, self._records(configs))
+            progress = Progress(self.__name__, len(configs))
+            found = self._records(configs)
+            if self._elsewhere is None:
+                return search(launches, configs, rules, found, progress)
+            from tritonx.runtime.tuning.apart import search_apart
+
+            return search_apart(self._elsewhere(launches, configs), configs, rules, found, progress)
         records = self._records(configs)
         ready = compiled_in_order(launches, configs, records)
-        return {config: benched(lambda c: self._bench(*args, config=c, **kwargs), config, records) for config in ready}
+        times = {config: benched(lambda c: self._bench(*args, config=c, **kwargs), config, records) for config in ready}
+        return as_tried(times)
+
+    def _launches(self, args: tuple[object, ...], kwargs: dict[str, object], count: int) -> TunedLaunches:
+        from tritonx.runtime.tuning.launches import TunedLaunches
+
+        arguments = {**(self.nargs or {}), **kwargs}
+        count = count if isinstance(self._kernel(), JITFunction) else 0
+        return TunedLaunches(
+            self.fn.run, lambda config: self._call(config, args, kwargs), args, kwargs, arguments, count
+        )
+
+    def prepared(
+        self, grid: object, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> tuple[TunedLaunches, list[Config]]:
+        """A launch that is to be tuned, and the configurations that pruning leaves of it: for who measures it."""
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        options = {**kwargs, "grid": grid, "warmup": False}
+        return self._launches(args, options, 0), self.prune_configs(options)
+
+    def tune(
+        self,
+        grid: object,
+        args: tuple[object, ...],
+        kwargs: Mapping[str, object],
+        elsewhere: Callable[[TunedLaunches, Sequence[Config]], Sequence[Launches]] | None = None,
+    ) -> Report | None:
+        """Search for the key of this launch, or take what the disk has; what was tried. ``elsewhere`` gives those who
+        measure, in the place of this process."""
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        options = {**kwargs, "grid": grid, "warmup": False}
+        key = self._key(options)
+        self._elsewhere = elsewhere
+        try:
+            if self._search(key, args, options):
+                from tritonx.runtime.tuning.search import as_tried
+
+                self._report, self.bench_time = (key, as_tried(self.configs_timings or {})), 0.0
+        finally:
+            self._elsewhere, self.nargs = None, None
+        self.best_config = self.cache[key]
+        return self.report
+
+    @property
+    def report(self) -> Report | None:
+        """What the last search of this process tried, as a ``table()`` and drawn by ``svg()`` or ``html()``."""
+        from tritonx.runtime.tuning.report import Report
+
+        if self._report is None:
+            return None
+        key, tried = self._report
+        return Report(self.__name__, str(key), self.bench_time or 0.0, tried)
 
     def _records(self, configs: Sequence[Config]) -> Any:
         """Where this search's measurements are kept; None where they are this process's only."""
@@ -290,9 +346,11 @@ class Autotuner(KernelInterface[Any]):
 
         def bench() -> None:
             start = time.time()
-            timings = self._timings(pruned, args, kwargs)
+            tried = self._tried(pruned, args, kwargs)
             self.bench_time = time.time() - start
-            self.cache[key] = min(timings, key=lambda c: _ordered(timings[c]))
+            self._report = (key, tried)
+            timings = {each.config: [*each.times] for each in tried}
+            self.cache[key] = min(timings, key=lambda c: timings[c])
             self.configs_timings = timings
 
         if self.cache_results:
@@ -361,10 +419,6 @@ class Autotuner(KernelInterface[Any]):
 
 
 _NONE = object()
-
-
-def _ordered(times: list[float] | float) -> list[float]:
-    return [times] if isinstance(times, int | float) else [*times]
 
 
 def autotune(

@@ -314,6 +314,8 @@ class AutotuningKnobs(Group):
     measuring thread."""
     early = flag("TRITON_TUNING_EARLY", True)
     """Measuring of configurations that are clearly slower stops early."""
+    progress = flag("TRITON_TUNING_PROGRESS", True)
+    """A search that takes longer shows on a terminal how far it is."""
     executor = hook()
     """A ``concurrent.futures.Executor`` that compiles in the place of those processes."""
 

@@ -29,6 +29,7 @@ class AmdBackend(Backend):
     dlpack_device_types = frozenset({10, 11})
     torch_device_types = frozenset({"cuda"})
     array_interfaces = ("__cuda_array_interface__",)
+    visible_devices = "HIP_VISIBLE_DEVICES"
     language_module: ClassVar[str] = "tritonx.backends.amd.language"
     """What ``tl.extra.hip`` is."""
 

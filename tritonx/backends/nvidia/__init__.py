@@ -26,6 +26,7 @@ class NvidiaBackend(Backend):
     dlpack_device_types = frozenset({2, 13})
     torch_device_types = frozenset({"cuda"})
     array_interfaces = ("__cuda_array_interface__",)
+    visible_devices = "CUDA_VISIBLE_DEVICES"
     disassemblies = ("sass",)
     language_module: ClassVar[str] = "tritonx.backends.nvidia.language"
     """What ``tl.extra.cuda`` is."""

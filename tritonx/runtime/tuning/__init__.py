@@ -11,5 +11,8 @@ measured a few times only.
     refusals    which errors say that a configuration cannot run
     records     what was measured, on disk: a search that was interrupted goes on
     launches    a tuned kernel's launches, as a search sees them
+    progress    the line on a terminal; report, what was tried as a table and a drawing
+    case        a kernel and its launches in a file, for the command and for processes that measure
+    apart       a search that measures in other processes, a device each
     search      one search, from configurations to their times
 """

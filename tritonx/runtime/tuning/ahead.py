@@ -43,6 +43,8 @@ class Ahead:
         self._choose = choose
         self._chosen: list[Executor | None] = []
         self._last: Future[Made] | None = None
+        self.promised: FutureKernel | None = None
+        """What the last ``start`` began."""
 
     def start(
         self, launch: Callable[..., object], args: tuple[object, ...], options: Mapping[str, object]
@@ -73,7 +75,8 @@ class Ahead:
         if executor is None or job is None:
             return None
         self._last = executor.submit(perform, job)
-        return FutureKernel(None, Promise(begun, self._last))
+        self.promised = FutureKernel(None, Promise(begun, self._last))
+        return self.promised
 
     def _executor(self, backend: str) -> Executor | None:
         if not self._chosen:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 
 from tritonx.runtime import knobs
+from tritonx.runtime.async_compile import FutureKernel
 from tritonx.runtime.compile_job import Made
 from tritonx.runtime.config import Config
 from tritonx.runtime.drivers import find_backend
@@ -45,6 +46,7 @@ class TunedLaunches:
         self._clock = Clock()
         self._host = False
         self._ahead = Ahead(self._choose) if compiles_ahead(count) else None
+        self._promised: dict[Config, FutureKernel] = {}
         self.in_flight = count
 
     def begin(self, config: Config) -> Future[Made] | None:
@@ -53,7 +55,16 @@ class TunedLaunches:
         options = {**self._options, **config.all_kwargs()}
         if config.pre_hook is not None and any(hasattr(value, "block_shape") for value in self._arguments.values()):
             config.pre_hook({**self._arguments, **options})  # it may say what a descriptor describes
-        return self._ahead.start(self._run, self._args, options)
+        future = self._ahead.start(self._run, self._args, options)
+        if future is not None and self._ahead.promised is not None:
+            self._promised[config] = self._ahead.promised
+        return future
+
+    def finish(self, config: Config) -> None:
+        """Have what a worker compiled in the cache, for another process that measures. Raises what the compile did."""
+        promised = self._promised.pop(config, None)
+        if promised is not None:
+            promised.result()
 
     def on_host(self) -> bool:
         return self._host

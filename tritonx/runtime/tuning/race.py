@@ -83,6 +83,10 @@ class Runner(Generic[C]):
         return self.rounds or self.entered
 
     @property
+    def runs(self) -> int:
+        return len(self.entered) + len(self.rounds)
+
+    @property
     def median(self) -> float:
         return statistics.median(self.times)
 
@@ -159,11 +163,13 @@ class Race(Generic[C]):
 
     # The second part -----------------------------------------------------------------------------------------------
 
-    def rounds(self) -> None:
-        """Measure those that are left by turns until one is, or each has had its time."""
+    def rounds(self, tell: Callable[[int, float], None] = lambda left, best: None) -> None:
+        """Measure those that are left by turns until one is, or each has had its time. ``tell`` is called before each
+        round with how many those are and the best's median."""
         wanted = self._rules.round
         self._part(self._rules.margin)
         while len(self.left) > 1:
+            tell(len(self.left), min(runner.median for runner in self.left))
             turns = [self._turn(runner, wanted) for runner in self.left]
             if not any(turns):
                 return
@@ -190,6 +196,13 @@ class Race(Generic[C]):
             beyond = place >= half and runner.median > self._rules.near * best.median
             if beyond or self._slower(runner, best, margin):
                 runner.against = best.median
+
+    def add_losers(self, other: Race[C]) -> None:
+        """Take in who went out of another race, measured on another device: as much behind this one's best as it was
+        behind that one's."""
+        for config, runner in other.runners.items():
+            if config not in self.runners:
+                self.runners[config] = runner
 
     # The end -------------------------------------------------------------------------------------------------------
 

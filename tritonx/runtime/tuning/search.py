@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Protocol
 
 from tritonx.runtime.compile_job import Made
 from tritonx.runtime.config import Config
-from tritonx.runtime.errors import Foreseen
+from tritonx.runtime.errors import Foreseen, TritonError
+from tritonx.runtime.tuning.progress import Progress
 from tritonx.runtime.tuning.race import FAILED, RULES, Race, Rules
 from tritonx.runtime.tuning.records import Record, Records
+from tritonx.runtime.tuning.report import FASTEST, IMPOSSIBLE, SLOWER, Tried
+
+
+class Known(TritonError):
+    """A configuration cannot run, as an earlier search has seen."""
 
 
 class Launches(Protocol):
     """What a search asks about a configuration."""
 
-    in_flight: int
-    """As many compiles are begun before anything is measured: the front end is this thread's, as measuring is."""
+    @property
+    def in_flight(self) -> int:
+        """As many compiles are begun before anything is measured: the front end is this thread's, as measuring is."""
+        ...
 
     def begin(self, config: Config) -> Future[Made] | None:
         """Have it compiled elsewhere; None where there is nothing to wait for."""
@@ -39,30 +47,54 @@ class Launches(Protocol):
 
 
 def search(
-    launches: Launches, configs: Sequence[Config], rules: Rules = RULES, records: Records | None = None
-) -> dict[Config, list[float]]:
-    """The times of each configuration (``race.QUANTILES``), in the order of ``configs``; the fastest's are the
-    smallest. ``records`` are those of earlier searches, and get this one's. Raises what measuring raises that is not
-    about one configuration."""
+    launches: Launches,
+    configs: Sequence[Config],
+    rules: Rules = RULES,
+    records: Records | None = None,
+    progress: Progress | None = None,
+) -> tuple[Tried, ...]:
+    """What became of each configuration, in the order of ``configs``; the fastest's times are the smallest.
+    ``records`` are those of earlier searches, and get this one's. Raises what measuring raises that is not about one
+    configuration."""
     race = Race(launches.times, rules)
-    refused: dict[Config, Exception | None] = {}
-    for config in compiled(launches, configs, records):
-        error = _enter(race, launches, config, records)
-        if config not in race.runners:
-            refused[config] = error
-    if not race.runners:  # what was foreseen is then seen
-        for config in [config for config, error in refused.items() if isinstance(error, Foreseen)]:
-            _enter(race, launches, config, None)
-    race.rounds()
-    found = race.timings() if race.runners else {}
-    return {config: found.get(config) or [*FAILED] for config in configs}
+    progress = progress or Progress("", len(configs))
+    refused: dict[Config, str] = {}
+    foreseen: list[Config] = []
+    try:
+        for config in compiled(launches, configs, records):
+            error = enter(race, launches, config, records)
+            if error is not None:
+                refused[config] = str(error)
+            if isinstance(error, Foreseen):
+                foreseen.append(config)
+            best = race.best()
+            progress.step(None if best is None else best.median)
+        for config in [] if race.runners else foreseen:  # what was foreseen is then seen
+            if enter(race, launches, config, None) is None:
+                del refused[config]
+        race.rounds(progress.rounds)
+    finally:
+        progress.close()
+    return tried(race, configs, refused)
 
 
-def _enter(race: Race[Config], launches: Launches, config: Config, records: Records | None) -> Exception | None:
-    """Why a configuration cannot run, where that was seen now."""
+def tried(race: Race[Config], configs: Sequence[Config], refused: Mapping[Config, str]) -> tuple[Tried, ...]:
+    """How a race ended. ``refused``: why a configuration cannot run."""
+    times = race.timings() if race.runners else {}
+    winner = race.winner() if race.runners else None
+    return tuple(
+        Tried(config, FAILED, 0, IMPOSSIBLE, refused[config])
+        if config in refused
+        else Tried(config, tuple(times[config]), race.runners[config].runs, FASTEST if config == winner else SLOWER)
+        for config in configs
+    )
+
+
+def enter(race: Race[Config], launches: Launches, config: Config, records: Records | None) -> Exception | None:
+    """Why a configuration cannot run, where it cannot."""
     known = records and records.get(config)
     if known and known.reason:
-        return None
+        return Known(known.reason)
     try:
         runner = race.enter(config, known.times if known else ())
     except Exception as error:
@@ -122,3 +154,11 @@ def compiled_in_order(launches: Launches, configs: Sequence[Config], records: Re
     if launches.on_host():
         wait(flying)
     return [*configs]
+
+
+def as_tried(times: Mapping[Config, list[float] | float]) -> tuple[Tried, ...]:
+    """What the user's own way of measuring found: quantiles, or one number."""
+    listed = {c: (float(each),) if isinstance(each, int | float) else tuple(each) for c, each in times.items()}
+    best = min(listed, key=lambda c: listed[c], default=None)
+    fates = {c: IMPOSSIBLE if math.isinf(each[0]) else FASTEST if c == best else SLOWER for c, each in listed.items()}
+    return tuple(Tried(c, each, 1, fates[c]) for c, each in listed.items())

@@ -20,6 +20,7 @@ from tritonx.runtime.placement import Placement
 from tritonx.runtime.sources import ASTSource
 from tritonx.runtime.tuning.race import FAILED
 from tritonx.runtime.tuning.refusals import is_impossible
+from tritonx.runtime.tuning.report import Tried
 from tritonx.runtime.tuning.search import search
 
 
@@ -102,6 +103,10 @@ def options_error(warps: int) -> Exception | None:
     return None
 
 
+def times_of(tried: Sequence[Tried]) -> dict[Config, list[float]]:
+    return {each.config: [*each.times] for each in tried}
+
+
 class Launches:
     """Known times; ``errors`` are raised for a configuration, once each."""
 
@@ -132,13 +137,13 @@ A, B = Config({"X": 1}), Config({"X": 2})
 
 def test_what_was_foreseen_is_infinitely_slow() -> None:
     launches = Launches({A: 2.0, B: 1.0}, {B: [Foreseen(2, 1, "registers")]})
-    found = search(launches, [A, B])
+    found = times_of(search(launches, [A, B]))
     assert found == {A: [2.0] * 3, B: [*FAILED]}
     assert B not in launches.measured
 
 
 def test_where_nothing_else_is_left_it_is_tried() -> None:
     launches = Launches({A: 2.0, B: 1.0}, {A: [OutOfResources(2, 1, "threads")], B: [Foreseen(2, 1, "registers")]})
-    found = search(launches, [A, B])
+    found = times_of(search(launches, [A, B]))
     assert np.isinf(found[A]).all()
     assert found[B] == [1.0] * 3

@@ -1,0 +1,125 @@
+"""What a user sees of a search: the line on a terminal, the table, the drawing."""
+
+from __future__ import annotations
+
+import io
+import math
+import xml.etree.ElementTree as ElementTree
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx
+import tritonx.language as tl
+from tritonx.runtime import knobs
+from tritonx.runtime.config import Config
+from tritonx.runtime.tuning import progress
+from tritonx.runtime.tuning.progress import Progress
+from tritonx.runtime.tuning.report import FASTEST, IMPOSSIBLE, Report, Tried
+
+FAST = Tried(Config({"BLOCK": 64}), (0.5, 0.4, 0.75), 12, FASTEST)
+SLOW = Tried(Config({"BLOCK": 32, "MODE": "<a & b>"}, num_warps=8), (1.0, 1.0, 1.0), 5)
+NONE = Tried(Config({"BLOCK": 4096}), (math.inf,) * 3, 0, IMPOSSIBLE, "out of resource: registers")
+REPORT = Report("kernel", "(7,)", 1.5, (SLOW, NONE, FAST))
+
+
+def test_the_table() -> None:
+    lines = REPORT.table().splitlines()
+    assert lines[0] == "kernel, key (7,): 3 configurations, 1 of which cannot run, 17 runs, 1.50 s"
+    assert [line.split()[:4] for line in lines[2:]] == [
+        ["0.5000", "1.000", "70.0%", "12"],
+        ["1.0000", "2.000", "0.0%", "5"],
+        ["-", "-", "-", "0"],
+    ]
+    assert lines[2].endswith("BLOCK=64, num_warps=4, num_ctas=1, num_stages=3")
+    assert lines[4].endswith("out of resource: registers")
+
+
+def test_the_drawing_is_right() -> None:
+    """Bars as long as the medians, the fastest first; names with signs of XML's."""
+    root = ElementTree.fromstring(REPORT.svg())
+    bars = [e for e in root.iter() if e.tag.endswith("rect")]
+    assert len(bars) == 2
+    widths = [float(bar.attrib["width"]) for bar in bars]
+    assert widths[1] == pytest.approx(2 * widths[0], rel=0.01)
+    texts = [e.text or "" for e in root.iter() if e.tag.endswith("text")]
+    assert any("MODE=<a & b>" in text for text in texts)
+    tops = [float(bar.attrib["y"]) for bar in bars]
+    assert tops == sorted(tops) and tops[-1] < float(root.attrib["height"])
+
+
+def test_the_page_holds_both() -> None:
+    page = REPORT.html()
+    assert page.startswith("<!doctype html>")
+    assert "<svg" in page and "MODE=&lt;a &amp; b&gt;" in page and "1.50 s" in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")  # it needs nothing else
+
+
+def test_a_search_of_nothing_is_drawn() -> None:
+    empty = Report("kernel", "()", 0.0, (NONE,))
+    ElementTree.fromstring(empty.svg())
+    assert "1 of which cannot run" in empty.table()
+
+
+@tritonx.autotune([Config({"BLOCK": block}) for block in (16, 32, 64)], key=["n"])
+@tritonx.jit
+def counted(x, n, BLOCK: tl.constexpr):
+    tl.static_assert(BLOCK != 32)
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + at, at, mask=at < n)
+
+
+def test_a_search_is_reported() -> None:
+    counted.cache.clear()
+    x = np.zeros(100, np.int32)
+    counted[lambda meta: (tritonx.cdiv(100, meta["BLOCK"]),)](x, 100)
+    report = counted.report
+    assert report is not None
+    assert [each.config for each in report.tried] == counted.configs
+    assert [each.fate for each in report.ordered].index(FASTEST) == 0
+    assert report.ordered[0].config == counted.best_config
+    assert report.tried[1].fate == IMPOSSIBLE and "static_assert" in report.tried[1].reason
+    assert all(each.runs >= 3 for each in report.tried if each.fate != IMPOSSIBLE)
+    assert min(counted.configs_timings, key=lambda c: counted.configs_timings[c]) == counted.best_config
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def steps(stream: Any) -> str:
+    shown = Progress("kernel", 4, stream)
+    for best in (None, 2.0, 1.5, 1.5):
+        shown.step(best)
+    shown.rounds(2, 1.5)
+    shown.close()
+    return stream.getvalue() if stream is not None else ""
+
+
+def test_a_terminal_is_shown_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_SILENT_SECONDS", 0.0)
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = steps(Terminal()).split("\r\x1b[K")
+    assert lines[1] == "kernel [######..................] 1/4"
+    assert lines[3] == "kernel [##################......] 3/4, best 1.5000 ms"
+    assert lines[5] == "kernel [########################] 4/4, 2 in the last rounds, best 1.5000 ms"
+    assert lines[-1] == ""  # nothing is left of it
+
+
+def test_lines_fit_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_SILENT_SECONDS", 0.0)
+    monkeypatch.setenv("COLUMNS", "20")
+    assert max(map(len, steps(Terminal()).split("\r\x1b[K"))) == 19
+
+
+def test_nothing_is_shown_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert steps(Terminal()) == ""  # over at once
+    monkeypatch.setattr(progress, "_SILENT_SECONDS", 0.0)
+    assert steps(io.StringIO()) == ""
+    with knobs.autotuning.scope():
+        knobs.autotuning.progress = False
+        assert steps(Terminal()) == ""
+    monkeypatch.setattr("sys.stderr", None)
+    assert steps(None) == ""

@@ -1,0 +1,118 @@
+"""A search that measures in other processes, one for each device, all at once.
+
+No two devices are equally fast, of one model neither. So times of different devices are not compared: configurations
+are shared out as their compiles end, each device has a race of its own, and those that are left at the end of each meet
+on the first device, where they are measured by turns.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+
+from tritonx.runtime.compile_job import Made
+from tritonx.runtime.config import Config
+from tritonx.runtime.tuning.case import Case, measure
+from tritonx.runtime.tuning.launches import TunedLaunches
+from tritonx.runtime.tuning.progress import Progress
+from tritonx.runtime.tuning.race import RULES, Race, Rules
+from tritonx.runtime.tuning.records import Record, Records
+from tritonx.runtime.tuning.report import Tried
+from tritonx.runtime.tuning.search import Launches, compiled, enter, tried
+
+
+class Elsewhere:
+    """Launches that ``executor``, which has a process with a device, measures. Compiles are begun by ``here``."""
+
+    def __init__(self, case: Case, executor: Executor, here: TunedLaunches, configs: Sequence[Config]) -> None:
+        """``configs`` are those that pruning leaves, here as there."""
+        self._case = case
+        self._numbers = {config: number for number, config in enumerate(configs)}
+        self._executor = executor
+        self._here = here
+
+    @property
+    def in_flight(self) -> int:
+        return self._here.in_flight
+
+    def begin(self, config: Config) -> Future[Made] | None:
+        return self._here.begin(config)
+
+    def on_host(self) -> bool:
+        return self._here.on_host()
+
+    def times(self, config: Config, count: int) -> Sequence[float]:
+        self._here.finish(config)
+        return self._executor.submit(measure, self._case, self._numbers[config], count).result()
+
+    def refuses(self, config: Config, error: Exception) -> bool:
+        return self._here.refuses(config, error)
+
+
+def search_apart(
+    devices: Sequence[Launches],
+    configs: Sequence[Config],
+    rules: Rules = RULES,
+    records: Records | None = None,
+    progress: Progress | None = None,
+) -> tuple[Tried, ...]:
+    """As ``search.search``, on several devices, each with its launches; the first one's begin the compiles. Records are
+    of one device's times, so of earlier ones only what cannot run is believed."""
+    source = _Shared(compiled(devices[0], configs))
+    races = [Race(device.times, rules) for device in devices]
+    refused: dict[Config, str] = {}
+    shown = threading.Lock()
+    progress = progress or Progress("", len(configs))
+
+    def run(number: int) -> None:
+        race = races[number]
+        for config in source:
+            known = records and records.get(config)
+            error = enter(race, devices[number], config, None) if not (known and known.reason) else None
+            with shown:
+                if error is not None or (known and known.reason):
+                    refused[config] = str(error) if error is not None else known.reason if known else ""
+                    if records and not known:
+                        records.put(config, Record(reason=refused[config]))
+                medians = [best.median for each in races if (best := each.best()) is not None]
+                progress.step(min(medians, default=None))
+        race.rounds()
+
+    try:
+        with ThreadPoolExecutor(len(devices), thread_name_prefix="tritonx-measure") as threads:
+            for done in [threads.submit(run, number) for number in range(len(devices))]:
+                done.result()
+    finally:
+        progress.close()
+    final = _final(devices[0], races, rules)
+    return tried(final, configs, refused)
+
+
+def _final(first: Launches, races: Sequence[Race[Config]], rules: Rules) -> Race[Config]:
+    """Who is left on each device, once more on the first one. Of the others the times are those they had."""
+    if len(races) == 1:
+        return races[0]
+    final = Race(first.times, rules)
+    for race in races:
+        for runner in race.left:
+            final.enter(runner.config)
+    final.rounds()
+    for race in races:
+        final.add_losers(race)
+    return final
+
+
+class _Shared:
+    """One iterator for several threads."""
+
+    def __init__(self, configs: Iterator[Config]) -> None:
+        self._configs = configs
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[Config]:
+        return self
+
+    def __next__(self) -> Config:
+        with self._lock:
+            return next(self._configs)

@@ -1,0 +1,109 @@
+"""What a search tried: as a table, as a drawing in SVG, and both on a page."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+
+from tritonx.runtime.config import Config
+
+_BAR, _ROW, _LABEL, _TIME = 420, 18, 380, 110
+"""Of the drawing, in pixels: the longest bar, a row's height, the room for a configuration and for its time."""
+
+FASTEST, SLOWER, IMPOSSIBLE = "fastest", "slower", "impossible"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A configuration with its times (median, 20 % and 80 % quantiles, in milliseconds), how often it was measured,
+    what became of it, and why it cannot run where it cannot."""
+
+    config: Config
+    times: tuple[float, ...]
+    runs: int = 0
+    fate: str = SLOWER
+    reason: str = ""
+
+    @property
+    def median(self) -> float:
+        return self.times[0]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A search of the kernel ``name`` for ``key``. ``seconds`` is its wall time."""
+
+    name: str
+    key: str
+    seconds: float
+    tried: tuple[Tried, ...]
+
+    @property
+    def ordered(self) -> tuple[Tried, ...]:
+        """The fastest first."""
+        return tuple(sorted(self.tried, key=lambda each: each.times))
+
+    def heading(self) -> str:
+        impossible = sum(each.fate == IMPOSSIBLE for each in self.tried)
+        runs = sum(each.runs for each in self.tried)
+        cannot = f", {impossible} of which cannot run" if impossible else ""
+        return (
+            f"{self.name}, key {self.key}: {len(self.tried)} configurations{cannot}, {runs} runs, {self.seconds:.2f} s"
+        )
+
+    def table(self) -> str:
+        """A line for each configuration: its median, how much slower than the fastest it is, the range between the
+        quantiles, how often it was measured."""
+        best = min((each.median for each in self.tried), default=math.inf)
+        lines = [self.heading(), f"{'ms':>10} {'ratio':>7} {'range':>7} {'runs':>6}  configuration"]
+        for each in self.ordered:
+            if math.isinf(each.median):
+                lines.append(
+                    f"{'-':>10} {'-':>7} {'-':>7} {each.runs:>6}  {short(each.config)}  {each.reason}".rstrip()
+                )
+                continue
+            spread = (each.times[-1] - each.times[1]) / each.median if len(each.times) > 1 and each.median else 0.0
+            ratio = each.median / best if best else 1.0
+            lines.append(f"{each.median:>10.4f} {ratio:>7.3f} {spread:>7.1%} {each.runs:>6}  {short(each.config)}")
+        return "\n".join(lines)
+
+    def svg(self) -> str:
+        """A bar for each configuration, the fastest at the top; a line from quantile to quantile."""
+        rows = [each for each in self.ordered if math.isfinite(each.median)]
+        longest = max((each.times[-1] for each in rows), default=1.0) or 1.0
+        width, height = _LABEL + _BAR + _TIME, _ROW * (len(rows) + 1)
+        drawn = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="monospace" '
+            f'font-size="11">',
+            f'<text x="4" y="{_ROW - 5}">{escape(self.heading())}</text>',
+        ]
+        for number, each in enumerate(rows, 1):
+            drawn += _bar(each, number * _ROW, _BAR / longest)
+        return "\n".join([*drawn, "</svg>"]) + "\n"
+
+    def html(self) -> str:
+        """A page with the drawing and the table; it needs nothing else."""
+        return (
+            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(self.name)}</title></head>\n'
+            f"<body>\n{self.svg()}<pre>{escape(self.table())}</pre>\n</body></html>\n"
+        )
+
+
+def short(config: Config) -> str:
+    """A configuration's parameters, and the options that have a value."""
+    return ", ".join(f"{name}={value}" for name, value in config.all_kwargs().items())
+
+
+def _bar(tried: Tried, top: int, scale: float) -> list[str]:
+    middle = top + _ROW // 2
+    low, high = (tried.times[1], tried.times[-1]) if len(tried.times) > 1 else (tried.median, tried.median)
+    colour = "#2a7" if tried.fate == FASTEST else "#9ab"
+    return [
+        f'<text x="4" y="{middle + 4}">{escape(short(tried.config))}</text>',
+        f'<rect x="{_LABEL}" y="{top + 3}" width="{tried.median * scale:.1f}" height="{_ROW - 6}" fill="{colour}">'
+        f"<title>{escape(short(tried.config))}: {tried.median:.4f} ms, {tried.runs} runs</title></rect>",
+        f'<line x1="{_LABEL + low * scale:.1f}" x2="{_LABEL + high * scale:.1f}" y1="{middle}" y2="{middle}" '
+        f'stroke="#333"/>',
+        f'<text x="{_LABEL + high * scale + 6:.1f}" y="{middle + 4}">{tried.median:.4f} ms</text>',
+    ]
