@@ -22,8 +22,8 @@ from pathlib import Path
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import TritonError
-from tritonx.runtime.tuning.apart import Elsewhere
 from tritonx.runtime.tuning.case import INPUTS, Case, NoCase, kernels, launches, see_only, tuner
+from tritonx.runtime.tuning.elsewhere import Elsewhere
 from tritonx.runtime.tuning.launches import TunedLaunches
 from tritonx.runtime.tuning.report import Report
 from tritonx.runtime.tuning.workers import CompileWorkers

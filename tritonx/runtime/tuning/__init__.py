@@ -13,6 +13,7 @@ measured a few times only.
     launches    a tuned kernel's launches, as a search sees them
     progress    the line on a terminal; report, what was tried as a table and a drawing
     case        a kernel and its launches in a file, for the command and for processes that measure
-    apart       a search that measures in other processes, a device each
+    elsewhere   launches that another process measures
+    apart       a search on several devices at once
     search      one search, from configurations to their times
 """
