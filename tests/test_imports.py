@@ -100,6 +100,7 @@ def test_an_import_inside_a_function_has_a_reason() -> None:
 
 BY_NAME: dict[str, str] = {
     "tritonx": "public names are loaded when they are first used",
+    "tritonx.__main__": "the command that was asked for",
     "tritonx.compat": "the module that another name stands for",
     "tritonx.backends": "vendors' bindings and LLVM's, each where it is installed",
     "tritonx.interpreter": "its names are loaded when they are first used; NumPy's C functions have no other name",
