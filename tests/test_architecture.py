@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     # What a kernel is declared as: below all that speak of kernels.
     "kernel": set(),
     # A launch's target decides what the language's extra modules hold.
-    "language": {"kernel", "runtime.driver", "runtime.dtype_names", "runtime.targets"},
+    "language": {"kernel", "runtime.driver", "runtime.dtype_names", "runtime.refusals", "runtime.targets"},
     "frontend": {
         "kernel", "ir", "dialects", "language", "runtime.errors", "runtime.knobs", "runtime.targets", "backends.api",
     },
@@ -45,7 +45,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "runtime": {
         "backends.api", "backends.registry", "kernel", "frontend", "interpreter", "ir", "language", "testing",
-        "tools.tensor_descriptor",
+        "tools.tensor_descriptor", "_utils",
     },
     "testing": {
         "runtime", "language", "frontend", "ir", "dialects", "interpreter", "backends.api", "backends.registry",
@@ -57,6 +57,9 @@ ALLOWED: dict[str, set[str]] = {
         "frontend", "language",
     },
 }  # fmt: skip
+
+# Of `backends`: Triton's names, on which a backend's are built.
+TRITON_NAMES = ("compiler", "driver")
 
 # What a package names only in its types: nothing of it is imported when the package runs.
 TYPES_ONLY: dict[str, set[str]] = {
@@ -135,7 +138,8 @@ def test_imports_go_one_way(path: Path) -> None:
         if not rest or rest.split(".")[0] == own:
             if own == "backends" and len(parts) > 2 and rest.count(".") >= 1:
                 other = rest.split(".")[1]
-                assert other in {parts[2], "api", "registry"}, f"{module} imports another backend: {target}"
+                common = {"api", "registry", *TRITON_NAMES}
+                assert other in {parts[2], *common}, f"{module} imports another backend: {target}"
             continue
         assert any(rest == a or rest.startswith(a + ".") for a in allowed), f"{module} may not import {target}"
 
@@ -235,7 +239,14 @@ PUBLIC_NAMES: set[tuple[str, str]] = {
     ("testing/bench.py", "do_bench_cudagraph"),
     ("testing/__init__.py", "do_bench_cudagraph"),
     ("testing/smi.py", "nvidia-smi"),  # the program that nvsmi runs
+    ("testing/__init__.py", "cuda_memcheck"),
     ("tools/disasm.py", "cubin_asm"),
+    ("tools/disasm.py", "path_to_cuobjdump"),
+    *(
+        ("runtime/knobs.py", word)
+        for name in ("cudacrt_path", "cudart_path")
+        for word in (name, f"TRITON_{name.upper()}")
+    ),
 }
 
 

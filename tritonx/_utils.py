@@ -1,4 +1,5 @@
-"""Triton's helpers for nested arguments, which torch imports: a path is a tuple of positions, outermost first."""
+"""Triton's helpers that libraries import: nested arguments (a path is a tuple of positions, outermost first), the names
+of element types in signatures, and the check of a block's shape."""
 
 from __future__ import annotations
 
@@ -6,7 +7,23 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
+from tritonx.language.dtypes import TRITON_MAX_TENSOR_NUMEL as TRITON_MAX_TENSOR_NUMEL
+from tritonx.language.dtypes import is_power_of_two as is_power_of_two
+from tritonx.language.dtypes import validate_block_shape as validate_block_shape
+from tritonx.language.tuples import tuple as language_tuple
+from tritonx.language.tuples import tuple_type
+from tritonx.runtime.dtype_names import BITWIDTH_DICT as BITWIDTH_DICT
+from tritonx.runtime.dtype_names import canonicalize_dtype as canonicalize_dtype
+from tritonx.runtime.dtype_names import canonicalize_ptr_dtype as canonicalize_ptr_dtype
+from tritonx.runtime.dtype_names import get_primitive_bitwidth as get_primitive_bitwidth
+from tritonx.runtime.dtype_names import type_canonicalisation_dict as type_canonicalisation_dict
+
 Path = tuple[int, ...]
+
+
+def is_namedtuple(val: object) -> bool:
+    """Whether ``val`` is a class of named tuples."""
+    return isinstance(val, type) and issubclass(val, tuple) and hasattr(val, "_fields")  # pyright: ignore[reportUnknownArgumentType]  # a class of tuples of anything
 
 
 def get_iterable_path(iterable: Any, path: Path) -> Any:
@@ -14,23 +31,24 @@ def get_iterable_path(iterable: Any, path: Path) -> Any:
     return reduce(lambda inner, index: inner[index], path, iterable)
 
 
-def set_iterable_path(iterable: Any, path: Path, value: Any) -> None:
+def set_iterable_path(iterable: Any, path: Path, val: Any) -> None:
     """Replace the element at ``path``, whose parent must be mutable."""
     if not path:
         raise ValueError("a path has at least one position")
-    get_iterable_path(iterable, path[:-1])[path[-1]] = value
+    get_iterable_path(iterable, path[:-1])[path[-1]] = val
 
 
 def find_paths_if(iterable: Sequence[Any], pred: Callable[[Path, Any], bool]) -> list[Path]:
-    """The paths of the leaves for which ``pred(path, leaf)`` holds; lists and tuples are no leaves."""
+    """The paths of the leaves for which ``pred(path, leaf)`` holds; lists and tuples, the language's too, are no
+    leaves."""
     found: list[Path] = []
 
     def visit(value: Any, path: Path) -> None:
-        if isinstance(value, list | tuple):
+        if isinstance(value, list | tuple | language_tuple | tuple_type):
             for index, element in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # a tuple of anything, of tuples, and so on
                 visit(element, (*path, index))
         elif pred(path, value):
             found.append(path)
 
-    visit(list(iterable), ())
+    visit(iterable, ())
     return found

@@ -6,11 +6,22 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType, SimpleNamespace
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tritonx.backends.registry import BackendList
+
+
+@dataclass(frozen=True)
+class Backend:
+    """An installed backend as Triton shows it: ``compiler`` is tritonx's `Backend`, ``driver`` the class of what
+    ``driver.active`` is."""
+
+    compiler: object
+    driver: type
 
 
 class _CallableModule(ModuleType):
@@ -23,22 +34,30 @@ class _CallableModule(ModuleType):
         return installed()
 
     @property
-    def backends(self) -> dict[str, SimpleNamespace]:
+    def backends(self) -> dict[str, Backend]:
         """name → (compiler, driver), as Triton's ``triton.backends.backends``, by Triton's names."""
         from tritonx.backends.registry import available
         from tritonx.runtime.driver import driver_class
 
         return {
-            backend.triton_name or name: SimpleNamespace(compiler=backend, driver=driver_class(backend))
+            backend.triton_name or name: Backend(compiler=backend, driver=driver_class(backend))
             for name, backend in available().items()
         }
 
     @property
     def BaseBackend(self) -> type:
-        """Triton's base class."""
-        from tritonx.backends.compiler import BaseBackend
+        """Triton's base class of compilers."""
+        return import_module("tritonx.backends.compiler").BaseBackend
 
-        return BaseBackend
+    @property
+    def DriverBase(self) -> type:
+        """Triton's base class of drivers."""
+        return import_module("tritonx.backends.driver").DriverBase
+
+    @property
+    def Backend(self) -> type:
+        """Triton's pair of a compiler and a driver: what `backends` holds."""
+        return Backend
 
 
 sys.modules[__name__].__class__ = _CallableModule

@@ -13,9 +13,11 @@ llvmlite or numpy, so that a launch that hits a cache imports none of them eithe
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast
 
 if TYPE_CHECKING:
@@ -39,6 +41,13 @@ class Target:
 
     def __str__(self) -> str:
         return f"{self.backend}:{self.arch}" if self.arch != "" else self.backend
+
+
+class Language(Enum):
+    """The language of a kernel's source. Kernels of Gluon, Triton's second language, cannot be compiled."""
+
+    TRITON = 0
+    GLUON = 1
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,10 @@ class Options:
     max_instructions: int = 60_000
     """Of one thread, as LLVM IR; a kernel that would be unrolled into more is refused. Where GPU code is that long LLVM
     takes from half a minute to several (docs/measurements.md)."""
+
+    def hash(self) -> str:
+        """A digest of the options, for the keys of libraries."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()
 
     def replace(self, **changes: object) -> Options:
         return dataclasses.replace(self, **changes)
@@ -261,6 +274,9 @@ class Backend(ABC):
 
     visible_devices: ClassVar[str] = ""
     """The environment variable by which the vendor's library is told which devices there are for a process."""
+
+    cpp_handles: ClassVar[tuple[str, str]] = ("void*", "void*")
+    """The C++ types of a pointer and of a tensor descriptor among a kernel's parameters."""
 
     disassemblies: ClassVar[tuple[str, ...]] = ()
     """The names that ``disassemble`` knows (``sass``)."""

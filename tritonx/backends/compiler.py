@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from tritonx.backends.api import Backend, Options, Target
+from tritonx.backends.api import Backend, Compilation, Options, Stage, Target, run_stages
+from tritonx.backends.api import Language as Language
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
 
 GPUTarget = Target
 """Triton's name: ``GPUTarget(backend, arch, warp_size)``."""
@@ -18,20 +21,53 @@ class Tensor(Protocol):
     def data_ptr(self) -> int: ...
 
 
-class BaseBackend(Backend):
-    """Triton's base class, as far as libraries call it: the specialisation of one argument."""
+class BaseBackend:
+    """Triton's base class: a backend for one target. `make_backend` gives a `TargetBackend`."""
+
+    supports_native_tensor_specialization = True
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        if not self.supports_target(target):
+            raise ValueError(f"{type(self).__name__} does not compile for {target}")
+
+    @staticmethod
+    def supports_target(target: Target) -> bool:
+        """Whether this backend compiles for ``target``."""
+        raise NotImplementedError
+
+    def hash(self) -> str:
+        """What, beside tritonx's own sources and a kernel's, decides the code: libraries put it into their keys."""
+        raise NotImplementedError
+
+    def parse_options(self, opts: Mapping[str, object]) -> Options:
+        """The options of a compile, checked, with the target's defaults."""
+        raise NotImplementedError
+
+    def add_stages(self, stages: dict[str, Callable[..., object]], options: Options, language: object = None) -> None:
+        """Put the stages of a compile into ``stages``, by name and in order: (what the one before made, metadata) →
+        what this one makes. They belong to one compile, since a stage may keep something for the next."""
+        raise NotImplementedError
+
+    def load_dialects(self, ctx: object) -> None:
+        """Triton's hook: dialects need no loading here."""
+
+    def get_module_map(self) -> dict[str, object]:
+        """Triton's hook: which module ``tl.extra.libdevice`` stands for is the target's to say here."""
+        return {}
 
     @staticmethod
     def get_int_specialization(arg: int, **kwargs: object) -> str:
-        return "D" if arg % 16 == 0 and kwargs.get("align", True) else ""
+        return "D" if arg % 16 == 0 and kwargs.get("align", False) else ""
 
     @staticmethod
     def get_tensor_specialization(arg: Tensor, **kwargs: object) -> str:
-        return "D" if arg.data_ptr() % 16 == 0 and kwargs.get("align", True) else ""
+        return "D" if arg.data_ptr() % 16 == 0 and kwargs.get("align", False) else ""
 
     @staticmethod
     def get_arg_specialization(arg: object, ty: str, **kwargs: object) -> str | None:
         """The marks of ``arg``: ``ty`` is ``int`` or ``tensor``."""
+        kwargs = {"align": True, **kwargs}
         if ty == "int":
             return BaseBackend.get_int_specialization(cast(int, arg), **kwargs)
         if ty == "tensor":
@@ -46,19 +82,29 @@ class BaseBackend(Backend):
         return parse_marks(desc)
 
 
-@dataclass(frozen=True)
-class TargetBackend:
-    """A backend for one target: what Triton's ``make_backend`` returns."""
+class Metadata(Protocol):
+    """What a launcher of Triton's reads of a compiled kernel."""
 
-    backend: Backend
-    target: Target
+    num_warps: int
+    num_ctas: int
+    shared: int
+
+
+class TargetBackend(BaseBackend):
+    """A backend of tritonx for one target: what ``make_backend`` returns."""
+
+    def __init__(self, backend: Backend, target: Target) -> None:
+        self.backend = backend
+        super().__init__(target)
+
+    def supports_target(self, target: Target) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]  # Triton's is static; here the backend's name decides
+        return target.backend == self.backend.name
 
     @property
     def binary_ext(self) -> str:
         return self.backend.binary_stage
 
     def hash(self) -> str:
-        """What, beside tritonx's own sources and a kernel's, decides the code: libraries put it into their keys."""
         from tritonx.runtime.keys import backend_key
 
         parts = str(self.target), self.backend.version_key(), backend_key(type(self.backend))
@@ -67,24 +113,30 @@ class TargetBackend:
     def parse_options(self, opts: Mapping[str, object]) -> Options:
         return self.backend.parse_options(self.target, opts)
 
-    def load_dialects(self, ctx: object) -> None:
-        """Triton's hook: dialects need no loading here."""
+    def add_stages(self, stages: dict[str, Callable[..., object]], options: Options, language: object = None) -> None:
+        compilation = Compilation(self.target, options)
+        for stage in self.backend.stages(self.target, options):
+            stages[stage.name] = _stage_function(stage, compilation)
+
+    def get_target_name(self, options: object) -> str:
+        """The target as a module says it (``backend:architecture``)."""
+        return str(self.target)
+
+    def pack_metadata(self, metadata: Metadata) -> tuple[int, int, int]:
+        """What Triton's launchers get of a kernel: warps, blocks of a cluster, bytes of shared memory."""
+        return metadata.num_warps, metadata.num_ctas, metadata.shared
 
     def get_codegen_implementation(self, options: Options) -> dict[str, object]:
         """Triton's hook: what the front end asks of a backend comes from its target here."""
         return {}
 
-    def get_module_map(self) -> dict[str, object]:
-        """Triton's hook, likewise."""
-        return {}
 
-    @staticmethod
-    def get_arg_specialization(arg: object, ty: str, **kwargs: object) -> str | None:
-        return BaseBackend.get_arg_specialization(arg, ty, **kwargs)
+def _stage_function(stage: Stage, compilation: Compilation) -> Callable[..., object]:
+    def run(src: ModuleOp | str | bytes, metadata: dict[str, Any]) -> object:
+        compilation.metadata = metadata
+        return run_stages(src, (stage,), compilation)[stage.name]
 
-    @staticmethod
-    def parse_attr(desc: str) -> list[list[Any]]:
-        return BaseBackend.parse_attr(desc)
+    return run
 
 
 def make_backend(target: Target | str) -> TargetBackend:

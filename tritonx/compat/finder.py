@@ -15,8 +15,25 @@ from typing import Any
 
 import tritonx
 from tritonx.compat.paths import search_path
+from tritonx.runtime.errors import NotOfferedModule
 
 THEIRS, OURS = "triton", "tritonx"
+
+
+REFUSED: dict[str, str] = {
+    "compiler.code_generator": "kernels are compiled by `tritonx.frontend`, whose classes are others",
+    "compiler.make_launcher": "kernels are launched without a compiled launcher",
+    "experimental": "kernels of Gluon, Triton's second language, cannot be compiled",
+    "language.semantic": "what an operation means is said by `tritonx.frontend.semantics`, whose classes are others",
+    "profiler": "Proton needs Triton's own compiler; hooks (`knobs.runtime.launch_enter_hook`) and the vendors' "
+    "profilers see every launch",
+    "tools.build_extern": "it writes Triton's own sources",
+    "tools.compile": "no C source is written of a kernel: `kernel.warmup` and `tritonx.compile` compile ahead of time, "
+    "and the cache keeps what they made",
+    "tools.link": "no C source is written of a kernel",
+    "tools.triton_to_gluon_translater": "there is no Gluon",
+}
+"""Modules of Triton's that there are none of, below its package → why."""
 
 
 class _Alias(Loader):
@@ -65,7 +82,11 @@ class CompatFinder(DistributionFinder):
     ) -> ModuleSpec | None:
         if fullname != THEIRS and not fullname.startswith(THEIRS + "."):
             return None
-        own = OURS + fullname.removeprefix(THEIRS)
+        inner = fullname.removeprefix(THEIRS)
+        own = OURS + inner
+        reason = next((r for name, r in REFUSED.items() if f"{inner}.".startswith(f".{name}.")), None)
+        if reason is not None:
+            raise NotOfferedModule(f"tritonx does not offer {fullname}: {reason}", name=fullname)
         try:
             found = importlib.util.find_spec(own)
         except ModuleNotFoundError:  # a parent that is missing, or no package

@@ -2,6 +2,7 @@
 
 from tritonx.backends.compiler import make_backend
 from tritonx.frontend.errors import CompilationError
+from tritonx.runtime.cache import get_cache_key
 from tritonx.runtime.compiler import (
     ASTSource,
     CompiledKernel,
@@ -10,4 +11,13 @@ from tritonx.runtime.compiler import (
     compile,
 )
 
-__all__ = ["ASTSource", "CompilationError", "CompiledKernel", "IRSource", "LazyDict", "compile", "make_backend"]
+__all__ = [
+    "ASTSource",
+    "CompilationError",
+    "CompiledKernel",
+    "IRSource",
+    "LazyDict",
+    "compile",
+    "get_cache_key",
+    "make_backend",
+]

@@ -15,8 +15,6 @@ class KernelDeclaration(JITCallable):
     """A function of the kernel language. The language's own library (``tl.sum``) is made of these; what a user
     decorates is a ``JITFunction``, which can be launched too."""
 
-    is_gluon = False
-
     def __init__(
         self,
         fn: Callable[..., Any],
@@ -47,6 +45,10 @@ class KernelDeclaration(JITCallable):
         ]
         self.arg_names = [p.name for p in self.params]
         self.constexprs = [p.num for p in self.params if p.is_constexpr]
+
+    def is_gluon(self) -> bool:
+        """Whether it is a kernel of Gluon, Triton's second language: never."""
+        return False
 
     @property
     def repr(self) -> Callable[[Any], str]:

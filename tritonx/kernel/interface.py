@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -12,6 +12,12 @@ class KernelInterface(Generic[T]):
     """What can be launched with ``kernel[grid](...)``: kernels, autotuners, heuristics, and wrappers of libraries."""
 
     run: T
+
+    if not TYPE_CHECKING:  # what it takes is the subclass's to say
+
+        def run(self, *args, grid, warmup, **kwargs):
+            """Launch over ``grid``, or compile only."""
+            raise NotImplementedError("run not implemented")
 
     def warmup(self, /, *args: Any, grid: Any, **kwargs: Any) -> Any:
         """Compile for these arguments without launching; dtypes may stand in for arrays."""
@@ -25,9 +31,9 @@ class KernelInterface(Generic[T]):
 class MockTensor:
     """A dtype in place of a tensor, for ``warmup``: 16-byte aligned and nowhere."""
 
-    def __init__(self, dtype: Any, shape: Iterable[int] = (1,)) -> None:
+    def __init__(self, dtype: Any, shape: Iterable[int] | None = None) -> None:
         self.dtype = dtype
-        self.shape = tuple(shape)
+        self.shape = (1,) if shape is None else tuple(shape)
 
     @staticmethod
     def wrap_dtype(arg: Any) -> Any:

@@ -18,14 +18,14 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def builtin(function: F) -> F:
+def builtin(fn: F) -> F:
     """Mark a function with a keyword ``_semantic`` as a builtin; without the keyword it runs with the interpreter's."""
 
-    @wraps(function)
+    @wraps(fn)
     def wrapper(*args: object, **kwargs: object) -> Any:
         if kwargs.get("_semantic") is None:
-            kwargs["_semantic"] = active.current(function.__name__)
-        return function(*args, **kwargs)
+            kwargs["_semantic"] = active.current(fn.__name__)
+        return fn(*args, **kwargs)
 
     setattr(wrapper, TRITON_BUILTIN, True)
     return cast(F, wrapper)
@@ -40,24 +40,24 @@ def tensor_method(function: T) -> T:
     return function
 
 
-def extern(function: F) -> F:
+def extern(fn: F) -> F:
     """Mark a function that calls ``extern_elementwise``, as wrappers of device libraries are."""
-    return builtin(function)
+    return builtin(fn)
 
 
-def is_builtin(function: object) -> bool:
-    """Whether ``function`` is a builtin of the kernel language."""
-    return bool(getattr(function, TRITON_BUILTIN, False))
+def is_builtin(fn: object) -> bool:
+    """Whether ``fn`` is a builtin of the kernel language."""
+    return bool(getattr(fn, TRITON_BUILTIN, False))
 
 
-def must_use_result(marked: Any, message: Any = True) -> Any:
+def must_use_result(x: Any, s: Any = True) -> Any:
     """Mark a function of the language whose result must not be dropped; ``@must_use_result("why")`` says why."""
-    if isinstance(marked, str):
-        message = marked
+    if isinstance(x, str):
+        message = x
 
         def mark(fn: object) -> Any:
             return must_use_result(fn, message)
 
         return mark
-    marked._must_use_result = message
-    return marked
+    x._must_use_result = s
+    return x

@@ -171,9 +171,9 @@ class constexpr(base_value):
     __not__ = _unary(_operators.not_)
 
 
-def unwrap(value: object) -> Any:
+def unwrap(o: object) -> Any:
     """The Python value of a constexpr; anything else as it is."""
-    return value.value if isinstance(value, constexpr) else value
+    return o.value if isinstance(o, constexpr) else o
 
 
 def unwrap_deep(value: object) -> Any:

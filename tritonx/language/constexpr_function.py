@@ -17,7 +17,7 @@ class ConstexprFunction(JITCallable):
     """A Python function that runs while a kernel is compiled; outside a kernel it is the function itself."""
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else _BoundConstexprFunction(instance, self)
+        return self if instance is None else BoundConstexprFunction(instance, self)
 
     def __call__(self, *args: Any, _semantic: Semantics | None = None, **kwargs: Any) -> Any:
         if _semantic is None and active.current_or_none() is None:
@@ -26,15 +26,22 @@ class ConstexprFunction(JITCallable):
         return result if result is None or isinstance(result, constexpr) else constexpr(result)
 
 
-class _BoundConstexprFunction:
-    def __init__(self, instance: object, function: ConstexprFunction) -> None:
-        self.instance = instance
-        self.function = function
+class BoundConstexprFunction:
+    """Such a function as a method of ``instance``."""
+
+    def __init__(self, instance: object, fn: ConstexprFunction) -> None:
+        self.__self__ = instance
+        self.__func__ = fn
 
     __triton_builtin__ = True
 
+    @property
+    def cache_key(self) -> str:
+        """The function's."""
+        return self.__func__.cache_key
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(self.instance, *args, **kwargs)
+        return self.__func__(self.__self__, *args, **kwargs)
 
 
 def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:

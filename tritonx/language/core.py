@@ -7,11 +7,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tritonx.kernel.source import JITCallable
 from tritonx.language.aggregate import _aggregate
 from tritonx.language.atomic import *
 from tritonx.language.atomic import __all__ as _atomic
 from tritonx.language.base import base_type, base_value
-from tritonx.language.builtin import TRITON_BUILTIN, builtin, extern, is_builtin
+from tritonx.language.builtin import TRITON_BUILTIN, builtin, extern, is_builtin, must_use_result
 from tritonx.language.constexpr import constexpr, constexpr_type
 from tritonx.language.constexpr import unwrap as _unwrap_if_constexpr
 from tritonx.language.control import *
@@ -53,11 +57,13 @@ from tritonx.language.dtypes import (
     uint16,
     uint32,
     uint64,
+    validate_block_shape,
     void,
 )
 from tritonx.language.elementwise import *
 from tritonx.language.elementwise import __all__ as _elementwise
 from tritonx.language.elementwise import extern_elementwise
+from tritonx.language.extremes import builtin_max, builtin_min, is_negative_zero
 from tritonx.language.memory import *
 from tritonx.language.memory import __all__ as _memory
 from tritonx.language.reduce import *
@@ -78,11 +84,36 @@ from tritonx.language.values import (
     tuple,
     tuple_type,
 )
+from tritonx.runtime.dtype_names import get_primitive_bitwidth
+from tritonx.runtime.refusals import refusing
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 CONSTEXPR_0 = constexpr(0)
 
+
+def _unwrap_shape(shape: Sequence[object]) -> list[int]:
+    """The extents of a shape as Python's numbers."""
+    return [_unwrap_if_constexpr(extent) for extent in _unwrap_if_constexpr(shape)]
+
+
+def binary_op_type_legalization(lhs: object, rhs: object, semantic: Semantics) -> object:
+    """Two operands in their common type and shape."""
+    return semantic.binary_operands(lhs, rhs)
+
+
+__getattr__ = refusing(
+    __name__,
+    {
+        "check_bit_width": "a shift checks its own operands",
+        "dispatch": "``extern_elementwise`` calls the symbol of a library",
+    },
+)
+
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family exports it says itself
     "CONSTEXPR_0",
+    "JITCallable",
     "KIND",
     "SIGNEDNESS",
     "TRITON_BUILTIN",
@@ -90,11 +121,15 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family expo
     "_aggregate",
     "_reduce_with_indices",
     "_unwrap_if_constexpr",
+    "_unwrap_shape",
     "base_type",
     "base_value",
     "bfloat16",
     "block_type",
+    "binary_op_type_legalization",
     "builtin",
+    "builtin_max",
+    "builtin_min",
     "const",
     "constexpr",
     "constexpr_type",
@@ -110,13 +145,16 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family expo
     "float32",
     "float64",
     "get_int_dtype",
+    "get_primitive_bitwidth",
     "int1",
     "int8",
     "int16",
     "int32",
     "int64",
     "is_builtin",
+    "is_negative_zero",
     "item",
+    "must_use_result",
     "pi32_t",
     "pointer_type",
     "slice",
@@ -134,6 +172,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family expo
     "uint16",
     "uint32",
     "uint64",
+    "validate_block_shape",
     "void",
     *_atomic,
     *_control,

@@ -303,7 +303,7 @@ class block_type(dtype):
     def __init__(self, element_ty: dtype, shape: Sequence[Any]):
         self.element_ty = element_ty
         self._shape = tuple([unwrap(s) for s in shape])
-        self.numel = _numel(self._shape)
+        self.numel = validate_block_shape(self._shape)
         self.name = f"<{[str(s) for s in self._shape]}, {element_ty.name}>"
         self.primitive_bitwidth = element_ty.primitive_bitwidth
         self.itemsize = element_ty.itemsize
@@ -354,8 +354,9 @@ class block_type(dtype):
         return self.name
 
 
-def _numel(shape: tuple[object, ...]) -> int:
-    """The element count of a checked shape: ints, powers of two, at most ``TRITON_MAX_TENSOR_NUMEL`` in all."""
+def validate_block_shape(shape: Sequence[object]) -> int:
+    """The element count of a block of this shape. Raises TypeError for an extent that is no int, ValueError for one
+    that is no power of two, and for more elements than ``TRITON_MAX_TENSOR_NUMEL``; in Triton's words."""
     numel = 1
     for i, extent in enumerate(shape):
         if type(extent) is not int:
@@ -366,6 +367,11 @@ def _numel(shape: tuple[object, ...]) -> int:
     if numel > TRITON_MAX_TENSOR_NUMEL:
         raise ValueError(f"numel ({numel}) exceeds triton maximum tensor numel ({TRITON_MAX_TENSOR_NUMEL})")
     return numel
+
+
+def is_power_of_two(x: int) -> bool:
+    """Zero counts as one, as it does in Triton."""
+    return x & (x - 1) == 0
 
 
 class const:

@@ -113,6 +113,6 @@ def gather(src: Any, index: Any, axis: Any, _semantic: Semantics = INJECTED) -> 
 
 @tensor_method
 @builtin
-def item(x: Any, _semantic: Semantics = INJECTED) -> tensor:
+def item(input: Any, _semantic: Semantics = INJECTED) -> tensor:
     """The scalar in a block of one element."""
-    return _semantic.unsplat(x)
+    return _semantic.unsplat(input)

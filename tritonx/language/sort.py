@@ -99,7 +99,7 @@ def _bitonic_merge(x, stage: core.constexpr, order: core.constexpr, first: core.
 
 
 @jit
-def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descending: core.constexpr = False):
+def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
     """Sort the last axis, or give its ``k`` largest (``descending``) or smallest elements, sorted."""
     axis: core.constexpr = _last_axis(dim, len(x.shape))
     stages: core.constexpr = standard._log2(x.shape[axis])

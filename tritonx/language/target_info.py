@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tritonx.kernel import active
 from tritonx.language.builtin import TRITON_BUILTIN
 from tritonx.language.constexpr import constexpr, unwrap
+from tritonx.language.constexpr_function import constexpr_function as constexpr_function
 from tritonx.runtime.targets import in_family
 
 if TYPE_CHECKING:
@@ -43,15 +44,25 @@ def _in_family(backend: str, family: str, target: Any) -> bool:
     return target.backend == backend and in_family(target, family)
 
 
-def _capability_at_least(backend: str, target: Any, major: int, minor: int = 0) -> bool:
-    return target.backend == backend and int(target.arch) >= 10 * major + minor
+def _capability_query(backend: str, name: str) -> Callable[..., object]:
+    def at_least(target: Any, major: int, minor: int) -> bool:
+        return target.backend == backend and int(target.arch) >= 10 * major + minor
+
+    query = _query(at_least, name)
+
+    def function(major: object, minor: object = 0, *, _semantic: Semantics | None = None) -> object:
+        return query(major, minor, _semantic=_semantic)
+
+    function.__name__ = function.__qualname__ = name
+    setattr(function, TRITON_BUILTIN, True)
+    return function
 
 
 def _is_backend(backend: str, target: Any) -> bool:
     return target.backend == backend
 
 
-def _itself(target: object) -> Any:
+def _itself(target: object) -> object:
     return target
 
 
@@ -59,9 +70,13 @@ current_target = _query(_itself, "current_target")
 
 
 def __getattr__(name: str) -> Any:
+    if name == "driver":
+        from tritonx.runtime.driver import driver
+
+        return driver
     if name.endswith("_capability_geq"):
         backend = name.removesuffix("_capability_geq")
-        return _query(partial(_capability_at_least, backend), name)
+        return _capability_query(backend, name)
     if name.startswith("is_"):
         backend, _, family = name.removeprefix("is_").partition("_")
         if family:

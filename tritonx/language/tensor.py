@@ -78,7 +78,20 @@ def _unary(method: str) -> Callable[..., Any]:
     return operator
 
 
-class tensor(base_value):
+class _WithMethods(type):
+    """`tensor.sum` is the function that ``x.sum()`` calls, for code that goes through the class."""
+
+    def __getattr__(cls, name: str) -> object:
+        function = None if name.startswith("__") else tensor_methods().get(name)
+        if function is None:
+            raise AttributeError(f"type object 'tensor' has no attribute {name!r}")
+        return function
+
+    def __dir__(cls) -> list[str]:
+        return [*super().__dir__(), *tensor_methods()]
+
+
+class tensor(base_value, metaclass=_WithMethods):
     """A scalar (``type`` is an element or pointer type) or a block (``block_type``): one handle.
 
     ``dtype`` is the type of an element; for pointers that is the pointer type.

@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from tritonx.runtime.autotuner import Heuristics as Heuristics
     from tritonx.runtime.autotuner import autotune as autotune
     from tritonx.runtime.autotuner import heuristics as heuristics
+    from tritonx.runtime.cache import RemoteCacheBackend as RemoteCacheBackend
     from tritonx.runtime.driver import driver as driver
     from tritonx.runtime.errors import InterpreterError as InterpreterError
     from tritonx.runtime.errors import OutOfResources as OutOfResources
     from tritonx.runtime.jit import JITFunction as JITFunction
     from tritonx.runtime.jit import KernelInterface as KernelInterface
     from tritonx.runtime.jit import MockTensor as MockTensor
+    from tritonx.runtime.remote_cache import RedisRemoteCacheBackend as RedisRemoteCacheBackend
     from tritonx.runtime.tensor_wrapper import TensorWrapper as TensorWrapper
     from tritonx.runtime.tensor_wrapper import reinterpret as reinterpret
 
@@ -33,6 +35,8 @@ _HOME = {
     "TensorWrapper": "tensor_wrapper",
     "reinterpret": "tensor_wrapper",
     "driver": "driver",
+    "RedisRemoteCacheBackend": "cache",
+    "RemoteCacheBackend": "cache",
 }
 
 
@@ -43,7 +47,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("tritonx.runtime.driver").driver
     if name in _HOME:
         return getattr(importlib.import_module(f"tritonx.runtime.{_HOME[name]}"), name)
-    if name in ("autotuner", "cache", "compiler", "errors", "jit", "knobs", "launch", "arrays", "interpreter"):
+    if name in ("autotuner", "cache", "compiler", "errors", "jit", "knobs", "launch", "arrays", "interpreter", "build"):
         return importlib.import_module(f"tritonx.runtime.{name}")
     raise AttributeError(f"module 'tritonx.runtime' has no attribute {name!r}")
 

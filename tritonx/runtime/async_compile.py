@@ -56,23 +56,24 @@ class Awaited(Protocol):
 class FutureKernel:
     """A kernel that is being compiled; every attribute waits for it."""
 
-    def __init__(self, finalize: Callable[[Any], None] | None, future: Awaited) -> None:
-        self.finalize = finalize
+    def __init__(self, finalize_compile: Callable[[Any], None] | None, future: Awaited) -> None:
+        self.finalize_compile = finalize_compile
         self.future = future
-        self._kernel: Any = None
+        self.kernel: Any = None
+        """The CompiledKernel, once ``result`` has seen it."""
 
     def result(self, ignore_errors: bool = False) -> Any:
         """The CompiledKernel; with ``ignore_errors`` None where the compile failed."""
-        if self._kernel is None:
+        if self.kernel is None:
             try:
-                self._kernel = self.future.result()
+                self.kernel = self.future.result()
             except Exception:
                 if ignore_errors:
                     return None
                 raise
-            if self.finalize is not None:
-                self.finalize(self._kernel)
-        return self._kernel
+            if self.finalize_compile is not None:
+                self.finalize_compile(self.kernel)
+        return self.kernel
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.result(), name)
@@ -91,16 +92,16 @@ class AsyncCompileMode:
         self._token: Any = None
 
     def submit(
-        self, key: object, compile: Callable[[], Any], finalize: Callable[[Any], None] | None = None
+        self, key: object, compile_fn: Callable[[], Any], finalize_fn: Callable[[Any], None] | None = None
     ) -> FutureKernel:
-        """The kernel of ``key``, compiled by ``compile`` unless it already is."""
+        """The kernel of ``key``, compiled by ``compile_fn`` unless it already is."""
         if key not in self.kernels:
-            self.kernels[key] = FutureKernel(finalize, self.executor.submit(compile))
+            self.kernels[key] = FutureKernel(finalize_fn, self.executor.submit(compile_fn))
         return self.kernels[key]
 
     def __enter__(self) -> AsyncCompileMode:
         if active_mode.get() is not None:
-            raise RuntimeError("AsyncCompileMode cannot be nested")
+            raise RuntimeError("Another AsyncCompileMode is already active")
         self._token = active_mode.set(self)
         return self
 

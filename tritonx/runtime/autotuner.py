@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 from tritonx.kernel.interface import KernelInterface
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.cache import get_cache_manager
+from tritonx.runtime.cache import triton_key as triton_key
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import AutotunerError, OutOfResources, PTXASError
 from tritonx.runtime.jit_function import JITFunction
 from tritonx.runtime.keys import compiler_key, environment_key
+from tritonx.runtime.keys import get_cache_invalidating_env_vars as get_cache_invalidating_env_vars
 from tritonx.runtime.tuning.race import FAILED, QUANTILES, Rules
 from tritonx.runtime.tuning.refusals import is_impossible
 
@@ -303,11 +305,12 @@ class Autotuner(KernelInterface[Any]):
         return kernel
 
     def check_disk_cache(
-        self, tuning_key: tuple[object, ...], configs: Sequence[Config], bench: Callable[[], None]
+        self, tuning_key: tuple[object, ...], configs: Sequence[Config], bench_fn: Callable[[], None]
     ) -> bool:
-        """Take the timings of an earlier process, or ``bench()`` and keep what it measured; whether they were there."""
+        """Take the timings of an earlier process, or ``bench_fn()`` and keep what it measured; whether there were
+        any."""
         if not tuning_key or any(config.pre_hook is not None for config in configs):
-            bench()  # a hook may depend on anything, so its timings belong to this process
+            bench_fn()  # a hook may depend on anything, so its timings belong to this process
             return False
         parts = (*self._decisive(tuning_key), *map(str, configs))
         manager = get_cache_manager(hashlib.sha256("-".join(parts).encode()).hexdigest())
@@ -323,7 +326,7 @@ class Autotuner(KernelInterface[Any]):
                 return True
             except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 pass  # not written by this version: measure again
-        bench()
+        bench_fn()
         text = json.dumps(
             {
                 "key": [str(k) for k in tuning_key],

@@ -22,6 +22,12 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
+def quantiles(a: Sequence[float], q: Sequence[float]) -> list[float]:
+    """The quantiles ``q`` of the values ``a``."""
+    ordered = sorted(a)
+    return [quantile(ordered, share) for share in q]
+
+
 def summarize(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str) -> float | list[float]:
     """``quantiles`` of the times (one number for one quantile), else what ``return_mode`` says."""
     if quantiles is not None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+import importlib
 import json
 import os
 import shutil
@@ -24,9 +25,9 @@ import time
 import uuid
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import CorruptCacheEntry
@@ -197,6 +198,15 @@ class RemoteCacheBackend(ABC):
     def put(self, filename: str, data: bytes) -> None: ...
 
 
+def names_of_group(path: str) -> list[str]:
+    """The files that the group at ``path`` lists; none where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return list(json.load(file)["child_paths"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
 def get_cache_manager(key: str) -> CacheManager:
     """The manager for a hexadecimal key: the class that ``knobs.cache.manager_class`` names."""
     return (knobs.cache.manager_class or FileCacheManager)(_base32(key))
@@ -314,3 +324,30 @@ def clear(directory: str | None = None) -> list[Entry]:
 def triton_key() -> str:
     """Digest of the compiler itself: its sources and the versions of what it is built on."""
     return compiler_key()
+
+
+class Hashed(Protocol):
+    """What has a digest."""
+
+    def hash(self) -> str: ...
+
+
+def get_cache_key(src: Hashed, backend: Hashed, backend_options: Hashed, env_vars: Mapping[str, str]) -> str:
+    """What decides a compile, as one text: for keys of libraries. tritonx's own key is `keys.compile_key`."""
+    return f"{triton_key()}-{src.hash()}-{backend.hash()}-{backend_options.hash()}-{sorted(env_vars.items())}"
+
+
+def make_so_cache_key(
+    version_hash: str, signature: Mapping[object, str], constants: object, ids: object, **kwargs: object
+) -> str:
+    """A directory name for a shared library that a library compiles for a kernel: pointers are all one type to it."""
+    types = "".join("ptr" if ty.startswith("*") else ty for ty in signature.values())
+    parts = [version_hash, types, str(constants), str(ids), *map(str, kwargs.values())]
+    return _base32(hashlib.sha256("-".join(parts).encode()).hexdigest())
+
+
+def __getattr__(name: str) -> object:
+    """The caches on servers, which few use."""
+    if name not in ("RemoteCacheManager", "RedisRemoteCacheBackend"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("tritonx.runtime.remote_cache"), name)

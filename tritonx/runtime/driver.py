@@ -16,9 +16,11 @@ from typing import Any
 import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Driver, Target
 from tritonx.runtime import knobs
+from tritonx.runtime.cpp_types import cpp_type
 from tritonx.runtime.device_array import DeviceArray, allocate
 from tritonx.runtime.drivers import adopt, driver_of, owner_of
 from tritonx.runtime.errors import NoBackend, NoDevice, StartedBeforeFork, TritonError
+from tritonx.runtime.refusals import refusing
 
 driver = sys.modules[__name__]
 """Triton's spelling: ``from triton.runtime.driver import driver``."""
@@ -83,6 +85,19 @@ class ActiveDriver:
         kind = self.torch_device_type
         return torch.device(kind) if kind == "cpu" else torch.device(kind, self.get_current_device())  # pyright: ignore  # torch has no stubs here
 
+    def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
+        """(major, minor) where the target's architecture is such a number; (0, 0) elsewhere."""
+        arch = self.implementation.current_target(device).arch
+        return divmod(arch, 10) if isinstance(arch, int) else (0, 0)
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        """The C++ type of a parameter of this type (``*fp32``, ``i32``)."""
+        return cpp_type(self.backend, ty)
+
+    def assemble_tensormap_to_arg(self, tensormaps_info: object, args: object) -> object:
+        """The arguments as they are: Triton's hook for launchers."""
+        return args
+
     def get_device_interface(self) -> Any:
         """What has ``synchronize``, ``Event``, ``current_device``: torch's module for these devices where torch is
         imported, else a stand-in over the driver."""
@@ -145,8 +160,7 @@ class DeviceInterface:
 
     def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
         """(major, minor) where the target's architecture is such a number; (0, 0) elsewhere."""
-        arch = self._owner.implementation.current_target(device).arch
-        return divmod(arch, 10) if isinstance(arch, int) else (0, 0)
+        return self._owner.get_device_capability(device)
 
 
 class _Choice:
@@ -228,7 +242,15 @@ def get_active() -> ActiveDriver:
     return override() or default()
 
 
+_refuse = refusing(
+    __name__,
+    {
+        "DriverBase": "``tritonx.backends.driver`` has it",
+        "DriverConfig": "the module itself is what is configured",
+        "backends": "``tritonx.backends`` has them",
+    },
+)
+
+
 def __getattr__(name: str) -> Any:
-    if name == "active":
-        return get_active()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return get_active() if name == "active" else _refuse(name)

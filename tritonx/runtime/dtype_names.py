@@ -34,6 +34,47 @@ ITEM_BYTES: dict[str, int] = {
 """Bytes of one element in memory."""
 
 
+_NAMES: dict[str, str] = {
+    **{name: TYPE_NAMES[name] for name in TYPE_NAMES if name not in ("bool_", "float8_e4m3b11fnuz")},
+    **{f"float{name[2:]}": name for name in ITEM_BYTES if name.startswith("fp8")},
+    **dict.fromkeys(("int1", "uint1", "i1"), "u1"),
+    "half": "fp16",
+    "float": "fp32",
+    "double": "fp64",
+    "int": "i32",
+    "void": "void",
+}
+
+type_canonicalisation_dict: dict[str, str] = {**_NAMES, **{short: short for short in _NAMES.values()}}
+"""Every name of an element type → the one of signatures (``fp32``, ``u1``)."""
+
+BITWIDTH_DICT: dict[str, int] = {
+    name: {"u1": 1, "void": 0}.get(short) or 8 * ITEM_BYTES.get(short, 0)
+    for name, short in type_canonicalisation_dict.items()
+}
+"""Every name of an element type → its bits; 0 for ``void``."""
+
+
+def get_primitive_bitwidth(dtype: str) -> int:
+    """Bits of the element type of this name. Raises KeyError."""
+    return BITWIDTH_DICT[dtype]
+
+
+def canonicalize_dtype(dtype: object) -> str:
+    """The signature's name of a dtype, of whatever library. Raises KeyError."""
+    return type_canonicalisation_dict[str(dtype).split(".")[-1]]
+
+
+def canonicalize_ptr_dtype(dtype: object, is_const: bool) -> str:
+    """The signature's name of a pointer to ``dtype``."""
+    return f"{'*k' if is_const else '*'}{canonicalize_dtype(dtype)}"
+
+
+def is_floating(name: str) -> bool:
+    """Whether a type, by its name in signatures, is one of floats."""
+    return name.startswith(("fp", "bf"))
+
+
 class UnsupportedDtype(TritonError, KeyError):
     """An array's dtype, of this ``name``, has no counterpart in the language. ``text``: all that is to be said, where
     more is known."""

@@ -13,9 +13,9 @@ class TritonError(Exception):
 class InterpreterError(TritonError):
     """A kernel did something wrong while the interpreter ran it (out of bounds, uninitialised memory, ...)."""
 
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or "")
-        self.error_message = message
+    def __init__(self, error_message: str | None = None) -> None:
+        super().__init__(error_message or "")
+        self.error_message = error_message
 
     def __str__(self) -> str:
         return self.error_message or ""
@@ -58,6 +58,13 @@ class PTXASError(TritonError):
 
 class AutotunerError(TritonError, RuntimeError):
     """``early_config_prune`` left no configuration to measure."""
+
+    def __init__(self, error_message: str | None = None) -> None:
+        super().__init__(error_message or "")
+        self.error_message = error_message or ""
+
+    def __str__(self) -> str:
+        return f"Autotuner error: {self.error_message}"
 
 
 class NoDevice(TritonError):
@@ -133,3 +140,15 @@ class NoAllocator(TritonError, RuntimeError):
 
 class DeviceAssertError(TritonError, AssertionError):
     """``tl.device_assert`` failed in a running kernel; says the message, the kernel's line and the program."""
+
+
+class NotOffered(TritonError, AttributeError):
+    """A name of Triton's that tritonx does not have; says why."""
+
+
+class NotOfferedImport(TritonError, ImportError):
+    """The same, where ``from module import name`` asks for it."""
+
+
+class NotOfferedModule(TritonError, ModuleNotFoundError):
+    """A module of Triton's that tritonx does not have; says why."""

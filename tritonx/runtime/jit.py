@@ -6,6 +6,7 @@ Decorating is cheap and imports nothing heavy; binding, specialisation, compilin
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
 from typing import Any, overload
 
@@ -18,6 +19,7 @@ from tritonx.language.constexpr_function import ConstexprFunction as ConstexprFu
 from tritonx.language.constexpr_function import constexpr_function as constexpr_function
 from tritonx.runtime import knobs
 from tritonx.runtime.jit_function import JITFunction as JITFunction
+from tritonx.runtime.refusals import refusing
 from tritonx.runtime.tensor_wrapper import TensorWrapper as TensorWrapper
 from tritonx.runtime.tensor_wrapper import reinterpret as reinterpret
 
@@ -35,13 +37,32 @@ def jit(
     debug: bool | None = None,
     noinline: bool | None = None,
 ) -> Callable[[Callable[..., Any]], JITFunction]: ...
-def jit(fn: Callable[..., Any] | None = None, **options: object) -> Any:
+def jit(
+    fn: Callable[..., object] | None = None,
+    *,
+    version: object = None,
+    repr: Callable[..., str] | None = None,
+    launch_metadata: Callable[..., object] | None = None,
+    do_not_specialize: Iterable[int | str] | None = None,
+    do_not_specialize_on_alignment: Iterable[int | str] | None = None,
+    debug: bool | None = None,
+    noinline: bool | None = None,
+) -> Any:
     """Make a kernel of a Python function; ``@jit`` or ``@jit(option=...)``.
 
     The function is compiled for the types of its arguments when launched with ``kernel[grid](...)``, or inlined where
     another kernel calls it. With ``TRITONX_INTERPRET=1`` (or ``TRITON_INTERPRET=1``) in the environment when it is
     decorated, it is run by the interpreter instead, on its own Python lines.
     """
+    options: dict[str, Any] = {
+        "version": version,
+        "repr": repr,
+        "launch_metadata": launch_metadata,
+        "do_not_specialize": do_not_specialize,
+        "do_not_specialize_on_alignment": do_not_specialize_on_alignment,
+        "debug": debug,
+        "noinline": noinline,
+    }
 
     def decorate(function: Callable[..., Any]) -> Any:
         if not callable(function):
@@ -71,3 +92,23 @@ def native_specialize_impl(
 def mangle_type(arg: object, specialize: bool = False) -> Any:
     """The type of an argument as a signature has it."""
     return native_specialize_impl(None, arg, False, specialize, specialize)[0]
+
+
+_REFUSED = {
+    "DependenciesFinder": "what a kernel uses is found by `tritonx.kernel.dependencies`",
+    "GLUON_MODULE": "there is no Gluon",
+    "compute_cache_key": "the key of a launch is `tritonx.runtime.keys`' and the binder's",
+    "create_function_from_signature": "arguments are bound by `tritonx.runtime.binder`",
+    "serialize_specialization_data": "`tritonx.runtime.jit_hooks.specialization_data` says what a compile is",
+}
+_refuse = refusing(__name__, _REFUSED)
+
+
+def __getattr__(name: str) -> object:
+    """The rest of Triton's names, which bring more than decorating a kernel needs."""
+    if name in _REFUSED or name.startswith("__"):
+        return _refuse(name)
+    if name == "BaseBackend":
+        return importlib.import_module("tritonx.backends.compiler").BaseBackend
+    names = importlib.import_module("tritonx.runtime.jit_names")
+    return getattr(names, name) if hasattr(names, name) else _refuse(name)

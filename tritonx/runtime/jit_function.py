@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel.declaration import KernelDeclaration
@@ -23,9 +23,22 @@ class _LibraryToo(type):
 class JITFunction(KernelDeclaration, KernelInterface[Any], metaclass=_LibraryToo):
     """What ``@jit`` makes of a user's function: launched with ``kernel[grid](...)``, or called by kernels."""
 
-    def __init__(self, fn: Callable[..., Any], *args: Any, **options: Any) -> None:
-        super().__init__(fn, *args, **options)
+    def __init__(
+        self,
+        fn: Callable[..., object],
+        version: object = None,
+        do_not_specialize: Iterable[int | str] | None = None,
+        do_not_specialize_on_alignment: Iterable[int | str] | None = None,
+        debug: bool | None = None,
+        noinline: bool | None = None,
+        repr: Callable[..., str] | None = None,  # Triton's name
+        launch_metadata: Callable[..., object] | None = None,
+    ) -> None:
+        super().__init__(
+            fn, version, do_not_specialize, do_not_specialize_on_alignment, debug, noinline, repr, launch_metadata
+        )
         self.pre_run_hooks: list[Callable[..., Any]] = []
+        self.kernel: None = None  # as in Triton: libraries look
         self._launcher: Launcher | None = None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -91,6 +91,12 @@ def _group_name(group: object) -> str:
     return next(name for name, found in vars(knobs).items() if found is group)
 
 
+def get_cache_invalidating_env_vars() -> dict[str, str]:
+    """Those of the variables of these settings that are set, under the names under which they are: name → text."""
+    names = {knobs.variable(group.knob_descriptors[name].env) for group, name in _ENVIRONMENT}
+    return {name: os.environ[name] for name in sorted(names) if name in os.environ}
+
+
 def options_key(options: Options) -> str:
     """The options by name and value, in the order of their names."""
     return repr(sorted(vars(options).items(), key=lambda item: item[0]))

@@ -13,9 +13,12 @@ import os
 import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
 from tritonx.runtime.errors import BadSetting
+from tritonx.runtime.refusals import refusing
 
 T = TypeVar("T")
 DOT_PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
@@ -105,6 +108,14 @@ def parse_count(text: str) -> int:
     return int(text)
 
 
+def parse_int(text: str) -> int:
+    """A whole number."""
+    try:
+        return int(text)
+    except ValueError as error:
+        raise ValueError(f"expected a whole number, got {text!r}") from error
+
+
 def parse_seconds(text: str) -> float:
     """A time limit: a positive number of seconds."""
     try:
@@ -114,6 +125,34 @@ def parse_seconds(text: str) -> float:
     if not 0 < seconds < float("inf"):
         raise ValueError(f"expected a positive number of seconds, got {text!r}")
     return seconds
+
+
+class Env:
+    """What `env` is."""
+
+
+env = Env()
+"""``knobs.cache.dir = knobs.env`` goes back to the environment, as ``del knobs.cache.dir`` does."""
+
+
+def toenv(val: object) -> tuple[str | None] | None:
+    """How an assignment is mirrored into the environment: (the text, or None to remove it,); None for what has no
+    text."""
+    if val is None:
+        return (None,)
+    if isinstance(val, bool):
+        return ("1" if val else "0",)
+    return (str(val),) if isinstance(val, str | int) else None
+
+
+def setenv(key: str, value: str | None) -> None:
+    """Set or remove a variable, where `propagate_env` says so."""
+    if not propagate_env:
+        return
+    if value is None:
+        os.environ.pop(key, None)
+    else:
+        os.environ[key] = value
 
 
 class Knob(Generic[T]):
@@ -140,18 +179,32 @@ class Knob(Generic[T]):
         if group is None:
             return self
         if self.name in group.assigned:
-            return group.assigned[self.name]
+            return self.transform(group.assigned[self.name])
+        return self.get()
+
+    @property
+    def key(self) -> str | None:
+        """The environment variable, under Triton's name for it."""
+        return self.env
+
+    def get(self) -> T:
+        """What the environment says, else the default."""
         if self.env is None or getenv(self.env) is None:
             return self.default
         return cast(T, read(self.env, self._parse))
 
-    def __set__(self, group: Group, value: T) -> None:
+    def transform(self, val: T) -> T:
+        """What is read where ``val`` was assigned."""
+        return val
+
+    def __set__(self, group: Group, value: T | Env) -> None:
+        if isinstance(value, Env):
+            group.assigned.pop(self.name, None)
+            return
         group.assigned[self.name] = value
-        if propagate_env and self.env and isinstance(value, str | int | bool | None):
-            if value is None:
-                os.environ.pop(self.env, None)
-            else:
-                os.environ[self.env] = ("1" if value else "0") if isinstance(value, bool) else str(value)
+        text = toenv(value)
+        if self.env and text is not None:
+            setenv(self.env, text[0])
 
     def __delete__(self, group: Group) -> None:
         group.assigned.pop(self.name, None)
@@ -272,13 +325,17 @@ class CacheKnobs(Group):
     """The cache of compiled kernels on disk."""
 
     home_dir = folder("TRITON_HOME", _home)
-    dir = folder("TRITON_CACHE_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "cache"))
-    dump_dir = folder("TRITON_DUMP_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "dump"))
-    override_dir = folder("TRITON_OVERRIDE_DIR", lambda: os.path.join(cache.home_dir, ".tritonx", "override"))
+    dir = folder("TRITON_CACHE_DIR", lambda: cache.get_triton_dir("cache"))
+    dump_dir = folder("TRITON_DUMP_DIR", lambda: cache.get_triton_dir("dump"))
+    override_dir = folder("TRITON_OVERRIDE_DIR", lambda: cache.get_triton_dir("override"))
     max_bytes = Knob("TRITON_CACHE_MAX_BYTES", 2 << 30, parse_size)
     """The cache is pruned, least recently used first, when it grows beyond this; 0 is no bound."""
     manager_class = Knob[Any]("TRITON_CACHE_MANAGER", None, import_class)
     remote_manager_class = Knob[Any]("TRITON_REMOTE_CACHE_BACKEND", None, import_class)
+
+    def get_triton_dir(self, dirname: str) -> str:
+        """A folder of this program's in ``home_dir``; `dir` and its like are there by default."""
+        return os.path.join(self.home_dir, ".tritonx", dirname)
 
 
 class CompilationKnobs(Group):
@@ -286,6 +343,8 @@ class CompilationKnobs(Group):
 
     override = flag("TRITON_KERNEL_OVERRIDE")
     dump_ir = flag("TRITON_KERNEL_DUMP")
+    dump_ir_extract_di_local_variables = flag("LLVM_EXTRACT_DI_LOCAL_VARIABLES")
+    """Without effect: the code says lines, and nothing of variables."""
     store_binary_only = flag("TRITON_STORE_BINARY_ONLY")
     always_compile = flag("TRITON_ALWAYS_COMPILE")
     use_ir_loc = optional_text("USE_IR_LOC")
@@ -362,7 +421,27 @@ class LanguageKnobs(Group):
 
 
 class BuildKnobs(Group):
+    """How ``tritonx.runtime.build`` calls the system's C compiler, for libraries that compile modules of their own."""
+
     cc = optional_text("CC")
+    cudacrt_path = optional_text("TRITON_CUDACRT_PATH")
+    cudart_path = optional_text("TRITON_CUDART_PATH")
+    impl = hook()
+    """(name, source, folder, library folders, include folders, libraries) → the path of the shared library, in place
+    of calling a compiler."""
+
+    @property
+    def backend_dirs(self) -> set[str]:
+        """Folders of headers that a backend's settings name."""
+        return {path for path in (self.cudacrt_path, self.cudart_path) if path is not None}
+
+
+class RedisKnobs(Group):
+    """The server of `tritonx.runtime.cache.RedisRemoteCacheBackend`."""
+
+    key_format = text("TRITON_REDIS_KEY_FORMAT", "triton:{key}:{filename}")
+    host = text("TRITON_REDIS_HOST", "localhost")
+    port = Knob("TRITON_REDIS_PORT", 6379, parse_int)
 
 
 cache = CacheKnobs()
@@ -371,17 +450,47 @@ autotuning = AutotuningKnobs()
 runtime = RuntimeKnobs()
 language = LanguageKnobs()
 build = BuildKnobs()
+redis = RedisKnobs()
+
+# Triton's names of the groups' classes.
+base_knobs = Group
+cache_knobs = CacheKnobs
+compilation_knobs = CompilationKnobs
+autotuning_knobs = AutotuningKnobs
+runtime_knobs = RuntimeKnobs
+language_knobs = LanguageKnobs
+build_knobs = BuildKnobs
+redis_knobs = RedisKnobs
+
+
+def _backend_module(name: str) -> ModuleType | None:
+    """The settings of the backend whose name is in ``name``."""
+    for backend in iter_modules([os.path.join(os.path.dirname(__file__), os.pardir, "backends")]):
+        if backend.ispkg and backend.name in name.lower():
+            try:
+                return importlib.import_module(f"tritonx.backends.{backend.name}.knobs")
+            except ModuleNotFoundError as error:
+                if error.name is None or not error.name.startswith("tritonx.backends"):
+                    raise
+    return None
 
 
 def __getattr__(name: str) -> Any:
-    """A backend's own group: ``knobs`` in its package, where it has one."""
-    if not name.startswith("_"):
-        try:
-            return importlib.import_module(f"tritonx.backends.{name}.knobs").knobs
-        except ModuleNotFoundError as error:
-            if error.name is None or not error.name.startswith("tritonx.backends"):
-                raise
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """A backend's own group by the backend's name, its class and the types of its settings by names that have the
+    backend's in them; Triton's types of settings (`knob_types`)."""
+    if name in ("proton", "proton_knobs"):
+        refusing(
+            __name__, dict.fromkeys(("proton", "proton_knobs"), "they are Proton's, which is not part of tritonx")
+        )(name)
+    module = None if name.startswith("_") else _backend_module(name)
+    if module is None and not name.startswith("_"):
+        module = importlib.import_module("tritonx.runtime.knob_types")
+    names = {} if module is None else vars(module)
+    if module is not None and module.__name__ == f"tritonx.backends.{name}.knobs":
+        return names["knobs"]
+    if name not in names:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return names[name]
 
 
 def refresh_knobs() -> None:

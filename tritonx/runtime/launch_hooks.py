@@ -26,8 +26,8 @@ class LazyDict:
         self.extras.clear()
         return self.data
 
-    def add(self, function: Callable[..., Any], args: tuple[object, ...]) -> None:
-        self.extras.append((function, args))
+    def add(self, func: Callable[..., Any], args: tuple[object, ...]) -> None:
+        self.extras.append((func, args))
 
 
 def launch_data(

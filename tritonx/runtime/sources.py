@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tritonx.backends.api import Options, Parameter, Target
+from tritonx.backends.api import Language, Options, Parameter, Target
 from tritonx.kernel.source import JITCallable
 from tritonx.runtime.errors import TritonError
 
@@ -45,6 +45,7 @@ class ASTSource:
     """
 
     ext = "ttir"
+    language = Language.TRITON
 
     def __init__(
         self,
@@ -130,7 +131,9 @@ _NUM_CTAS = re.compile(r'"ttg\.num-ctas"\s*=\s*(\d+)')
 class IRSource:
     """A module in text: the path of a file, whose extension says at which stage it enters."""
 
-    def __init__(self, path: str | Path) -> None:
+    language = Language.TRITON
+
+    def __init__(self, path: str | Path, context: object = None, backend: object = None) -> None:
         self.path = str(path)
         file = Path(path)
         self.ext = file.suffix.lstrip(".")
@@ -165,6 +168,14 @@ class IRSource:
     def make_module(self, target: Target, options: Options) -> ModuleOp:
         """Raises SourceError where the text is no module of the dialects."""
         return self._parsed()
+
+    def make_ir(
+        self, target: Target, options: Options, codegen_fns: object, module_map: object, context: object
+    ) -> ModuleView:
+        """Triton's name of `make_module`, as of an ASTSource."""
+        from tritonx.runtime.ir_view import ModuleView
+
+        return ModuleView(self.make_module(target, options))
 
     def _function(self) -> Any:
         public = public_functions(self._parsed())

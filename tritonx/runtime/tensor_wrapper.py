@@ -34,6 +34,10 @@ class TensorWrapper:
     def clone(self) -> TensorWrapper:
         return TensorWrapper(self.base.clone() if hasattr(self.base, "clone") else self.base.copy(), self.dtype)
 
+    def new_empty(self, sizes: object) -> TensorWrapper:
+        """An array of these extents beside this one, with nothing in it yet."""
+        return TensorWrapper(self.base.new_empty(sizes), self.dtype)
+
     def copy_(self, other: TensorWrapper) -> None:
         if hasattr(self.base, "copy_"):
             self.base.copy_(other.base)

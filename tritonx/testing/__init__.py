@@ -1,17 +1,20 @@
 """Measuring and checking kernels: Triton's ``triton.testing``, and the conformance suite for authors of backends."""
 
+from tritonx.runtime.benchmark import quantiles as _quantile
 from tritonx.runtime.benchmark import summarize as _summarize_statistics  # Triton's name, which libraries call
+from tritonx.runtime.refusals import refusing
 from tritonx.testing.bench import NoGraphs, do_bench, do_bench_cudagraph
 from tritonx.testing.compare import assert_close
 from tritonx.testing.limits import get_dram_gbps, get_max_simd_tflops, get_max_tensorcore_tflops
 from tritonx.testing.reports import Benchmark, Mark, perf_report
-from tritonx.testing.smi import NoManagementTool, nvsmi
+from tritonx.testing.smi import NoManagementTool, nvsmi, set_gpu_clock
 
 __all__ = [
     "Benchmark",
     "Mark",
     "NoGraphs",
     "NoManagementTool",
+    "_quantile",
     "_summarize_statistics",
     "assert_close",
     "do_bench",
@@ -21,4 +24,7 @@ __all__ = [
     "get_max_tensorcore_tflops",
     "nvsmi",
     "perf_report",
+    "set_gpu_clock",
 ]
+
+__getattr__ = refusing(__name__, {"cuda_memcheck": "run the vendor's sanitizer on the whole program"})

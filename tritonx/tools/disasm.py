@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tritonx.backends.api import KernelImage
 from tritonx.backends.registry import available
+from tritonx.runtime.refusals import refusing
 
 LISTING = "sass"
+
+__getattr__ = refusing(
+    __name__,
+    dict.fromkeys(
+        ("BRA_RE", "FLINE_RE", "FNAME_RE", "SLINE_RE", "parseCtrl", "processSassLines", "path_to_cuobjdump"),
+        "instructions are listed by nvdisasm, without their encodings; `get_sass` has the text",
+    ),
+)
 
 
 def get_sass(cubin_asm: bytes, fun: str | None = None) -> str:
@@ -23,3 +34,8 @@ def get_sass(cubin_asm: bytes, fun: str | None = None) -> str:
     if fun not in functions:
         raise ValueError(f"no function {fun!r}; there are {', '.join(functions)}")
     return f"Function:{functions[fun]}"
+
+
+def extract(file_path: str, fun: str | None) -> str:
+    """`get_sass` of the file at ``file_path``."""
+    return get_sass(Path(file_path).read_bytes(), fun)

@@ -5,14 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tritonx.runtime.dtype_names import ITEM_BYTES, type_name
+from tritonx.language.dtypes import validate_block_shape as validate_block_shape
+from tritonx.runtime.dtype_names import ITEM_BYTES, is_floating, type_name
+from tritonx.runtime.errors import TritonError
 
 MAX_RANK = 5
-STRIDE_ALIGNMENT = 16
+ALIGNMENT = 16
 """Bytes to which the base and all strides but the last must be aligned (Triton's rule, from the hardware's)."""
 
 
-def _strides_of(tensor: Any) -> list[int]:
+class ImpossibleDescriptor(TritonError, ValueError, AssertionError):
+    """What no descriptor can be. Triton asserts it, in these words."""
+
+
+def _require(holds: bool, text: str) -> None:
+    if not holds:
+        raise ImpossibleDescriptor(text)
+
+
+def _has_no_memory(base: object) -> bool:
+    """PyTorch's stand-ins for tensors, while it compiles."""
+    return type(base).__name__ in ("FakeTensor", "FunctionalTensor")
+
+
+def strides_of(tensor: Any) -> list[int]:
     """In elements, for arrays that give them in elements (torch) or in bytes (NumPy)."""
     stride = getattr(tensor, "stride", None)
     if stride is not None:
@@ -32,7 +48,8 @@ def _strides_of(tensor: Any) -> list[int]:
 class TensorDescriptor:
     """``block_shape`` elements of ``base`` are moved at once; ``shape`` and ``strides`` (elements) describe the whole.
 
-    ``padding`` is what lies outside: ``zero`` or ``nan``. Raises ValueError for a layout that descriptors cannot have.
+    ``padding`` is what lies outside: ``zero`` or ``nan``. Raises ImpossibleDescriptor, and what
+    `validate_block_shape` raises.
     """
 
     base: Any
@@ -43,28 +60,24 @@ class TensorDescriptor:
 
     def __post_init__(self) -> None:
         rank = len(self.shape)
-        if not 1 <= rank <= MAX_RANK:
-            raise ValueError(f"rank must be between 1 and {MAX_RANK}, got {rank}")
-        if len(self.strides) != rank or len(self.block_shape) != rank:
-            raise ValueError(f"shape, strides and block_shape must all have {rank} entries")
-        if self.padding not in ("zero", "nan"):
-            raise ValueError(f"padding must be 'zero' or 'nan', got {self.padding!r}")
-        element = type_name(self.base.dtype)
-        if self.padding == "nan" and not element.startswith(("fp", "bf")):
-            raise ValueError(f"only floats can be padded with NaN, got {element}")
-        item = ITEM_BYTES[element]
-        address = self.base.data_ptr() if hasattr(self.base, "data_ptr") else self._address()
-        if address % STRIDE_ALIGNMENT:
-            raise ValueError(f"base must be {STRIDE_ALIGNMENT}-byte aligned")
-        if self.strides[-1] != 1:
-            raise ValueError(f"the last dimension must be contiguous, its stride is {self.strides[-1]}")
-        for axis, stride in enumerate(self.strides[:-1]):
-            if stride * item % STRIDE_ALIGNMENT:
-                raise ValueError(
-                    f"strides must be multiples of {STRIDE_ALIGNMENT} bytes: axis {axis} has {stride * item}"
-                )
+        _require(len(self.strides) == rank and len(self.block_shape) == rank, f"rank mismatch: {self}")
+        _require(rank > 0, "rank must not be zero")
+        _require(rank <= MAX_RANK, f"rank cannot be more than {MAX_RANK}")
+        _require(_has_no_memory(self.base) or self._address() % ALIGNMENT == 0, "base must be 16-byte aligned")
+        validate_block_shape(self.block_shape)
+        item = ITEM_BYTES[type_name(self.base.dtype)]
+        for stride in self.strides[:-1]:
+            _require(stride * item % ALIGNMENT == 0, "strides must be 16-byte aligned")
+        for extent in self.shape:
+            _require(extent > 0, "shape must be positive")
+        _require(self.strides[-1] == 1, "Last dimension must be contiguous")
+        _require(self.padding in ("zero", "nan"), "Illegal value for padding")
+        floating = self.padding != "nan" or is_floating(type_name(self.base.dtype))
+        _require(floating, "Padding option `nan` is only supported for floating point tensors")
 
     def _address(self) -> int:
+        if hasattr(self.base, "data_ptr"):
+            return self.base.data_ptr()
         from tritonx.runtime.specialize import specializer
 
         return specializer()(self.base)[1]
@@ -72,4 +85,4 @@ class TensorDescriptor:
     @staticmethod
     def from_tensor(tensor: Any, block_shape: list[int], padding: str = "zero") -> TensorDescriptor:
         """Of a whole tensor."""
-        return TensorDescriptor(tensor, [int(s) for s in tensor.shape], _strides_of(tensor), list(block_shape), padding)
+        return TensorDescriptor(tensor, [int(s) for s in tensor.shape], strides_of(tensor), list(block_shape), padding)

@@ -53,12 +53,16 @@ def test_rows_that_end_within_16_bytes_are_told_apart(dtype: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"shape": [4]}, "must all have 1 entries"),
-        ({"strides": [16, 2]}, "last dimension must be contiguous"),
-        ({"strides": [17, 1]}, "multiples of 16 bytes: axis 0 has 68"),
-        ({"padding": "one"}, "padding must be"),
-        ({"padding": "nan", "base": np.zeros((16, 16), np.int32)}, "only floats can be padded with NaN, got i32"),
-        ({"shape": [], "strides": [], "block_shape": []}, "rank must be between 1 and 5"),
+        ({"shape": [4]}, "rank mismatch"),
+        ({"strides": [16, 2]}, "Last dimension must be contiguous"),
+        ({"strides": [17, 1]}, "strides must be 16-byte aligned"),
+        ({"shape": [0, 16]}, "shape must be positive"),
+        ({"block_shape": [8, 24]}, "Shape element 1 must be a power of 2"),
+        ({"block_shape": [2048, 1024]}, "exceeds triton maximum tensor numel"),
+        ({"padding": "one"}, "Illegal value for padding"),
+        ({"base": np.zeros((16, 16), np.int32), "padding": "nan"}, "only supported for floating point"),
+        ({"shape": [], "strides": [], "block_shape": []}, "rank must not be zero"),
+        ({"shape": [1] * 6, "strides": [16] * 5 + [1], "block_shape": [1] * 6}, "rank cannot be more than 5"),
     ],
 )
 def test_layouts_that_descriptors_cannot_have(change: dict[str, Any], message: str) -> None:

@@ -68,7 +68,10 @@ MALFORMED = [
     ("TRITON_ISOLATE_TIMEOUT", "inf", "positive number of seconds"),
 ]
 GROUPS = (knobs.cache, knobs.compilation, knobs.autotuning, knobs.runtime, knobs.language, knobs.build)
-FREE_TEXT = {"CC", "USE_IR_LOC", "TRITON_INSTRUMENTATION_MODE", "TRITON_BACKEND", "TRITON_OVERRIDE_ARCH"}
+FREE_TEXT = {
+    *("CC", "USE_IR_LOC", "TRITON_INSTRUMENTATION_MODE", "TRITON_BACKEND", "TRITON_OVERRIDE_ARCH"),
+    *("TRITON_CUDACRT_PATH", "TRITON_CUDART_PATH"),
+}
 """What takes any text; the backend's name is looked up when it is used."""
 
 
@@ -179,10 +182,10 @@ def test_tools_and_libraries_that_are_not_where_the_environment_says(
     uses = {
         "TRITONX_LIBDEVICE_PATH": device_library.path,
         "TRITON_LIBDEVICE_PATH": device_library.path,
-        "TRITONX_PTXAS_PATH": assemble.find_ptxas.__wrapped__,
-        "TRITON_PTXAS_PATH": assemble.find_ptxas.__wrapped__,
+        "TRITONX_PTXAS_PATH": assemble.find_ptxas,
+        "TRITON_PTXAS_PATH": assemble.find_ptxas,
         "TRITONX_ASSEMBLER": lambda: assemble._assemble("", None, None, False),  # pyright: ignore
-        "TRITONX_NVDISASM_PATH": disassemble.find_nvdisasm.__wrapped__,
+        "TRITONX_NVDISASM_PATH": disassemble.find_nvdisasm,
         "TRITONX_ROCM_BITCODE": lambda: ocml.path.__wrapped__("ocml.bc"),
         "TRITONX_LLD_PATH": lambda: lld.link_object(b""),
         "TRITON_HIP_LLD_PATH": lambda: lld.link_object(b""),

@@ -30,6 +30,7 @@ class AmdBackend(Backend):
     torch_device_types = frozenset({"cuda"})
     array_interfaces = ("__cuda_array_interface__",)
     visible_devices = "HIP_VISIBLE_DEVICES"
+    cpp_handles = ("hipDeviceptr_t", "TDMDescriptor")
     language_module: ClassVar[str] = "tritonx.backends.amd.language"
     """What ``tl.extra.hip`` is."""
 

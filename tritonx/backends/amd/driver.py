@@ -325,3 +325,8 @@ def _device_properties(device: int) -> Any:
         found = library().hipDeviceProp_t()
         call("hipGetDeviceProperties", found, device)
         return found
+
+
+def __getattr__(name: str) -> object:
+    """Triton's names in this module, which bring more than a launch needs."""
+    return getattr(importlib.import_module("tritonx.backends.amd.driver_names"), name)

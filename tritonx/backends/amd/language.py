@@ -9,6 +9,9 @@ from tritonx.language.extra import libdevice
 
 __all__ = ["libdevice", "memrealtime"]
 
+submodules = {"utils": ("memrealtime",)}
+"""The modules of ``tl.extra.hip``, with their names."""
+
 
 @core.builtin
 def memrealtime(_semantic: Any = None) -> Any:

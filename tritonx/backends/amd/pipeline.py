@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tritonx.backends.amd.knobs import knobs
 from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.amd.targets import processor
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
+from tritonx.runtime.errors import OutOfResources
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -52,7 +54,6 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     compilation.origin = emitter.origin()
     if emitter.shared_bytes > chip.shared_bytes:
         from tritonx.analysis.shared_budget import largest_buffers
-        from tritonx.runtime.errors import OutOfResources
 
         raise OutOfResources(emitter.shared_bytes, chip.shared_bytes, "shared memory", largest_buffers(module))
     compilation.metadata.update(emitter.launch_metadata())
@@ -84,6 +85,8 @@ def emit_assembly(text: str, compilation: Compilation) -> str:
     compilation.metadata["local"] = max(map(int, frames), default=0)
     compilation.metadata["registers"] = max(map(int, re.findall(r"\.vgpr_count:\s+(\d+)", written)), default=0)
     compilation.scratch["object"] = made["object"]
+    if knobs.dump_amdgcn:
+        print(f"// -----// AMDGCN Dump //----- //\n{written}")
     return written
 
 

@@ -27,6 +27,7 @@ class NvidiaBackend(Backend):
     torch_device_types = frozenset({"cuda"})
     array_interfaces = ("__cuda_array_interface__",)
     visible_devices = "CUDA_VISIBLE_DEVICES"
+    cpp_handles = ("CUdeviceptr", "CUtensorMap")
     disassemblies = ("sass",)
     language_module: ClassVar[str] = "tritonx.backends.nvidia.language"
     """What ``tl.extra.cuda`` is."""
@@ -54,7 +55,8 @@ class NvidiaBackend(Backend):
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
         from tritonx.backends.nvidia.knobs import knobs
 
-        options = super().parse_options(target, {"pipeline": knobs.pipeline, **given})
+        defaults = {"pipeline": knobs.pipeline, "ptx_options": knobs.assembler_options()}
+        options = super().parse_options(target, {**defaults, **given})
         if target.warp_size != 32:
             raise ValueError(f"a warp of {target} has 32 threads, the target says {target.warp_size}")
         if options.num_warps > 32:

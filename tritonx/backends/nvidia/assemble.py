@@ -211,11 +211,14 @@ def resources(log: str) -> tuple[int, int, int]:
     return max(registers, default=0), max(spills, default=0), max(frames, default=0)
 
 
-@lru_cache(maxsize=1)
 def find_ptxas() -> str | None:
-    """A ptxas: the environment's, PyPI's nvidia-cuda-nvcc, a CUDA installation's, the path's."""
-    if given := knobs.read("TRITON_PTXAS_PATH", knobs.parse_program):
-        return given
+    """A ptxas: the environment's (``knobs.nvidia.ptxas``), PyPI's nvidia-cuda-nvcc, a CUDA installation's, the path's."""
+    return knobs.read("TRITON_PTXAS_PATH", knobs.parse_program) or installed_ptxas()
+
+
+@lru_cache(maxsize=1)
+def installed_ptxas() -> str | None:
+    """Where the environment names none; looked for once."""
     if (spec := find_spec("nvidia")) is not None:
         for root in spec.submodule_search_locations or ():
             for candidate in sorted(Path(root).glob("*/bin/ptxas")):

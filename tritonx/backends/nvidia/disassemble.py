@@ -61,18 +61,21 @@ def _lines(listing: str) -> Iterator[str]:
             yield f"    {found[1]}"
 
 
-@lru_cache(maxsize=1)
 def find_nvdisasm() -> str | None:
     """An nvdisasm: the environment's, PyPI's nvidia-cuda-nvdisasm, a CUDA installation's, the path's, the one that a
     Triton wheel brings."""
-    if given := knobs.read("TRITON_NVDISASM_PATH", knobs.parse_program):
-        return given
-    candidates = [candidate for root in _places("nvidia") for candidate in sorted(root.glob("*/bin/nvdisasm"))]
+    return knobs.read("TRITON_NVDISASM_PATH", knobs.parse_program) or find_program("nvdisasm")
+
+
+@lru_cache
+def find_program(name: str) -> str | None:
+    """A program of the vendor's: PyPI's, a CUDA installation's, the path's, the one that a Triton wheel brings."""
+    candidates = [candidate for root in _places("nvidia") for candidate in sorted(root.glob(f"*/bin/{name}"))]
     roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    candidates += [Path(root) / "bin" / "nvdisasm" for root in roots if root]
-    if (on_path := shutil.which("nvdisasm")) is not None:
+    candidates += [Path(root) / "bin" / name for root in roots if root]
+    if (on_path := shutil.which(name)) is not None:
         candidates.append(Path(on_path))
-    candidates += [root / "backends" / "nvidia" / "bin" / "nvdisasm" for root in _places("triton")]
+    candidates += [root / "backends" / "nvidia" / "bin" / name for root in _places("triton")]
     return next((str(path) for path in candidates if os.access(path, os.X_OK) and path.is_file()), None)
 
 

@@ -10,6 +10,7 @@ import ctypes
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
 
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.backends.nvidia.launcher import Launcher, fastest
@@ -311,3 +312,8 @@ class NvidiaDriver(PyTorchDriver):
                         cuda.cuEventDestroy_v2(event)
             if scratch:
                 self.free(scratch, device)
+
+
+def __getattr__(name: str) -> object:
+    """Triton's names in this module, which bring more than a launch needs."""
+    return getattr(import_module("tritonx.backends.nvidia.driver_names"), name)

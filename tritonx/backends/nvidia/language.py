@@ -8,39 +8,62 @@ from tritonx.language import core
 from tritonx.language.constexpr import constexpr
 from tritonx.language.extra import libdevice
 
-__all__ = ["gdc_launch_dependents", "gdc_wait", "globaltimer", "libdevice", "num_threads", "num_warps", "smid"]
+Semantics = Any
+"""Of the code generator, or the interpreter, that calls a builtin: a backend does not see the front end."""
+
+__all__ = [
+    "convert_custom_float8_sm70",
+    "convert_custom_float8_sm80",
+    "gdc_launch_dependents",
+    "gdc_wait",
+    "globaltimer",
+    "libdevice",
+    "num_threads",
+    "num_warps",
+    "smid",
+]
+
+submodules = {
+    "gdc": ("gdc_launch_dependents", "gdc_wait"),
+    "utils": (
+        *("convert_custom_float8", "convert_custom_float8_sm70", "convert_custom_float8_sm80"),
+        *("convert_float16_to_fp8e4b15", "convert_fp8e4b15_to_float16"),
+        *("globaltimer", "num_threads", "num_warps", "smid"),
+    ),
+}
+"""The modules of ``tl.extra.cuda``, with their names."""
 
 
-def _instruction(text: str, constraint: str, dtype: core.dtype, pure: bool, semantic: Any) -> Any:
+def _instruction(text: str, constraint: str, dtype: core.dtype, pure: bool, semantic: Semantics) -> object:
     return core.inline_asm_elementwise(text, constraint, [], dtype, pure, 1, _semantic=semantic)
 
 
 @core.builtin
-def globaltimer(_semantic: Any = None) -> Any:
+def globaltimer(_semantic: Semantics = None) -> object:
     """The nanosecond counter of the device, int64 (PTX: special register ``%globaltimer``)."""
     return _instruction("mov.u64 $0, %globaltimer;", "=l", core.int64, False, _semantic)
 
 
 @core.builtin
-def smid(_semantic: Any = None) -> Any:
+def smid(_semantic: Semantics = None) -> object:
     """The multiprocessor that this program runs on, int32 (PTX: special register ``%smid``)."""
     return _instruction("mov.u32 $0, %smid;", "=r", core.int32, True, _semantic)
 
 
 @core.builtin
-def num_warps(_semantic: Any = None) -> constexpr:
+def num_warps(_semantic: Semantics = None) -> constexpr:
     """Warps of a program, as compiled."""
     return constexpr(_semantic.options.num_warps)
 
 
 @core.builtin
-def num_threads(_semantic: Any = None) -> constexpr:
+def num_threads(_semantic: Semantics = None) -> constexpr:
     """Threads of a program, as compiled."""
     return constexpr(_semantic.options.num_warps * 32)
 
 
 @core.builtin
-def gdc_wait(_semantic: Any = None) -> None:
+def gdc_wait(_semantic: Semantics = None) -> None:
     """Wait until the grid that this one depends on has finished and its memory is visible.
 
     PTX: ``griddepcontrol.wait``, compute capability 9.0; for launches with ``launch_pdl``.
@@ -49,8 +72,44 @@ def gdc_wait(_semantic: Any = None) -> None:
 
 
 @core.builtin
-def gdc_launch_dependents(_semantic: Any = None) -> None:
+def gdc_launch_dependents(_semantic: Semantics = None) -> None:
     """Let the grid that depends on this one start, once all programs have come here
     (``griddepcontrol.launch_dependents``).
     """
     _instruction("griddepcontrol.launch_dependents; // dummy $0", "=r", core.int32, False, _semantic)
+
+
+@core.builtin
+def convert_fp8e4b15_to_float16(arg: object, _semantic: Semantics = None) -> object:
+    """The elements as ``float16``, exactly."""
+    return core.cast(arg, core.float16, _semantic=_semantic)
+
+
+@core.builtin
+def convert_float16_to_fp8e4b15(arg: object, has_minx2: object, _semantic: Semantics = None) -> object:
+    """The elements as ``float8e4b15``, as ``cast`` rounds them; ``has_minx2`` says what Triton writes it with."""
+    return core.cast(arg, core.float8e4b15, _semantic=_semantic)
+
+
+@core.builtin
+def convert_custom_float8(
+    arg: object, dst_ty: core.dtype, fp_downcast_rounding: object, has_minx2: object, _semantic: Semantics = None
+) -> object:
+    """``cast`` from or to ``float8e4b15``."""
+    return core.cast(arg, dst_ty.scalar, _semantic=_semantic)
+
+
+@core.builtin
+def convert_custom_float8_sm80(
+    arg: object, dst_ty: core.dtype, fp_downcast_rounding: object = None, _semantic: Semantics = None
+) -> object:
+    """``cast`` from or to ``float8e4b15``."""
+    return core.cast(arg, dst_ty.scalar, _semantic=_semantic)
+
+
+@core.builtin
+def convert_custom_float8_sm70(
+    arg: object, dst_ty: core.dtype, fp_downcast_rounding: object = None, _semantic: Semantics = None
+) -> object:
+    """``cast`` from or to ``float8e4b15``."""
+    return core.cast(arg, dst_ty.scalar, _semantic=_semantic)

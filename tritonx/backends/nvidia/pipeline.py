@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
+from tritonx.backends.nvidia.knobs import knobs
 from tritonx.backends.nvidia.targets import capability
 from tritonx.runtime.errors import PTXASError
 
@@ -111,7 +112,10 @@ def emit_ptx(text: str, compilation: Compilation) -> str:
     )["ptx"]
     assert isinstance(ptx, str)
     compilation.metadata["name"] = kernel_name(ptx)
-    return shift_offsets(avoid_faults(ptx, chip))
+    ptx = shift_offsets(avoid_faults(ptx, chip))
+    if knobs.dump_nvptx:
+        print(f"// -----// NVPTX Dump //----- //\n{ptx}")
+    return ptx
 
 
 def with_lines(error: PTXASError, origin: Origin | None) -> PTXASError:
@@ -145,4 +149,6 @@ def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
     compilation.metadata["spills"] = made.spills
     compilation.metadata["local"] = made.local
     compilation.metadata["assembler_log"] = made.log
+    if knobs.dump_ptxas_log:
+        print(made.log)
     return made.cubin

@@ -1,8 +1,8 @@
 """``tl.extra``: ``libdevice``, and by a backend's name the functions that only its targets have.
 
 ``tl.extra.<name>`` is the module that the backend of that name gives as ``language_module``; it has a ``libdevice``
-of its own only by the table of that backend, so the generic stubs are the same functions. Both forms of an import find
-it: ``tl.extra.<name>.f`` and ``from tritonx.language.extra.<name> import f``.
+of its own only by the table of that backend, so the generic stubs are the same functions; ``submodules`` there names
+others. Both forms of an import find it: ``tl.extra.<name>.f`` and ``from tritonx.language.extra.<name> import f``.
 """
 
 from __future__ import annotations
@@ -33,20 +33,24 @@ class _BackendModules(Loader):
 
     @classmethod
     def find_spec(cls, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        package, _, name = fullname.rpartition(".")
-        if package != __name__:
+        backend, _, part = fullname.removeprefix(__name__ + ".").partition(".")
+        if not fullname.startswith(__name__ + ".") or (own := language_module(backend)) is None:
             return None
-
-        return None if language_module(name) is None else ModuleSpec(fullname, cls(), is_package=True)
+        if part and part not in getattr(own, "submodules", {}):
+            return None
+        return ModuleSpec(fullname, cls(), is_package=not part)
 
     def create_module(self, spec: ModuleSpec) -> None:
         """The import system makes it."""
 
     def exec_module(self, module: ModuleType) -> None:
-        own = __getattr__(module.__name__.rpartition(".")[2])
+        backend, _, part = module.__name__.removeprefix(__name__ + ".").partition(".")
+        own = __getattr__(backend)
         module.__doc__ = own.__doc__
-        module.__dict__.update({name: getattr(own, name) for name in own.__all__})
-        sys.modules[f"{module.__name__}.libdevice"] = import_module("tritonx.language.extra.libdevice")
+        shown = own.submodules[part] if part else own.__all__
+        module.__dict__.update({name: getattr(own, name) for name in shown})
+        if not part:
+            sys.modules[f"{module.__name__}.libdevice"] = import_module("tritonx.language.extra.libdevice")
 
 
 sys.meta_path.append(_BackendModules)

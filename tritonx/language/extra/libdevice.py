@@ -8,6 +8,7 @@ lists the names.
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from tritonx.language.builtin import INJECTED, builtin
@@ -20,12 +21,18 @@ if TYPE_CHECKING:
 def _make(name: str) -> Callable[..., Any]:
     count = names()[name].index(">")
 
-    def function(*args: Any, _semantic: Semantics = INJECTED) -> Any:
+    operands = [Parameter(f"arg{i}", Parameter.POSITIONAL_OR_KEYWORD) for i in range(count)]
+    signature = Signature([*operands, Parameter("_semantic", Parameter.KEYWORD_ONLY, default=None)])
+
+    def function(*args: object, _semantic: Semantics = INJECTED, **named: object) -> Any:
+        if named:
+            args = signature.bind(*args, **named).args
         if len(args) != count:
             raise TypeError(f"libdevice.{name} takes {count} argument{'s' if count > 1 else ''}, got {len(args)}")
         return _semantic.extern_function(name, args)
 
     function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature
     function.__doc__ = f"The device library's ``{name}``; overloads {names()[name]} (f fp32, d fp64, i int32, l int64)."
     return builtin(function)
 

@@ -10,7 +10,7 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.backends.nvidia.assemble import find_ptxas
-from tritonx.backends.nvidia.disassemble import DisassemblerError, NoDisassembler, disassemble, find_nvdisasm
+from tritonx.backends.nvidia.disassemble import DisassemblerError, NoDisassembler, disassemble, find_nvdisasm, find_program
 from tritonx.runtime.errors import BadSetting
 from tritonx.tools.disasm import get_sass
 
@@ -26,10 +26,10 @@ def copy(x_ptr, y_ptr, BLOCK: tl.constexpr):
 @pytest.fixture
 def search(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Looking for the program again in another environment."""
-    find_nvdisasm.cache_clear()
+    find_program.cache_clear()
     yield monkeypatch
     monkeypatch.undo()
-    find_nvdisasm.cache_clear()
+    find_program.cache_clear()
 
 
 @needs_both

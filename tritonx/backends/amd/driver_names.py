@@ -1,0 +1,44 @@
+"""Triton's names in ``triton.backends.amd.driver``, which `tritonx.backends.amd.driver` gives on."""
+
+from __future__ import annotations
+
+from tritonx.backends.amd import BACKEND
+from tritonx.backends.api import Target as GPUTarget
+from tritonx.backends.driver import GPUDriver
+from tritonx.runtime.build import compile_module_from_src
+from tritonx.runtime.cpp_types import FLOAT_PACK_FUNCTION, FLOAT_STORAGE_TYPE, cpp_type
+from tritonx.runtime.driver import driver_class
+from tritonx.runtime.refusals import refusing
+
+__all__ = [
+    "FLOAT_PACK_FUNCTION",
+    "FLOAT_STORAGE_TYPE",
+    "GPUDriver",
+    "GPUTarget",
+    "HIPDriver",
+    "compile_module_from_src",
+    "ty_to_cpp",
+]
+
+HIPDriver = driver_class(BACKEND)
+"""What ``driver.active`` is an instance of where kernels run on these GPUs."""
+
+
+def ty_to_cpp(ty: str) -> str:
+    """The C++ type of a kernel's parameter of this type. Raises KeyError."""
+    return cpp_type(BACKEND, ty)
+
+
+_LAUNCH = "kernels are launched without a compiled C launcher; ``CompiledKernel.run`` launches"
+__getattr__ = refusing(
+    "tritonx.backends.amd.driver",
+    {
+        "HIPLauncher": _LAUNCH,
+        "HIPUtils": "the driver is called through hip-python; ``driver.active.utils`` has the devices' properties",
+        "PyTDMDescriptor": "descriptors are arguments of the launch itself",
+        "include_dirs": "nothing is compiled against the driver's library",
+        "make_launcher": _LAUNCH,
+        "make_tensordesc_arg": _LAUNCH,
+        "wrap_handle_tensordesc": _LAUNCH,
+    },
+)

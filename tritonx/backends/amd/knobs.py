@@ -1,0 +1,39 @@
+"""``knobs.amd``: this backend's settings, under Triton's names. Those whose docstring says so change nothing here."""
+
+from __future__ import annotations
+
+from tritonx.runtime.knobs import Group, Knob, flag, optional_text, parse_bool
+
+
+class AmdKnobs(Group):
+    use_buffer_ops = flag("AMDGCN_USE_BUFFER_OPS", True)
+    """Whether accesses whose offsets fit 32 bits become buffer instructions."""
+
+    use_buffer_atomics = flag("AMDGCN_USE_BUFFER_ATOMICS", True)
+    """Whether such atomics do."""
+
+    buffer_ops_analyze_small_tensor_range = flag("AMDGCN_ANALYZE_SMALL_TENSOR_RANGE")
+    """Without effect: the range of offsets is always analysed."""
+
+    dump_amdgcn = flag("AMDGCN_ENABLE_DUMP")
+    """Print the assembly of each kernel as it is compiled."""
+
+    libhip_path = optional_text("TRITON_LIBHIP_PATH")
+    """Without effect: hip-python finds the library (``ROCM_PATH``)."""
+
+    use_block_pingpong = Knob[bool | None]("TRITON_HIP_USE_BLOCK_PINGPONG", None, parse_bool)
+    """Without effect: schedules do not alternate warps."""
+
+    use_in_thread_transpose = Knob[bool | None]("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", None, parse_bool)
+    """Without effect: operands are transposed in a thread where that is cheaper."""
+
+    use_async_copy = flag("TRITON_HIP_USE_ASYNC_COPY")
+    """Without effect: copies into shared memory are chosen by the schedule of a loop."""
+
+    scalarize_packed_fops = flag("AMDGCN_SCALARIZE_PACKED_FOPS")
+    """Without effect: instructions on pairs are LLVM's to choose."""
+
+
+amd_knobs = AmdKnobs
+
+knobs = AmdKnobs()

@@ -1,0 +1,167 @@
+"""Triton's types of settings, for libraries that have settings of their own.
+
+    class mine(base_knobs):
+        x = env_bool("X")
+
+A class derived from one of them may replace ``get()``, what the environment says, and ``transform(value)``, what is
+read where ``value`` was assigned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypedDict
+
+from tritonx.runtime.knobs import Knob, getenv, import_class, parse_bool, parse_int
+
+
+class env_base(Knob[str | None]):
+    """A setting that is a text."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key, None, str)
+
+
+class env_str(Knob[str]):
+    """A text."""
+
+    def __init__(self, key: str, default: str) -> None:
+        super().__init__(key, default, str)
+
+
+class env_str_callable_default(Knob[str]):
+    """A text, whose default is made when it is asked for."""
+
+    def __init__(self, key: str, default_factory: Callable[[], str]) -> None:
+        super().__init__(key, default_factory, str)
+
+
+class env_bool(Knob[bool]):
+    """A truth value."""
+
+    def __init__(self, key: str, default: bool = False) -> None:
+        super().__init__(key, default, parse_bool)
+
+
+class env_int(Knob[int]):
+    """A whole number."""
+
+    def __init__(self, key: str, default: int = 0) -> None:
+        super().__init__(key, default, parse_int)
+
+
+class env_opt_str(Knob[str | None]):
+    """A text, or None where the variable is not set."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key, None, str)
+
+
+class env_opt_bool(Knob[bool | None]):
+    """A truth value, or None where the variable is not set."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key, None, parse_bool)
+
+
+class env_class(Knob[type | None]):
+    """A class as ``module:Class``, derived from one that is called ``type``."""
+
+    def __init__(self, key: str, type: str) -> None:  # Triton's name
+        self.type = type
+
+        def parse(text: str) -> type:
+            found = import_class(text)
+            if all(base.__name__ != self.type for base in found.__mro__):
+                raise ValueError(f"Unable to use {text!r} from {key}: not of type {self.type!r}")
+            return found
+
+        super().__init__(key, None, parse)
+
+
+def getenv_bool(key: str, default: bool) -> bool:
+    """The variable as a truth value."""
+    given = getenv(key)
+    return default if given is None else parse_bool(given)
+
+
+@dataclass(frozen=True)
+class CompileTimes:
+    """Microseconds of one compile: the front end, each stage, storing the results."""
+
+    ir_initialization: int
+    lowering_stages: list[tuple[str, int]]
+    store_results: int
+
+    @property
+    def total_lowering(self) -> int:
+        """All stages."""
+        return sum(duration for _, duration in self.lowering_stages)
+
+    @property
+    def total(self) -> int:
+        """Everything."""
+        return self.ir_initialization + self.total_lowering + self.store_results
+
+
+class JITHookCompileInfo(TypedDict):
+    """What the hooks of a compile get as ``compile``."""
+
+    key: str
+    signature: dict[str, str]
+    device: int
+    constants: None
+    num_warps: int
+    num_ctas: int
+    num_stages: int
+    enable_fp_fusion: bool
+    launch_cooperative_grid: bool
+    extern_libs: tuple[tuple[str, str], ...]
+    configs: list[dict[tuple[int, ...], list[list[str | int]]]]
+    specialization_data: str
+    is_warmup: bool
+
+
+class JITHook(Protocol):
+    """``knobs.runtime.jit_cache_hook`` and ``jit_post_compile_hook``."""
+
+    def __call__(
+        self, *, key: str, repr: str, fn: object, compile: JITHookCompileInfo, is_manual_warmup: bool,
+        already_compiled: bool,
+    ) -> bool | None: ...  # fmt: skip
+
+
+class LaunchHook(Protocol):
+    """``knobs.runtime.launch_enter_hook`` and ``launch_exit_hook``: ``metadata.get()`` gives the launch's data."""
+
+    def __call__(self, metadata: object) -> None: ...
+
+
+class InitHandleHook(Protocol):
+    """``knobs.runtime.kernel_load_start_hook`` and ``kernel_load_end_hook``: around the loading of a kernel."""
+
+    def __call__(
+        self, module: object, function: object, name: str, metadata_group: Mapping[str, str], hash: str
+    ) -> None: ...
+
+
+class PipelineStagesHook(Protocol):
+    """``knobs.runtime.add_stages_inspection_hook``: may change the stages of a compile."""
+
+    def __call__(self, stages: object, options: object, language: object, capability: object) -> object: ...
+
+
+class BuildImpl(Protocol):
+    """``knobs.build.impl``: makes a shared library of C source, in place of the system's compiler."""
+
+    def __call__(
+        self,
+        name: str,
+        src: str,
+        srcdir: str,
+        library_dirs: list[str],
+        include_dirs: list[str],
+        libraries: list[str],
+        /,
+    ) -> str: ...

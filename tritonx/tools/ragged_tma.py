@@ -1,0 +1,87 @@
+"""Descriptors of a tensor that is many subarrays of different lengths, one behind the other along an axis.
+
+A *ragged* descriptor checks the bounds of one subarray in hardware: a load beyond its end gives zeros, a store there
+writes nothing. Two axes stand in front of the tensor's own. Along the ragged axis, which ends at 2³⁰, the index is
+2³⁰ − size + row: it is outside as soon as ``row`` is beyond ``size``. The first axis, at index 2³⁰ with a stride of
+2³⁴ − step elements, takes those 2³⁰ rows back, since addresses wrap at 2⁶⁴ bytes; the second, of one step, goes on to
+the subarray's end. Triton's module ``triton.tools.ragged_tma``.
+"""
+
+# pyright: basic, reportArgumentType=false
+# ruff: noqa: RUF005
+# Kernels are not typed Python.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import tritonx.language as tl
+from tritonx.runtime.jit import jit
+from tritonx.tools.tensor_descriptor import ImpossibleDescriptor, TensorDescriptor, strides_of
+
+__all__ = [
+    "TensorDescriptor",
+    "atomic_add_ragged",
+    "create_ragged_descriptor",
+    "load_ragged",
+    "store_ragged",
+    "to_ragged_indices",
+]
+
+ROWS = 1 << 30
+"""The extent of the ragged axis; a subarray ends at it."""
+
+LARGEST = 0x7FFF0000
+"""The extent of the two axes in front: more than an index reaches."""
+
+
+def create_ragged_descriptor(T, block_shape: Sequence[int], ragged_dim: int = 0) -> TensorDescriptor:
+    """The ragged descriptor of a tensor of 2 or 3 axes, for blocks of ``block_shape``. The last axis cannot be ragged.
+    Raises ImpossibleDescriptor."""
+    shape, block = list(T.shape), list(block_shape)
+    rank = len(shape)
+    axis = ragged_dim + rank if ragged_dim < 0 else ragged_dim
+    if not 0 <= axis < rank - 1:
+        raise ImpossibleDescriptor("last dimension cannot be ragged")
+    if rank > 3:
+        raise ImpossibleDescriptor("read-write ragged descriptors must have at most 3 dimensions")
+    if len(block) != rank:
+        raise ImpossibleDescriptor("block shape must have same length as tensor shape")
+    if shape[axis] > ROWS:
+        raise ImpossibleDescriptor("number of rows may not exceed 2**30")
+    strides = strides_of(T)
+    shape[axis] = ROWS
+    step = strides[axis]
+    return TensorDescriptor(T, [LARGEST, LARGEST, *shape], [2**34 - step, step, *strides], [1, 1, *block])
+
+
+@jit
+def to_ragged_indices(batch_offset, batch_size, row):
+    """The indices along the two axes in front and the ragged one, of a row of a subarray."""
+    end = 0x40000000
+    return end, batch_offset + batch_size, end - batch_size + row
+
+
+@jit
+def load_ragged(TMA, batch_offset, batch_size, coords, ragged_dim: tl.constexpr = 0):
+    """The block at ``coords`` of the subarray of ``batch_size`` rows from ``batch_offset`` on; zeros outside it."""
+    tl.static_assert(len(TMA.shape) == len(coords) + 2, "TMA must be a read-write ragged descriptor")
+    first, second, row = to_ragged_indices(batch_offset, batch_size, coords[ragged_dim])
+    data = TMA.load([first, second] + coords[:ragged_dim] + [row] + coords[ragged_dim + 1 :])
+    return tl.reshape(data, data.shape[2:])
+
+
+@jit
+def store_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: tl.constexpr = 0):
+    """Store a block at ``coords`` of such a subarray; nothing outside it."""
+    first, second, row = to_ragged_indices(batch_offset, batch_size, coords[ragged_dim])
+    data = tl.reshape(data, [1, 1] + data.shape)
+    TMA.store([first, second] + coords[:ragged_dim] + [row] + coords[ragged_dim + 1 :], data)
+
+
+@jit
+def atomic_add_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: tl.constexpr = 0):
+    """Add a block to what is at ``coords`` of such a subarray, atomically; nothing outside it."""
+    first, second, row = to_ragged_indices(batch_offset, batch_size, coords[ragged_dim])
+    data = tl.reshape(data, [1, 1] + data.shape)
+    TMA.atomic_add([first, second] + coords[:ragged_dim] + [row] + coords[ragged_dim + 1 :], data)
