@@ -7,6 +7,7 @@ kernel's source. Only what plain Python would do differently is touched, and eve
 | kernel | becomes |
 |---|---|
 | `x = 5`, `x += y`, `return 5` | `x = rt.keep(5)`, `x = rt.keep(x + y)`, ...: numbers turn into tensors |
+| `self.x = 5` | `self.x = rt.keep_in(self, "x", 5)`: not in a field that is declared `tl.constexpr` |
 | `x: tl.constexpr = 5` | `x = rt.constant(5)` |
 | `for i in range(n)` | `for i in rt.iterate(rt.range(n))`: the bounds may be tensors, the counter is one |
 | `f(x)` | `rt.callee(f)(x)`: Python functions get plain values, and give values of the language |
@@ -64,7 +65,13 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.generic_visit(node)
-        node.value = _call("keep", [node.value], node.value)
+        target = node.targets[0]
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            owner = ast.copy_location(ast.Name(target.value.id, ast.Load()), target)
+            name = ast.copy_location(ast.Constant(target.attr), target)
+            node.value = _call("keep_in", [owner, name, node.value], node.value)
+        else:
+            node.value = _call("keep", [node.value], node.value)
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:

@@ -23,6 +23,7 @@ from tritonx.interpreter.values import Array
 from tritonx.kernel import active
 from tritonx.kernel.source import JITCallable
 from tritonx.language import core
+from tritonx.language.aggregate import AGGREGATE, is_constant_field, require_fields
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.values import BoundMember, tensor
@@ -46,6 +47,11 @@ class Runtime:
         if isinstance(value, tensor):
             return value
         return materialize(value, active.current("an assignment").to_tensor)
+
+    @staticmethod
+    def keep_in(owner: object, name: str, value: object) -> Any:
+        """What an assignment to a field keeps."""
+        return value if is_constant_field(owner, name) else Runtime.keep(value)
 
     @staticmethod
     def constant(value: Any) -> base_value:
@@ -194,9 +200,11 @@ def _evaluated(function: object, *args: object, **kwargs: object) -> base_value:
 def _construct(cls: Any, *args: Any, **kwargs: Any) -> Any:
     """A new value of a class of the language; the constructor of an aggregate may be a jit function."""
     if not isinstance(cls.__init__, JITCallable):
-        return cls(*args, **kwargs)
+        injected = {"_semantic": active.current(cls.__name__)} if hasattr(cls, AGGREGATE) else {}
+        return cls(*args, **kwargs, **injected)
     instance = object.__new__(cls)
     active.current(cls.__name__).call_function(cls.__init__, (instance, *args), kwargs)
+    require_fields(instance)
     return instance
 
 

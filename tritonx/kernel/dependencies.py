@@ -12,7 +12,8 @@ import builtins
 import copy
 import hashlib
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from inspect import unwrap
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
 _OWN_PACKAGE = __name__.split(".", 1)[0]
@@ -133,7 +134,10 @@ class _Finder(ast.NodeVisitor):
         self.globals[key] = found
 
     def reference(self, value: object, name: str, scope: dict[str, Any] | None) -> None:
-        if value is None or isinstance(value, ModuleType | type | BuiltinFunctionType):
+        if isinstance(value, type):
+            self.struct(value)
+            return
+        if value is None or isinstance(value, ModuleType | BuiltinFunctionType):
             return
         if isinstance(value, Dependent):
             self.merge(value)
@@ -155,6 +159,17 @@ class _Finder(ast.NodeVisitor):
             mutable = type(found) in (list, dict, set, bytearray)  # what a program may change in place
             kept: Any = copy.copy(found) if mutable else found
             self._record(Global(name, scope, found, kept, mutable))
+
+    def struct(self, cls: type) -> None:
+        """What an aggregate's class is made of: its fields and methods; nothing of another class."""
+        if not hasattr(cls, "__triton_aggregate__"):
+            return
+        self.digests.append(repr(getattr(cls, "__fields__", None)))
+        for method in getattr(cls, "hash_attrs", ()):
+            if isinstance(method, Dependent):
+                self.merge(method)
+            else:
+                self.digests.append(_code_text(unwrap(method).__code__))
 
     def visit_Name(self, node: ast.Name) -> Any:
         if isinstance(node.ctx, ast.Store):
@@ -219,6 +234,17 @@ class _Finder(ast.NodeVisitor):
         self.visit(node.elt)
 
     visit_ListComp = visit_GeneratorExp = visit_SetComp = _visit_elements_first
+
+
+def _code_text(code: CodeType) -> str:
+    """All that a plain Python function does, the functions inside it too, but not where it stands."""
+
+    def constant(value: object) -> str:
+        if isinstance(value, frozenset):  # in no order that another process would have
+            return str(sorted(map(constant, value)))  # pyright: ignore[reportUnknownArgumentType]  # a set of anything
+        return _code_text(value) if isinstance(value, CodeType) else repr(value)
+
+    return f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {[constant(c) for c in code.co_consts]}"
 
 
 def _is_constexpr(value: object) -> bool:

@@ -1,16 +1,21 @@
 """Structs of language values: ``tl.core._aggregate`` (``triton.aggregate``).
 
-A class with annotated fields; instances are made in kernels by its ``__init__`` (a jit function) and passed by value,
-flattened to the handles of their fields. Fields annotated ``tl.constexpr`` are compile-time values.
+A class with annotated fields; instances are made in kernels by its ``__init__`` and passed by value, flattened to the
+handles of their fields. Fields annotated ``tl.constexpr`` are compile-time values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import builtins
+from collections.abc import Callable, Iterator
+from inspect import getmembers, isfunction, signature
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from tritonx.kernel.declaration import KernelDeclaration
+from tritonx.kernel.source import JITCallable
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr
+from tritonx.language.tuples import tuple as language_tuple
 from tritonx.language.tuples import type_of
 
 if TYPE_CHECKING:
@@ -46,17 +51,84 @@ class _aggregate_type(base_type):
         return f"{self.base_cls.__name__}_{'_'.join(ty.mangle() for _, ty in self.fields)}"
 
 
+AGGREGATE = "__triton_aggregate__"
+"""The attribute that marks a class of them; code generators look for it."""
+
+
+def require_fields(value: Any) -> None:
+    """Raises AttributeError where the constructor of an aggregate left a field out."""
+    for name in value.__fields__:
+        if not hasattr(value, name):
+            raise AttributeError(f"constructor for {type(value).__name__} did not initialize attribute '{name}'")
+
+
+def is_constant_field(value: object, name: str) -> bool:
+    """Whether a field is declared to hold a compile-time value; false for what is no aggregate."""
+    fields: dict[str, object] = getattr(value, "__fields__", {})
+    return fields.get(name) is constexpr
+
+
+def _fitting(value: object, hint: object) -> base_value:
+    """``value`` as a value of the language: of Python's, a tuple where a tuple is declared, else a constant."""
+    if isinstance(value, base_value):
+        return value
+    listed = isinstance(value, tuple | list)
+    return language_tuple(value) if listed and hint is language_tuple else constexpr(value)  # pyright: ignore[reportUnknownArgumentType]  # a tuple of anything
+
+
+def _is_declared(value: object, hint: type) -> bool:
+    """Whether a value is what its field is annotated with; true for an annotation that is no class, nor several."""
+    try:
+        return isinstance(value, hint)
+    except TypeError:
+        return True
+
+
+def _constructor(cls: type) -> Callable[..., None]:
+    """``cls.__init__``, with the semantics and the generator that it asks for, as a builtin does."""
+    written: Any = cls.__init__
+
+    def init(
+        self: object, *args: object, _semantic: object = None, _generator: object = None, **kwargs: object
+    ) -> None:
+        wanted = signature(getattr(written, "fn", written)).parameters
+        injected = {"_semantic": _semantic, "_generator": _generator}
+        written(self, *args, **{name: value for name, value in injected.items() if name in wanted}, **kwargs)
+        require_fields(self)
+
+    return init
+
+
+def _methods(cls: type) -> list[object]:
+    """What decides what an aggregate does: its constructor and methods."""
+    return [m for _, m in getmembers(cls, lambda member: isfunction(member) or isinstance(member, JITCallable))]
+
+
 def _aggregate(cls: Any) -> Any:  # pyright: ignore[reportUnusedFunction]  # its name in Triton
-    """Class decorator: the class's annotated fields become a struct that kernels can make and pass."""
-    names = list(get_type_hints(cls))
+    """Class decorator: the class's annotated fields become a struct that kernels can make and pass.
+
+    ``__init__`` is a jit function, or a Python function that gets the arguments as values of the language, and
+    ``_semantic`` where it has a parameter of that name. A field holds what it is annotated with: TypeError for another
+    value, AttributeError for a field that there is none of, or that ``__init__`` leaves out."""
+    hints = get_type_hints(cls)
+    names = list(hints)
 
     class Struct(cls, base_value):
         __doc__ = cls.__doc__
+        __triton_aggregate__ = True
+        __fields__ = hints
+        hash_attrs = _methods(cls)
 
-        def __setattr__(self, name: str, value: Any) -> None:
-            if name not in names:
-                raise AttributeError(f"{cls.__name__} has no field '{name}'; its fields are {', '.join(names)}")
-            object.__setattr__(self, name, value if isinstance(value, base_value) else constexpr(value))
+        if not isinstance(cls.__init__, KernelDeclaration):
+            __init__ = _constructor(cls)
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name not in hints:
+                raise AttributeError(f"{cls.__name__} has no attribute '{name}'; its fields are {', '.join(names)}")
+            fitting = _fitting(value, hints[name])
+            if not _is_declared(fitting, hints[name]):
+                raise TypeError(f"Expected {hints[name]} for attribute '{name}', got {builtins.type(fitting)}")
+            object.__setattr__(self, name, fitting)
 
         @property
         def type(self) -> _aggregate_type:

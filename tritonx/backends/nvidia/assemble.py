@@ -212,7 +212,8 @@ def resources(log: str) -> tuple[int, int, int]:
 
 
 def find_ptxas() -> str | None:
-    """A ptxas: the environment's (``knobs.nvidia.ptxas``), PyPI's nvidia-cuda-nvcc, a CUDA installation's, the path's."""
+    """A ptxas: the environment's (``knobs.nvidia.ptxas``), PyPI's nvidia-cuda-nvcc, a CUDA installation's, the
+    path's."""
     return knobs.read("TRITON_PTXAS_PATH", knobs.parse_program) or installed_ptxas()
 
 

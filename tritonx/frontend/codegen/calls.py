@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from xdsl.ir import Block
@@ -29,6 +29,7 @@ from tritonx.frontend.errors import CompilationError
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.source import JITCallable
 from tritonx.language import core
+from tritonx.language.aggregate import AGGREGATE, require_fields
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.constexpr_function import ConstexprFunction
@@ -199,16 +200,17 @@ def construct(
     """A new value of a class of the language; the constructor of an aggregate may be a jit function."""
     constructor = getattr(cls, "__init__", None)
     if not isinstance(constructor, KernelDeclaration):
-        return cls(*args, **kwargs)
+        injected = {"_semantic": gen.semantic, "_generator": gen} if hasattr(cls, AGGREGATE) else {}
+        return cls(*args, **kwargs, **injected)
     instance = object.__new__(cls)
     arguments = _bind(gen, node, constructor, [instance, *args], kwargs)
     callee = enter(gen, node, constructor, arguments)
     callee.constructed = (instance, gen.builder.block)
     _run(gen, node, callee)
-    for name in get_type_hints(cls):
-        if not hasattr(instance, name):
-            message = f"constructor for {cls.__name__} did not initialize attribute '{name}'"
-            raise gen.error(errors.InvalidCall, node, message)
+    try:
+        require_fields(instance)
+    except AttributeError as error:
+        raise gen.error(errors.InvalidCall, node, str(error)) from None
     return instance
 
 

@@ -14,6 +14,7 @@ from tritonx.frontend.codegen.names import MISSING
 from tritonx.frontend.codegen.syntax import expanded_assignment, is_path, may_return
 from tritonx.frontend.codegen.values import describe, is_dynamic, materialize, suggest_name
 from tritonx.language import core
+from tritonx.language.aggregate import is_constant_field
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.dtypes import void
 from tritonx.language.values import tensor
@@ -28,13 +29,21 @@ def assign_statement(gen: FunctionGenerator, node: ast.Assign) -> None:
     first = node.targets[0]
     if isinstance(first, ast.Name):
         gen.assigned_name = first.id
-    value = gen.expression(node.value)
+    given = value = gen.expression(node.value)
     if not isinstance(value, tensor):
         gen.locate(node)
         value = materialize(value, gen.semantic.to_tensor)
     gen.assigned_name = None
     for target in node.targets:
-        assign(gen, target, value)
+        assign(gen, target, given if _is_constant_field(gen, target) else value)
+
+
+def _is_constant_field(gen: FunctionGenerator, target: ast.expr) -> bool:
+    """Whether ``target`` is a field that is declared ``tl.constexpr``, of what is constructed here."""
+    if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name) or gen.constructed is None:
+        return False
+    instance = gen.constructed[0]
+    return gen.scope.get(target.value.id) is instance and is_constant_field(instance, target.attr)
 
 
 def assign(gen: FunctionGenerator, target: ast.expr, value: Any) -> None:

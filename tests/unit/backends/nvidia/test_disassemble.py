@@ -10,7 +10,13 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tritonx.backends.nvidia.assemble import find_ptxas
-from tritonx.backends.nvidia.disassemble import DisassemblerError, NoDisassembler, disassemble, find_nvdisasm, find_program
+from tritonx.backends.nvidia.disassemble import (
+    DisassemblerError,
+    NoDisassembler,
+    disassemble,
+    find_nvdisasm,
+    find_program,
+)
 from tritonx.runtime.errors import BadSetting
 from tritonx.tools.disasm import get_sass
 

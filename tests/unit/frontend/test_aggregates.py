@@ -1,0 +1,187 @@
+"""Aggregates: constructors of every kind, methods of every kind, fields that hold what they declare, in loops."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx
+import tritonx.language as tl
+from tritonx.frontend.errors import CompilationError
+from tritonx.interpreter.function import interpreted
+
+
+@tl.core._aggregate
+class Span:
+    start: tl.tensor
+    count: tl.constexpr
+
+    def __init__(self, start, count, _semantic=None):
+        self.start = start.__add__(0, _semantic=_semantic)
+        self.count = count
+
+    @tl.core.builtin
+    def indices(self, _semantic=None):
+        return tl.arange(0, self.count.value, _semantic=_semantic).__add__(self.start, _semantic=_semantic)
+
+    @tritonx.jit
+    def moved(self, by):
+        return Span(self.start + by, self.count)
+
+    @tritonx.constexpr_function
+    def doubled(self):
+        return 2 * self.count
+
+
+@tl.core._aggregate
+class Walk:
+    span: Span
+    pair: tl.tuple
+    steps: tl.constexpr
+
+    @tritonx.jit
+    def __init__(self, span, low, high, steps):
+        self.span = span
+        self.pair = (low, high)
+        self.steps = steps
+
+    @tritonx.jit
+    def stepped(self):
+        return Walk(self.span.moved(self.steps), self.pair[0] + 1, self.pair[1], self.steps)
+
+
+@tritonx.jit
+def every_kind(out, n):
+    walk = Walk(Span(n, 8), n, 7, 2)
+    tl.static_assert(walk.steps == 2)
+    tl.static_assert(walk.span.count == 8)
+    for _ in range(n):
+        walk = walk.stepped()
+    while walk.pair[0] < 20:
+        walk = walk.stepped()
+    if n > 100:
+        walk = Walk(Span(n, 8), n, 7, 2)
+    size: tl.constexpr = walk.span.doubled()
+    tl.store(out + tl.arange(0, 8), walk.span.indices())
+    tl.store(out + 8 + tl.arange(0, size), walk.pair[0] * 100 + walk.pair[1])
+
+
+@pytest.mark.parametrize("run", ["compiled", "interpreted"])
+def test_every_kind(run: str) -> None:
+    kernel: Any = every_kind if run == "compiled" else interpreted(every_kind)
+    out = np.full(24, -1, np.int32)
+    kernel[(1,)](out, 3)
+    steps = 17  # from 3 to 20
+    np.testing.assert_array_equal(out[:8], 3 + 2 * steps + np.arange(8))
+    np.testing.assert_array_equal(out[8:], 2007)
+
+
+@tl.core._aggregate
+class Two:
+    x: tl.tensor
+    y: tl.constexpr
+
+    @tritonx.jit
+    def __init__(self, x, y, part: tl.constexpr):
+        if part != "y":
+            self.x = x
+        if part != "x":
+            self.y = y
+        if part == "z":
+            self.z = x
+
+
+@tritonx.jit
+def constructs(out, n, CONSTANT: tl.constexpr, PART: tl.constexpr):
+    two = Two(n, CONSTANT if PART != "type" else n, PART)
+    tl.store(out, two.x + two.y)
+
+
+@pytest.mark.parametrize("run", ["compiled", "interpreted"])
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("x", "constructor for Two did not initialize attribute 'y'"),
+        ("y", "constructor for Two did not initialize attribute 'x'"),
+        ("z", "Two has no attribute 'z'; its fields are x, y"),
+        ("type", "Expected .*constexpr.* for attribute 'y', got .*tensor"),
+    ],
+)
+def test_fields_hold_what_they_declare(run: str, part: str, said: str) -> None:
+    kernel: Any = constructs if run == "compiled" else interpreted(constructs)
+    out = np.full(1, -1, np.int32)
+    with pytest.raises((CompilationError, tritonx.InterpreterError), match=said):
+        kernel[(1,)](out, 5, CONSTANT=2, PART=part)
+    kernel[(1,)](out, 5, CONSTANT=2, PART="both")
+    assert out[0] == 7
+
+
+SOURCE = """
+import tritonx
+import tritonx.language as tl
+
+def shared(self, {shared}):
+    return self
+
+@tl.core._aggregate
+class Q:
+    x: tl.tensor
+    {field}
+
+    {constructor}
+
+    @tritonx.jit
+    def method(self):
+        return self.x + {method}
+
+    @tritonx.constexpr_function
+    def constant(self):
+        return {constant}
+
+    @tl.core.builtin
+    def built(self, _semantic=None):
+        return self.x.__add__({built}, _semantic=_semantic)
+
+@tritonx.jit
+def kernel(o):
+    q = Q(tl.program_id(0))
+    tl.store(o, q.method() + q.constant() + q.built())
+"""
+
+JIT, PLAIN = (
+    "@tritonx.jit\n    def __init__(self, x):\n        self.x = x + {}",
+    "def __init__(self, x):\n        self.x = x{}",
+)
+
+
+def load(folder: Path, **parts: str) -> ModuleType:
+    given = {"shared": "a", "field": "", "constructor": JIT.format(1), "method": "1", "constant": "1", "built": "1"}
+    path = folder / "aggregates_of_a_test.py"
+    path.write_text(SOURCE.format(**{**given, **parts}))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_what_an_aggregate_does_is_part_of_a_kernels_key(tmp_path: Path) -> None:
+    """A constructor or a method that is edited makes other code: no kernel of before is found in the cache."""
+    versions: list[dict[str, str]] = [
+        {},
+        {"method": "2"},
+        {"constant": "2"},
+        {"built": "2"},
+        {"constructor": JIT.format(2)},
+        {"constructor": PLAIN.format("")},
+        {"constructor": PLAIN.format(".to(tl.int64)")},
+    ]
+    keys = [load(tmp_path, **parts).kernel.cache_key for parts in versions]
+    assert len(set(keys)) == len(versions)
+    assert load(tmp_path).kernel.cache_key == keys[0]
+    assert load(tmp_path, shared="b").kernel.cache_key == keys[0]  # of which no kernel knows
