@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class CompileMode(Protocol):
     """Who compiles what launches and ``warmup`` want compiled."""
 
-    def submit(self, key: object, compile: CompileRequest, finalize: Callable[[Any], None] | None = None) -> Any:
+    def submit(self, key: object, compile: CompileRequest, finalize: Callable[[Any], None] | None = None, /) -> Any:
         """The kernel, or what stands for it."""
         ...
 
