@@ -107,6 +107,9 @@ class NvidiaMachine(Machine):
     def uniform(self, f: FunctionEmitter, value: str) -> str:
         return self.shuffle_index(f, value, "0")
 
+    def opaque(self, f: FunctionEmitter, type_: str, value: str) -> str:
+        return f.inst(f'call {type_} asm "", "=l,0"({type_} {value})') if type_.startswith("ptr") else value
+
     def program_id(self, f: FunctionEmitter, axis: int) -> str:
         return self._special(f, f"{'cluster' if self.cluster > 1 else 'cta'}id.{'xyz'[axis]}")
 

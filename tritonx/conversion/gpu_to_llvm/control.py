@@ -116,6 +116,8 @@ def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
     bind(f, body.args[1:], phis.tiles)
     f.ops(body)
     back = phis.operands(terminator_values(f, body))
+    if any(isinstance(inner, gpu_layout.AsyncCopyGlobalToLocalOp) for inner in body.ops):
+        back = [_as_one(f, *pair) for pair in zip(phis.tiles, back, strict=True)]
     following = f.inst(f"add {type_} {counter}, {step}")
     latch = f.block
     f.branch(head)
@@ -124,6 +126,14 @@ def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
     f.lines[counter_at] = f"  {counter} = phi {type_} [ {lower}, %{before} ], [ {following}, %{latch} ]"
     f.label(done)
     bind(f, op.results, phis.tiles)
+
+
+def _as_one(f: FunctionEmitter, tile_: Tile, names: list[str]) -> list[str]:
+    """What goes round, a pointer kept as one where several offsets of it are used: LLVM would have a pointer for each
+    go round, in twice as many registers as the offsets that two tiles share."""
+    if tile_.n == 1 and f.sums.offsets(f.scalars(tile_)[0]) > 1:
+        return [f.machine.opaque(f, tile_.elem, name) for name in names]
+    return names
 
 
 def edge_operands(f: FunctionEmitter, tiles: list[Tile], types: list[Attribute]) -> list[list[str]]:

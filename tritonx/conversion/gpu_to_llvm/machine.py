@@ -177,6 +177,10 @@ class Machine(ABC):
         so.
         """
 
+    def opaque(self, f: FunctionEmitter, type_: str, value: str) -> str:
+        """`value`, of which LLVM is not to know how it was made; the same name where nothing hides that."""
+        return value
+
     @abstractmethod
     def program_id(self, f: FunctionEmitter, axis: int) -> str: ...
 

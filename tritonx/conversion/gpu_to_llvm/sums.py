@@ -37,6 +37,8 @@ class Sums:
 
     def __init__(self) -> None:
         self._of: dict[str, Sum] = {}
+        self._roots: dict[str, str] = {}
+        self._offsets: dict[str, set[str]] = {}
 
     def know(self, name: str, known: Sum) -> None:
         if not is_constant(name):
@@ -44,6 +46,18 @@ class Sums:
 
     def of(self, name: str) -> Sum | None:
         return self._of.get(name)
+
+    def move(self, pointer: str, moved: str) -> None:
+        """A pointer as a whole is made of another one."""
+        self._roots[moved] = self._roots.get(pointer, pointer)
+
+    def spread(self, pointer: str, offset: str) -> None:
+        """An element of a tile of pointers is made of a pointer."""
+        self._offsets.setdefault(self._roots.get(pointer, pointer), set()).add(offset)
+
+    def offsets(self, pointer: str) -> int:
+        """How many offsets there are that differ by more than a constant, of tiles made of a pointer."""
+        return len(self._offsets.get(pointer, ()))
 
 
 def multiplied(fallback: Emit) -> Emit:
@@ -93,10 +107,16 @@ def advanced(fallback: Emit) -> Emit:
 
     def emit(op: Operation, f: FunctionEmitter) -> None:
         pointers, offsets = (f.get(v) for v in op.operands)
-        if pointers.n == 1 or offsets.elem != "i32" or offsets.prefers_vector or pointers.prefers_vector:
+        if pointers.n == 1:
+            fallback(op, f)
+            f.sums.move(f.scalar(op.operands[0]), f.scalar(op.results[0]))
+            return
+        if offsets.elem != "i32" or offsets.prefers_vector or pointers.prefers_vector:
             fallback(op, f)
             return
         keys = [*zip(f.scalars(pointers), f.scalars(offsets), strict=True)]
+        for key in keys:
+            f.sums.spread(*((f.sums.of(name) or Sum(name, 0)).base for name in key))
         if not any(f.sums.of(name) for key in keys for name in key):
             fallback(op, f)
             return
