@@ -112,27 +112,27 @@ def async_copy(
     cache: int,
     by: str | None,
 ) -> bool:
-    """``cp.async`` (8.0 and later); with a mask its source size is 0, which fills with zeros and reads nothing.
+    """``cp.async`` (8.0 and later); where a mask is false it reads nothing and fills with zeros.
 
-    Where some threads only copy, the instruction has a guard: a branch would be one in the middle of products."""
+    That is told by a predicate (``ignore-src``): for a source size that is 0 there, ptxas makes the number of the mask
+    and a predicate of the number again. Where some threads only copy, the instruction has a guard: a branch would be
+    one in the middle of products."""
     if capability < 80:
         return False
     level = "cg" if nbytes == 16 and cache != CacheModifier.CA else "ca"
-    read = None if mask is None else f.inst(f"select i1 {mask}, i32 {nbytes}, i32 0")
-    if by is not None:
-        size, constraints = ("", "") if read is None else (", $3", ",r")
-        text = f"@$2 cp.async.{level}.shared.global [$0], [$1], {nbytes}{size};"
-        operands = f"ptr addrspace(3) {target}, ptr addrspace(1) {source}, i1 {by}"
-        operands = operands if read is None else f"{operands}, i32 {read}"
-        f.line(f'call void asm sideeffect "{text}", "r,l,b{constraints},~{{memory}}"({operands})')
+    if mask is None and by is None:
+        types, values = ["ptr addrspace(3)", "ptr addrspace(1)"], [target, source]
+        symbol = f.module.declare("void", f"@llvm.nvvm.cp.async.{level}.shared.global.{nbytes}", types)
+        f.line(f"call void {symbol}({', '.join(f'{t} {v}' for t, v in zip(types, values, strict=True))})")
         return True
-    types = ["ptr addrspace(3)", "ptr addrspace(1)"]
-    name, values = f"@llvm.nvvm.cp.async.{level}.shared.global.{nbytes}", [target, source]
-    if read is not None:
-        name, types = name + ".s", [*types, "i32"]
-        values.append(read)
-    symbol = f.module.declare("void", name, types)
-    f.line(f"call void {symbol}({', '.join(f'{t} {v}' for t, v in zip(types, values, strict=True))})")
+    predicates = [f"i1 {by}"] if by is not None else []
+    guard, ignored = ("@$2 " if predicates else ""), ""
+    if mask is not None:
+        ignored = f", ${2 + len(predicates)}"
+        predicates.append(f"i1 {f.inst(f'xor i1 {mask}, true')}")
+    text = f"{guard}cp.async.{level}.shared.global [$0], [$1], {nbytes}{ignored};"
+    operands = ", ".join([f"ptr addrspace(3) {target}", f"ptr addrspace(1) {source}", *predicates])
+    f.line(f'call void asm sideeffect "{text}", "r,l{",b" * len(predicates)},~{{memory}}"({operands})')
     return True
 
 

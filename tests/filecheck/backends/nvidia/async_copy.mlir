@@ -1,11 +1,12 @@
 // RUN: tritonx-opt %s -p allocate-shared-memory --target cuda:90 -t ptx | filecheck %s
 
 // A row that all four warps have is copied by the first one; the instruction has a guard, since a branch would stand
-// among products. A tile of which every thread has its own part has none.
+// among products. Where a mask is false zeros are written, as a predicate says. A tile of which every thread has its own
+// part has no guard.
 // CHECK-LABEL: .visible .entry copies(
 // CHECK: setp.eq.b32 [[FIRST:%p[0-9]+]], {{%r[0-9]+}}, 0;
 // CHECK: @[[FIRST]] cp.async.ca.shared.global [{{%r[0-9]+}}], [{{%rd[0-9]+}}], 8;
-// CHECK: @[[FIRST]] cp.async.ca.shared.global [{{%r[0-9]+}}], [{{%rd[0-9]+}}], 8, {{%r[0-9]+}};
+// CHECK: @[[FIRST]] cp.async.ca.shared.global [{{%r[0-9]+}}], [{{%rd[0-9]+}}], 8, {{%p[0-9]+}};
 // CHECK-NOT: @
 // CHECK: cp.async.cg.shared.global [{{%r[0-9]+.*}}], [{{%rd[0-9]+.*}}], 16;
 // CHECK: cp.async.commit_group;

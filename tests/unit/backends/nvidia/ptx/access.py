@@ -156,8 +156,8 @@ class Memory:
     # ---- cp.async
 
     def copy(self, i: Instruction) -> None:
-        """cp.async: ``commit_group``, ``wait_group``, ``wait_all``, or a copy of 4, 8 or 16 bytes of which the last
-        operand says how many are read; the others are zero."""
+        """cp.async: ``commit_group``, ``wait_group``, ``wait_all``, or a copy of 4, 8 or 16 bytes, which are not read
+        and zero where the last operand, a predicate, is true."""
         if "commit_group" in i.modifiers:
             self.groups.append(self.issued)
             self.issued = []
@@ -178,10 +178,7 @@ class Memory:
             raise Fault(i.text)
         mask = self.t.mask.copy()
         target, source = (self.t.address(o) for o in i.operands[:2])
-        size = self.t.bits(i.operands[3], 32) if len(i.operands) > 3 else np.full(self.t.count, nbytes)
-        reads = mask & (size == nbytes)
-        if (mask & ~reads & (size != 0)).any():
-            raise Fault(f"a part of the bytes: {i.text}")
+        reads = mask & ~self.t.predicate(i.operands[3]) if len(i.operands) > 3 else mask
 
         def effect() -> None:
             content = np.zeros((self.t.count, nbytes), np.uint8)
