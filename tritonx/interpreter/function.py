@@ -40,7 +40,7 @@ from tritonx.kernel.params import KernelParam
 from tritonx.kernel.source import JITCallable
 from tritonx.kernel.syntax import parse
 from tritonx.language.base import base_type, base_value
-from tritonx.language.constexpr import constexpr
+from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.dtypes import int32, int64
 from tritonx.language.signatures import str_to_ty
 from tritonx.language.values import tensor, tuple_type
@@ -50,6 +50,7 @@ from tritonx.runtime.jit_function import JITFunction
 from tritonx.runtime.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.launch import Request
 from tritonx.runtime.launch_hooks import LazyDict, around_launch, launch_data
+from tritonx.runtime.records import parts_of, record_in
 from tritonx.runtime.specialize import ArgSpec
 
 ASSERTING = {"debug": True, "sanitize_overflow": False}
@@ -188,12 +189,14 @@ def _argument(param: KernelParam, spec: ArgSpec | None, request: Request, host: 
 def _language_value(spec: ArgSpec, value: Any, name: str, host: HostMemory) -> base_value:
     if spec.elements is not None:
         parts: list[base_value] = [
-            _language_value(s, v, f"{name}[{i}]", host)
-            for i, (s, v) in enumerate(zip(spec.elements, value, strict=True))
+            _language_value(s, part, name + own_name, host)
+            for s, (own_name, part) in zip(spec.elements, parts_of(value), strict=True)
         ]
-        return language_tuple(parts, tuple_type([p.type for p in parts], getattr(value, "_fields", None)))
+        record = record_in(value)
+        fields = getattr(value if record is None else record.kind, "_fields", None)
+        return language_tuple(parts, tuple_type([p.type for p in parts], fields))
     if spec.type == "constexpr":
-        return constexpr(value)
+        return constexpr(unwrap(value))
     type_ = str_to_ty(spec.type)
     if spec.type.startswith("tensordesc"):
         return _descriptor(type_, value, name, host)

@@ -11,6 +11,7 @@ from tritonx.runtime.drivers import driver_of, find_backend
 from tritonx.runtime.errors import NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.kernel_metadata import make_metadata
 from tritonx.runtime.launch_hooks import LazyDict, launch_data
+from tritonx.runtime.records import parts_of
 from tritonx.runtime.specialize import specializer, watching
 
 if TYPE_CHECKING:
@@ -256,7 +257,7 @@ class RawLauncher:
             for path in self._keep[1]:
                 value: Any = args[path[0]]
                 for index in path[1:]:
-                    value = value[index]
+                    value = parts_of(value)[index][1]
                 flat.append(value)
         elif len(args) == expected:
             flat.extend(args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -18,6 +19,7 @@ from tritonx.runtime.drivers import driver_of, find_backend
 from tritonx.runtime.errors import ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.launch_hooks import LazyDict, around_launch
 from tritonx.runtime.placement import Placement, place
+from tritonx.runtime.records import parts_of
 from tritonx.runtime.sources import ASTSource, Path_
 from tritonx.runtime.specialize import ArgSpec, parse_marks, watching
 
@@ -196,15 +198,18 @@ class Launcher:
         """``written``: positions among the run-time values that the kernel stores through. From now on an array there
         that may not be written to has a key of its own, and comes here. Raises ReadOnlyArgument for one of this launch.
         """
-        values = {f"a{param.num}": bound[param.name] for param in self.kernel.params}
         for position in written:
             expression = run_time[position]
             number = int(expression.partition("[")[0].removeprefix("a"))
             param = next(p for p in self.kernel.params if p.num == number)
             handlers = watching(handlers_of(param))
             self._binder.replace_handlers(number, handlers)
-            if handlers(eval(expression, values))[0].read_only:
-                raise ReadOnlyArgument(self.kernel.__name__, param.name + expression.removeprefix(f"a{number}"))
+            value, name = bound[param.name], param.name
+            for place_in_it in re.findall(r"\d+", expression)[1:]:
+                own_name, value = parts_of(value)[int(place_in_it)]
+                name += own_name
+            if handlers(value)[0].read_only:
+                raise ReadOnlyArgument(self.kernel.__name__, name)
 
     def _request(self, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any]) -> Request:
         misfits.check_given(self.kernel, bound, given)
@@ -414,4 +419,5 @@ def _three(grid: Any) -> tuple[int, int, int]:
 def _hashable_key(placement: Placement, wanted: Specialization, options: Options) -> Any:
     attributes = tuple((path, tuple(map(tuple, marks))) for path, marks in wanted.attrs.items())
     constants: tuple[Any, ...] = tuple((path, value.__class__, value) for path, value in wanted.constants.items())
-    return placement.target, tuple(wanted.signature.items()), constants, attributes, options
+    signature = repr(wanted.signature)  # named tuples are equal whatever the names of their fields
+    return placement.target, signature, constants, attributes, options

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tritonx.kernel.excerpt import shown
 from tritonx.runtime.dtype_names import UnsupportedDtype
 from tritonx.runtime.errors import ArgumentMisfit, ImpossibleOption, UnknownKeyword, UnsupportedArgument
+from tritonx.runtime.records import parts_of, record_in
 
 if TYPE_CHECKING:
     from tritonx.kernel.declaration import KernelDeclaration
@@ -77,10 +78,19 @@ def unfit_part(handler: Callable[[Any], Any], value: object, path: str = "") -> 
     try:
         handler(value)
     except UNFIT as error:
-        elements: tuple[Any, ...] = value if isinstance(value, tuple) else ()  # pyright: ignore[reportUnknownVariableType]  # an argument holds anything
-        inside = (unfit_part(handler, element, f"{path}[{i}]") for i, element in enumerate(elements))
+        inside = (unfit_part(handler, part, path + name) for name, part in _parts(value))
         return next((found for found in inside if found is not None), (path, error))
     return None
+
+
+def _parts(value: object) -> list[tuple[str, object]]:
+    """Those that the handler of the whole refuses or takes: not what is known at compile time."""
+    try:
+        record = record_in(value)
+    except UnsupportedArgument:  # a dataclass that is refused as a whole
+        return []
+    static = {f".{field.name}" for field in record.fields if field.static} if record is not None else ()
+    return [part for part in parts_of(value) if part[0] not in static]
 
 
 def unfit(kernel: KernelDeclaration, parameter: str, path: str, error: Exception) -> Exception:

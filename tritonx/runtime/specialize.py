@@ -18,12 +18,14 @@ from typing import Any, cast
 
 import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend
+from tritonx.kernel.dependencies import plain_value
 from tritonx.kernel.source import JITCallable
 from tritonx.runtime.arguments import ArraySource, Location, array_source, flag_bytes
 from tritonx.runtime.descriptor_parameters import Descriptor
 from tritonx.runtime.dtype_names import ITEM_BYTES, type_name
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.runtime.misfits import Missing
+from tritonx.runtime.records import Field, Record, record_of
 
 Handler = Callable[[Any], "tuple[ArgSpec, Any]"]
 
@@ -200,7 +202,18 @@ class Specializer(dict[type, Handler]):
         source = array_source(cast("type", kind))
         if source is not None:
             return self._array_handler(source)
-        return _constexpr_or_refuse
+        record = None if issubclass(kind, JITCallable) else record_of(cast("type", kind))
+        return _constexpr_or_refuse if record is None else self._record_handler(record)
+
+    def _record_handler(self, record: Record) -> Handler:
+        def handle(value: object) -> tuple[ArgSpec, Any]:
+            pairs = [
+                _static_field(field, element) if field.static else self(element)
+                for field, element in zip(record.fields, record.values(value), strict=True)
+            ]
+            return _intern_tuple(tuple(p[0] for p in pairs), record.kind), tuple(p[1] for p in pairs)
+
+        return handle
 
     def _array_handler(self, source: ArraySource) -> Handler:
         """Arrays of one class: the spec is found by dtype, location and alignment of the address."""
@@ -340,6 +353,16 @@ def _sized(spec: ArgSpec, value: object) -> ArgSpec:
 
 def _constexpr(value: object) -> tuple[ArgSpec, Any]:
     return intern("constexpr", None, value), value
+
+
+def _static_field(field: Field, value: object) -> tuple[ArgSpec, object]:
+    """A field that is annotated ``tl.constexpr``."""
+    try:
+        return _constexpr(plain_value(value))
+    except TypeError as error:
+        raise UnsupportedArgument(
+            f"{error} (the compile-time field {field.name!r} must be hashable: use a tuple)"
+        ) from None
 
 
 def _constexpr_or_refuse(value: object) -> tuple[ArgSpec, object]:
