@@ -385,7 +385,7 @@ class Autotuner(KernelInterface[Any]):
         if config.pre_hook is not None:
             config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
         try:
-            return self.fn.run(*args, **{**kwargs, **config.all_kwargs()})
+            return self.fn.run(*args, **kwargs, **config.all_kwargs())
         finally:
             self.nargs = None
 
@@ -404,7 +404,7 @@ class Autotuner(KernelInterface[Any]):
         top_k = self.configs_top_k
         if isinstance(top_k, float):
             if not top_k <= 1.0:
-                raise ValueError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
+                raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
             top_k = int(len(self.configs) * top_k)
         if len(pruned) > top_k:
             model = self.perf_model
@@ -416,7 +416,7 @@ class Autotuner(KernelInterface[Any]):
         """Compile every configuration that pruning leaves; the CompiledKernels."""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         try:
-            return [self.fn.warmup(*args, **{**kwargs, **c.all_kwargs()}) for c in self.prune_configs(kwargs)]
+            return [self.fn.warmup(*args, **kwargs, **c.all_kwargs()) for c in self.prune_configs(kwargs)]
         finally:
             self.nargs = None
 
