@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from tritonx.backends.api import Backend, Compilation, Options, Stage, Target, run_stages
+from tritonx.backends.api import Backend, Compilation, Options, PassStage, Stage, Target, run_stages
 from tritonx.backends.api import Language as Language
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
+    from tritonx.runtime.ir_view import ModuleView
 
 GPUTarget = Target
 """Triton's name: ``GPUTarget(backend, arch, warp_size)``."""
@@ -45,8 +45,9 @@ class BaseBackend:
         raise NotImplementedError
 
     def add_stages(self, stages: dict[str, Callable[..., object]], options: Options, language: object = None) -> None:
-        """Put the stages of a compile into ``stages``, by name and in order: (what the one before made, metadata) →
-        what this one makes. They belong to one compile, since a stage may keep something for the next."""
+        """Put the stages of a compile into ``stages``, by name and in order: (what the one before made, or
+        ``ASTSource.make_ir``, metadata) → what this one makes. They belong to one compile, since a stage may keep
+        something for the next."""
         raise NotImplementedError
 
     def load_dialects(self, ctx: object) -> None:
@@ -132,9 +133,12 @@ class TargetBackend(BaseBackend):
 
 
 def _stage_function(stage: Stage, compilation: Compilation) -> Callable[..., object]:
-    def run(src: ModuleOp | str | bytes, metadata: dict[str, Any]) -> object:
+    def run(src: ModuleView | str | bytes, metadata: dict[str, Any]) -> object:
+        from tritonx.runtime.ir_view import ModuleView
+
         compilation.metadata = metadata
-        return run_stages(src, (stage,), compilation)[stage.name]
+        made = run_stages(src.module if isinstance(src, ModuleView) else src, (stage,), compilation)[stage.name]
+        return ModuleView(made) if isinstance(stage, PassStage) else made
 
     return run
 

@@ -84,8 +84,9 @@ class MissingLibrary(TritonError, FileNotFoundError):
     """The kernel calls a device library that is not on this machine; says which, and how to supply it."""
 
 
-class MixedDevices(TritonError):
-    """The array arguments of one launch live in different places; names two of them."""
+class MixedDevices(TritonError, ValueError):
+    """The array arguments of one launch live in different places; names two of them. Triton raises a ValueError for an
+    argument on the host."""
 
 
 class ReadOnlyArgument(TritonError, ValueError):
@@ -105,6 +106,10 @@ class ReadOnlyArgument(TritonError, ValueError):
 
 class UnsupportedArgument(TritonError, TypeError):
     """An argument of a kind, or an array of a dtype, that a kernel cannot take."""
+
+
+class UnreachableArgument(UnsupportedArgument, ValueError):
+    """An array that lives where the backend which was chosen for every launch cannot reach it (on the host, mostly)."""
 
 
 class ArgumentMisfit(TritonError, TypeError):

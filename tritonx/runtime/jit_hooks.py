@@ -107,6 +107,7 @@ def call_hook(
         f"({arguments})"
     )
     compile = {
+        "key": key,
         "signature": source.signature,
         "device": placement.device,
         "constants": source.constants,

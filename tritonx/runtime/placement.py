@@ -10,7 +10,7 @@ from tritonx.backends.api import Backend, Target
 from tritonx.runtime import driver
 from tritonx.runtime.arguments import Location, describe_location
 from tritonx.runtime.drivers import driver_of
-from tritonx.runtime.errors import MixedDevices, NoBackend, UnsupportedArgument
+from tritonx.runtime.errors import MixedDevices, NoBackend, UnreachableArgument
 from tritonx.runtime.specialize import ArgSpec
 
 
@@ -34,7 +34,7 @@ def _located(names: Sequence[str], specs: Sequence[ArgSpec]) -> Iterator[tuple[s
 def _require_served(backend: Backend, located: Sequence[tuple[str, Location]]) -> None:
     for name, location in located:
         if not backend.serves(location):
-            raise UnsupportedArgument(
+            raise UnreachableArgument(
                 f"argument {name!r} lives in {describe_location(location)}, where the backend {backend.name!r} that "
                 f"set_active or TRITONX_BACKEND chose cannot reach it; copy it there "
                 f"(tritonx.runtime.arrays.to_device) or call tritonx.runtime.driver.reset_active()"

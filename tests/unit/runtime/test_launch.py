@@ -12,7 +12,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.language.constexpr import constexpr
 from tritonx.runtime import arrays, driver, knobs, specialize
-from tritonx.runtime.errors import MixedDevices, NoBackend, UnsupportedArgument
+from tritonx.runtime.errors import MixedDevices, NoBackend, UnreachableArgument, UnsupportedArgument
 
 WIDTH = constexpr(4)
 PLAIN = 3
@@ -267,7 +267,7 @@ def test_a_run_put_in_place_is_called(fake: Any, monkeypatch: pytest.MonkeyPatch
 
 
 def test_mixtures_name_both_arguments(fakes: Any) -> None:
-    with pytest.raises(MixedDevices, match=r"'x' lives in host memory and argument 'y' in chip:0"):
+    with pytest.raises(ValueError, match=r"'x' lives in host memory and argument 'y' in chip:0"):  # Triton's kind
         add[(1,)](np.zeros(4), Tensor(Device("chip", 0)), 3)
     with pytest.raises(MixedDevices, match=r"'x' lives in chip:1 and argument 'y' in chip:0"):
         add[(1,)](Tensor(Device("chip", 1)), Tensor(Device("chip", 0)), 3)
@@ -288,8 +288,9 @@ def test_override_by_set_active_and_environment(fakes: Any, monkeypatch: pytest.
     monkeypatch.setenv("TRITONX_BACKEND", "chip")
     driver.reset_active()
     assert add[(1,)](2, 3, 5).target.backend == "chip"
-    with pytest.raises(UnsupportedArgument, match="'x' lives in host memory, where the backend 'chip'"):
+    with pytest.raises(UnreachableArgument, match="'x' lives in host memory, where the backend 'chip'") as caught:
         add[(1,)](np.zeros(3), 3, 5)
+    assert isinstance(caught.value, ValueError)  # as Triton's
 
 
 def test_unknown_backend_in_the_environment(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,6 +360,8 @@ def test_hooks_of_a_compile(fake: Any) -> None:
     assert [s["is_manual_warmup"] for s in seen] == [False, True]
     assert seen[0]["fn"].name == "kernel"
     assert "kernel[num_warps=4" in seen[0]["repr"]
+    assert seen[0]["compile"].keys() == tritonx.knobs.JITHookCompileInfo.__annotations__.keys()
+    assert seen[0]["compile"]["key"] == seen[0]["key"]
     data = seen[0]["compile"]["specialization_data"]
     again = kernel.preload(data)
     assert again.src.signature == {"x": "*fp32", "n": "i32", "BLOCK": "constexpr"}
