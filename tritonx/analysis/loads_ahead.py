@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.analysis.access_width import stored_width
-from tritonx.analysis.buffers import allocates_memory, allocation_size, stored_bytes
+from tritonx.analysis.buffers import aliases_of, allocates_memory, allocation_size, is_shared_memory, stored_bytes
 from tritonx.analysis.loop_graph import LoopGraph, NotScheduled, is_load, is_product, must_happen
 from tritonx.analysis.modulo_problem import Arc, Problem, Task, stage_bounds
 from tritonx.analysis.unit_costs import (
@@ -192,8 +192,17 @@ def slot_bytes(load: Operation, costs: UnitCosts, width: Width, intervals: int =
     if costs.copy_bytes and (nbytes := width(load)):
         bits = bit_width(element_type(type_))
         if stored_width(type_, memory, nbytes * 8 // bits) * bits // 8 < min(costs.copy_bytes):
-            return 0
+            turned = _is_multiplied_alone(load, stores[0]) and waits_in_memory(load, intervals)
+            return tile_bytes(load) if turned else 0
     return allocation_size(memory)
+
+
+def _is_multiplied_alone(load: Operation, alloc: Operation) -> bool:
+    """Whether only units that read shared memory by themselves need what is stored: on the way to them the threads can
+    turn what a copy brings as it lies in global memory (`buffer-values`)."""
+    users = [use.operation for alias in aliases_of(alloc.results[0]) for use in alias.uses]
+    readers = [op for op in users if not any(map(is_shared_memory, op.results))]
+    return load.results[0].has_one_use() and bool(readers) and all(map(is_asynchronous, readers))
 
 
 def _makes_operand(op: Operation) -> bool:

@@ -28,7 +28,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Attribute, Block, Operation
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.access_width import access_width, stored_width
@@ -49,12 +49,15 @@ from tritonx.analysis.scheduled_loops import (
     set_place,
 )
 from tritonx.analysis.shared_budget import SharedBudget
+from tritonx.conversion.tile_to_gpu.blocked import blocked
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import (
+    ConvertLayoutOp,
     LocalAllocOp,
     LocalDeallocOp,
     MemDescType,
     attribute_of,
+    distributed_encoding,
     memdesc,
 )
 from tritonx.dialects.nvidia import (
@@ -66,10 +69,20 @@ from tritonx.ir.edit import erase
 from tritonx.ir.effects import is_terminator
 from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import bit_width, element_type, encoding_of, i32, is_tensor, shape_of, type_as, type_of
+from tritonx.ir.types import (
+    bit_width,
+    element_type,
+    encoding_of,
+    i32,
+    is_tensor,
+    shape_of,
+    type_as,
+    type_of,
+    with_encoding,
+)
 from tritonx.layouts.convert import conversion_layout
 from tritonx.layouts.dims import OFFSET
-from tritonx.layouts.encodings import SharedLinearEncoding
+from tritonx.layouts.encodings import BlockedEncoding, SharedLinearEncoding
 from tritonx.transforms.gpu.copies_to_slots import BufferedTile, Rewriting
 from tritonx.transforms.gpu.text_in_stages import put_in_stages
 
@@ -106,8 +119,7 @@ class BufferValues(ModulePass):
 
 
 def _buffer(loop: scf.ForOp, facts: AxisFacts, budget: SharedBudget) -> None:
-    schedule = schedule_of(loop)
-    assert schedule is not None
+    schedule = _turned_behind(loop, facts)
     for last in range(schedule.last, 0, -1):
         shorter = _shortened(schedule, last)
         if shorter.fault() is not None:
@@ -136,7 +148,7 @@ def _choices(schedule: LoopSchedule, facts: AxisFacts) -> Iterator[list[Buffered
     yield [*loaded, *stored]
     if stored:
         yield loaded
-    if len(operands) < len(loaded):
+    if len(operands) < len(loaded) and schedule.last == 1:
         yield operands
 
 
@@ -160,6 +172,60 @@ def _write_down(schedule: LoopSchedule) -> None:
     schedule.loop.attributes[LAST_STAGE] = IntegerAttr(schedule.last, i32)
     for op, place in schedule.places.items():
         set_place(op, place)
+
+
+# --- what is turned
+
+
+def _turned_behind(loop: scf.ForOp, facts: AxisFacts) -> LoopSchedule:
+    """The schedule, in which what matrix units want the other way round than it is loaded is turned by the threads on
+    the way to its buffer: they can be copied to a slot as wide as they lie in memory, not to the buffer."""
+    schedule = schedule_of(loop)
+    assert schedule is not None
+    for load in schedule.order:
+        alloc = _other_way_round(schedule, load, facts)
+        if alloc is not None:
+            turning = ConvertLayoutOp.create(
+                operands=load.results, result_types=(_turned(load),), location=alloc.location
+            )
+            loop.body.block.insert_op_before(turning, alloc)
+            alloc.operands[0] = turning.result
+            set_place(turning, schedule.places[alloc])
+    schedule = schedule_of(loop)
+    assert schedule is not None
+    return schedule
+
+
+def _other_way_round(schedule: LoopSchedule, load: Operation, facts: AxisFacts) -> LocalAllocOp | None:
+    """What stores a tile for products that its copies can only be narrow for; None of others."""
+    if not isinstance(load, tile.LoadOp) or not is_tensor(type_of(load.result)) or not load.result.has_one_use():
+        return None
+    (use,) = load.result.uses
+    alloc = use.operation
+    if not isinstance(alloc, LocalAllocOp) or not is_shared_memory(alloc.result):
+        return None
+    readers = _readers(schedule, alloc)
+    if readers is None or not all(isinstance(reader, WarpGroupDotOp) for reader in readers):
+        return None
+    intervals = schedule.stage(alloc) - schedule.stage(load)
+    wide = _copied_at_once(load, facts)
+    if wide is None or not waits_in_memory(load, intervals):
+        return None
+    return alloc if stored_width(type_of(load.result), type_as(alloc.result, MemDescType), wide) < wide else None
+
+
+def _turned(load: Operation) -> Attribute:
+    """The tile in a layout of which a thread reads a word of neighbours in memory, and stores 16 bytes of neighbours
+    in the buffer."""
+    type_ = type_of(load.results[0])
+    assert is_tensor(type_)
+    nbytes, layout = stored_bytes(type_), distributed_encoding(type_)
+    assert isinstance(layout, BlockedEncoding)
+    fast, slow = layout.order[0], layout.order[1]
+    shape, per_thread = shape_of(type_), [1, 1]
+    per_thread[fast], per_thread[slow] = max(1, 4 // nbytes), min(16 // nbytes, shape[slow])
+    lanes, warps = prod(layout.threads_per_warp), prod(layout.warps_per_cta)
+    return with_encoding(type_, attribute_of(blocked(shape, tuple(per_thread), layout.order, warps, lanes)))
 
 
 # --- what is buffered
@@ -268,11 +334,20 @@ def _slots(schedule: LoopSchedule, load: Operation, reader: Operation) -> int:
 
 def _copy_width(load: tile.LoadOp, memory: MemDescType, facts: AxisFacts) -> int | None:
     """Elements that one copy moves; None where there is no such copy."""
+    wide, type_ = _copied_at_once(load, facts), type_of(load.result)
+    if wide is None:
+        return None
+    width = stored_width(type_, memory, wide)
+    return width if width * bit_width(element_type(type_)) // 8 in COPY_BYTES else None
+
+
+def _copied_at_once(load: tile.LoadOp, facts: AxisFacts) -> int | None:
+    """Elements that a copy could move at once out of global memory; None where it could not do what the load does."""
     if load.isVolatile.value.data or (load.other is not None and constant_of(load.other) != 0):
         return None
     type_ = type_of(load.result)
     bits = bit_width(element_type(type_))
-    width = stored_width(type_, memory, access_width(facts, tensor_layout(type_), load.ptr, load.mask, bits))
+    width = access_width(facts, tensor_layout(type_), load.ptr, load.mask, bits)
     return width if width * bits // 8 in COPY_BYTES else None
 
 

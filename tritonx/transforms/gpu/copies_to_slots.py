@@ -27,6 +27,7 @@ from tritonx.dialects.gpu_layout import (
     AsyncCommitGroupOp,
     AsyncCopyGlobalToLocalOp,
     AsyncWaitOp,
+    ConvertLayoutOp,
     LocalAllocOp,
     LocalDeallocOp,
     LocalLoadOp,
@@ -340,6 +341,21 @@ class Rewriting:
                         elif operand is each.source.result:
                             loaded = loaded or first.emit(LocalLoadOp, (view,), type_of(each.source.result))
                             inner.operands[number] = loaded
+            self._load_as_wanted(loaded)
+
+    def _load_as_wanted(self, loaded: SSAValue | None) -> None:
+        """What is only loaded to lie otherwise is loaded so."""
+        if loaded is None or not loaded.has_one_use():
+            return
+        (use,) = loaded.uses
+        if isinstance(use.operation, ConvertLayoutOp) and use.operation.parent is self.schedule.loop.body.block:
+            assert isinstance(loaded.owner, LocalLoadOp)
+            made = _Placed(use.operation, self.schedule.places[use.operation])
+            use.operation.result.replace_all_uses_with(
+                made.emit(LocalLoadOp, loaded.owner.operands, type_of(use.operation.result))
+            )
+            erase(use.operation)
+            erase(loaded.owner)
 
 
 BARRIER = memdesc((1,), i64, attribute_of(SwizzledSharedEncoding(1, 1, 1, (0,))), mutable=True)

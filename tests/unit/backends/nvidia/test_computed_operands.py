@@ -127,3 +127,35 @@ def test_scales_are_loaded_a_round_before(compiler: Any, m: int, warps: int) -> 
     assert len(loads) == 2
     assert all(use.operation is ops[-1] for load in loads for use in load.result.uses)
     assert "cp.async.cg.shared.global" in made.ptx and "cp.async.ca" not in made.ptx
+
+
+@tritonx.jit
+def of_rows(a_ptr, b_ptr, c_ptr, K, stride_a, stride_b, stride_c, M: tl.constexpr, N: tl.constexpr, KB: tl.constexpr):
+    """B lies in rows, though it is multiplied in columns."""
+    m, n = tl.arange(0, M), tl.arange(0, N)
+    total = tl.zeros((M, N), dtype=c_ptr.dtype.element_ty)
+    for start in range(0, K, KB):
+        k = start + tl.arange(0, KB)
+        a = tl.load(a_ptr + m[:, None] * stride_a + k[None, :])
+        b = tl.load(b_ptr + k[:, None] * stride_b + n[None, :])
+        total = tl.dot(a, b, total, out_dtype=c_ptr.dtype.element_ty)
+    tl.store(c_ptr + m[:, None] * stride_c + n[None, :], total)
+
+
+@needs_assembler
+@pytest.mark.parametrize("stages", [3, 4])
+@pytest.mark.parametrize(("element", "result", "k"), [("fp32", "fp32", 32), ("i8", "i32", 64), ("fp8e4nv", "fp32", 64)])
+def test_what_lies_the_other_way_is_copied_as_wide_as_it_lies(
+    compiler: Any, element: str, result: str, k: int, stages: int
+) -> None:
+    """And turned by the threads while the last product runs."""
+    signature = {"a_ptr": f"*{element}", "b_ptr": f"*{element}", "c_ptr": f"*{result}", **SIZES}
+    constants = {"M": 128, "N": 128, "KB": k}
+    made = compiler(of_rows, "90", signature, constants, num_warps=8, num_stages=stages)
+    in_registers(made, 255)
+    ops = loop_of(made)
+    assert (count(ops, tile.LoadOp), count(ops, AsyncCopyGlobalToLocalOp)) == (0, 2)
+    assert (count(ops, LocalLoadOp), count(ops, LocalStoreOp)) == (1, 1)
+    assert "cp.async.ca" not in made.ptx
+    (wait,) = (op for op in ops if isinstance(op, WarpGroupDotWaitOp))
+    assert wait.pendings.value.data == 1

@@ -1,5 +1,6 @@
 """Loops whose products need more than loads: operands that are computed of what is loaded, narrower than it is
-multiplied, and results that are scaled by what is loaded."""
+multiplied, and results that are scaled by what is loaded; and operands that lie otherwise than they are
+multiplied."""
 
 # pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false -- kernels are the language's, not Python's
@@ -108,5 +109,42 @@ def scaled(random: Random, stages: int) -> Draw:
     return Draw(scaled_kernel, (*arrays, steps), constants, warps)
 
 
-WEIGHTS: dict[str, Callable[[Random, int], Draw]] = {"weights": weights, "scaled": scaled}
+@tritonx.jit
+def turned_kernel(
+    a, b, o, inner, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, FIRST: tl.constexpr, MASKED: tl.constexpr
+):
+    """B lies in rows, and A in columns if that is FIRST: of some types, matrix units want neighbours along K."""
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    total = tl.zeros((M, N), o.dtype.element_ty)
+    for step in range(tl.cdiv(inner, K)):
+        at = step * K + k
+        if FIRST:
+            a_ptrs = a + at[None, :] * M + m[:, None]
+        else:
+            a_ptrs = a + m[:, None] * inner + at[None, :]
+        b_ptrs = b + at[:, None] * N + n[None, :]
+        if MASKED:
+            x = tl.load(a_ptrs, mask=at[None, :] < inner, other=0)
+            y = tl.load(b_ptrs, mask=at[:, None] < inner, other=0)
+        else:
+            x = tl.load(a_ptrs)
+            y = tl.load(b_ptrs)
+        total = tl.dot(x, y, total, input_precision="tf32", out_dtype=o.dtype.element_ty)
+    tl.store(o + rows(M, N), total)
+
+
+def turned(random: Random, stages: int) -> Draw:
+    warps = random.choice((4, 8))
+    dtype, result = random.choice(((np.float32, np.float32), (np.int8, np.int32)))
+    m, n, k = random.choice((64, 128)), random.choice((16, 32, 64)), random.choice((32, 64))
+    first, masked = random.random() < 0.3, random.random() < 0.4
+    inner = max(0, min(6, rounds(random, stages)) * k - masked * random.choice((0, 16)))
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    a, b = (rng.integers(-4, 5, shape).astype(dtype) for shape in ((m, max(inner, 8)), (max(inner, 8), n)))
+    a = np.ascontiguousarray(a.T) if first else a
+    constants = {"M": m, "N": n, "K": k, "FIRST": first, "MASKED": masked}
+    return Draw(turned_kernel, (a, b, np.full((m, n), 77, result), inner), constants, warps)
+
+
+WEIGHTS: dict[str, Callable[[Random, int], Draw]] = {"weights": weights, "scaled": scaled, "turned": turned}
 """By name: a kernel, for so many stages."""
