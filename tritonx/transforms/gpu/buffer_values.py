@@ -12,6 +12,7 @@ What products are computed of is copied as it is, and read back behind: so an op
 waits in shared memory as others do, and no registers hold it meanwhile. Nothing else reads its slots, so they lie as
 the threads load them. What is made of it is stored for products of warp groups to slots as well, if there is room and
 the loop waits for no result: one more than the last product reads, so that the next operand is stored while it runs.
+An operand that lies otherwise in global memory than a matrix unit wants it is one that is computed: it is turned.
 
 A block of a descriptor is brought by the copy engine, which tells an mbarrier of the slot. Whoever reads waits there
 for the phase of this time round, whose parity goes round with the counter and turns when that starts anew.
