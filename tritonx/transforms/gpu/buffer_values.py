@@ -50,7 +50,6 @@ from tritonx.analysis.scheduled_loops import (
     set_place,
 )
 from tritonx.analysis.shared_budget import SharedBudget
-from tritonx.conversion.tile_to_gpu.blocked import blocked
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import (
     ConvertLayoutOp,
@@ -205,6 +204,9 @@ def _other_way_round(schedule: LoopSchedule, load: Operation, facts: AxisFacts) 
     alloc = use.operation
     if not isinstance(alloc, LocalAllocOp) or not is_shared_memory(alloc.result):
         return None
+    encoding = distributed_encoding(type_of(load.result))
+    if not isinstance(encoding, BlockedEncoding) or len(encoding.order) != 2:
+        return None
     readers = _readers(schedule, alloc)
     if readers is None or not all(isinstance(reader, WarpGroupDotOp) for reader in readers):
         return None
@@ -223,10 +225,15 @@ def _turned(load: Operation) -> Attribute:
     nbytes, layout = stored_bytes(type_), distributed_encoding(type_)
     assert isinstance(layout, BlockedEncoding)
     fast, slow = layout.order[0], layout.order[1]
-    shape, per_thread = shape_of(type_), [1, 1]
+    shape = shape_of(type_)
+    per_thread, lanes, warps = [1, 1], [prod(layout.threads_per_warp)] * 2, [prod(layout.warps_per_cta)] * 2
     per_thread[fast], per_thread[slow] = max(1, 4 // nbytes), min(16 // nbytes, shape[slow])
-    lanes, warps = prod(layout.threads_per_warp), prod(layout.warps_per_cta)
-    return with_encoding(type_, attribute_of(blocked(shape, tuple(per_thread), layout.order, warps, lanes)))
+    words = max(1, shape[fast] // per_thread[fast])
+    lanes[fast] = min(lanes[slow], words)
+    warps[fast] = min(warps[slow], words // lanes[fast])
+    lanes[slow], warps[slow] = lanes[slow] // lanes[fast], warps[slow] // warps[fast]
+    encoding = BlockedEncoding(tuple(per_thread), tuple(lanes), tuple(warps), layout.order, layout.cga)
+    return with_encoding(type_, attribute_of(encoding))
 
 
 # --- what is buffered
