@@ -7,6 +7,11 @@ more than intervals; also if it is converted first, or computed with otherwise, 
 hold it. Where they cannot (elements that lie apart, something else than zero where a mask is false, no such copies) it
 waits in registers, one interval long, if there is room. So do small loads that no product needs, but what is computed
 of its results.
+
+Where there are no asynchronous copies at all, threads store it (`UnitCosts.stores_slots`). With two stages what is
+loaded at the start of an interval is stored at the end of it, behind the products; with more at the start of the next
+one, in front of the loads that follow, so that one set of registers is enough and nothing is moved from one to another,
+which would wait for it. Then it is in a slot for the intervals that are left.
 """
 
 from __future__ import annotations
@@ -39,11 +44,20 @@ SMALL_BYTES = 16
 @dataclass(frozen=True)
 class Ahead:
     """A load, by its number in the graph, that runs `lead` intervals before its users. `slot`: bytes of shared memory
-    that each of its values waits in; 0 where they wait in registers."""
+    that each of its values waits in; 0 where they wait in registers. `stored`: how many intervals later threads store
+    it there: 0 at the end of its own, 1 at the start of the next one; None where it is copied."""
 
     number: int
     lead: int
     slot: int = 0
+    stored: int | None = None
+
+    @property
+    def slots(self) -> int:
+        """How many values are in memory at a time, at least."""
+        if not self.slot:
+            return 0
+        return self.lead + 1 if self.stored is None else self.lead
 
 
 Width = Callable[[Operation], int]
@@ -75,14 +89,17 @@ def loads_ahead(
         op = graph.ops[number]
         most, taken = lead, thread_registers(op.results[0])
         slot = slot_bytes(op, costs, width, lead if products and in_memory else 0)
-        if not slot and taken * lead > SMALL_BYTES:
-            most, held = 1, held + taken
+        stored = bool(slot) and costs.stores_slots
+        if stored or (not slot and taken * lead > SMALL_BYTES):
+            most, held = most if stored else 1, held + taken
             if held > room:
+                if stored:
+                    raise NotScheduled("what it loads takes too many registers")
                 continue
         for one in range(most, 0, -1):
             if _can_lead(graph, leads, number, one, stages):
                 leads[number] = one
-                found.append(Ahead(number, one, slot))
+                found.append(Ahead(number, one, slot, min(1, one - 1) if stored else None))
                 break
     if not found:
         raise NotScheduled(_why_none(graph, sorted(depths), stages))
@@ -103,10 +120,11 @@ def _beside(graph: LoopGraph, leads: dict[int, int], stages: int, room: int) -> 
 
 def _room_in_registers(graph: LoopGraph, costs: UnitCosts, threads: int) -> int:
     """Bytes of a thread's registers in which what is loaded may wait. A quarter of all is for addresses and for what is
-    computed, another for operands of products that are not read from memory; the loop carries on sums in the rest."""
+    computed, another for operands of products that are not read from memory, half of that for those that are read in
+    steps; the loop carries on sums in the rest."""
     share = min(costs.thread_bytes, costs.register_bytes // threads)
     from_memory = all(is_asynchronous(graph.ops[number]) for number in products_of(graph))
-    most = share * 3 // 4 if from_memory else share // 2
+    most = share * 3 // 4 if from_memory else share * 5 // 8 if costs.stores_slots else share // 2
     values = [each.argument for each in carried_by(graph.loop)]
     carried = sum(thread_registers(value) for value in values if is_float(type_of(value)) or _is_sum(value))
     return min(costs.held_bytes, most - carried)
@@ -170,12 +188,14 @@ def waits_in_memory(load: Operation, intervals: int) -> bool:
 
 
 def slot_bytes(load: Operation, costs: UnitCosts, width: Width, intervals: int = 0) -> int:
-    """Bytes of shared memory that what is loaded takes where it waits so long; 0 where no asynchronous copy can bring
-    it there."""
+    """Bytes of shared memory that what is loaded takes where it waits so long; 0 where no asynchronous copy
+    brings it there, nor threads."""
     (result,) = load.results
     type_ = type_of(result)
     if not is_tensor(type_):
         return 0
+    if costs.stores_slots:
+        return _stored_bytes(result)
     if any(isinstance(type_of(operand), tile.TensorDescType) for operand in load.operands):
         if not costs.copies_blocks:
             return 0
@@ -203,6 +223,13 @@ def _is_multiplied_alone(load: Operation, alloc: Operation) -> bool:
     users = [use.operation for alias in aliases_of(alloc.results[0]) for use in alias.uses]
     readers = [op for op in users if not any(map(is_shared_memory, op.results))]
     return load.results[0].has_one_use() and bool(readers) and all(map(is_asynchronous, readers))
+
+
+def _stored_bytes(value: SSAValue) -> int:
+    """Of the memory that a value is stored in, if it is, and once."""
+    stores = [use.operation for use in value.uses if allocates_memory(use.operation)]
+    memory = type_of(stores[0].result) if len(stores) == 1 else None
+    return allocation_size(memory) if isinstance(memory, MemDescType) else 0
 
 
 def _makes_operand(op: Operation) -> bool:

@@ -55,6 +55,11 @@ class LoopPipeline:
     def _ahead(self) -> dict[int, Ahead]:
         return {each.number: each for each in self.ahead}
 
+    @property
+    def stored(self) -> tuple[Ahead, ...]:
+        """Those of the loads that threads store."""
+        return tuple(each for each in self.ahead if each.stored is not None)
+
     @cached_property
     def macro_ops(self) -> tuple[tuple[int, ...], ...]:
         """The graph's macro-ops; what only renames or stores an operand belongs to the one that uses it."""

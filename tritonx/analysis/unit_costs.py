@@ -35,10 +35,12 @@ class UnitCosts:
     """`products` and `shared_products`: multiply-adds a cycle by the operands' element type, of operands in registers
     and of those that the unit reads from shared memory; a type that is missing costs as if the threads did it.
 
-    `copy_bytes`: what a thread's asynchronous copy to shared memory may be wide, nothing where there are none, and
-    `copies_blocks` whether an engine copies blocks by descriptors. `copied` is how many bytes arrive in a cycle,
-    `latency` cycles after a load was issued the first ones. In `held_bytes` of a thread's registers tiles may wait from
-    one interval to the next; `register_bytes` are the processor's, of which a thread has `thread_bytes` at most.
+    `copy_bytes`: what a thread's asynchronous copy to shared memory may be wide, nothing where there are none,
+    `copies_blocks` whether an engine copies blocks by descriptors, and `stores_slots` whether threads that load ahead
+    for products store to shared memory what has come, behind the products of another iteration. `copied` is how many
+    bytes arrive in a cycle, `latency` cycles after a load was issued the first ones. In `held_bytes` of a thread's
+    registers tiles may wait from one interval to the next; `register_bytes` are the processor's, of which a thread has
+    `thread_bytes` at most.
     """
 
     products: tuple[tuple[str, int], ...] = ()
@@ -48,6 +50,7 @@ class UnitCosts:
     shared_bytes: int = 128
     copy_bytes: tuple[int, ...] = ()
     copies_blocks: bool = False
+    stores_slots: bool = False
     copied: int = 32
     latency: int = 600
     held_bytes: int = 128

@@ -58,7 +58,9 @@ class AmdBackend(Backend):
         return tuple(Target("hip", p.name, p.wave) for p in PROCESSORS.values())
 
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
-        options = super().parse_options(target, given)
+        from tritonx.backends.amd.knobs import knobs
+
+        options = super().parse_options(target, {"pipeline": knobs.pipeline, **given})
         if options.num_warps * target.warp_size > 1024:
             limit = 1024 // target.warp_size
             raise ValueError(f"num_warps is at most {limit} on {target} (1024 threads), got {options.num_warps}")

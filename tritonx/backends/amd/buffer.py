@@ -8,6 +8,7 @@ from __future__ import annotations
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.backends.amd.machine import AmdMachine
+from tritonx.backends.amd.memory import is_zero
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
@@ -93,8 +94,8 @@ def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
             value = f.inst(f"bitcast {buffer.type} {value} to {buffer.memory}")
         if access.elem == "i1":
             value = f.inst(f"trunc {buffer.memory} {value} to {access.type}")
-        if mask is not None and other is not None:
-            value = f.inst(f"select i1 {mask}, {access.type} {value}, {access.type} {part(f, other, group)}")
+        if mask is not None and other is not None and not is_zero(instead := part(f, other, group)):
+            value = f.inst(f"select i1 {mask}, {access.type} {value}, {access.type} {instead}")
         parts.append(value)
     f.result(op, gather_parts(f, access, parts, plan))
 

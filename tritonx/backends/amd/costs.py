@@ -1,7 +1,7 @@
 """What a compute unit does in a cycle, for the schedules of loops.
 
 Sources: the CDNA 3 white paper (dense rates of a compute unit), the RDNA 3 instruction set reference. What loads bring
-goes through registers to LDS.
+goes through registers to LDS, where the threads store it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ _CDNA = UnitCosts(
     latency=800,
     held_bytes=256,
     register_bytes=512 * 1024,
-    thread_bytes=2048,
+    thread_bytes=1536,  # of 2048, half of which can only hold what matrix instructions add to
+    stores_slots=True,
 )
 
-_RDNA = UnitCosts(products=(("f16", 256), ("bf16", 256), ("i8", 256)), lanes=64, latency=600)
+_RDNA = UnitCosts(
+    products=(("f16", 256), ("bf16", 256), ("i8", 256)), lanes=64, latency=600, held_bytes=256, stores_slots=True
+)
 
 
 def costs_of(processor: Processor) -> UnitCosts:

@@ -33,6 +33,9 @@ class AmdKnobs(Group):
     scalarize_packed_fops = flag("AMDGCN_SCALARIZE_PACKED_FOPS")
     """Without effect: instructions on pairs are LLVM's to choose."""
 
+    pipeline = Knob[bool]("TRITON_PIPELINE", True, parse_bool)
+    """Whether loops with products are pipelined where a launch does not say (`pipeline=`)."""
+
 
 amd_knobs = AmdKnobs
 

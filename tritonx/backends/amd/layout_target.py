@@ -10,6 +10,11 @@ from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 
+def is_pipelined(options: Options) -> bool:
+    """Whether loops with products are pipelined."""
+    return isinstance(options, AmdOptions) and options.pipeline
+
+
 def gpu_target(target: Target, options: Options) -> GpuTarget:
     """The target as the layout stages see it; f16 accumulators are widened around the matrix instruction."""
     chip = processor(target)

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute
 from tritonx.backends.amd import debug, dot, math, memory
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm.machine import Machine
+from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
 from tritonx.ir.properties import stated_number
 
 if TYPE_CHECKING:
@@ -129,6 +130,13 @@ class AmdMachine(Machine):
     def keep_order(self, f: FunctionEmitter) -> None:
         """LLVM's scheduler would move all loads from the LDS in front of the first product that uses one."""
         f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.sched.barrier', ['i32'])}(i32 0)")
+
+    def local_store(self, f: FunctionEmitter, op: LocalAllocOp | LocalStoreOp) -> bool:
+        """What was loaded ahead is waited for where the loop stores it. LLVM's scheduler would pack it for that as soon
+        as it can, which is where the products are that the loads should run beside."""
+        if isinstance(op, LocalStoreOp):
+            self.keep_order(f)
+        return False
 
     def _permute(self, f: FunctionEmitter, value: str, lane: str) -> str:
         symbol = f.module.declare("i32", "@llvm.amdgcn.ds.bpermute", ["i32", "i32"])

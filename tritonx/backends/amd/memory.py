@@ -1,9 +1,13 @@
-"""Global memory on AMD GPUs: guarded accesses by a branch around them, atomics by LLVM, which honours order and scope
-here.
+"""Global memory on AMD GPUs: guarded stores by a branch around them, guarded loads from zeros where the mask is false,
+atomics by LLVM, which honours order and scope here.
+
+A branch around a load would end with a wait for it, because what is loaded is moved where ways join; loads of a
+pipeline, all of which are guarded, would then not run ahead of anything.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -39,6 +43,16 @@ def guarded(f: FunctionEmitter, mask: str | None, type_: str, otherwise: str, ma
     return f.inst(f"phi {type_} [ {made}, %{after} ], [ {otherwise}, %{before} ]")
 
 
+_ZERO_BYTES = 64
+_ZEROS = f"internal unnamed_addr addrspace(1) constant [{_ZERO_BYTES} x i8] zeroinitializer, align {_ZERO_BYTES}"
+_ZERO = re.compile(r"(splat \(\w+ )?(zeroinitializer|null|0x[HR]?0+|0(\.0+(e\+00)?)?)\)?")
+
+
+def is_zero(other: str | None) -> bool:
+    """Whether what stands for elements under a false mask, as text, is all zero bits, or nothing in particular."""
+    return other is None or _ZERO.fullmatch(other) is not None
+
+
 def load(f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
     volatile = "volatile " if access.volatile else ""
     elem = "i8" if access.elem == "i1" else access.elem
@@ -48,6 +62,11 @@ def load(f: FunctionEmitter, pointer: str, access: Access, mask: str | None, oth
         value = f.inst(f"load {volatile}{type_}, ptr addrspace(1) {pointer}, align {access.bytes_aligned}")
         return f.inst(f"trunc {type_} {value} to {access.type}") if access.elem == "i1" else value
 
+    if mask is not None and not access.volatile and access.width * bits(elem) <= 8 * _ZERO_BYTES:
+        zeros = f.module.global_("@zeros", _ZEROS)
+        pointer = f.inst(f"select i1 {mask}, ptr addrspace(1) {pointer}, ptr addrspace(1) {zeros}")
+        value = make()
+        return value if is_zero(other) else f.inst(f"select i1 {mask}, {access.type} {value}, {access.type} {other}")
     zero = "zeroinitializer" if access.width > 1 else "null" if elem.startswith("ptr") else "0"
     if elem in ("half", "bfloat", "float", "double") and access.width == 1:
         zero = {"half": "0xH0000", "bfloat": "0xR0000"}.get(elem, "0.0")

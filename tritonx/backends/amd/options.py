@@ -19,7 +19,9 @@ class AmdOptions(Options):
     * ``schedule_hint`` is a list separated by commas. ``memory-bound-attention`` chooses LLVM's iterative scheduler for
       instruction-level parallelism; ``attention`` is accepted and changes nothing: what Triton does for it (an order
       of instructions around its own two products, and sinking against spills) answers code that Triton makes.
-    * ``allow_flush_denorm`` lets f32 arithmetic flush subnormal numbers."""
+    * ``allow_flush_denorm`` lets f32 arithmetic flush subnormal numbers.
+    * ``pipeline`` has the loads of a loop with products run ahead of them, by ``num_stages``: into registers, and
+      behind the products of another iteration into shared memory. Its default is the knob ``knobs.amd.pipeline``."""
 
     num_stages: int = 2
     default_dot_input_precision: str = "ieee"
@@ -30,6 +32,7 @@ class AmdOptions(Options):
     kpack: int = 1
     schedule_hint: str = "none"
     allow_flush_denorm: bool = False
+    pipeline: bool = True
     arch: str | None = None
     backend_name: str = "hip"
     instrumentation_mode: str = ""

@@ -7,17 +7,21 @@ from xdsl.passes import ModulePass
 from tritonx.backends.amd.buffer_accesses import UseBufferAccesses
 from tritonx.backends.amd.buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.carried_pointers import CarryScalarPointers
-from tritonx.backends.amd.layout_target import gpu_target
+from tritonx.backends.amd.layout_target import gpu_target, is_pipelined
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
+from tritonx.transforms.gpu.buffer_values import BufferValues
+from tritonx.transforms.gpu.carry_scalars import CarryScalars
 from tritonx.transforms.gpu.decompose_dots import DecomposeDots
+from tritonx.transforms.gpu.expand_pipeline import ExpandPipeline
 from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.gpu.schedule_loops import ScheduleLoops
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
@@ -60,7 +64,7 @@ def tile_passes() -> tuple[ModulePass, ...]:
 
 def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """`tt` → `ttg`: layouts and what they allow."""
-    gpu = gpu_target(target, options)
+    gpu, pipelined = gpu_target(target, options), is_pipelined(options)
     return (
         DecomposeDots(matrix_types=" ".join(sorted(gpu.matrix_types))),
         SplitDots(gpu.shared_memory),
@@ -68,6 +72,11 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         AccumulateInThreads(),
         UnrollLoads(),
         StageDotOperands(gpu.shared_memory),
+        *([CarryScalars()] if pipelined else []),
+        *([ScheduleLoops(gpu)] if pipelined else []),
+        *([BufferValues(gpu.shared_memory, copies=False)] if pipelined else []),
+        *([ExpandPipeline()] if pipelined else []),
+        *([Fold()] if pipelined else []),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
         RecomputeNarrow(),

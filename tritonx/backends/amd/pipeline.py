@@ -31,7 +31,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
 def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
-    from tritonx.backends.amd import assembly, buffer, scheduling, thread_transpose
+    from tritonx.backends.amd import assembly, buffer, loops, scheduling, thread_transpose
     from tritonx.backends.amd.codegen import data_layout
     from tritonx.backends.amd.machine import AmdMachine
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
@@ -48,7 +48,8 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         "iterative-ilp" if "memory-bound-attention" in hints else "",
         options.allow_flush_denorm,
     )
-    table = {**TABLE, **buffer.TABLE, **assembly.TABLE, **thread_transpose.TABLE, **scheduling.TABLE}
+    tables = (TABLE, buffer.TABLE, assembly.TABLE, thread_transpose.TABLE, scheduling.TABLE, loops.TABLE)
+    table = {op: emit for part in tables for op, emit in part.items()}
     emitter = ModuleEmitter(module, machine, options, table)
     text = emitter.emit()
     compilation.origin = emitter.origin()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -10,6 +10,7 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shared import paddings
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
+from tritonx.conversion.gpu_to_llvm.words import Words, words_of_stored
 from tritonx.conversion.llvm_text import is_float
 from tritonx.dialects import cf, gpu, gpu_layout, llvm, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType
@@ -18,15 +19,22 @@ from tritonx.ir.failure import PassError
 
 
 class Phis:
-    """The phis of one block for values of ``types``: data as one vector, everything else as scalars."""
+    """The phis of one block for values of ``types``: data as one vector, everything else as scalars; what has ``words``
+    as these."""
 
-    def __init__(self, f: FunctionEmitter, types: list[Attribute]) -> None:
+    def __init__(self, f: FunctionEmitter, types: list[Attribute], words: Mapping[int, Words] | None = None) -> None:
         self.f = f
+        self.words = words or {}
         self.tiles: list[Tile] = []
         self._lines: list[tuple[int, str, str, bool, int]] = []
-        for type_ in types:
+        for number, type_ in enumerate(types):
             elem, n = llvm_type(type_), f.registers(type_)
-            if n > 1 and is_float(elem):
+            if (form := self.words.get(number)) is not None:
+                names = [f.name() for _ in range(form.count)]
+                tile_ = form.tile(f, names)
+                for i, name in enumerate(names):
+                    self._reserve(tile_, name, form.type, False, i)
+            elif n > 1 and is_float(elem):
                 tile_ = Tile.wide(elem, n, f.name())
                 self._reserve(tile_, tile_.vector or "", tile_.type, True, 0)
             else:
@@ -45,8 +53,12 @@ class Phis:
         written.
         """
         return [
-            [self.f.wide(value)] if mine.prefers_vector else list(self.f.scalars(value))
-            for mine, value in zip(self.tiles, tiles, strict=True)
+            form.of(self.f, value)
+            if (form := self.words.get(number)) is not None
+            else [self.f.wide(value)]
+            if mine.prefers_vector
+            else list(self.f.scalars(value))
+            for number, (mine, value) in enumerate(zip(self.tiles, tiles, strict=True))
         ]
 
     def add(self, block: str, operands: list[list[str]]) -> None:
@@ -99,15 +111,16 @@ def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
     body = op.body.block
     head, inside, done = f.new_label("for"), f.new_label("body"), f.new_label("done")
     start = passed_on(f, op, op.iter_args)
-    # The operands of the phis must exist before the branch; their forms depend on the types alone.
-    entry = edge_operands(f, start, types_of(op.iter_args))
+    words = words_of_stored(f, body)
+    # The operands of the phis must exist before the branch; their forms depend on the types and uses alone.
+    entry = edge_operands(f, start, types_of(op.iter_args), words)
     before = f.block
     f.branch(head)
     f.label(head)
     counter = f.name()
     counter_at = len(f.lines)
     f.lines.append("")
-    phis = Phis(f, types_of(op.iter_args))
+    phis = Phis(f, types_of(op.iter_args), words)
     phis.add(before, entry)
     word = "ult" if "unsignedCmp" in op.properties or "unsignedCmp" in op.attributes else "slt"
     f.line(f"br i1 {f.inst(f'icmp {word} {type_} {counter}, {upper}')}, label %{inside}, label %{done}")
@@ -136,10 +149,15 @@ def _as_one(f: FunctionEmitter, tile_: Tile, names: list[str]) -> list[str]:
     return names
 
 
-def edge_operands(f: FunctionEmitter, tiles: list[Tile], types: list[Attribute]) -> list[list[str]]:
+def edge_operands(
+    f: FunctionEmitter, tiles: list[Tile], types: list[Attribute], words: Mapping[int, Words] | None = None
+) -> list[list[str]]:
     """The values of an edge in the forms that ``Phis`` of ``types`` will have."""
     out: list[list[str]] = []
-    for value, type_ in zip(tiles, types, strict=True):
+    for number, (value, type_) in enumerate(zip(tiles, types, strict=True)):
+        if words and (form := words.get(number)) is not None:
+            out.append(form.of(f, value))
+            continue
         wide = value.n > 1 and is_float(llvm_type(type_))
         out.append([f.wide(value)] if wide else list(f.scalars(value)))
     return out

@@ -97,7 +97,8 @@ class BufferValues(ModulePass):
     a `ttng.async_tma_copy_global_to_local`, if the buffer has the encoding of the descriptor's blocks. One that is
     computed with in a later stage does too, where there is a product, and is read by a `ttg.local_load`. The
     `ttg.local_alloc` of a computed operand of products that only add up becomes a `ttg.local_store` to a slot.
-    `expand-pipeline` then runs the schedule.
+    `expand-pipeline` then runs the schedule. Without `copies` there are none: a tile whose `ttg.local_alloc` runs in an
+    earlier stage than the readers is stored to the slot there, by a `ttg.local_store`.
 
     Loads that the copies cannot do (other widths than 4, 8 or 16 bytes, a value for masked-off elements that is not
     zero) stay, and what they load goes round in registers. As many stages are kept as have room in the `shared_memory`
@@ -106,6 +107,7 @@ class BufferValues(ModulePass):
     name = "buffer-values"
 
     shared_memory: int = 48 * 1024
+    copies: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         loops = scheduled_loops(op)
@@ -115,18 +117,21 @@ class BufferValues(ModulePass):
         budget = SharedBudget(self.shared_memory).within(op)
         for loop in loops:
             with in_place_of(loop):
-                _buffer(loop, facts, budget)
+                _buffer(loop, facts if self.copies else None, budget)
 
 
-def _buffer(loop: scf.ForOp, facts: AxisFacts, budget: SharedBudget) -> None:
-    schedule = _turned_behind(loop, facts)
+def _buffer(loop: scf.ForOp, facts: AxisFacts | None, budget: SharedBudget) -> None:
+    """`facts` are for copies of the threads: None where there are none."""
+    schedule = schedule_of(loop) if facts is None else _turned_behind(loop, facts)
+    assert schedule is not None
     for last in range(schedule.last, 0, -1):
         shorter = _shortened(schedule, last)
         if shorter.fault() is not None:
             continue
-        for tiles in _choices(shorter, facts):
+        choices = _choices(shorter, facts) if facts is not None else _choices_of_threads(shorter, budget)
+        for tiles in choices:
             buffers = _take(loop, tiles)
-            if _fits(loop, tiles, budget):
+            if _fits(loop, tiles, budget.limit):
                 _write_down(shorter)
                 if tiles:
                     told = put_in_stages(shorter) if _are_read_between(shorter, tiles) else shorter
@@ -150,6 +155,43 @@ def _choices(schedule: LoopSchedule, facts: AxisFacts) -> Iterator[list[Buffered
         yield loaded
     if len(operands) < len(loaded) and schedule.last == 1:
         yield operands
+
+
+def _choices_of_threads(schedule: LoopSchedule, budget: SharedBudget) -> Iterator[list[BufferedTile]]:
+    """The tiles that threads load ahead and store, with a slot more where as many blocks have room, two at most."""
+    tiles = [found for op in schedule.order if (found := _stored_ahead(schedule, op)) is not None]
+    spared = [_with_spare_slot(schedule, each) for each in tiles]
+    loop = schedule.loop
+    if spared != tiles and _blocks(loop, spared, budget) >= max(1, _blocks(loop, tiles, budget)):
+        yield spared
+    yield tiles
+
+
+def _stored_ahead(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None:
+    """One that threads load, and store earlier than it is read; None where they do not."""
+    if not isinstance(alloc, LocalAllocOp) or alloc.src is None or not is_shared_memory(alloc.result):
+        return None
+    if not isinstance(alloc.src.owner, tile.LoadOp) or alloc.src.owner.parent is not alloc.parent:
+        return None
+    readers = _readers(schedule, alloc)
+    if readers is None or any(schedule.stage(reader) <= schedule.stage(alloc) for reader in readers):
+        return None
+    slots = max(_slots(schedule, alloc, reader) for reader in readers)
+    return BufferedTile(alloc, alloc, type_as(alloc.result, MemDescType), 0, readers, slots)
+
+
+def _with_spare_slot(schedule: LoopSchedule, each: BufferedTile) -> BufferedTile:
+    """With a slot more, if a tile is stored behind readers of an interval."""
+    last = max(schedule.position[reader] for reader in each.readers)
+    return each if schedule.position[each.source] < last else replace(each, slots=each.slots + 1)
+
+
+def _blocks(loop: scf.ForOp, tiles: Sequence[BufferedTile], budget: SharedBudget) -> int:
+    """How many blocks, two at most, have room beside each other with slots for these tiles."""
+    buffers = _take(loop, tiles)
+    count = sum(_fits(loop, tiles, budget.limit // blocks) for blocks in (1, 2))
+    _give_back(buffers)
+    return count
 
 
 def _are_read_between(schedule: LoopSchedule, tiles: Sequence[BufferedTile]) -> bool:
@@ -392,15 +434,15 @@ def _give_back(buffers: Sequence[LocalAllocOp]) -> None:
         erase(buffer)
 
 
-def _fits(loop: scf.ForOp, tiles: Sequence[BufferedTile], budget: SharedBudget) -> bool:
-    """Whether a block has room for all buffers of the function but those that are going to go."""
+def _fits(loop: scf.ForOp, tiles: Sequence[BufferedTile], limit: int) -> bool:
+    """Whether so many bytes have room for all buffers of the function but those that are going to go."""
     function = loop.parent_op()
     while function is not None and not isinstance(function, tile.FuncOp):
         function = function.parent_op()
     assert function is not None
     gone = {each.alloc for each in tiles}
     try:
-        plan([buffer for buffer in buffers_of(function) if buffer.op not in gone], budget.limit)
+        plan([buffer for buffer in buffers_of(function) if buffer.op not in gone], limit)
     except OverBudget:
         return False
     return True

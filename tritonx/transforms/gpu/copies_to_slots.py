@@ -224,6 +224,9 @@ class Rewriting:
         initial: list[SSAValue] = []
         yielded: list[SSAValue] = []
         for counter, ops in users.items():
+            if counter.slots == 1 and counter not in waiting:
+                found[counter] = Turn(self.zero, self.zero)
+                continue
             placed = self._before(ops)
             first = min((placed.first, *waiting.get(counter, ())), key=self.number.__getitem__)
             placed = replace(placed, first=first)

@@ -72,7 +72,7 @@ def fault_of(schedule: LoopSchedule) -> str | None:
     for op in schedule.order:
         if schedule.stage(op) < schedule.last:
             for inner in op.walk():
-                if not may_run_ahead(inner):
+                if not may_run_ahead(inner, schedule.loop):
                     return f"{inner.name} would run for iterations that there are not"
     return schedule.fault()
 

@@ -38,6 +38,10 @@ class ForwardFlow(ABC, Generic[S]):
         """What holds as the regions of an op are entered."""
         return state
 
+    def behind_block(self, block: Block, state: S) -> S:
+        """What is still said of a state where a block is left, and its values mean nothing any more."""
+        return state
+
     def function(self, function: tile.FuncOp, state: S) -> S:
         """Walk a function that is entered with this state."""
         blocks = list(function.body.blocks)
@@ -67,6 +71,7 @@ class ForwardFlow(ABC, Generic[S]):
                 for inner in list(block.ops):
                     state = self.visit(inner, state)
                 last = block.last_op
+                state = self.behind_block(block, state)
                 leaving = leaving.joined(self._into(at, op, edges_from(last) if last is not None else (), state))
             if at == before:
                 return leaving

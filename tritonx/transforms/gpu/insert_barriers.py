@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.buffers import owned_by_warps
@@ -89,7 +89,7 @@ class _Inserter(ForwardFlow[Pending]):
         if Resource.THREADS in resources_of(op) and _is_barrier(op):
             self.straight = []
             return state.settled()
-        if accesses_of(op, self.memory.of).need_barrier(state):
+        if accesses_of(op, self.memory.in_round).need_barrier(state):
             at, state = self._earliest(op) or (op, state.settled())
             self._wait_before(at)
             self.straight = []
@@ -98,7 +98,7 @@ class _Inserter(ForwardFlow[Pending]):
         return self._behind(op, state)
 
     def _behind(self, op: Operation, state: Pending) -> Pending:
-        state = accesses_of(op, self.memory.of).added_to(state)
+        state = accesses_of(op, self.memory.in_round).added_to(state)
         for completion, for_all in waits_of(op):
             state = state.waited(completion, for_all=for_all)
         return state
@@ -112,11 +112,11 @@ class _Inserter(ForwardFlow[Pending]):
             state = state.settled()
             for inner, _ in self.straight[start:]:
                 # Behind a wait more is over, which a barrier behind it tells all.
-                if waits_of(inner) or accesses_of(inner, self.memory.of).need_barrier(state):
+                if waits_of(inner) or accesses_of(inner, self.memory.in_round).need_barrier(state):
                     break
                 state = self._behind(inner, state)
             else:
-                if not accesses_of(op, self.memory.of).need_barrier(state):
+                if not accesses_of(op, self.memory.in_round).need_barrier(state):
                     return product, state
         return None
 
@@ -150,6 +150,9 @@ class _Inserter(ForwardFlow[Pending]):
             erase(barrier)
         return cost
 
+    def behind_block(self, block: Block, state: Pending) -> Pending:
+        return state.behind(block)
+
     def _wait_before(self, op: Operation) -> None:
         block = op.parent
         assert block is not None
@@ -167,7 +170,7 @@ class _Inserter(ForwardFlow[Pending]):
             elif (scratch := scratch_of(inner)) is not None:
                 accesses = Accesses(writes=[scratch])
             else:
-                accesses = accesses_of(inner, self.memory.of)
+                accesses = accesses_of(inner, self.memory.in_round)
             if accesses.need_barrier(pending):
                 return True
         return False

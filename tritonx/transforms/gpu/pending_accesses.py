@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.analysis.buffers import is_shared_memory
 from tritonx.dialects.effects import COUNTED, Completion, Effect, Kind, Proxy, Resource, effects_of
@@ -55,6 +55,15 @@ class Pending:
     def settled(self) -> Pending:
         """After a barrier: what is still under way is not over by that."""
         return Pending(late=self.late)
+
+    def behind(self, block: Block) -> Pending:
+        """As what is pending is known behind a round of a block."""
+        return replace(
+            self,
+            reads=frozenset(interval.behind(block) for interval in self.reads),
+            writes=frozenset(interval.behind(block) for interval in self.writes),
+            late=frozenset((completion, kind, interval.behind(block)) for completion, kind, interval in self.late),
+        )
 
     def waited(self, completion: Completion, *, for_all: bool) -> Pending:
         """After a wait of this thread, which has other threads still to be told. Where some may still be under way, it

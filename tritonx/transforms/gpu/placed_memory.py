@@ -1,11 +1,17 @@
-"""Bytes of shared memory that a value names, or an op has for itself, as `allocate-shared-memory` has placed them."""
+"""Bytes of shared memory that a value names, or an op has for itself, as `allocate-shared-memory` has placed them.
+
+Of a buffer of slots, which a loop takes in turn, a view names one of which the number is only known as a value. Two
+such views of the same round are apart where their numbers are, however they are counted (`analysis/slot_sequence`). As
+the round ends its numbers mean nothing any more: then such an access is one of the whole buffer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tritonx.analysis.buffers import (
     OFFSET,
@@ -15,22 +21,58 @@ from tritonx.analysis.buffers import (
     offset_of,
     scratch_size,
 )
-from tritonx.dialects import gpu_layout, tile
-from tritonx.dialects.effects import Resource, resources_of
+from tritonx.analysis.slot_sequence import rounds_between
+from tritonx.dialects import gpu_layout, scf, tile
+from tritonx.dialects.effects import Resource, resources_of, viewed
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import type_of
 
-Interval = tuple[int, int]
-"""Bytes [start, end) of shared memory."""
 
-ALL: Interval = (0, 1 << 62)
+@dataclass(frozen=True)
+class Slot:
+    """The one of this number, a value of the body of a loop."""
+
+    number: SSAValue
+    loop: scf.ForOp = field(compare=False)
+    known: dict[tuple[SSAValue, SSAValue], bool] = field(compare=False, repr=False)
+
+    def is_apart(self, other: Slot) -> bool:
+        """Whether another slot of the same buffer is another one, in any round."""
+        if other.loop is not self.loop:
+            return False
+        key = self.number, other.number
+        if key not in self.known:
+            self.known[key] = rounds_between(self.loop, *key, same_round=True) != 0
+        return self.known[key]
+
+
+class Interval(NamedTuple):
+    """Bytes [start, end) of shared memory, or one slot of these."""
+
+    start: int
+    end: int
+    slot: Slot | None = None
+
+    def meets(self, other: Interval) -> bool:
+        if self.start >= other.end or other.start >= self.end:
+            return False
+        if self.slot is None or other.slot is None or self[:2] != other[:2]:
+            return True
+        return not self.slot.is_apart(other.slot)
+
+    def behind(self, block: Block) -> Interval:
+        """As it is known behind the round of a block."""
+        return Interval(self.start, self.end) if self.slot is not None and self.slot.loop.body.block is block else self
+
+
+ALL = Interval(0, 1 << 62)
 
 
 def meets(intervals: Iterable[Interval], others: Iterable[Interval]) -> bool:
     """Whether any two have a byte in common."""
     others = list(others)
-    return any(a[0] < b[1] and b[0] < a[1] for a in intervals for b in others)
+    return any(a.meets(b) for a in intervals for b in others)
 
 
 class PlacedMemory:
@@ -38,6 +80,7 @@ class PlacedMemory:
 
     def __init__(self, function: tile.FuncOp) -> None:
         self._places: dict[SSAValue, Interval] = {}
+        self._apart: dict[tuple[SSAValue, SSAValue], bool] = {}
         for op in function.walk():
             if allocates_memory(op):
                 self._place(op)
@@ -46,16 +89,32 @@ class PlacedMemory:
         """The bytes that a value may name: all, of a value that comes from nobody knows where."""
         return self._places.get(value, ALL)
 
+    def in_round(self, value: SSAValue) -> Interval:
+        """The same, or the slot of it in a round of a loop."""
+        whole, view = self.of(value), value
+        while isinstance(op := view.owner, Operation) and (viewed_ := viewed(op, view)) is not None:
+            if isinstance(op, gpu_layout.MemDescIndexOp) and isinstance(viewed_.owner, gpu_layout.LocalAllocOp):
+                return self._slot(whole, op.index)
+            view = viewed_
+        return whole
+
+    def _slot(self, whole: Interval, number: SSAValue) -> Interval:
+        block = number.owner if isinstance(number.owner, Block) else number.owner.parent
+        loop = None if block is None else block.parent_op()
+        if constant_of(number) is not None or not isinstance(loop, scf.ForOp):
+            return whole
+        return whole._replace(slot=Slot(number, loop, self._apart))
+
     def _place(self, op: gpu_layout.LocalAllocOp) -> None:
         start = offset_of(op)
         descriptor = type_of(op.result)
         assert isinstance(descriptor, MemDescType)
-        whole = (start, start + allocation_size(descriptor))
+        whole = Interval(start, start + allocation_size(descriptor))
         for alias in aliases_of(op.results[0]):
             known = self._places.get(alias)
             interval = _narrowed(alias, whole)
             self._places[alias] = (
-                interval if known is None else (min(known[0], interval[0]), max(known[1], interval[1]))
+                interval if known is None else Interval(min(known[0], interval[0]), max(known[1], interval[1]))
             )
 
 
@@ -64,7 +123,7 @@ def scratch_of(op: Operation) -> Interval | None:
     if Resource.SCRATCH not in resources_of(op) or OFFSET not in op.attributes:
         return None
     start = offset_of(op)
-    return start, start + scratch_size(op)
+    return Interval(start, start + scratch_size(op))
 
 
 def functions_with_shared_memory(module: ModuleOp) -> frozenset[str]:
@@ -95,4 +154,4 @@ def _narrowed(alias: SSAValue, whole: Interval) -> Interval:
     if not isinstance(index, int) or not isinstance(owner.src.owner, gpu_layout.LocalAllocOp):
         return whole
     size = (whole[1] - whole[0]) // outer.shape[0]
-    return whole[0] + index * size, whole[0] + (index + 1) * size
+    return Interval(whole.start + index * size, whole.start + (index + 1) * size)

@@ -8,9 +8,17 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from tritonx.analysis.buffers import aliases_of
 from tritonx.dialects import arith, scf, tile
-from tritonx.dialects.effects import Completion, Effect, Kind, effects_of
-from tritonx.dialects.gpu_layout import AsyncCommitGroupOp, AsyncCopyGlobalToLocalOp, AsyncWaitOp
+from tritonx.dialects.effects import Completion, Effect, Kind, effects_of, viewed
+from tritonx.dialects.gpu_layout import (
+    AsyncCommitGroupOp,
+    AsyncCopyGlobalToLocalOp,
+    AsyncWaitOp,
+    LocalAllocOp,
+    LocalDeallocOp,
+    LocalStoreOp,
+)
 from tritonx.dialects.nvidia import AsyncTMACopyGlobalToLocalOp, BarrierExpectOp, WaitBarrierOp
 from tritonx.dialects.tile.rules import mask_of
 from tritonx.ir.builder import Builder
@@ -24,9 +32,9 @@ _MASKED = (tile.LoadOp, AsyncCopyGlobalToLocalOp)
 _PREDICATED = (AsyncTMACopyGlobalToLocalOp, BarrierExpectOp, WaitBarrierOp)
 
 
-def may_run_ahead(op: Operation) -> bool:
-    """Whether `op`, without what is in its regions, does nothing for an iteration that there is not, or can be kept
-    from it."""
+def may_run_ahead(op: Operation, loop: scf.ForOp) -> bool:
+    """Whether `op`, without what is in its regions, does nothing for an iteration of the loop that there is not, or can
+    be kept from it."""
     match op:
         case tile.LoadOp():
             return not op.isVolatile.value.data
@@ -38,10 +46,22 @@ def may_run_ahead(op: Operation) -> bool:
             return True
         case tile.MakeTensorDescOp():  # in memory of which there is one
             return encoding_of(type_as(op.result, tile.TensorDescType).block_type) is None
+        case LocalStoreOp():  # for a reader of an iteration that there is not either
+            return _is_read_inside(op.dst, loop)
         case scf.WhileOp() | tile.CallOp():
             return False
         case _:
             return bool(op.regions) or is_terminator(op) or not may_write(op) or _only_for_itself(op)
+
+
+def _is_read_inside(memory: SSAValue, loop: scf.ForOp) -> bool:
+    """Whether memory is taken in front of a loop, and given back behind it, and used by nothing else outside."""
+    while isinstance(op := memory.owner, Operation) and (whole := viewed(op, memory)) is not None:
+        memory = whole
+    if not isinstance(op, LocalAllocOp):
+        return False
+    users = (use.operation for alias in aliases_of(memory) for use in alias.uses)
+    return all(isinstance(user, LocalDeallocOp) or loop.is_ancestor(user) for user in users)
 
 
 def _only_for_itself(op: Operation) -> bool:

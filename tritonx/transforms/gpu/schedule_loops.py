@@ -178,7 +178,7 @@ class _Function:
         """How many run beside each other on a multiprocessor, of which one works while others wait."""
         costs = self.target.costs
         taken = min(costs.thread_bytes, most_held(pipeline.problem, schedule) + WORKING_BYTES)
-        slots = sum(each.slot * (each.lead + 1) for each in pipeline.ahead)
+        slots = sum(each.slot * each.slots for each in pipeline.ahead)
         return max(1, min(costs.register_bytes // (self.threads * taken), self.limit // max(1, slots)))
 
     def _width(self, load: Operation) -> int:
@@ -211,7 +211,7 @@ class _Function:
     def _lives(self, pipeline: LoopPipeline) -> list[Life]:
         loop = pipeline.graph.loop
         first, last = self._points.number[loop], self._points.last_inside(loop)
-        return [Life(each.slot * (each.lead + 1), SLOT_ALIGNMENT, first, last) for each in pipeline.ahead if each.slot]
+        return [Life(each.slot * each.slots, SLOT_ALIGNMENT, first, last) for each in pipeline.ahead if each.slot]
 
     def _take(self, pipeline: LoopPipeline) -> None:
         self.slots += self._lives(pipeline)
@@ -233,16 +233,28 @@ def _number(attribute: Attribute | None, default: int) -> int:
 
 
 def write(pipeline: LoopPipeline, schedule: Schedule) -> None:
-    """Write a schedule on the ops of its loop."""
-    last = 0
-    for cluster, tasks in enumerate(clusters(pipeline.macro_ops, schedule)):
+    """Write a schedule on the ops of its loop. What threads store comes last in an interval, or first (`Ahead`), in the
+    order in which it is loaded: whoever stores the first tile need not wait for others."""
+    at = {task: place for place, task in enumerate(schedule.order)}
+    stored = sorted((at[pipeline.home[each.number]], each.number, each.stored or 0) for each in pipeline.stored)
+    last, behind = 0, len(stored)
+    for cluster, tasks in enumerate(clusters(pipeline.macro_ops, schedule), len(stored)):
+        behind = cluster + 1
         for task in tasks:
             stage = schedule.stages[task]
             last = max(last, stage)
             for number in pipeline.macro_ops[task]:
                 op = pipeline.graph.ops[number]
                 set_place(op, Place(stage, cluster))
+    for rank, (_, number, later) in enumerate(stored):
+        place = Place(schedule.stages[pipeline.home[number]] + later, rank + (0 if later else behind))
+        for store in _stores(pipeline.graph.ops[number]):
+            set_place(store, place)
     pipeline.graph.loop.attributes[LAST_STAGE] = IntegerAttr(last, i32)
+
+
+def _stores(load: Operation) -> Iterable[Operation]:
+    return [use.operation for use in load.results[0].uses if allocates_memory(use.operation)]
 
 
 def clusters(macro_ops: Sequence[Sequence[int]], schedule: Schedule) -> list[list[int]]:
@@ -273,13 +285,15 @@ def described(pipeline: LoopPipeline, schedule: Schedule) -> str:
         "the latency of loads": pipeline.latency,
     }
     reached = [what for what, cycles in bounds.items() if cycles == schedule.interval]
-    slots = [f"{each.lead + 1} × {each.slot}" for each in pipeline.ahead if each.slot]
+    slots = [f"{each.slots} × {each.slot}" for each in pipeline.ahead if each.slot]
     registers = sum(not each.slot for each in pipeline.ahead)
+    stored = len(pipeline.stored)
     return "; ".join(
         [
             f"{max(schedule.stages) + 1} stages",
             f"{schedule.interval} cycles an iteration, bound by {reached[0] if reached else 'dependences'}",
             f"{' + '.join(slots) or 'no'} bytes of shared memory",
+            *([f"{stored} loads stored by the threads"] if stored else []),
             *([f"{registers} loads ahead in registers"] if registers else []),
             *([] if schedule.proven else ["not proven to be the best"]),
         ]

@@ -56,3 +56,34 @@ tt.func public @unaligned(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %n: i32) {
   tt.store %yp, %w, %mask : tensor<1024x!tt.ptr<f32>>
   tt.return
 }
+
+// -----
+
+// Where the mask is false zeros are loaded, without a branch: what waits for a load stands behind it, not in a block of
+// its own. What else is wanted there is chosen where the value is used.
+// CHECK-LABEL: {{^}}masked:
+// CHECK-NOT: execz
+// CDNA: v_cndmask
+// CDNA: global_load_dword v
+// CDNA: global_load_dword v
+// RDNA: v_cndmask
+// RDNA: global_load_b32
+// RDNA: global_load_b32
+// CHECK-NOT: execz
+// CHECK: v_cndmask
+// CHECK: s_endpgm
+tt.func public @masked(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %n: i32) {
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %limit = tt.splat %n : i32 -> tensor<64xi32>
+  %mask = arith.cmpi slt, %i, %limit : tensor<64xi32>
+  %seven = arith.constant dense<7.0> : tensor<64xf32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %v = tt.load %xp, %mask : tensor<64x!tt.ptr<f32>>
+  %u = tt.load %yp, %mask, %seven : tensor<64x!tt.ptr<f32>>
+  %w = arith.addf %v, %u : tensor<64xf32>
+  tt.store %yp, %w : tensor<64x!tt.ptr<f32>>
+  tt.return
+}

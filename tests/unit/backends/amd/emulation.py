@@ -17,6 +17,7 @@ Each gap was found by reading the emulator against the instruction-set documents
 * it takes accumulation registers that an access to memory names for vector registers;
 * it lacks RDNA's accesses through buffers, and takes CDNA's for those of whole words;
 * it leaves out the last bits of addresses that are not multiples of what a load or store moves;
+* it lacks S_GETPC_B64, by which code finds its constants;
 * it lacks V_PERMLANE16_SWAP, V_PERMLANE32_SWAP and DS_SWIZZLE, and reads DPP's ROW_BCAST as the first lane of a row;
 * it lacks RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16,
   cache operations, and loads from the LDS of half a register;
@@ -117,6 +118,9 @@ def fill_gaps(processor: list[str]) -> None:
         if operation == "DS_SWIZZLE_B32":
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS)))
             return (program, Swizzle(first & 0xFFFF, second & 0xFF, second >> 24, lanes)), inst
+        if operation == "S_GETPC_B64":
+            program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS,)))
+            return (program, OwnPlace(pc + 4, first >> 16 & 0x7F)), inst
         if (moved := Moved.of(operation, "BUFFER")) is not None:
             program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, ACCUMULATORS)))
             return (program, BufferAccess(moved, arch).with_fields(first, second, third, lanes)), inst
@@ -283,6 +287,17 @@ class Swizzle:
         registers = file_of(vectors, self.lanes)
         registers[self.target] = registers[self.source][self.lane]
         step(scalars, 8)
+
+
+class OwnPlace:
+    """S_GETPC_B64: the address of the next instruction."""
+
+    def __init__(self, address: int, target: int) -> None:
+        self.address, self.target = address, target
+
+    def fxn(self, scalars: Any) -> None:
+        (ctypes.c_uint64).from_address(scalars.value + 4 * self.target).value = self.address
+        step(scalars, 4)
 
 
 class OutOfPlace:

@@ -95,6 +95,28 @@ def run_loads_ahead(module: ModuleOp, stages: int) -> None:
         loop.attributes[LAST_STAGE] = IntegerAttr(last, i32)
 
 
+def store_ahead(module: ModuleOp, random: Random) -> int:
+    """Has tiles that loops with schedules load ahead stored by the threads, anywhere between the load and the first
+    reader, at the start or at the end of an interval; how many."""
+    count = 0
+    for loop in [op for op in module.walk() if isinstance(op, scf.ForOp)]:
+        schedule = schedule_of(loop)
+        if schedule is None:
+            continue
+        clusters = [place.cluster for place in schedule.places.values()]
+        for op in schedule.order:
+            stores = [use.operation for use in op.results[0].uses if _stores(use)] if op.results else []
+            if not isinstance(op, tile.LoadOp) or len(stores) != 1:
+                continue
+            readers = [schedule.stage(schedule.of(use.operation)) for use in stores[0].results[0].uses]
+            if readers and min(readers) > (loaded := schedule.stage(op)):
+                stage = random.randrange(loaded, min(readers))
+                late = stage == loaded or random.random() < 0.5
+                set_place(stores[0], Place(stage, max(clusters) + 1 if late else min(clusters) - 1))
+                count += 1
+    return count
+
+
 def _stores(use: Use) -> bool:
     return isinstance(use.operation, LocalAllocOp)
 

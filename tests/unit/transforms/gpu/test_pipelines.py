@@ -13,17 +13,18 @@ from random import Random
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from tests.unit.interpreter.asynchronous.mutants import mutants, mutated
 from tests.unit.transforms.gpu.described_kernels import DESCRIBED
 from tests.unit.transforms.gpu.kernels import Draw
 from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, STAGES
-from tests.unit.transforms.gpu.schedules import draw_schedules, run_loads_ahead
+from tests.unit.transforms.gpu.schedules import draw_schedules, run_loads_ahead, store_ahead
 from tests.unit.transforms.gpu.test_executed import Program
 from tritonx.analysis.loop_pipeline import LoopPipeline
 from tritonx.analysis.scheduled_loops import drop_schedule, scheduled_loops
 from tritonx.dialects import scf, tile
-from tritonx.dialects.gpu_layout import AsyncWaitOp, LocalAllocOp, LocalBarrierOp
+from tritonx.dialects.gpu_layout import AsyncWaitOp, ConvertLayoutOp, LocalAllocOp, LocalBarrierOp, LocalStoreOp
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.ir.text import print_module
 from tritonx.ir.verify import verify
@@ -36,6 +37,25 @@ DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
 def program_of(made: Draw, target: str, stages: int) -> Program:
     options = {"pipeline": True, "num_stages": stages}
     return Program(made.kernel, made.args, made.constants, target, made.num_warps, options=options)
+
+
+STORING = ("hip:gfx942", "hip:gfx950", "hip:gfx1100", "hip:gfx1201")
+"""Targets whose threads load ahead, and store to slots."""
+
+
+@pytest.mark.parametrize("draw", range(DRAWS))
+@pytest.mark.parametrize("name", [name for name in PIPELINED if name not in DESCRIBED])
+def test_pipelines_of_threads_that_store_keep_what_a_kernel_does(name: str, draw: int) -> None:
+    random = Random(f"{SEED} storing {name} {draw}")
+    stages, target = random.choice(STAGES), random.choice(STORING)
+    made = PIPELINED[name](random, stages)
+    what = f"seed {SEED}, draw {draw}, {target}, {stages} stages, {made.constants}, {made.args[-1]} rounds or so"
+
+    def change(module: ModuleOp) -> str:
+        found = schedule(module, random, stages)
+        return f"{found}, {store_ahead(module, random)} stored elsewhere" if random.random() < 0.5 else found
+
+    keeps_what_it_does(program_of(made, target, stages), target, what, change)
 
 
 def schedule(module: ModuleOp, random: Random, stages: int) -> str:
@@ -190,6 +210,36 @@ def test_mistakes_with_barriers_are_found(name: str) -> None:
         program.bound = replace(program.bound, module=mutated(text, mistake, number))
         _, found = program.run()
         assert found, f"{mistake} {number}: seed {SEED}, {made.constants}"
+
+
+@pytest.mark.parametrize("stages", STAGES)
+@pytest.mark.parametrize("target", STORING)
+def test_threads_that_store_and_read_meet_once_a_round(target: str, stages: int) -> None:
+    """What is stored is in another slot than what is read in that round: one barrier for both; and not none."""
+    random = Random(f"{SEED} {target} {stages}")
+    while True:
+        made = PIPELINED["product"](random, stages)
+        if made.args[-1] < 6 * made.constants["K"]:
+            continue
+        program = program_of(made, target, stages)
+        for one in program.passes:
+            program.apply(one)
+        inside = [op for op in program.bound.module.walk() if isinstance(op.parent_op(), scf.ForOp)]
+        if sum(isinstance(op, LocalStoreOp) for op in inside) == 2 and not any(map(_exchanges, inside)):
+            break  # both tiles go through slots
+    barriers = [op for op in program.bound.module.walk() if isinstance(op, LocalBarrierOp)]
+    within = [number for number, op in enumerate(barriers) if op in inside]
+    assert len(within) == 1, f"seed {SEED}, {made.constants}"
+    _, found = program.run()
+    assert not found
+    text = print_module(program.bound.module)
+    program.bound = replace(program.bound, module=mutated(text, "barrier dropped", within[0]))
+    _, found = program.run()
+    assert found, f"seed {SEED}, {made.constants}"
+
+
+def _exchanges(op: Operation) -> bool:
+    return isinstance(op, ConvertLayoutOp | LocalAllocOp)
 
 
 def _behind_copies(module: ModuleOp) -> int:
