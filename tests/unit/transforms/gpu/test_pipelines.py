@@ -44,7 +44,7 @@ STORING = ("hip:gfx942", "hip:gfx950", "hip:gfx1100", "hip:gfx1201")
 
 
 @pytest.mark.parametrize("draw", range(DRAWS))
-@pytest.mark.parametrize("name", [name for name in PIPELINED if name not in DESCRIBED])
+@pytest.mark.parametrize("name", [name for name in PIPELINED if name not in (*DESCRIBED, "turned")])  # that is tf32
 def test_pipelines_of_threads_that_store_keep_what_a_kernel_does(name: str, draw: int) -> None:
     random = Random(f"{SEED} storing {name} {draw}")
     stages, target = random.choice(STAGES), random.choice(STORING)
