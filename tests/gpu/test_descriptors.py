@@ -20,10 +20,12 @@ import tritonx.language as tl
 from tests.unit.backends.nvidia.test_block_copies import (
     draw_made,
     draw_partial,
+    draw_shifted,
     draw_together,
     made_and_moved,
     made_together,
     moved_block,
+    shifted_block,
 )
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.driver import get_active
@@ -146,6 +148,19 @@ def test_rows_that_end_within_a_piece(draw: int) -> None:
         kernel[(partial.grid,)](*descriptors, **partial.constants, num_warps=warps, **given)
         what = f"seed {SEED}, draw {draw}, {given} {partial.constants} {partial.shape} {partial.x.dtype}"
         np.testing.assert_array_equal(target.numpy(), partial.expected, what)
+
+
+@pytest.mark.parametrize("draw", range(12))
+def test_blocks_begin_anywhere(draw: int) -> None:
+    """Within a piece of 16 bytes as well, where the copy engine would end the kernel."""
+    random = Random(f"shifted {SEED} {draw}")
+    made, warps = draw_shifted(random), random.choice((1, 4))
+    for given in options():
+        descriptors, target = made.descriptors(to_device)
+        kernel: Any = shifted_block
+        kernel[(1,)](*descriptors, made.column, **made.constants, num_warps=warps, **given)
+        what = f"seed {SEED}, draw {draw}, {given} {made.constants} {made.column} {made.x.dtype}"
+        np.testing.assert_array_equal(target.numpy(), made.expected, what)
 
 
 @tritonx.jit

@@ -49,7 +49,8 @@ from tritonx.ir.types import bit_width, is_integer, is_tensor, shape_of
 
 WRITTEN_PIECE = 16
 """Bytes of global memory of which the accelerator writes all or none. A row that ends within a piece is read to its
-own end, but what is stored or combined there goes on to the piece's, for elements of any size (measured on 9.0)."""
+own end, but what is stored or combined there goes on to the piece's, for elements of any size (measured on 9.0). A
+block that begins within a piece, to read or to write, is an illegal instruction."""
 
 
 def _product(shape: tuple[int, ...]) -> int:

@@ -26,6 +26,7 @@ class Kind(Enum):
     IN_FLIGHT = "use of a product that is still under way"
     UNFINISHED = "the block ends while a copy is under way"
     MISPLACED = "a buffer where it may not lie"
+    CUT = "a block that begins within a piece of 16 bytes"
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Which descriptors of a kernel a unit that copies blocks by itself can take over.
 
-Such a unit reads a tensor exactly, but what it writes comes in pieces of 16 bytes: where a row ends within a piece, the
-rest of the piece is overwritten, which belongs to somebody else. So a descriptor through which blocks are written is
-only the unit's where its rows are known to end with a piece."""
+Such a unit moves pieces of 16 bytes. A block that begins within one ends the kernel (an illegal instruction), so the
+unit only gets blocks that are known to begin with a piece. It reads a tensor exactly, but what it writes are whole
+pieces: where a row ends within one, the rest is overwritten, which belongs to somebody else. So what is written is only
+the unit's where rows are known to end with a piece."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ for one that a kernel makes. Also the size of the pieces in which blocks are wri
 
 def copied(module: ModuleOp, block_bytes: int | None = None) -> frozenset[SSAValue]:
     """Descriptors of kernels that only ops on whole blocks use, of at most ``block_bytes`` bytes, and that the unit can
-    take. One that a kernel makes, to read and to write, of which it can only take the reads is made twice."""
+    take. One that a kernel makes, of which it can only take some uses, is made twice."""
     found: set[SSAValue] = set()
     facts = cache(lambda: analyze_axes(module))
     for function in module.ops:
@@ -36,13 +37,13 @@ def copied(module: ModuleOp, block_bytes: int | None = None) -> frozenset[SSAVal
             continue
         if not function.body.blocks or function.sym_visibility.data != "public":
             continue
-        found.update(_parameters(function))
+        found.update(_parameters(function, facts))
         made = [op for op in function.walk() if isinstance(op, tile.MakeTensorDescOp)]
         found.update(op.result for op in made if _moves_blocks(op.result) and _is_taken(op, facts))
     return frozenset(value for value in found if block_bytes is None or _block_bytes(value) <= block_bytes)
 
 
-def _parameters(function: tile.FuncOp) -> list[SSAValue]:
+def _parameters(function: tile.FuncOp, facts: Callable[[], AxisFacts]) -> list[SSAValue]:
     arguments = function.body.blocks[0].args
     attributes = function.arg_attrs or [DictionaryAttr({})] * len(arguments)
     return [
@@ -51,23 +52,24 @@ def _parameters(function: tile.FuncOp) -> list[SSAValue]:
         if isinstance(argument.type, tile.TensorDescType)
         and _moves_blocks(argument)
         and not (PARTIAL_END in own.data and any(map(_is_write, argument.uses)))
+        and all(_begins_with_a_piece(use, facts()) for use in argument.uses)
     ]
 
 
 def _is_taken(op: tile.MakeTensorDescOp, facts: Callable[[], AxisFacts]) -> bool:
-    """Whether the unit takes a descriptor that a kernel makes; from now on it is for reads only where it must be."""
+    """Whether the unit takes a descriptor that a kernel makes; from now on that has only uses that the unit can do."""
     if _is_in_innermost_loop(op) or _is_padded_with_byte_nans(op) or not _is_aligned(op, facts()):
         return False
-    uses = list(op.result.uses)
-    writes = [use for use in uses if _is_write(use)]
-    if not writes or _ends_with_a_piece(op, facts()):
+    uses, whole = list(op.result.uses), _ends_with_a_piece(op, facts())
+    left = [use for use in uses if (_is_write(use) and not whole) or not _begins_with_a_piece(use, facts())]
+    if not left:
         return True
-    if len(writes) == len(uses):
+    if len(left) == len(uses):
         return False
     other, block = op.clone(), op.parent
     assert block is not None, "an op that is walked over stands in a block"
     block.insert_op_after(other, op)
-    for use in writes:
+    for use in left:
         use.operation.operands[use.index] = other.result
     return True
 
@@ -80,7 +82,7 @@ def _is_in_innermost_loop(op: Operation) -> bool:
 
 def _is_padded_with_byte_nans(op: tile.MakeTensorDescOp) -> bool:
     """8-bit floats are moved as bytes, of which none is a NaN."""
-    return op.padding.value.data == PaddingOption.PAD_NAN and _element_bytes(op) == 1
+    return op.padding.value.data == PaddingOption.PAD_NAN and _element_bytes(op.result) == 1
 
 
 def _block_bytes(descriptor: SSAValue) -> int:
@@ -88,19 +90,26 @@ def _block_bytes(descriptor: SSAValue) -> int:
     return prod(type_.shape) * bit_width(type_.element_type) // 8
 
 
-def _element_bytes(op: tile.MakeTensorDescOp) -> int:
-    return max(1, bit_width(type_as(op.result, tile.TensorDescType).element_type) // 8)
+def _element_bytes(descriptor: SSAValue) -> int:
+    return max(1, bit_width(type_as(descriptor, tile.TensorDescType).element_type) // 8)
 
 
 def _is_aligned(op: tile.MakeTensorDescOp, facts: AxisFacts) -> bool:
     """Whether a descriptor is known to keep the rule."""
-    strides = (facts.of(stride).divisibility[0] * _element_bytes(op) for stride in op.strides[:-1])
+    strides = (facts.of(stride).divisibility[0] * _element_bytes(op.result) for stride in op.strides[:-1])
     return pointer_alignment(facts, op.base) % ALIGNMENT == 0 and all(bytes_ % ALIGNMENT == 0 for bytes_ in strides)
 
 
 def _ends_with_a_piece(op: tile.MakeTensorDescOp, facts: AxisFacts) -> bool:
     """Whether the innermost extent is known to be whole pieces."""
-    return facts.of(op.shape[-1]).divisibility[0] * _element_bytes(op) % ALIGNMENT == 0
+    return facts.of(op.shape[-1]).divisibility[0] * _element_bytes(op.result) % ALIGNMENT == 0
+
+
+def _begins_with_a_piece(use: Use, facts: AxisFacts) -> bool:
+    """Whether the block is known to begin with a piece: where it begins in memory, as rows and base are aligned."""
+    op = use.operation
+    assert isinstance(op, tile.DescriptorLoadOp | tile.DescriptorStoreOp | tile.DescriptorReduceOp)
+    return facts.of(op.indices[-1]).divisibility[0] * _element_bytes(op.desc) % ALIGNMENT == 0
 
 
 def _is_write(use: Use) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -196,8 +197,62 @@ def test_descriptors_that_a_kernel_makes(draw: int) -> None:
     names = [op.name for op in program.bound.module.walk()]
     nbytes = made.scalars[1] * made.x.itemsize
     known = made.scalars[1] % 4 == 0  # what a launch tells of an integer
-    assert names.count("ttng.tensormap_create") == 1 + (nbytes % 16 == 0 and known), "the one in the loop is none"
+    begins = made.constants["N"] // 2 * made.x.itemsize % 16 == 0
+    maps = begins * (1 + (nbytes % 16 == 0 and known))
+    assert names.count("ttng.tensormap_create") == maps, "the one in the loop is none"
     assert "tt.store" in names or "tt.atomic_rmw" in names, "but pointers"
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """Arguments of a launch of `shifted_block` with rows of whole pieces, and what `y` is then."""
+
+    x: Any
+    y: Any
+    expected: Any
+    column: int
+    rows: int
+    columns: int
+
+    @property
+    def constants(self) -> dict[str, int]:
+        return {"N": self.columns}
+
+    def descriptors(self, place: Callable[[Any], Any]) -> tuple[list[TensorDescriptor], Any]:
+        block, arrays = [self.rows, self.columns], [place(array) for array in (self.x, self.y)]
+        return [TensorDescriptor(array, list(self.x.shape), [80, 1], block) for array in arrays], arrays[1]
+
+
+@tritonx.jit
+def shifted_block(source, target, column, N: tl.constexpr):
+    target.store([0, column + N], source.load([0, column]) + 1)
+
+
+def draw_shifted(random: Random) -> Shifted:
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    dtype = random.choice([np.uint8, np.int16, np.float16, np.float32, np.int32, np.float64, np.int64])
+    rows, columns = random.choice((2, 8)), random.choice((16, 32))
+    x, y = (rng.integers(0, 9, (rows, 80)).astype(dtype) for _ in range(2))
+    column = random.choice((random.randrange(24), random.randrange(0, 24, 4)))
+    expected = y.copy()
+    at = slice(column + columns, min(80, column + 2 * columns))
+    expected[:, at] = (x[:, column : column + columns] + 1)[:, : at.stop - at.start]
+    return Shifted(x, y, expected, column, rows, columns)
+
+
+@pytest.mark.parametrize("draw", range(8))
+def test_a_block_begins_where_it_may(draw: int) -> None:
+    """A unit that copies blocks ends a kernel whose blocks begin within a piece of 16 bytes."""
+    random = Random(f"shifted {SEED} {draw}")
+    made = draw_shifted(random)
+    descriptors, _ = made.descriptors(lambda x: x)
+    arguments = (*descriptors, made.column)
+    program = Program(shifted_block, arguments, made.constants, "cuda:90", random.choice((1, 4)), 1, OPTIONS)
+    run(program, made.y, made.expected)
+    told = next(n for n in (16, 8, 4, 1) if made.column % n == 0)  # of an integer, by a launch
+    begins = told * made.x.itemsize % 16 == 0
+    names = {op.name for op in program.bound.module.walk()}
+    assert ("ttng.async_tma_copy_global_to_local" in names) == begins, f"{made.x.dtype} {made.column}"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
+from xdsl.ir import Operation, SSAValue
 
 from tritonx.analysis.buffers import stored_bytes, tensor_layout
 from tritonx.dialects import gpu_layout
@@ -30,13 +31,14 @@ from tritonx.interpreter.asynchronous.meanings.barrier import barrier_at
 from tritonx.interpreter.asynchronous.meanings.memory import contents, put, where
 from tritonx.interpreter.asynchronous.meanings.tensor_map import Given, checked, used
 from tritonx.interpreter.asynchronous.program import Coroutine, Program, Table
+from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.interpreter.asynchronous.shared import Mode, Proxy, Touch
 from tritonx.interpreter.execution import Function
 from tritonx.interpreter.meanings import descriptor as tile_descriptor
 from tritonx.interpreter.meanings.memory import read
 from tritonx.interpreter.values import Array, Descriptor, dtype_of, storage_of
 from tritonx.ir.dispatch import case
-from tritonx.ir.types import type_of
+from tritonx.ir.types import type_as, type_of
 from tritonx.layouts import redundancy
 
 # --- copies of the threads, in groups
@@ -126,6 +128,13 @@ def _to_shared(
     machine.issue(op, land)
 
 
+def _begin(bind: Program, op: Operation, descriptor: SSAValue, column: Array) -> None:
+    """Report a block that begins where none may: the accelerator ends the kernel with an illegal instruction."""
+    byte = int(column) * storage_of(type_as(descriptor, TensorDescType).element_type).itemsize
+    if byte % WRITTEN_PIECE:
+        bind.machine.reports.add(Kind.CUT, op, f"begins at byte {byte} of a row")
+
+
 def _leave(op: ttng.AsyncTMACopyGlobalToLocalOp | ttng.AsyncTMAGatherOp, bind: Program, view: View) -> None:
     """No copy: in a pipeline, for an iteration that there is not."""
     type_ = cast(MemDescType, type_of(op.result))
@@ -140,6 +149,7 @@ def _load(op: ttng.AsyncTMACopyGlobalToLocalOp, bind: Program) -> Function:
         yield None
         coordinates, (barrier, view, predicate) = rest[:rank], rest[rank:]
         if predicate:
+            _begin(bind, op, op.desc, coordinates[-1])
             _to_shared(op, bind, given, barrier, view, lambda found: tile_descriptor.block_of(bind, found, coordinates))
         else:
             _leave(op, bind, view)
@@ -152,6 +162,7 @@ def _gather(op: ttng.AsyncTMAGatherOp, bind: Program) -> Function:
     def gather(given: Given, rows: Array, column: Array, barrier: View, view: View, predicate: Array) -> Coroutine:
         yield None
         if predicate:
+            _begin(bind, op, op.desc, column)
             _to_shared(op, bind, given, barrier, view, lambda found: tile_descriptor.rows_of(bind, found, rows, column))
         else:
             _leave(op, bind, view)
@@ -196,6 +207,7 @@ def _store(op: ttng.AsyncTMACopyLocalToGlobalOp, bind: Program) -> Function:
     def store(given: Given, *rest: Any) -> Coroutine:
         yield None
         *coordinates, view = rest
+        _begin(bind, op, op.desc, coordinates[-1])
         _from_shared(
             op, bind, given, view, lambda found, tile: tile_descriptor.put_block(bind, found, coordinates, tile)
         )
@@ -210,6 +222,7 @@ def _reduce(op: ttng.AsyncTMAReduceOp, bind: Program) -> Function:
     def reduce(given: Given, *rest: Any) -> Coroutine:
         yield None
         *coordinates, view = rest
+        _begin(bind, op, op.desc, coordinates[-1])
 
         def give(found: Descriptor, tile: Array) -> None:
             tile_descriptor.combine_block(bind, found, coordinates, tile, combine)
@@ -223,6 +236,7 @@ def _reduce(op: ttng.AsyncTMAReduceOp, bind: Program) -> Function:
 def _scatter(op: ttng.AsyncTMAScatterOp, bind: Program) -> Function:
     def scatter(given: Given, rows: Array, column: Array, view: View) -> Coroutine:
         yield None
+        _begin(bind, op, op.desc, column)
         _from_shared(
             op, bind, given, view, lambda found, tile: tile_descriptor.put_rows(bind, found, rows, column, tile)
         )
