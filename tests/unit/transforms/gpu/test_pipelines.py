@@ -44,7 +44,7 @@ STORING = ("hip:gfx942", "hip:gfx950", "hip:gfx1100", "hip:gfx1201")
 
 
 @pytest.mark.parametrize("draw", range(DRAWS))
-@pytest.mark.parametrize("name", [name for name in PIPELINED if name not in (*DESCRIBED, "turned")])  # that is tf32
+@pytest.mark.parametrize("name", [name for name in PIPELINED if name not in (*DESCRIBED, "turned")])  # not tf32
 def test_pipelines_of_threads_that_store_keep_what_a_kernel_does(name: str, draw: int) -> None:
     random = Random(f"{SEED} storing {name} {draw}")
     stages, target = random.choice(STAGES), random.choice(STORING)
@@ -137,16 +137,19 @@ QUIET = ("fold", "cse", "dce", "allocate-warp-groups", "share-barriers", "conver
 def test_mistakes_in_pipelines_are_found(target: str) -> None:
     """A wait left out, a barrier dropped, a product not waited for, in a product's pipeline."""
     random = Random(f"{SEED} {target}")
-    made = PIPELINED["product"](random, 3)
-    while made.args[-1] < 6 * made.constants["K"]:
+    while True:
         made = PIPELINED["product"](random, 3)
-    program = program_of(made, target, 3)
-    for one in program.passes:
-        if one.name == "buffer-values" and random.random() < 0.5:
-            run_loads_ahead(program.bound.module, 3)
-        program.apply(one)
-    text = print_module(program.bound.module)
-    assert "async_copy" in text and ("isAsync" in text) == (target == "cuda:90")
+        if made.args[-1] < 6 * made.constants["K"]:
+            continue
+        program = program_of(made, target, 3)
+        for one in program.passes:
+            if one.name == "buffer-values" and random.random() < 0.5:
+                run_loads_ahead(program.bound.module, 3)
+            program.apply(one)
+        text = print_module(program.bound.module)
+        if "async_copy" in text:
+            break  # otherwise a thread has too little of a tile to copy it
+    assert ("isAsync" in text) == (target == "cuda:90")
     _, found = program.run()
     assert not found
     names = [each for each in mutants(program.bound.module) if each[0] != "barrier dropped"]
