@@ -7,10 +7,10 @@ from tritonx.runtime.knobs import Group, Knob, flag, optional_text, parse_bool
 
 class AmdKnobs(Group):
     use_buffer_ops = flag("AMDGCN_USE_BUFFER_OPS", True)
-    """Whether accesses whose offsets fit 32 bits become buffer instructions."""
+    """Whether loads and stores whose offsets fit 32 bits become buffer instructions (the option ``buffer_ops``)."""
 
     use_buffer_atomics = flag("AMDGCN_USE_BUFFER_ATOMICS", True)
-    """Whether such atomics do."""
+    """Without effect: atomics are flat instructions."""
 
     buffer_ops_analyze_small_tensor_range = flag("AMDGCN_ANALYZE_SMALL_TENSOR_RANGE")
     """Without effect: the range of offsets is always analysed."""

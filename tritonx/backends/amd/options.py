@@ -20,6 +20,7 @@ class AmdOptions(Options):
       instruction-level parallelism; ``attention`` is accepted and changes nothing: what Triton does for it (an order
       of instructions around its own two products, and sinking against spills) answers code that Triton makes.
     * ``allow_flush_denorm`` lets f32 arithmetic flush subnormal numbers.
+    * ``buffer_ops`` has accesses of small buffers be buffer instructions (Triton: ``knobs.amd.use_buffer_ops``).
     * ``pipeline`` has the loads of a loop with products run ahead of them, by ``num_stages``: into registers, and
       behind the products of another iteration into shared memory. Its default is the knob ``knobs.amd.pipeline``."""
 
@@ -33,6 +34,7 @@ class AmdOptions(Options):
     schedule_hint: str = "none"
     allow_flush_denorm: bool = False
     pipeline: bool = True
+    buffer_ops: bool = True
     arch: str | None = None
     backend_name: str = "hip"
     instrumentation_mode: str = ""

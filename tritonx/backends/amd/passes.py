@@ -8,6 +8,7 @@ from tritonx.backends.amd.buffer_accesses import UseBufferAccesses
 from tritonx.backends.amd.buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.carried_pointers import CarryScalarPointers
 from tritonx.backends.amd.layout_target import gpu_target, is_pipelined
+from tritonx.backends.amd.options import AmdOptions
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
@@ -86,11 +87,10 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
 def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """What any `ttg`, ours or a file's, needs before emission: ops that a chip has, offsets in shared memory and
     barriers."""
-    gpu = gpu_target(target, options)
+    gpu, buffers = gpu_target(target, options), isinstance(options, AmdOptions) and options.buffer_ops
     return (
         PointersForBufferAtomics(),
-        CarryScalarPointers(),
-        UseBufferAccesses(),
+        *([CarryScalarPointers(), UseBufferAccesses()] if buffers else []),
         DeadCodeElimination(),
         WidenFloat8(),
         ShareBarriers(gpu.shared_memory),

@@ -46,6 +46,14 @@ def test_cdna4_takes_one_step_with_a_warning(compiled: Compile) -> None:
     assert options == BACKEND.parse_options(BACKEND.parse_target("gfx950"), {})
 
 
+def test_buffers_or_not(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    buffers = ("buffer_load", "buffer_store")
+    assert all(each in product(compiled, "gfx942").stages["amdgcn"] for each in buffers)
+    assert not any(each in product(compiled, "gfx942", buffer_ops=False).stages["amdgcn"] for each in buffers)
+    monkeypatch.setenv("AMDGCN_USE_BUFFER_OPS", "0")
+    assert not any(each in product(compiled, "gfx942").stages["amdgcn"] for each in buffers)
+
+
 def test_schedulers_and_subnormal_numbers(compiled: Compile) -> None:
     plain = product(compiled, "gfx942").stages
     hinted = product(compiled, "gfx942", schedule_hint="attention,memory-bound-attention").stages
