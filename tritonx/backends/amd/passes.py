@@ -90,7 +90,8 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     gpu, buffers = gpu_target(target, options), isinstance(options, AmdOptions) and options.buffer_ops
     return (
         PointersForBufferAtomics(),
-        *([CarryScalarPointers(), UseBufferAccesses()] if buffers else []),
+        *([CarryScalarPointers()] if buffers else []),
+        *([UseBufferAccesses()] if buffers else []),
         DeadCodeElimination(),
         WidenFloat8(),
         ShareBarriers(gpu.shared_memory),
