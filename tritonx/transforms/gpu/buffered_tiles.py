@@ -1,0 +1,170 @@
+"""Which tiles of a scheduled loop may wait in slots: what is loaded for later stages by copies, what threads load ahead
+and store themselves, what is computed and stored for products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.ir import Block, Operation
+
+from tritonx.analysis.access_width import access_width, stored_width
+from tritonx.analysis.axis_info import AxisFacts
+from tritonx.analysis.buffers import aliases_of, is_shared_memory, stored_bytes, tensor_layout
+from tritonx.analysis.loads_ahead import waits_in_memory
+from tritonx.analysis.loop_graph import is_product
+from tritonx.analysis.scheduled_loops import LoopSchedule
+from tritonx.dialects import tile
+from tritonx.dialects.gpu_layout import LocalAllocOp, LocalDeallocOp, MemDescType, attribute_of, memdesc
+from tritonx.dialects.nvidia import WarpGroupDotOp
+from tritonx.dialects.tile import TensorDescType
+from tritonx.ir.effects import is_terminator
+from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_as, type_of
+from tritonx.layouts.convert import conversion_layout
+from tritonx.layouts.dims import OFFSET
+from tritonx.layouts.encodings import SharedLinearEncoding
+from tritonx.transforms.gpu.copies_to_slots import BufferedTile
+
+COPY_BYTES = (4, 8, 16)
+"""That a thread's asynchronous copy can have (PTX ISA 9.0, cp.async)."""
+
+
+def loaded_tile(schedule: LoopSchedule, load: Operation, facts: AxisFacts) -> BufferedTile | None:
+    """What is loaded for later stages, for a product's operand or to be computed with."""
+    if not isinstance(load, tile.LoadOp | tile.DescriptorLoadOp) or not is_tensor(type_of(load.result)):
+        return None
+    allocs = [use.operation for use in load.result.uses if isinstance(use.operation, LocalAllocOp)]
+    if len(allocs) > 1 or (allocs and not is_shared_memory(allocs[0].result)):
+        return None
+    alloc = allocs[0] if allocs else None
+    readers = _users(schedule, load) if alloc is None else readers_in(schedule, alloc)
+    if readers is None:
+        return None
+    memory = _plain_memory(schedule, load, readers) if alloc is None else type_as(alloc.result, MemDescType)
+    if memory is None:
+        return None
+    threads = isinstance(load, tile.LoadOp)
+    width = _copy_width(load, memory, facts) if threads else _block_width(load, memory)
+    if width is None:
+        return None
+    others = [schedule.of(use.operation) for use in load.result.uses if use.operation is not alloc]
+    slots = max(_slots(schedule, load, reader) for reader in (*readers, *others))
+    if all(schedule.stage(reader) <= schedule.stage(load) for reader in readers):
+        return None  # nothing is gained
+    return BufferedTile(load, alloc, memory, width, readers, slots)
+
+
+def _users(schedule: LoopSchedule, load: tile.LoadOp | tile.DescriptorLoadOp) -> tuple[Operation, ...] | None:
+    """The ops of the body that use what is loaded, in order; None where it goes round, or there are none."""
+    body = schedule.loop.body.block
+    users = {use.operation for use in load.result.uses}
+    if not users or body.last_op in users:
+        return None
+    return tuple(sorted({schedule.of(user) for user in users}, key=schedule.position.__getitem__))
+
+
+def _plain_memory(
+    schedule: LoopSchedule, load: tile.LoadOp | tile.DescriptorLoadOp, users: Sequence[Operation]
+) -> MemDescType | None:
+    """Memory for what is computed with behind copies; None where it waits in registers."""
+    type_ = type_of(load.result)
+    intervals = max(map(schedule.stage, users)) - schedule.stage(load)
+    if not any(map(is_product, schedule.order)) or not waits_in_memory(load, intervals):
+        return None
+    if isinstance(load, tile.DescriptorLoadOp):
+        block = type_as(load.desc, TensorDescType).block_type
+        return memdesc(shape_of(type_), element_type(type_), encoding_of(block))
+    layout = tensor_layout(type_)
+    arrangement = conversion_layout(layout, layout, 8 * stored_bytes(type_))
+    encoding = attribute_of(SharedLinearEncoding(arrangement.bases(OFFSET)))
+    return memdesc(shape_of(type_), element_type(type_), encoding)
+
+
+def stored_tile(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None:
+    """What is computed and stored for products that nothing in the loop waits for: with a slot more, the next one is
+    stored while they run."""
+    if not isinstance(alloc, LocalAllocOp) or alloc.src is None or not is_shared_memory(alloc.result):
+        return None
+    if alloc.parent is not schedule.loop.body.block or isinstance(alloc.src.owner, tile.LoadOp | tile.DescriptorLoadOp):
+        return None
+    readers = readers_in(schedule, alloc)
+    if readers is None or not all(isinstance(reader, WarpGroupDotOp) for reader in readers):
+        return None
+    if any(isinstance(op, WarpGroupDotOp) and not _only_adds_up(schedule, op) for op in schedule.order):
+        return None
+    slots = max(_slots(schedule, alloc, reader) for reader in readers)
+    return BufferedTile(alloc, alloc, type_as(alloc.result, MemDescType), 0, readers, slots)
+
+
+def _only_adds_up(schedule: LoopSchedule, product: WarpGroupDotOp) -> bool:
+    """Whether a product reads memory, and nothing in the loop reads its result but another one that adds to it."""
+    sums = [product.d, *(each.argument for each in schedule.carried if each.yielded.value is product.d)]
+    uses = ((value, use.operation) for value in sums for use in value.uses if not is_terminator(use.operation))
+    added = all(isinstance(user, WarpGroupDotOp) and user.c is value for value, user in uses)
+    return added and isinstance(product.a.type, MemDescType)
+
+
+def readers_in(schedule: LoopSchedule, alloc: LocalAllocOp) -> tuple[Operation, ...] | None:
+    """The ops of the body that read a buffer, in order; None where it is not only read, or outside as well."""
+    body = schedule.loop.body.block
+    if alloc.parent is not body:
+        return None
+    aliases = aliases_of(alloc.result)
+    if any(isinstance(alias.owner, Block) for alias in aliases):
+        return None  # it goes round the loop
+    views = {alias.owner for alias in aliases if isinstance(alias.owner, Operation)}
+    users = {use.operation for alias in aliases for use in alias.uses} - views
+    if any(user is body.last_op or isinstance(user, LocalDeallocOp) for user in users):
+        return None
+    found = {schedule.of(user) for user in users}
+    stages = {schedule.stage(op) for op in found}
+    if any(schedule.stage(view) not in stages or len(stages) > 1 for view in views if view is not alloc):
+        return None  # the view itself would go round
+    return tuple(sorted(found, key=schedule.position.__getitem__)) if found else None
+
+
+def _slots(schedule: LoopSchedule, load: Operation, reader: Operation) -> int:
+    """How many copies there are from the one that a reader reads to the first that must leave it alone."""
+    intervals = schedule.stage(reader) - schedule.stage(load)
+    sooner = schedule.position[load] < schedule.position[reader]
+    return intervals + sooner + isinstance(reader, WarpGroupDotOp)
+
+
+def _copy_width(load: tile.LoadOp, memory: MemDescType, facts: AxisFacts) -> int | None:
+    """Elements that one copy moves; None where there is no such copy."""
+    wide, type_ = copied_at_once(load, facts), type_of(load.result)
+    if wide is None:
+        return None
+    width = stored_width(type_, memory, wide)
+    return width if width * bit_width(element_type(type_)) // 8 in COPY_BYTES else None
+
+
+def copied_at_once(load: tile.LoadOp, facts: AxisFacts) -> int | None:
+    """Elements that a copy could move at once out of global memory; None where it could not do what the load does."""
+    if load.isVolatile.value.data or (load.other is not None and constant_of(load.other) != 0):
+        return None
+    type_ = type_of(load.result)
+    bits = bit_width(element_type(type_))
+    width = access_width(facts, tensor_layout(type_), load.ptr, load.mask, bits)
+    return width if width * bits // 8 in COPY_BYTES else None
+
+
+def _block_width(load: tile.DescriptorLoadOp, memory: MemDescType) -> int | None:
+    """Elements that the copy engine brings: all; None where the buffer is not as it writes it."""
+    block = type_as(load.desc, TensorDescType).block_type
+    alike = encoding_of(block) == memory.encoding and shape_of(block) == memory.shape
+    return prod(memory.shape) if alike else None
+
+
+def stored_ahead(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None:
+    """One that threads load, and store earlier than it is read; None where they do not."""
+    if not isinstance(alloc, LocalAllocOp) or alloc.src is None or not is_shared_memory(alloc.result):
+        return None
+    if not isinstance(alloc.src.owner, tile.LoadOp) or alloc.src.owner.parent is not alloc.parent:
+        return None
+    readers = readers_in(schedule, alloc)
+    if readers is None or any(schedule.stage(reader) <= schedule.stage(alloc) for reader in readers):
+        return None
+    slots = max(_slots(schedule, alloc, reader) for reader in readers)
+    return BufferedTile(alloc, alloc, type_as(alloc.result, MemDescType), 0, readers, slots)
