@@ -7,13 +7,13 @@
 // CHECK-LABEL: @kept
 // CHECK-SAME: (%gathered_base: !tt.ptr<f16>, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i1, %moved: !tt.tensordesc<tensor<8x16xf16>> {tt.descriptor = 1 : i32}, %i: i32
 // CHECK: tt.load
-// CHECK: tt.descriptor_load %moved[%i, %i]
-// CHECK: tt.descriptor_store %moved[%i, %i]
-tt.func public @kept(%gathered: !tt.tensordesc<tensor<1x16xf16>>, %moved: !tt.tensordesc<tensor<8x16xf16>>, %i: i32, %at: tensor<8xi32>) {
+// CHECK: tt.descriptor_load %moved[%i, %j]
+// CHECK: tt.descriptor_store %moved[%i, %j]
+tt.func public @kept(%gathered: !tt.tensordesc<tensor<1x16xf16>>, %moved: !tt.tensordesc<tensor<8x16xf16>>, %i: i32, %j: i32 {tt.divisibility = 8 : i32}, %at: tensor<8xi32>) {
   %x = tt.descriptor_gather %gathered[%at, %i] : (!tt.tensordesc<tensor<1x16xf16>>, tensor<8xi32>, i32) -> tensor<8x16xf16>
-  %y = tt.descriptor_load %moved[%i, %i] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+  %y = tt.descriptor_load %moved[%i, %j] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
   %z = arith.addf %x, %y : tensor<8x16xf16>
-  tt.descriptor_store %moved[%i, %i], %z : !tt.tensordesc<tensor<8x16xf16>>, tensor<8x16xf16>
+  tt.descriptor_store %moved[%i, %j], %z : !tt.tensordesc<tensor<8x16xf16>>, tensor<8x16xf16>
   tt.return
 }
 
@@ -105,4 +105,25 @@ tt.func public @written(%to: !tt.tensordesc<tensor<8x16xf16>> {tt.partial_end = 
   %only = tt.make_tensor_descriptor %p, [%w, %h], [%s, %one] : <f16>, <tensor<8x16xf16>>
   tt.descriptor_reduce add, %only[%c0, %c0], %b : !tt.tensordesc<tensor<8x16xf16>>, tensor<8x16xf16>
   tt.return
+}
+
+// It gets blocks that are known to begin with a piece. Others, of the same descriptor too, go by pointers.
+// CHECK-LABEL: @begins
+// CHECK-SAME: %within_base: !tt.ptr<f16>
+// CHECK-SAME: %with: !tt.tensordesc<tensor<8x16xf16>> {tt.descriptor = 1 : i32}
+// CHECK: tt.load
+// CHECK: tt.descriptor_load %with[%i, %j]
+// CHECK: %[[SOME:.*]] = tt.make_tensor_descriptor %p
+// CHECK-NOT: tt.make_tensor_descriptor
+// CHECK: tt.descriptor_load %[[SOME]][%i, %j]
+// CHECK: tt.load
+// CHECK-NOT: tt.descriptor
+tt.func public @begins(%within: !tt.tensordesc<tensor<8x16xf16>>, %with: !tt.tensordesc<tensor<8x16xf16>>, %p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %i: i32, %j: i32 {tt.divisibility = 8 : i32}, %k: i32 {tt.divisibility = 4 : i32}, %s: i64 {tt.divisibility = 8 : i32}) -> (tensor<8x16xf16>, tensor<8x16xf16>, tensor<8x16xf16>, tensor<8x16xf16>) {
+  %one = arith.constant 1 : i64
+  %a = tt.descriptor_load %within[%j, %k] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+  %b = tt.descriptor_load %with[%i, %j] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+  %d = tt.make_tensor_descriptor %p, [%i, %i], [%s, %one] : <f16>, <tensor<8x16xf16>>
+  %e = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+  %f = tt.descriptor_load %d[%i, %k] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
+  tt.return %a, %b, %e, %f : tensor<8x16xf16>, tensor<8x16xf16>, tensor<8x16xf16>, tensor<8x16xf16>
 }
