@@ -6,7 +6,7 @@ Schedules are the scheduler's, those that run loads ahead, and drawn ones. `TRIT
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -161,6 +161,19 @@ def test_mistakes_in_pipelines_are_found(target: str) -> None:
         assert found, f"{name} {number}: seed {SEED}, {made.constants}"
 
 
+def check_the_one_barrier(program: Program, inside: Sequence[Operation], what: str) -> None:
+    """Of the ops of a loop one is a barrier; without it the machine finds a mistake, and with it none."""
+    barriers = [op for op in program.bound.module.walk() if isinstance(op, LocalBarrierOp)]
+    within = [number for number, op in enumerate(barriers) if op in inside]
+    assert len(within) == 1, what
+    _, found = program.run()
+    assert not found
+    text = print_module(program.bound.module)
+    program.bound = replace(program.bound, module=mutated(text, "barrier dropped", within[0]))
+    _, found = program.run()
+    assert found, what
+
+
 @pytest.mark.parametrize("stages", [3, 4])
 @pytest.mark.parametrize("name", ["product", "chain"])
 def test_threads_that_copy_and_read_meet_once_a_round(name: str, stages: int) -> None:
@@ -176,15 +189,7 @@ def test_threads_that_copy_and_read_meet_once_a_round(name: str, stages: int) ->
         inside = [op for op in program.bound.module.walk() if isinstance(op.parent_op(), scf.ForOp)]
         if not any(isinstance(op, LocalAllocOp | tile.LoadOp) for op in inside):
             break  # all tiles are copied
-    barriers = [op for op in program.bound.module.walk() if isinstance(op, LocalBarrierOp)]
-    within = [number for number, op in enumerate(barriers) if op in inside]
-    assert len(within) == 1, f"seed {SEED}, {made.constants}"
-    _, found = program.run()
-    assert not found
-    text = print_module(program.bound.module)
-    program.bound = replace(program.bound, module=mutated(text, "barrier dropped", within[0]))
-    _, found = program.run()
-    assert found, f"seed {SEED}, {made.constants}"
+    check_the_one_barrier(program, inside, f"seed {SEED}, {made.constants}")
 
 
 AT_BARRIERS = ("parity flipped", "barrier's wait dropped", "expectation dropped", "too few bytes expected")
@@ -230,15 +235,7 @@ def test_threads_that_store_and_read_meet_once_a_round(target: str, stages: int)
         inside = [op for op in program.bound.module.walk() if isinstance(op.parent_op(), scf.ForOp)]
         if sum(isinstance(op, LocalStoreOp) for op in inside) == 2 and not any(map(_exchanges, inside)):
             break  # both tiles go through slots
-    barriers = [op for op in program.bound.module.walk() if isinstance(op, LocalBarrierOp)]
-    within = [number for number, op in enumerate(barriers) if op in inside]
-    assert len(within) == 1, f"seed {SEED}, {made.constants}"
-    _, found = program.run()
-    assert not found
-    text = print_module(program.bound.module)
-    program.bound = replace(program.bound, module=mutated(text, "barrier dropped", within[0]))
-    _, found = program.run()
-    assert found, f"seed {SEED}, {made.constants}"
+    check_the_one_barrier(program, inside, f"seed {SEED}, {made.constants}")
 
 
 def _exchanges(op: Operation) -> bool:
