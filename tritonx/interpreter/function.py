@@ -45,12 +45,12 @@ from tritonx.language.dtypes import int32, int64
 from tritonx.language.signatures import str_to_ty
 from tritonx.language.values import tensor, tuple_type
 from tritonx.language.values import tuple as language_tuple
+from tritonx.runtime.dataclass_arguments import parts_of, record_in
 from tritonx.runtime.errors import InterpreterError
 from tritonx.runtime.jit_function import JITFunction
 from tritonx.runtime.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.launch import Request
 from tritonx.runtime.launch_hooks import LazyDict, around_launch, launch_data
-from tritonx.runtime.records import parts_of, record_in
 from tritonx.runtime.specialize import ArgSpec
 
 ASSERTING = {"debug": True, "sanitize_overflow": False}

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
 from tritonx.runtime import knobs
+from tritonx.runtime.dataclass_arguments import parts_of
 from tritonx.runtime.drivers import driver_of, find_backend
 from tritonx.runtime.errors import NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.kernel_metadata import make_metadata
 from tritonx.runtime.launch_hooks import LazyDict, launch_data
-from tritonx.runtime.records import parts_of
 from tritonx.runtime.specialize import specializer, watching
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from tritonx.kernel.dependencies import Global, plain_value
 from tritonx.runtime import driver, knobs, misfits
 from tritonx.runtime.binder import generate, handlers_of
 from tritonx.runtime.compiled_kernel import CompiledKernel, RawLaunch
+from tritonx.runtime.dataclass_arguments import parts_of
 from tritonx.runtime.drivers import driver_of, find_backend
 from tritonx.runtime.errors import ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.launch_hooks import LazyDict, around_launch
 from tritonx.runtime.placement import Placement, place
-from tritonx.runtime.records import parts_of
 from tritonx.runtime.sources import ASTSource, Path_
 from tritonx.runtime.specialize import ArgSpec, parse_marks, watching
 

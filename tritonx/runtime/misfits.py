@@ -12,9 +12,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel.excerpt import shown
+from tritonx.runtime.dataclass_arguments import parts_of, record_in
 from tritonx.runtime.dtype_names import UnsupportedDtype
 from tritonx.runtime.errors import ArgumentMisfit, ImpossibleOption, UnknownKeyword, UnsupportedArgument
-from tritonx.runtime.records import parts_of, record_in
 
 if TYPE_CHECKING:
     from tritonx.kernel.declaration import KernelDeclaration

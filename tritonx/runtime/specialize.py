@@ -21,11 +21,11 @@ from tritonx.backends.api import Backend
 from tritonx.kernel.dependencies import plain_value
 from tritonx.kernel.source import JITCallable
 from tritonx.runtime.arguments import ArraySource, Location, array_source, flag_bytes
+from tritonx.runtime.dataclass_arguments import Field, Record, record_of
 from tritonx.runtime.descriptor_parameters import Descriptor
 from tritonx.runtime.dtype_names import ITEM_BYTES, type_name
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.runtime.misfits import Missing
-from tritonx.runtime.records import Field, Record, record_of
 
 Handler = Callable[[Any], "tuple[ArgSpec, Any]"]
 
