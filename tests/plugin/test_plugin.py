@@ -193,6 +193,19 @@ tt.func public @f(%x: f32, %p: !tt.ptr<f32>) {
     assert "arith.addf %x, %x" in done.stdout, done.stderr
 
 
+def test_an_op_of_its_own_is_read_back(run: Run) -> None:
+    body = "  %y = toy.double %x : f32\n  tt.store %p, %y : !tt.ptr<f32>\n  tt.return\n}\n"
+    text = "tt.func public @f(%x: f32, %p: !tt.ptr<f32>) {\n" + body
+    printed = run("-m", "tritonx.tools.opt", "-p", "cse,dce", input=text)
+    assert "%y = toy.double %x : f32" in printed.stdout, printed.stderr
+    assert run("-m", "tritonx.tools.opt", "-p", "cse,dce", input=printed.stdout).stdout == printed.stdout
+    assert "toy" in run("-m", "tritonx.tools.opt", "--list-dialects").stdout.split()
+    emitted = run("-m", "tritonx.tools.opt", "--target", "toy", "-t", "numpy", input=text)
+    assert "= v0 + v0" in emitted.stdout, emitted.stderr
+    wrong = run("-m", "tritonx.tools.opt", input=text.replace("toy.double", "toy.triple"))
+    assert wrong.returncode == 1 and "<stdin>:2:8: error:" in wrong.stderr, wrong.stderr
+
+
 def test_the_compiler_command_goes_through_its_stages(run: Run) -> None:
     text = "tt.func public @f(%x: f32, %p: !tt.ptr<f32>) {\n  tt.store %p, %x : !tt.ptr<f32>\n  tt.return\n}\n"
     done = run("-m", "tritonx.tools.opt", "--target", "toy", "-t", "numpy", input=text)

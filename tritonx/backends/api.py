@@ -278,6 +278,13 @@ class Backend(ABC):
     cpp_handles: ClassVar[tuple[str, str]] = ("void*", "void*")
     """The C++ types of a pointer and of a tensor descriptor among a kernel's parameters."""
 
+    language_module: ClassVar[str | None] = None
+    """The module of functions that only this backend's targets have: ``tl.extra.<name>`` is what its ``__all__``
+    names."""
+
+    families: ClassVar[Mapping[str, frozenset[int | str]]] = {}
+    """Families of architectures: ``tl.target_info.is_<name>_<family>()`` asks whether the target's is one of them."""
+
     disassemblies: ClassVar[tuple[str, ...]] = ()
     """The names that ``disassemble`` knows (``sass``)."""
 

@@ -1,7 +1,8 @@
 """Which backends are installed: the entry points of the group ``tritonx.backends``.
 
-A backend that cannot be used (it fails to import, was written for another version of the contract, or has the name of
-another) is reported once as a ``BackendWarning`` and listed with the reason; the others go on working.
+A backend that cannot be used (it fails to import, was written for another version of the contract, has another name
+than its entry point, or that of another backend) is reported once as a ``BackendWarning`` and listed with the reason;
+the others go on working. Of two with one name it is the first, unless ``TRITONX_BACKEND=distribution:name`` says which.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tritonx.backends.api import API_VERSION, Backend, Target
+from tritonx.runtime import knobs
 from tritonx.runtime.errors import NoBackend
 
 if TYPE_CHECKING:
@@ -46,7 +48,10 @@ class BackendInfo:
         origin = f"{self.entry_point} from {self.distribution} {self.version}"
         if self.backend is None:
             return f"{self.name}: not usable: {self.problem} ({origin})"
-        targets = ", ".join(str(t) for t in self.backend.known_targets())
+        try:
+            targets = ", ".join(str(t) for t in self.backend.known_targets())
+        except Exception as error:  # a defect of one must not hide the others
+            targets = f"its targets cannot be told: {type(error).__name__}: {error}"
         return f"{self.name}: {targets} ({origin})"
 
 
@@ -101,32 +106,62 @@ def _load(entry: EntryPoint) -> BackendInfo:
     name: object = getattr(backend, "name", None)
     if not isinstance(name, str) or not name:
         return bad("the backend has no name")
+    if name != entry.name:
+        return bad(f"the entry point is called {entry.name!r} and the backend {name!r}; both must have one name")
     return BackendInfo(name, entry.value, distribution, version, "", backend)
 
 
-@cache
 def installed() -> BackendList:
     """Every backend that is installed, usable or not; warns once about those that are not."""
-    found: list[BackendInfo] = []
-    taken: dict[str, BackendInfo] = {}
-    for entry in _entry_points(BACKEND_GROUP):
-        info = _load(entry)
-        if info.usable and info.name in taken:
-            first = taken[info.name]
-            problem = f"the name is taken by {first.entry_point} from {first.distribution}, which comes first"
-            info = BackendInfo(info.name, info.entry_point, info.distribution, info.version, problem)
-        elif info.usable:
-            taken[info.name] = info
-        if info.problem:
-            warnings.warn(f"tritonx backend {info}", BackendWarning, stacklevel=2)
-        found.append(info)
-    return BackendList(found)
+    return _installed(_preferred())
+
+
+def _preferred() -> tuple[str, str] | None:
+    """(distribution, name) where ``TRITONX_BACKEND`` is written so; it may be (name, arch) as well."""
+    first, colon, second = (knobs.runtime.backend or "").partition(":")
+    return (first, second) if colon else None
 
 
 @cache
+def _installed(preferred: tuple[str, str] | None) -> BackendList:
+    found = {entry: _load(entry) for entry in _entry_points(BACKEND_GROUP)}
+    taken: dict[str, BackendInfo] = {}
+    for info in sorted(found.values(), key=lambda info: (info.distribution, info.name) != preferred):
+        if info.usable:
+            taken.setdefault(info.name, info)
+    winners = {id(info) for info in taken.values()}
+    listed = [_shadowed(i, taken) if i.usable and id(i) not in winners else i for i in found.values()]
+    for info in listed:
+        if info.problem:
+            warnings.warn(f"tritonx backend {info}", BackendWarning, stacklevel=4)
+    return BackendList(listed)
+
+
+def _shadowed(info: BackendInfo, taken: Mapping[str, BackendInfo]) -> BackendInfo:
+    """A backend that could be used if another had not its name."""
+    first = taken[info.name]
+    problem = f"the name is taken by {first.entry_point} from {first.distribution}, which comes first"
+    problem += f" (TRITONX_BACKEND={info.distribution}:{info.name} takes this one)"
+    return BackendInfo(info.name, info.entry_point, info.distribution, info.version, problem)
+
+
 def available() -> Mapping[str, Backend]:
     """name → backend, in order of precedence."""
-    return {info.name: info.backend for info in installed() if info.backend is not None}
+    return _available(_preferred())
+
+
+@cache
+def _available(preferred: tuple[str, str] | None) -> Mapping[str, Backend]:
+    return {info.name: info.backend for info in _installed(preferred) if info.backend is not None}
+
+
+def known_targets(backend: Backend) -> tuple[Target, ...]:
+    """The backend's own list; none, and a ``BackendWarning``, where it cannot tell."""
+    try:
+        return tuple(backend.known_targets())
+    except Exception as error:
+        warnings.warn(f"tritonx backend {backend.name}: its targets cannot be told: {error!r}", BackendWarning, 2)
+        return ()
 
 
 def get_backend(name: str) -> Backend:
@@ -148,6 +183,15 @@ def parse_target(text: str) -> tuple[Backend, Target]:
     return backend, backend.parse_target(arch)
 
 
+def chosen(text: str) -> Backend:
+    """The backend of what ``TRITONX_BACKEND`` holds: ``name``, ``name:arch`` or ``distribution:name``. Raises
+    NoBackend, and ``ValueError`` for an architecture that is none."""
+    distribution, _, name = text.partition(":")
+    if any((info.distribution, info.name) == (distribution, name) for info in installed()):
+        return get_backend(name)
+    return parse_target(text)[0]
+
+
 def serving(location: tuple[str, object, int]) -> tuple[str, ...]:
     """Names of the backends that run where arrays at ``location`` live."""
     return tuple(name for name, backend in available().items() if backend.serves(location))
@@ -155,5 +199,5 @@ def serving(location: tuple[str, object, int]) -> tuple[str, ...]:
 
 def refresh() -> None:
     """Look again; after packages were installed or removed in this process."""
-    installed.cache_clear()
-    available.cache_clear()
+    _installed.cache_clear()
+    _available.cache_clear()

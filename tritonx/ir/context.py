@@ -1,12 +1,18 @@
-"""The context in which tritonx's text is parsed: every dialect, each loaded when its first op or type is met."""
+"""The context in which tritonx's text is parsed: every dialect, each loaded when its first op or type is met.
+
+Packages outside add theirs through the entry-point group ``tritonx.dialects``, whose entries name an xDSL ``Dialect``
+under the dialect's name. They are looked for where a name is met that no dialect here has.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 
 from xdsl.context import Context
-from xdsl.ir import Dialect
+from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 
 DIALECTS: dict[str, tuple[str, str]] = {
     "builtin": ("xdsl.dialects.builtin", "Builtin"),
@@ -35,15 +41,57 @@ def _loader(module: str, attribute: str) -> Callable[[], Dialect]:
     return load
 
 
+DIALECT_GROUP = "tritonx.dialects"
+
+
+@cache
+def _outside() -> dict[str, EntryPoint]:
+    """Name → entry point, of the dialects of other packages."""
+    return {entry.name: entry for entry in entry_points(group=DIALECT_GROUP) if entry.name not in DIALECTS}
+
+
 def dialect_loaders() -> dict[str, Callable[[], Dialect]]:
-    """Name → function that imports the dialect; for drivers that register dialects themselves."""
-    return {name: _loader(*place) for name, place in DIALECTS.items()}
+    """Name → function that imports the dialect, of all that are installed; for drivers that register dialects
+    themselves."""
+    here = {name: _loader(*place) for name, place in DIALECTS.items()}
+    return here | {name: _outside_loader(entry) for name, entry in _outside().items()}
+
+
+def _outside_loader(entry: EntryPoint) -> Callable[[], Dialect]:
+    def load() -> Dialect:
+        dialect = entry.load()
+        if not isinstance(dialect, Dialect) or dialect.name != entry.name:
+            raise TypeError(f"entry point {entry.name} of {DIALECT_GROUP} names {dialect!r}, no dialect of that name")
+        return dialect
+
+    return load
+
+
+class TextContext(Context):
+    """It asks what is installed for the dialects that it does not know."""
+
+    def _look_for(self, name: str) -> None:
+        dialect, dot, _ = name.partition(".")
+        if dot and dialect not in self._registered_dialects and (entry := _outside().get(dialect)) is not None:
+            self.register_dialect(dialect, _outside_loader(entry))
+
+    def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
+        self._look_for(name)
+        return super().get_optional_op(name, dialect_stack=dialect_stack)
+
+    def get_optional_type(self, name: str) -> type[TypeAttribute] | None:
+        self._look_for(name)
+        return super().get_optional_type(name)
+
+    def get_optional_attr(self, name: str) -> type[Attribute] | None:
+        self._look_for(name)
+        return super().get_optional_attr(name)
 
 
 def new_context(*, allow_unregistered: bool = False) -> Context:
     """A context with every dialect of tritonx registered and none but `builtin` loaded."""
-    context = Context(allow_unregistered=allow_unregistered)
-    for name, load in dialect_loaders().items():
-        context.register_dialect(name, load)
+    context = TextContext(allow_unregistered=allow_unregistered)
+    for name, place in DIALECTS.items():
+        context.register_dialect(name, _loader(*place))
     context.load_registered_dialect("builtin")
     return context

@@ -181,7 +181,7 @@ def override() -> ActiveDriver | None:
         name = knobs.runtime.backend
         if name and choice.active is None:
             try:
-                choice.active = _driver_for(registry.parse_target(name)[0])
+                choice.active = _driver_for(registry.chosen(name))
             except (NoBackend, ValueError) as error:
                 raise NoBackend(f"environment variable {knobs.variable('TRITON_BACKEND')}: {error}") from error
             choice.token = name

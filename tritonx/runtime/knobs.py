@@ -384,7 +384,8 @@ class RuntimeKnobs(Group):
 
     interpret = flag("TRITON_INTERPRET")
     backend = optional_text("TRITON_BACKEND")
-    """The backend for every launch, whatever its arguments; ``tritonx.runtime.driver.reset_active`` reads it again."""
+    """The backend for every launch, whatever its arguments: ``name``, or ``distribution:name`` where two packages bring
+    one of that name; ``tritonx.runtime.driver.reset_active`` reads it again."""
     override_arch = optional_text("TRITON_OVERRIDE_ARCH")
     jit_cache_hook = hook()
     jit_post_compile_hook = hook()

@@ -32,11 +32,11 @@ def language_module(name: str) -> ModuleType | None:
     """The module of functions that only targets of the backend ``name`` have (its ``language_module``), or None."""
     from importlib import import_module
 
-    path: str | None = getattr(backend_named(name), "language_module", None)
-    return None if path is None else import_module(path)
+    backend = backend_named(name)
+    return None if backend is None or backend.language_module is None else import_module(backend.language_module)
 
 
 def in_family(target: Target, family: str) -> bool:
     """Whether the target's backend counts its architecture to ``family`` (its mapping ``families``)."""
-    families: Mapping[str, Any] = getattr(backend_named(target.backend), "families", {})
-    return target.arch in families.get(family, ())
+    backend = backend_named(target.backend)
+    return backend is not None and target.arch in backend.families.get(family, ())

@@ -17,6 +17,7 @@ from tritonx.ir.failure import PassError
 from tritonx.ir.splat import SplatAttr
 from tritonx.ir.types import element_type, is_pointer, is_tensor, pointee_of, shape_of
 from tritonx_toy import meanings
+from tritonx_toy.dialect import DoubleOp
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 NATIVE = frozenset({"int8", "int16", "int32", "int64", "float32", "float64"})
@@ -232,6 +233,7 @@ def single_product(op: Any) -> bool:
 
 TABLE: dict[type, Emit] = {
     arith.ConstantOp: constant,
+    DoubleOp: expression("{0} + {0}", when=lambda op: True),
     arith.AddiOp: expression("{0} + {1}"),
     arith.SubiOp: expression("{0} - {1}"),
     arith.MuliOp: expression("{0} * {1}"),

@@ -12,6 +12,7 @@ import pytest
 import tritonx
 from tritonx.backends import registry
 from tritonx.backends.registry import BackendWarning
+from tritonx.runtime import driver
 from tritonx.runtime.errors import NoBackend
 
 GOOD = """
@@ -82,6 +83,7 @@ def test_a_plugin_is_found(install: Install) -> None:
         (GOOD.format(name="bad") + "Chip.api_version = 99", "it was written for version 99 of"),
         (GOOD.format(name="bad") + "BACKEND = Chip", "the entry point names a class; it must name an instance"),
         (GOOD.format(name=""), "the backend has no name"),
+        (GOOD.format(name="other"), "the entry point is called 'bad' and the backend 'other'; both must have one name"),
     ],
 )
 def test_a_bad_plugin_is_one_warning_and_the_others_go_on(install: Install, text: str, reason: str) -> None:
@@ -103,6 +105,32 @@ def test_a_name_taken_twice(install: Install) -> None:
         listed = tritonx.backends()
     assert [i.distribution for i in listed if i.name == "chip" and i.usable] == ["aaa"]
     assert [i.distribution for i in listed if i.name == "chip" and not i.usable] == ["bbb"]
+
+
+def test_the_user_decides_which_of_two_is_taken(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    install("aaa", "chip", GOOD.format(name="chip"))
+    install("bbb", "chip", GOOD.format(name="chip"))
+    with pytest.warns(BackendWarning, match=r"TRITONX_BACKEND=bbb:chip takes this one"):
+        assert type(registry.get_backend("chip")).__module__ == "aaa_module"
+    monkeypatch.setenv("TRITONX_BACKEND", "bbb:chip")
+    with pytest.warns(BackendWarning, match="from bbb, which comes first .TRITONX_BACKEND=aaa:chip takes this one"):
+        assert type(registry.get_backend("chip")).__module__ == "bbb_module"
+    driver.reset_active()
+    assert driver.override().backend is registry.get_backend("chip")
+    monkeypatch.delenv("TRITONX_BACKEND")
+    driver.reset_active()
+    assert type(registry.get_backend("chip")).__module__ == "aaa_module"
+
+
+def test_one_that_cannot_tell_its_targets_hides_no_other(install: Install) -> None:
+    broken = GOOD.replace("return (Target({name!r}, \"v1\"),)", "raise OSError('no such file')")
+    install("bad-one", "bad", broken.format(name="bad"))
+    install("good-one", "good", GOOD.format(name="good"))
+    shown = str(tritonx.backends())
+    assert "bad: its targets cannot be told: OSError: no such file (" in shown
+    assert "good: good:v1 (" in shown and "cpu: " in shown
+    with pytest.warns(BackendWarning, match="bad: its targets cannot be told"):
+        assert registry.known_targets(registry.get_backend("bad")) == ()
 
 
 def test_a_plugin_cannot_take_the_name_of_one_of_ours(install: Install) -> None:

@@ -31,10 +31,13 @@ class AmdBackend(Backend):
     array_interfaces = ("__cuda_array_interface__",)
     visible_devices = "HIP_VISIBLE_DEVICES"
     cpp_handles = ("hipDeviceptr_t", "TDMDescriptor")
-    language_module: ClassVar[str] = "tritonx.backends.amd.language"
+    language_module = "tritonx.backends.amd.language"
     """What ``tl.extra.hip`` is."""
 
-    families: ClassVar[Mapping[str, frozenset[str]]] = {"cdna3": frozenset({"gfx942"}), "cdna4": frozenset({"gfx950"})}
+    families: ClassVar[Mapping[str, frozenset[int | str]]] = {
+        "cdna3": frozenset({"gfx942"}),
+        "cdna4": frozenset({"gfx950"}),
+    }
     """What ``tl.target_info.is_hip_<family>`` asks."""
 
     _driver: ClassVar[Driver | None] = None

@@ -29,7 +29,7 @@ class NvidiaBackend(Backend):
     visible_devices = "CUDA_VISIBLE_DEVICES"
     cpp_handles = ("CUdeviceptr", "CUtensorMap")
     disassemblies = ("sass",)
-    language_module: ClassVar[str] = "tritonx.backends.nvidia.language"
+    language_module = "tritonx.backends.nvidia.language"
     """What ``tl.extra.cuda`` is."""
 
     _driver: ClassVar[Driver | None] = None

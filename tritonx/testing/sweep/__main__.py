@@ -24,7 +24,7 @@ WITH_TOOLS = START.replace("serve()", "serve(tools=True)")
 
 def targets() -> list[str]:
     """All targets of the backends that are installed."""
-    return [str(target) for backend in registry.available().values() for target in backend.known_targets()]
+    return [str(target) for backend in registry.available().values() for target in registry.known_targets(backend)]
 
 
 def sample(of: Sequence[str], count: int, seed: int) -> list[str]:
