@@ -7,14 +7,17 @@ import random
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from tritonx.runtime import knobs
+from tritonx.runtime.compile_job import perform
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import OutOfResources
 from tritonx.runtime.tuning.apart import search_apart
@@ -22,6 +25,9 @@ from tritonx.runtime.tuning.case import Case, NoCase, kernels, measure, tuner
 from tritonx.runtime.tuning.report import FASTEST, IMPOSSIBLE
 from tritonx.runtime.tuning.workers import CompileWorkers
 from tritonx.tools.tune import device_processes, tune
+
+if TYPE_CHECKING:
+    import distributed
 
 SEED = int(os.environ["TRITONX_SEED"])
 CONFIGS = [Config({"X": i}) for i in range(24)]
@@ -129,6 +135,39 @@ def executors() -> Iterator[dict[str, list[Executor]]]:
     yield {"ours": [*ours], "python": [python]}
     for each in (*ours, python):
         each.shutdown()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[distributed.Client]:
+    """Two processes of Dask's on this machine, each of which does one thing at a time."""
+    import distributed
+
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
+
+
+def test_processes_of_a_cluster_measure_and_compile(
+    file: str, cluster: distributed.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Measured by two of Dask's executors at once, compiled by a third: each configuration is, the choice is kept."""
+    cluster.run(os.environ.__setitem__, "TRITONX_CACHE_DIR", os.environ["TRITONX_CACHE_DIR"])
+    places = sorted(cluster.scheduler_info()["workers"])
+    compiling, submitted = cluster.get_executor(), list[Callable[..., object]]()
+    submit = compiling.submit
+    monkeypatch.setattr(compiling, "submit", lambda fn, *args: submitted.append(fn) or submit(fn, *args))
+    monkeypatch.setattr(knobs.autotuning, "executor", compiling)
+    report = tune(Case(file, "doubled", 1), [cluster.get_executor(workers=[place]) for place in places])
+    assert len(report.tried) == 3
+    assert all(each.runs >= 2 for each in report.tried)
+    assert submitted == [perform] * 3
+    x, y = np.random.default_rng(SEED).random(5000, np.float32), np.zeros(5000, np.float32)
+    found = tuner(Case(file, "doubled", 1))
+    found[lambda meta: (-(-5000 // meta["BLOCK"]),)](x, y, 5000)
+    np.testing.assert_array_equal(y, 2 * x)
+    assert found.best_config == report.ordered[0].config
 
 
 @pytest.mark.parametrize("whose", ["ours", "python"])
