@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-COMMANDS = ("tune", "opt", "cache", "layout", "run")
+COMMANDS = ("tune", "compile", "link", "opt", "cache", "layout", "run")
 """Each is a module of ``tritonx.tools``."""
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
+    from tritonx.backends.embedding import Dialect
     from tritonx.conversion.tile_to_gpu.target import GpuTarget
     from tritonx.ir.origin import Origin
 
@@ -346,6 +347,10 @@ class Backend(ABC):
     def disassemble(self, name: str, image: KernelImage) -> str | None:
         """What a compiled kernel's ``asm[name]`` gives, and ``tritonx-opt -t name`` prints, where no stage has that
         name (``sass``); None if nothing. Raises a ``TritonError`` where it takes a tool that is missing. Optional."""
+        return None
+
+    def c_dialect(self) -> Dialect | None:
+        """How a C program loads and launches a kernel (``tritonx compile``); None where it cannot. Optional."""
         return None
 
     def prepare_launch(self) -> None:

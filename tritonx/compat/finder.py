@@ -28,9 +28,6 @@ REFUSED: dict[str, str] = {
     "profiler": "Proton needs Triton's own compiler; hooks (`knobs.runtime.launch_enter_hook`) and the vendors' "
     "profilers see every launch",
     "tools.build_extern": "it writes Triton's own sources",
-    "tools.compile": "no C source is written of a kernel: `kernel.warmup` and `tritonx.compile` compile ahead of time, "
-    "and the cache keeps what they made",
-    "tools.link": "no C source is written of a kernel",
     "tools.triton_to_gluon_translater": "there is no Gluon",
 }
 """Modules of Triton's that there are none of, below its package → why."""

@@ -16,6 +16,7 @@ from tritonx.runtime.pytorch import built_for
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tritonx.backends.embedding import Dialect
     from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 
@@ -110,6 +111,11 @@ class AmdBackend(Backend):
         """Not where Linux has no compute driver for them; whether HIP can use what there is only HIP can tell."""
         nodes = Path("/dev/kfd"), Path("/dev/dxg")  # the second is Windows' for its Linux
         return False if sys.platform == "linux" and not any(node.exists() for node in nodes) else None
+
+    def c_dialect(self) -> Dialect:
+        from tritonx.backends.amd.embedding import DIALECT
+
+        return DIALECT
 
     def driver(self) -> Driver:
         if AmdBackend._driver is None:

@@ -13,6 +13,7 @@ from tritonx.runtime.pytorch import built_for
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tritonx.backends.embedding import Dialect
     from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 
@@ -115,6 +116,11 @@ class NvidiaBackend(Backend):
         from tritonx.backends.nvidia.presence import gpu_visible
 
         return gpu_visible()
+
+    def c_dialect(self) -> Dialect:
+        from tritonx.backends.nvidia.embedding import DIALECT
+
+        return DIALECT
 
     def driver(self) -> Driver:
         if NvidiaBackend._driver is None:

@@ -1,0 +1,29 @@
+"""How a C program loads and launches a kernel: the names of HIP's module API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tritonx.backends.embedding import Dialect, Launch
+
+
+def launch(of: Launch) -> Sequence[str]:
+    """The LDS is static, so no dynamic amount is asked for."""
+    return [f"return hipModuleLaunchKernel(function, x, y, z, {of.threads}, 1, 1, 0, stream, arguments, 0);"]
+
+
+DIALECT = Dialect(
+    include="hip/hip_runtime_api.h",
+    result="hipError_t",
+    success="hipSuccess",
+    invalid="hipErrorInvalidValue",
+    stream="hipStream_t",
+    pointer="hipDeviceptr_t",
+    module="hipModule_t",
+    function="hipFunction_t",
+    load="hipModuleLoadData",
+    find="hipModuleGetFunction",
+    unload="hipModuleUnload",
+    prepare=lambda _: (),
+    launch=launch,
+)

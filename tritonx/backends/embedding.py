@@ -1,0 +1,187 @@
+"""A compiled kernel as C: a source that holds its device code and launches it through a vendor's library.
+
+``Dialect`` is what that library's names are; the text around them is the same for all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tritonx.backends.api import KernelImage
+
+DIRECTIVE = "// tritonx-linker: "
+"""What begins the line of a header that ``tritonx link`` reads: JSON behind it."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What a launch needs to know beside grid and arguments: threads and bytes of shared memory of a block, blocks of a
+    cluster, whether all blocks run at once and whether it may begin before the launch in front of it is over."""
+
+    threads: int
+    shared: int
+    cluster: int
+    cooperative: bool
+    overlapping: bool
+
+    @staticmethod
+    def of(image: KernelImage) -> Launch:
+        known = image.metadata
+        return Launch(
+            int(known["num_warps"]) * int(known["warp_size"]),
+            int(known["shared"]),
+            int(known.get("num_ctas", 1)),
+            bool(known.get("launch_cooperative_grid")),
+            bool(known.get("launch_pdl")),
+        )
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The names of a vendor's library. ``prepare`` and ``launch`` give C: an expression of type ``result`` about the
+    loaded ``function`` for each step, and the launch of ``function`` with ``x``, ``y``, ``z``, ``stream`` and
+    ``arguments``."""
+
+    include: str
+    result: str
+    success: str
+    invalid: str
+    stream: str
+    pointer: str
+    module: str
+    function: str
+    load: str
+    find: str
+    unload: str
+    prepare: Callable[[Launch], Sequence[str]]
+    launch: Callable[[Launch], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """``hint``: what it is a multiple of (16), the value it is compiled for (1, and then it is not passed), or 0."""
+
+    type: str
+    name: str
+    hint: int = 0
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """A kernel that is to be called ``function`` in C, which is one of ``kernel`` with the choices ``variant``.
+
+    ``arguments`` are those of the source that are no constants, in order; ``constants`` are the integers among the
+    others, and what is compiled as 1. ``grid`` are C expressions of all of them."""
+
+    image: KernelImage
+    kernel: str
+    variant: str
+    function: str
+    arguments: tuple[Argument, ...]
+    constants: Mapping[str, int]
+    grid: tuple[str, str, str]
+    comment: str
+
+    def passed(self) -> list[Argument]:
+        return [argument for argument in self.arguments if argument.hint != 1]
+
+
+def signature(dialect: Dialect, kernel: Embedded) -> str:
+    return ", ".join([f"{dialect.stream} stream", *(f"{a.type} {a.name}" for a in kernel.passed())])
+
+
+def header(dialect: Dialect, kernel: Embedded) -> str:
+    name = kernel.function
+    directive = {
+        "include": dialect.include, "result": dialect.result, "stream": dialect.stream, "invalid": dialect.invalid,
+        "success": dialect.success, "pointer": dialect.pointer, "kernel": kernel.kernel, "variant": kernel.variant,
+        "function": name, "arguments": [[a.type, a.name, a.hint] for a in kernel.arguments],
+    }  # fmt: skip
+    return f"""\
+#ifndef TRITONX_{name}_H
+#define TRITONX_{name}_H
+#include <stdint.h>
+#include <{dialect.include}>
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+/* Loads the kernel into the current context. A launch does so itself where this was not called before; of two threads
+   only one may. */
+{dialect.result} load_{name}(void);
+{dialect.result} unload_{name}(void);
+{DIRECTIVE}{json.dumps(directive)}
+{dialect.result} {name}({signature(dialect, kernel)});
+
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
+
+
+def source(dialect: Dialect, kernel: Embedded, header_name: str) -> str:
+    name, image, launch = kernel.function, kernel.image, Launch.of(kernel.image)
+    steps = [f"{dialect.find}(&function, module, {json.dumps(image.name)})", *dialect.prepare(launch)]
+    prepare = "\n".join(f"    if (result == {dialect.success}) result = {step};" for step in steps)
+    launched = "\n".join(f"    {line}" for line in dialect.launch(launch))
+    x, y, z = kernel.grid
+    constants = "".join(f"    enum {{{key} = {value}}};\n" for key, value in kernel.constants.items())
+    cells = ", ".join(f"(void *)&{a.name}" for a in kernel.passed()) or "0"
+    return f"""\
+/* {kernel.comment} */
+#include "{header_name}"
+
+static const unsigned char {name}_code[] __attribute__((aligned(16))) = {{
+{_bytes(image.binary)}
+}};
+static {dialect.module} {name}_module;
+static {dialect.function} {name}_function;
+
+{dialect.result} load_{name}(void) {{
+    if ({name}_function) return {dialect.success};
+    {dialect.module} module = 0;
+    {dialect.function} function = 0;
+    {dialect.result} result = {dialect.load}(&module, {name}_code);
+    if (result != {dialect.success}) return result;
+{prepare}
+    if (result != {dialect.success}) {{
+        (void){dialect.unload}(module);
+        return result;
+    }}
+    {name}_module = module;
+    {name}_function = function;
+    return result;
+}}
+
+{dialect.result} unload_{name}(void) {{
+    if (!{name}_function) return {dialect.success};
+    {name}_function = 0;
+    return {dialect.unload}({name}_module);
+}}
+
+static {dialect.result} launch_{name}({dialect.stream} stream, unsigned x, unsigned y, unsigned z, void **arguments) {{
+    {dialect.function} function = {name}_function;
+{launched}
+}}
+
+{dialect.result} {name}({signature(dialect, kernel)}) {{
+{constants}    const long long grid[] = {{(long long)({x}), (long long)({y}), (long long)({z})}};
+    void *cells[] = {{{cells}}};
+    for (int axis = 0; axis < 3; axis++) {{
+        if (grid[axis] == 0) return {dialect.success};
+        if (grid[axis] < 0 || grid[axis] > 0x7fffffff) return {dialect.invalid};
+    }}
+    const {dialect.result} loaded = load_{name}();
+    if (loaded != {dialect.success}) return loaded;
+    return launch_{name}(stream, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2], cells);
+}}
+"""
+
+
+def _bytes(content: bytes) -> str:
+    return "\n".join(
+        "    " + " ".join(f"{byte}," for byte in content[start : start + 32]) for start in range(0, len(content), 32)
+    )

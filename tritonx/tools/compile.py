@@ -1,0 +1,283 @@
+"""``tritonx compile``: a kernel compiled ahead of time, as C source that holds its device code and launches it.
+
+tritonx compile FILE --kernel-name NAME --signature SIGNATURE --grid X,Y,Z [options]
+
+SIGNATURE is the parameters in order, with commas between them, each one of
+    *fp32, i32, u64, fp16, ...  a type; behind it :16, where values are multiples of 16 (addresses: of 16 bytes), or :1,
+                                where an integer is compiled as 1 and not passed
+    1024, 0.5, True, None       the value of a compile-time parameter
+e.g. "*fp32:16, *fp32:16, i32, 1024". X, Y and Z are C expressions of the parameters: "(n + BLOCK - 1) / BLOCK, 1, 1".
+
+Written are NAME.HASH_SUFFIX.c and .h with
+    RESULT NAME_HASH_SUFFIX(STREAM stream, parameters...)    launches, and loads where that was not done
+    RESULT load_NAME_HASH_SUFFIX(void), unload_...           into the current context, out of it
+where RESULT and STREAM are the vendor's. fp16 and bf16 are passed as their bits (uint16_t). `tritonx link` makes one
+function of several that were compiled for one kernel. FILE is run to find the kernel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tritonx.backends.embedding import Argument, Dialect, Embedded, header, source
+from tritonx.runtime import driver
+from tritonx.runtime.compiled_kernel import CompiledKernel
+from tritonx.runtime.compiler import compile as compile_source
+from tritonx.runtime.drivers import find_backend
+from tritonx.runtime.errors import TritonError
+from tritonx.runtime.jit_function import JITFunction
+from tritonx.runtime.parameter_values import letter
+from tritonx.runtime.sources import ASTSource
+
+if TYPE_CHECKING:
+    from tritonx.backends.api import Target
+
+
+class NotEmbeddable(TritonError):
+    """What was asked for has no form as C."""
+
+
+@dataclass
+class CompileArgs:
+    """What `compile_kernel` makes; ``options`` are more of the backend's, by name."""
+
+    path: str = ""
+    kernel_name: str = ""
+    signature: str = ""
+    grid: str = ""
+    target: str | None = None
+    num_warps: int = 1
+    num_stages: int = 3
+    out_name: str | None = None
+    out_path: Path | None = None
+    options: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True)
+class Given:
+    """One entry of a signature: a type with a hint, or a compile-time ``value`` (``type`` is then constexpr)."""
+
+    type: str
+    hint: int = 0
+    value: object = None
+
+
+_C_TYPES = {
+    **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)},
+    **dict.fromkeys(("i1", "u1"), "uint8_t"),
+    **dict.fromkeys(("fp16", "bf16"), "uint16_t"),
+    "fp32": "float",
+    "fp64": "double",
+}
+
+_TAKEN = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool class "
+    "delete new private public template this throw virtual axis grid cells loaded stream variant".split()
+)
+"""Words that no parameter of the C function has: those of C and C++, and the function's own."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        "tritonx compile", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("path", metavar="FILE")
+    parser.add_argument("--kernel-name", "-n", required=True)
+    parser.add_argument("--target", "-t", help="as a compiled kernel's metadata write it; by default this machine's")
+    parser.add_argument("--num-warps", "-w", type=int, default=1)
+    parser.add_argument("--num-stages", "-ns", type=int, default=3)
+    parser.add_argument(
+        "--option", "-O", action="append", default=[], metavar="NAME=VALUE", help="one of the backend's"
+    )
+    parser.add_argument("--out-name", "-on", help="the C function's name begins with it; the kernel's by default")
+    parser.add_argument("--out-path", "-o", type=Path, help="the files' path begins with it")
+    parser.add_argument("--signature", "-s", required=True)
+    parser.add_argument("--grid", "-g", required=True)
+    given = vars(parser.parse_args(arguments))
+    try:
+        options = dict(_option(each) for each in given.pop("option"))
+        _, files = compile_kernel(CompileArgs(**given, options=options))
+    except (TritonError, KeyError, ValueError, OSError) as error:
+        print(f"tritonx compile: {error.args[0] if isinstance(error, KeyError) else error}", file=sys.stderr)
+        return 1
+    print(*files, sep="\n")
+    return 0
+
+
+def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
+    """The C function's name, and the files that were written. Raises `NotEmbeddable`, and what compiling raises."""
+    kernel = kernel_of(Path(args.path), args.kernel_name)
+    given = parse_signature(kernel, args.signature)
+    names = _c_names(kernel)
+    grid = tuple(part.strip() for part in _split(args.grid))
+    if len(grid) != 3 or not all(grid):
+        raise NotEmbeddable(f"a grid has three expressions, as in 'n / 64, 1, 1', not {args.grid!r}")
+    options = {"num_warps": args.num_warps, "num_stages": args.num_stages, **(args.options or {})}
+    compiled = compile_source(_source(kernel, given), _target(args.target), options)
+    dialect = _dialect(compiled)
+
+    name = args.out_name or args.kernel_name
+    choices = "x".join(f"{key}{value}" for key, value in sorted(options.items()))
+    digest = hashlib.sha256(f"{args.signature} {choices} {compiled.target}".encode()).hexdigest()[:8]
+    suffix = "".join(f"{i}{ {0: '', 1: 'c', 16: 'd'}[each.hint] }" for i, each in enumerate(given))
+    constants = "x".join(str(each.value) for each in given if each.type == "constexpr")
+    embedded = Embedded(
+        compiled.image(),
+        name,
+        re.sub(r"\W", "_", f"{constants}_{choices}"),
+        f"{name}_{digest}_{suffix}",
+        tuple(
+            Argument(_c_type(dialect, each.type), c_name, each.hint)
+            for c_name, each in zip(names, given, strict=True)
+            if each.type != "constexpr"
+        ),
+        _constants(names, given),
+        grid,
+        f"{args.kernel_name}({args.signature}), {choices}, for {compiled.target}".replace("*/", "* /"),
+    )
+    path = args.out_path or Path(name)
+    files = [path.with_suffix(f".{digest}_{suffix}{ending}") for ending in (".c", ".h")]
+    for file, text in zip(files, (source(dialect, embedded, files[1].name), header(dialect, embedded)), strict=True):
+        file.write_text(text)
+    return embedded.function, files
+
+
+def kernel_of(path: Path, name: str) -> JITFunction:
+    """The kernel of that name in a file, which is run with its directory on the path."""
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None or not path.is_file():
+            raise NotEmbeddable(f"{path} is no Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(path.stem, module)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    found = getattr(module, name, None)
+    while found is not None and not isinstance(found, JITFunction):  # heuristics and the tuner wrap it
+        found = getattr(found, "fn", None)
+    if found is None:
+        kernels = [key for key, value in vars(module).items() if hasattr(value, "arg_names")]
+        raise NotEmbeddable(f"{path} has no kernel {name!r}; those it has: {', '.join(kernels) or 'none'}")
+    return found
+
+
+def parse_signature(kernel: JITFunction, text: str) -> list[Given]:
+    """One entry for each parameter. Raises `NotEmbeddable`."""
+    entries = [entry.strip() for entry in _split(text)]
+    if len(entries) != len(kernel.arg_names):
+        raise NotEmbeddable(
+            f"{kernel.__name__} has {len(kernel.arg_names)} parameters ({', '.join(kernel.arg_names)}), the signature "
+            f"{len(entries)}"
+        )
+    return [_entry(entry, param.name, param.is_constexpr) for entry, param in zip(entries, kernel.params, strict=True)]
+
+
+def _entry(entry: str, name: str, constexpr: bool) -> Given:
+    type_, colon, hint = (part.strip() for part in entry.partition(":"))
+    try:
+        value = ast.literal_eval(entry)
+    except (ValueError, SyntaxError):
+        pass
+    else:
+        return Given("constexpr", value=value)
+    if constexpr:
+        raise NotEmbeddable(f"{name!r} is a compile-time parameter: the signature has to give its value, not {entry!r}")
+    try:
+        letter(type_)
+    except TypeError as error:
+        raise NotEmbeddable(f"{name!r}: {error}") from None
+    if colon and hint not in ("1", "16"):
+        raise NotEmbeddable(f"{name!r}: a hint is 1 or 16, not {hint!r}")
+    if type_ not in _C_TYPES and not type_.startswith("*"):
+        raise NotEmbeddable(f"{name!r}: C has no type for {type_}")
+    number = int(hint or 0)
+    if number == 1 and type_.startswith("*"):
+        raise NotEmbeddable(f"{name!r}: an address is not 1")
+    if number and "f" in type_ and not type_.startswith("*"):
+        raise NotEmbeddable(f"{name!r}: {type_} takes no hint")
+    return Given(type_, number)
+
+
+def _source(kernel: JITFunction, given: Sequence[Given]) -> ASTSource:
+    types = {
+        name: "constexpr" if each.hint == 1 else each.type for name, each in zip(kernel.arg_names, given, strict=True)
+    }
+    constants = {
+        name: 1 if each.hint == 1 else each.value
+        for name, each in zip(kernel.arg_names, given, strict=True)
+        if types[name] == "constexpr"
+    }
+    multiples = {(i,): [["tt.divisibility", 16]] for i, each in enumerate(given) if each.hint == 16}
+    return ASTSource(kernel, types, constants, multiples)
+
+
+def _constants(names: Sequence[str], given: Sequence[Given]) -> dict[str, int]:
+    """What a grid's expressions may name beside the parameters."""
+    values = {name: 1 if each.hint == 1 else each.value for name, each in zip(names, given, strict=True)}
+    return {name: int(value) for name, value in values.items() if isinstance(value, int) and abs(value) < 2**31}
+
+
+def _dialect(compiled: CompiledKernel) -> Dialect:
+    dialect = find_backend(compiled.target.backend).c_dialect()
+    if dialect is None:
+        raise NotEmbeddable(f"kernels for {compiled.target} are not launched from C")
+    if getattr(compiled.metadata, "global_scratch_size", 0):
+        raise NotEmbeddable(
+            "the kernel needs memory of its own on the device at each launch (tensor descriptors that it makes), which "
+            "no C source lends it"
+        )
+    return dialect
+
+
+def _target(text: str | None) -> Target | str:
+    """``cuda:90``; ``cuda:90:32`` with the lanes of a warp behind it, as Triton writes it."""
+    if text is None:
+        return driver.get_active().get_current_target()
+    return ":".join(text.split(":")[:2])
+
+
+def _c_type(dialect: Dialect, type_: str) -> str:
+    return dialect.pointer if type_.startswith("*") else _C_TYPES[type_]
+
+
+def _c_names(kernel: JITFunction) -> list[str]:
+    return [f"{name}_" if name in _TAKEN else name for name in kernel.arg_names]
+
+
+def _split(text: str) -> list[str]:
+    """At the commas that are in no brackets."""
+    parts, depth = [""], 0
+    for letter_ in text:
+        depth += (letter_ in "([{") - (letter_ in ")]}")
+        if letter_ == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter_
+    return parts
+
+
+def _option(text: str) -> tuple[str, object]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise NotEmbeddable(f"an option is written NAME=VALUE, not {text!r}")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+if __name__ == "__main__":
+    sys.exit(main())
