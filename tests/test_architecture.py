@@ -224,6 +224,7 @@ ANYWHERE = {"__cuda_array_interface__", "sm_clock_rate"}
 PYTORCH = {
     ("runtime/pytorch.py", "cuda"),
     ("runtime/pytorch.py", "_cuda_getCurrentRawStream"),
+    ("runtime/pytorch.py", "CUDAGraph"),
     ("backends/amd", "cuda"),
 }
 """PyTorch and CuPy call their GPU modules, and the devices, ``cuda`` on every vendor's."""

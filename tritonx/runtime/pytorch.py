@@ -6,8 +6,15 @@ from __future__ import annotations
 
 import sys
 from abc import abstractmethod
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import Any
 
 from tritonx.backends.api import Driver
+
+GRAPH_REPLAYS = 10
+"""Times that a recorded graph is replayed and timed."""
 
 
 def built_for(platform: str) -> bool | None:
@@ -18,6 +25,9 @@ def built_for(platform: str) -> bool | None:
 
 class PyTorchDriver(Driver):
     """Methods to inherit rather than functions to call: a launch asks for the stream."""
+
+    _recording: tuple[int, int] | None = None
+    """The thread whose launches go to another stream than the default one, and that stream."""
 
     def current_device(self) -> int:
         """PyTorch's current device if PyTorch is in use, else this thread's."""
@@ -35,4 +45,55 @@ class PyTorchDriver(Driver):
         torch = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_initialized():
             return int(torch._C._cuda_getCurrentRawStream(device))
+        if self._recording is not None and self._recording[0] == get_ident():
+            return self._recording[1]
         return 0
+
+    @contextmanager
+    def recording(self, stream: int) -> Generator[None]:
+        """This thread's launches go to ``stream`` where PyTorch is not in use."""
+        self._recording = get_ident(), stream
+        try:
+            yield
+        finally:
+            self._recording = None
+
+    def time_graph(self, run: Callable[[], object], milliseconds: float) -> list[float]:
+        """Milliseconds of a run in each of ten replays of a graph of as many runs as fill a tenth of ``milliseconds``.
+        PyTorch records it where it is in use, with its memory; else `time_recorded`."""
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            return _time_with_pytorch(torch, run, milliseconds)
+        return self.time_recorded(run, milliseconds)
+
+    def time_recorded(self, run: Callable[[], object], milliseconds: float) -> list[float]:
+        """The same without PyTorch. Optional."""
+        raise NotImplementedError
+
+
+def runs_of_graph(one: float, milliseconds: float) -> int:
+    """How many runs of ``one`` millisecond each go into a graph, so that its replays take ``milliseconds``."""
+    return max(1, int(milliseconds / GRAPH_REPLAYS / max(one, 1e-4)))
+
+
+def _time_with_pytorch(torch: Any, run: Callable[[], object], milliseconds: float) -> list[float]:
+    cuda = torch.cuda
+
+    def timed(work: Callable[[], object], count: int) -> list[float]:
+        events = [(cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)) for _ in range(count)]
+        for start, stop in events:
+            start.record()
+            work()
+            stop.record()
+        cuda.synchronize()
+        return [start.elapsed_time(stop) for start, stop in events]
+
+    with cuda.stream(cuda.Stream()):
+        run()  # what only a first run does: compiling, allocation
+        runs = runs_of_graph(min(timed(run, 5)), milliseconds)
+        graph = cuda.CUDAGraph()
+        with cuda.graph(graph):
+            for _ in range(runs):
+                run()
+        graph.replay()
+        return [each / runs for each in timed(graph.replay, GRAPH_REPLAYS)]

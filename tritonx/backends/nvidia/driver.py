@@ -313,6 +313,12 @@ class NvidiaDriver(PyTorchDriver):
             if scratch:
                 self.free(scratch, device)
 
+    def time_recorded(self, run: Callable[[], object], milliseconds: float) -> list[float]:
+        from tritonx.backends.nvidia.recorded import Recorder
+
+        self.activate(self.current_device())
+        return Recorder(library(), check).times(self, run, milliseconds)
+
 
 def __getattr__(name: str) -> object:
     """Triton's names in this module, which bring more than a launch needs."""
