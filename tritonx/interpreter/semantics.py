@@ -87,7 +87,8 @@ class EagerSemantics(Semantics):
 
     def map_elementwise(self, scalar_fn: object, inputs: Sequence[object], pack: object) -> tensor | language_tuple:
         """See `ReduceSemantics.map_elementwise`; the function runs before its op would exist, so there is no op."""
-        values, count = self.map_operands(inputs), int(unwrap(pack))
+        count = int(unwrap(pack))
+        values, shape = self.map_operands(inputs, count)
         types = [v.dtype for v in values for _ in range(count)]
         lanes = [np.asarray(_data(v)).reshape(-1)[i::count] for v in values for i in range(count)]
         single: list[bool] = []
@@ -96,7 +97,7 @@ class EagerSemantics(Semantics):
         for group in packed_results(outputs, count):
             type_ = values[0].type.with_element_ty(group[0].type)
             data = np.stack([_data(o) for o in group], axis=-1).reshape(type_.shape)
-            results.append(tensor(EagerValue(ir_type(type_), data[()]), type_))
+            results.append(self.cropped(tensor(EagerValue(ir_type(type_), data[()]), type_), shape))
         return results[0] if single[0] else language_tuple(results)
 
     def on_lanes(
@@ -129,7 +130,7 @@ class EagerSemantics(Semantics):
         self, fn: object, types: Sequence[base_type], data: Sequence[Array], single: list[bool] | None
     ) -> list[tensor]:
         handles = iter([EagerValue(ir_type(t), d) for t, d in zip(types, data, strict=True)])
-        returned = self.call_function(fn, [t.rebuild(handles) for t in types], {})
+        returned = self.call(fn, [t.rebuild(handles) for t in types])
         is_tuple = isinstance(returned, language_tuple | tuple)
         if single is not None:
             single[:] = [not is_tuple]

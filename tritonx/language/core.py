@@ -71,7 +71,7 @@ from tritonx.language.reduce import __all__ as _reduce
 from tritonx.language.reduce import _reduce_with_indices
 from tritonx.language.shape import *
 from tritonx.language.shape import __all__ as _shape
-from tritonx.language.shape import item
+from tritonx.language.shape import _cropped, _filled, item
 from tritonx.language.signatures import str_to_ty
 from tritonx.language.values import (
     slice,
@@ -119,6 +119,8 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family expo
     "TRITON_BUILTIN",
     "TRITON_MAX_TENSOR_NUMEL",
     "_aggregate",
+    "_cropped",
+    "_filled",
     "_reduce_with_indices",
     "_unwrap_if_constexpr",
     "_unwrap_shape",

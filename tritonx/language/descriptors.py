@@ -15,7 +15,7 @@ from tritonx.kernel import active
 from tritonx.language.base import base_type, base_value
 from tritonx.language.builtin import INJECTED
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, element_type_named, int32, int64
+from tritonx.language.dtypes import block_type, dtype, element_type_named, int32, int64, validate_block_shape
 from tritonx.language.memory import store
 from tritonx.language.tuples import tuple, tuple_type
 
@@ -29,6 +29,7 @@ class tensor_descriptor_base_type(base_type):
     """The type of a descriptor's own handle."""
 
     def __init__(self, block_type: block_type):
+        validate_block_shape(block_type.shape)
         self.block_type = block_type
 
     def __eq__(self, other: object) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tritonx.language.base import base_type
@@ -67,6 +68,10 @@ class dtype(base_type):
     int_bitwidth: int
     fp_mantissa_width: int
     exponent_bias: int
+    storage: tuple[int, ...] = ()
+    """The extents in the IR."""
+    padded: bool = False
+    """Whether a block of this type has more elements in the IR than in the language."""
 
     def __init__(self, name: Any):
         name = unwrap(name)
@@ -298,12 +303,15 @@ class pointer_type(dtype):
 
 
 class block_type(dtype):
-    """A block of ``element_ty`` with a static shape (a tuple of ints, each a power of two)."""
+    """A block of ``element_ty`` with a static shape, a tuple of positive ints: the block's *extents*. In the IR each
+    axis has the next power of two, its *storage*; a block that is thus larger there is ``padded``."""
 
     def __init__(self, element_ty: dtype, shape: Sequence[Any]):
         self.element_ty = element_ty
         self._shape = tuple([unwrap(s) for s in shape])
-        self.numel = validate_block_shape(self._shape)
+        self.storage = storage_shape(self._shape)
+        self.padded = self.storage != self._shape
+        self.numel = prod(self._shape)
         self.name = f"<{[str(s) for s in self._shape]}, {element_ty.name}>"
         self.primitive_bitwidth = element_ty.primitive_bitwidth
         self.itemsize = element_ty.itemsize
@@ -355,8 +363,9 @@ class block_type(dtype):
 
 
 def validate_block_shape(shape: Sequence[object]) -> int:
-    """The element count of a block of this shape. Raises TypeError for an extent that is no int, ValueError for one
-    that is no power of two, and for more elements than ``TRITON_MAX_TENSOR_NUMEL``; in Triton's words."""
+    """The element count of a block of this shape, as blocks are in Triton and behind descriptors. Raises TypeError for
+    an extent that is no int, ValueError for one that is no power of two, and for more elements than
+    ``TRITON_MAX_TENSOR_NUMEL``; in Triton's words."""
     numel = 1
     for i, extent in enumerate(shape):
         if type(extent) is not int:
@@ -367,6 +376,20 @@ def validate_block_shape(shape: Sequence[object]) -> int:
     if numel > TRITON_MAX_TENSOR_NUMEL:
         raise ValueError(f"numel ({numel}) exceeds triton maximum tensor numel ({TRITON_MAX_TENSOR_NUMEL})")
     return numel
+
+
+def storage_shape(shape: Sequence[Any]) -> tuple[int, ...]:
+    """The extents that a block of this shape has in the IR. Raises TypeError for an extent that is no int, ValueError
+    for one below 1, and for more elements than ``TRITON_MAX_TENSOR_NUMEL``."""
+    for i, extent in enumerate(shape):
+        if type(extent) is not int:
+            raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got `constexpr[{type(extent)}]")
+        if extent <= 0:
+            raise ValueError(f"Shape element {i} must be positive")
+    storage = tuple([1 << (extent - 1).bit_length() for extent in shape])
+    if (numel := prod(storage)) > TRITON_MAX_TENSOR_NUMEL:
+        raise ValueError(f"numel ({numel}) exceeds triton maximum tensor numel ({TRITON_MAX_TENSOR_NUMEL})")
+    return storage
 
 
 def is_power_of_two(x: int) -> bool:

@@ -41,6 +41,12 @@ def _get_flip_dim(dim: object, shape: object) -> int:
 
 
 @constexpr_function
+def _reversed_along(axis: Any) -> tuple[slice, ...]:
+    """The index that reverses an axis."""
+    return (*[slice(None)] * axis, slice(None, None, -1))
+
+
+@constexpr_function
 def _cube_shape(shape: Any, axis: object) -> list[int]:
     """``shape`` with one axis of 2^n elements written as n axes of two."""
     extents = [int(s) for s in shape]
@@ -98,10 +104,77 @@ def _bitonic_merge(x, stage: core.constexpr, order: core.constexpr, first: core.
     return x
 
 
+@constexpr_function
+def _last(dtype: Any, descending: object) -> Any:
+    """The number of an integer dtype that a sort puts last."""
+    return dtype.get_int_min_value() if descending else dtype.get_int_max_value()
+
+
+@constexpr_function
+def _is_cube(*extents: Any) -> bool:
+    """Whether all of them are powers of two."""
+    return all(extent & (extent - 1) == 0 for extent in extents)
+
+
+@constexpr_function
+def _stored(extent: Any) -> int:
+    """The power of two that an extent has in the IR."""
+    return 1 << (extent - 1).bit_length()
+
+
+@constexpr_function
+def _with_last(shape: Any, extent: Any) -> list[int]:
+    """``shape`` with another last extent."""
+    return [*[int(s) for s in shape[:-1]], int(extent)]
+
+
+@jit
+def _as_keys(x: Any):
+    """Integers in the order of ``x``, with all its bits: floats go by sign and magnitude, NaNs to the ends."""
+    if x.dtype.is_floating():
+        bits = x.to(_bits_dtype(x.dtype), bitcast=True)
+        return bits ^ ((bits >> (x.dtype.primitive_bitwidth - 1)) & _last(bits.dtype, False))
+    elif x.dtype.is_int1():
+        return x.to(core.int8)
+    else:
+        return x
+
+
+@jit
+def _from_keys(keys, dtype: Any):
+    """What ``_as_keys`` did, undone."""
+    if dtype.is_floating():
+        bits = keys ^ ((keys >> (dtype.primitive_bitwidth - 1)) & _last(keys.dtype, False))
+        return bits.to(dtype, bitcast=True)
+    else:
+        return keys.to(dtype)
+
+
+@jit
+def _sort_padded(x, k: core.constexpr, dim: core.constexpr, descending: core.constexpr):
+    """``sort_impl`` of a last axis, or for a ``k``, that is no power of two: padding is sorted too, and comes last."""
+    axis: core.constexpr = _last_axis(dim, len(x.shape))
+    count: core.constexpr = x.shape[axis] if k is None else k
+    kept: core.constexpr = _stored(count)
+    keys = _as_keys(x)
+    narrow: core.constexpr = keys.dtype
+    keys = core._filled(keys, _last(narrow, descending))
+    if kept == keys.shape[axis]:
+        ordered = sort_impl(keys, descending=descending)
+    else:
+        ordered = sort_impl(keys, k=kept, descending=descending).to(narrow)
+    result = _from_keys(core._cropped(ordered, _with_last(x.shape, count)), x.dtype)
+    if kept == keys.shape[axis]:
+        return result
+    else:
+        return result.to(standard._pick_extremum_dtype(x.dtype))  # as of a power of two
+
+
 @jit
 def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
     """Sort the last axis, or give its ``k`` largest (``descending``) or smallest elements, sorted."""
     axis: core.constexpr = _last_axis(dim, len(x.shape))
+    core.static_assert(_is_cube(x.shape[axis]), "sort_impl: use sort or topk where an extent is no power of two")
     stages: core.constexpr = standard._log2(x.shape[axis])
     kept: core.constexpr = stages if k is None else standard._log2(k)
     order: core.constexpr = 1 if descending else 0
@@ -126,20 +199,28 @@ def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descendin
 @jit
 def sort(x, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
     """The last axis sorted; NaNs end up anywhere."""
-    return sort_impl(x, dim=dim, descending=descending)
+    if _is_cube(*x.shape):
+        return sort_impl(x, dim=dim, descending=descending)
+    else:
+        return _sort_padded(x, None, dim, descending)
 
 
 @jit
 def topk(x, k: core.constexpr, dim: core.constexpr = None):
-    """The ``k`` largest elements of the last axis, descending; ``k`` is a power of two."""
-    core.static_assert(standard._is_power_of_two(k), "topk: k must be a power of two")
-    return sort_impl(x, k=k, dim=dim, descending=True)
+    """The ``k`` largest elements of the last axis, descending."""
+    core.static_assert(k > 0 and k <= x.shape[-1], "topk: k must be between 1 and the extent of the last axis")
+    if _is_cube(*x.shape, k):
+        return sort_impl(x, k=k, dim=dim, descending=True)
+    else:
+        return _sort_padded(x, k, dim, True)
 
 
 @jit
 def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
     """Sort a last axis that is bitonic already (up then down, or down then up): the last stage of ``sort``."""
     axis: core.constexpr = _last_axis(dim, len(x.shape))
+    if not _is_cube(*x.shape):
+        return _sort_padded(x, None, dim, descending)
     stages: core.constexpr = standard._log2(x.shape[axis])
     cube = core.reshape(x, _cube_shape(x.shape, axis))
     cube = _bitonic_merge(cube, stages, 1 if descending else 0, axis)
@@ -151,6 +232,8 @@ def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = AS
 def flip(x, dim=None):
     """The elements along ``dim`` (the last axis for None) in reverse."""
     axis: core.constexpr = _get_flip_dim(dim, x.shape)
+    if not _is_cube(*x.shape):
+        return x[_reversed_along(axis)]
     bits = core.reshape(x.to(_bits_dtype(x.dtype), bitcast=True), _cube_shape(x.shape, axis))
     for i in core.static_range(standard._log2(x.shape[axis])):
         bits = _partner(bits, axis + i)

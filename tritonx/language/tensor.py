@@ -6,6 +6,7 @@ otherwise from the running interpreter (``tritonx.kernel.active``).
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -130,7 +131,9 @@ class tensor(base_value, metaclass=_WithMethods):
 
     def __repr__(self) -> str:
         data = getattr(self.handle, "data", None)  # the interpreter's handles carry the numbers: debuggers show them
-        return str(self) if data is None else f"{self}({data})"
+        if data is None:
+            return str(self)
+        return f"{self}({data[builtins.tuple(map(slice, self.type.shape))] if self.type.padded else data})"
 
     def to(
         self, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Semantics = INJECTED

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.gpu_to_llvm.elementwise import convert_tile
@@ -27,16 +29,27 @@ def print_(op: tile.PrintOp, f: FunctionEmitter) -> None:
         given = widen(f, f.get(value), element, hexadecimal=hexadecimal, signed=bool(signed))
         text = printed_text.line(
             prefix,
-            shape_of(value.type),
+            op.printed_shape(number),
             printed_text.operand_name(number, len(op.args)),
             printed_text.conversion(element, hexadecimal=hexadecimal, signed=bool(signed)),
         )
         layout = f.threads.indices(f.layout(value.type)) if is_tensor(value.type) else None
         for r, name in enumerate(f.scalars(given)):
             coordinates = [] if layout is None else [layout.dim(d)[r] for d in range(len(shape_of(value.type)))]
-            f.machine.messages.print_line(
-                f, text, [*pids, *((c, "i32", True) for c in coordinates), (name, given.elem, True)]
-            )
+            with f.where(_inside(f, coordinates, shape_of(value.type), op.printed_shape(number))):
+                f.machine.messages.print_line(
+                    f, text, [*pids, *((c, "i32", True) for c in coordinates), (name, given.elem, True)]
+                )
+
+
+def _inside(f: FunctionEmitter, coordinates: Sequence[str], stored: Sequence[int], shape: Sequence[int]) -> str | None:
+    """i1: whether an element is one of ``shape``, which may be less than is stored; None where all are."""
+    inside: str | None = None
+    for at, there, extent in zip(coordinates, stored, shape, strict=True):
+        if extent < there:
+            here = f.inst(f"icmp slt i32 {at}, {extent}")
+            inside = here if inside is None else f.inst(f"and i1 {inside}, {here}")
+    return inside
 
 
 def widen(f: FunctionEmitter, value: Tile, element: Attribute, *, hexadecimal: bool, signed: bool) -> Tile:

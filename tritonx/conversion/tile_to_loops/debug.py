@@ -7,6 +7,7 @@ and ends the program; the launcher raises the error.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -36,11 +37,11 @@ def _print(e: Emitter, op: tile.PrintOp) -> None:
     for number, (value, signed) in enumerate(zip(operands, signs, strict=True)):
         text = printed_text.line(
             prefix,
-            shape_of(value.type),
+            op.printed_shape(number),
             printed_text.operand_name(number, len(operands)),
             printed_text.conversion(element_type(value.type), hexadecimal=hexadecimal, signed=signed),
         )
-        _print_value(e, value, text, hexadecimal=hexadecimal, signed=signed)
+        _print_value(e, value, op.printed_shape(number), text, hexadecimal=hexadecimal, signed=signed)
 
 
 def _line(e: Emitter, text: str, arguments: list[tuple[str, str]]) -> None:
@@ -50,10 +51,12 @@ def _line(e: Emitter, text: str, arguments: list[tuple[str, str]]) -> None:
     w.line(f"call i32 (i32, ptr, ...) @dprintf(i32 1, ptr {e.module.string(text)}, {', '.join(values)})")
 
 
-def _print_value(e: Emitter, value: SSAValue, text: str, *, hexadecimal: bool, signed: bool) -> None:
+def _print_value(
+    e: Emitter, value: SSAValue, shape: Sequence[int], text: str, *, hexadecimal: bool, signed: bool
+) -> None:
     index: list[str] = []
     with ExitStack() as stack:
-        for extent in shape_of(value.type):
+        for extent in shape:
             index.append(stack.enter_context(e.writer.loop("print", extent)))
         e.fresh_chunk()
         element = element_type(value.type)

@@ -13,14 +13,15 @@ from xdsl.ir import Operation
 
 from tritonx.dialects import arith
 from tritonx.dialects.tile import AddPtrOp
-from tritonx.frontend.semantics.base import IncompatibleTypeErrorImpl, SemanticsBase
+from tritonx.frontend.semantics.base import IncompatibleTypeErrorImpl
+from tritonx.frontend.semantics.padding import PaddingSemantics
 from tritonx.frontend.semantics.promotion import computation_type, promote_integers
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import dtype, float32, int1, int64
 from tritonx.language.values import tensor
 
 
-class ArithmeticSemantics(SemanticsBase):
+class ArithmeticSemantics(PaddingSemantics):
     # Operand checks.
 
     def binary_operands(
@@ -248,9 +249,6 @@ class ArithmeticSemantics(SemanticsBase):
         raise NotImplementedError
 
     def greater_equal(self, lhs: object, rhs: object) -> tensor:
-        raise NotImplementedError
-
-    def bitcast(self, value: tensor, type_: dtype) -> tensor:
         raise NotImplementedError
 
     def device_assert(self, cond: object, message: object, mask: object) -> None:

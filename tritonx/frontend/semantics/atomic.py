@@ -7,7 +7,6 @@ from typing import Any
 from tritonx.dialects.tile import AtomicCASOp, AtomicRMWOp, MemSemantic, MemSyncScope, RMWOp
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.memory import MemorySemantics
-from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import block_type, dtype, float32, float64, int1, pointer_type
 from tritonx.language.values import tensor
@@ -53,9 +52,10 @@ class AtomicSemantics(MemorySemantics):
             "sem": enum_attribute(order),
             "scope": enum_attribute(among),
         }
-        operands = [pointer.handle, value.handle, mask.handle]
-        op = self.builder.create(AtomicRMWOp, operands, (ir_type(value.type),), properties)
-        return tensor(op.results[0], value.type)
+        inside = self.masked(value.type.shape, mask)
+        stored = [self.whole(pointer), self.whole(value), mask if inside is None else inside]
+        (old,) = self.create(AtomicRMWOp, stored, (stored[1].type,), properties)
+        return self.cropped(old, value.type.shape)
 
     def _atomic_operands(
         self, name: str, pointer: tensor, value: tensor, mask: tensor | None
@@ -140,9 +140,13 @@ class AtomicSemantics(MemorySemantics):
             raise ValueError("cmp and val arguments cannot be block type if pointer argument is not a block")
         compare, value = self.cast(compare, element), self.cast(value, element)
         properties = {"sem": enum_attribute(order), "scope": enum_attribute(among)}
-        operands = [pointer.handle, compare.handle, value.handle]
-        op = self.builder.create(AtomicCASOp, operands, (ir_type(value.type),), properties)
-        return tensor(op.results[0], value.type)
+        if pointer.type.padded:
+            # There is no mask: the padding stores what it has compared with, where the first element is.
+            operands = [self.copied(pointer), self.filled(compare, 0), self.filled(value, 0)]
+        else:
+            operands = [pointer, compare, value]
+        (old,) = self.create(AtomicCASOp, operands, (operands[2].type,), properties)
+        return self.cropped(old, value.type.shape)
 
 
 def _pointee(pointer: object) -> dtype:

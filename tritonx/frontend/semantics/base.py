@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, cast, overload
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tritonx.dialects.tile import BroadcastOp, ExpandDimsOp, IntToPtrOp, SplatOp
+from tritonx.frontend.semantics.neutral import IfPresent
 from tritonx.frontend.semantics.promotion import IncompatibleTypeErrorImpl, float_literal_type, literal_type
+from tritonx.frontend.semantics.storage import ANYTHING, UnsupportedExtents
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.types import i32
 from tritonx.language.base import base_type, base_value
@@ -23,6 +25,7 @@ from tritonx.language.values import tuple as language_tuple
 
 if TYPE_CHECKING:
     from tritonx.backends.api import Options, Target
+    from tritonx.frontend.semantics import Semantics
     from tritonx.ir.builder import Builder
 
 __all__ = ["Generator", "IncompatibleTypeErrorImpl", "SemanticsBase", "enum_attribute"]
@@ -34,6 +37,10 @@ class Generator(Protocol):
     def call_function(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Inline ``fn`` at the builder's insertion point; what it returns, as a language value."""
         ...
+
+
+LESS_THAN = IntegerAttr(2, i64)
+"""The predicate of ``arith.cmpi`` for signed integers."""
 
 
 @cache
@@ -64,8 +71,25 @@ class SemanticsBase:
         properties: Mapping[str, Attribute] | None = None,
     ) -> tensor:
         """The single result of ``op`` as a tensor of ``type_``; folded and merged by the builder."""
+        if op not in ANYTHING:
+            _check_padding(op, operands, type_)
         handle = self.builder.emit(op, [v.handle for v in operands], (ir_type(type_),), properties)
         return tensor(handle, type_)
+
+    def create(
+        self,
+        op: type[Operation],
+        operands: Sequence[tensor],
+        types: Sequence[dtype] = (),
+        properties: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> list[tensor]:
+        """The results of an op that is neither folded nor merged, as tensors of ``types``."""
+        if op not in ANYTHING:
+            _check_padding(op, operands, *types)
+        handles = [v.handle for v in operands]
+        made = self.builder.create(op, handles, [ir_type(t) for t in types], properties, regions=regions)
+        return [tensor(handle, type_) for handle, type_ in zip(made.results, types, strict=True)]
 
     def host_value(self, value: tensor) -> Any:
         """The number in a scalar, which is known only where the program runs: the interpreter answers, a compile
@@ -210,20 +234,43 @@ class SemanticsBase:
         """See ``CastSemantics.cast``."""
         raise NotImplementedError
 
+    def bitcast(self, value: tensor, type_: dtype) -> tensor:
+        """See ``CastSemantics.bitcast``."""
+        raise NotImplementedError
+
+    def index(self, value: tensor, index: object) -> tensor:
+        """See ``IndexingSemantics.index``."""
+        raise NotImplementedError
+
     # Regions.
+
+    def call(self, fn: Any, values: Sequence[Any]) -> Any:
+        """What a function of the user's, or one made of such, gives for language values."""
+        if isinstance(fn, IfPresent):
+            return fn.combined(cast("Semantics", self), values)
+        if self.generator is None:
+            raise RuntimeError("these semantics cannot run functions: they have no generator")
+        return self.generator.call_function(fn, values, {})
 
     def inline_region(self, fn: object, arg_types: Sequence[base_type], block: Block) -> list[SSAValue]:
         """Inline ``fn`` into ``block``, whose arguments are the handles of values of ``arg_types``; the handles it
         returns.
         """
-        if self.generator is None:
-            raise RuntimeError("these semantics cannot run functions: they have no generator")
         arguments = iter(block.args)
         values = [type_.rebuild(arguments) for type_ in arg_types]
         with self.builder.at(block):
-            result = self.generator.call_function(fn, values, {})
+            result = self.call(fn, values)
             returned = result if isinstance(result, base_value) else self.to_tensor(result)
             return [h for v in _elements(returned) for h in self.to_tensor(v, check_type=False).handles()]
+
+
+def _check_padding(op: type[Operation], operands: Sequence[tensor], *types: dtype) -> None:
+    """``UnsupportedExtents`` for a block with padding, of which the op does not know."""
+    for type_ in (*types, *[v.type for v in operands]):
+        if type_.padded:
+            error = UnsupportedExtents(f"{op.name} has no blocks of {type_.shape}")
+            error.add_note("its extents must be powers of two: pad it, and mask what reads and writes it")
+            raise error
 
 
 def _elements(value: base_value) -> list[Any]:

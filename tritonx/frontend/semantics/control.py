@@ -14,6 +14,7 @@ from tritonx.dialects.gpu import BarrierOp
 from tritonx.dialects.llvm import AssumeOp
 from tritonx.dialects.tile import FuncOp, GetNumProgramsOp, GetProgramIdOp
 from tritonx.frontend.semantics.base import SemanticsBase, enum_attribute, unwrapped_list
+from tritonx.frontend.semantics.storage import UnsupportedExtents
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import int32
 from tritonx.language.values import tensor
@@ -50,6 +51,8 @@ class ControlSemantics(SemanticsBase):
                 raise TypeError(f"values element {i} must have type `constexpr[int]`, got `constexpr[{type(v)}]")
         if max(1, len(value.type.shape)) != len(listed):
             raise ValueError(f"Shape of input to {function} does not match the length of values")
+        if value.type.padded:
+            listed = [_stored_hint(function, v, extent) for v, extent in zip(listed, value.type.shape, strict=True)]
         self._promise(value.handle, name, listed)
         return value
 
@@ -96,6 +99,17 @@ class ControlSemantics(SemanticsBase):
     def debug_barrier(self) -> None:
         """All threads of the program wait for one another."""
         self.builder.create(BarrierOp)
+
+
+def _stored_hint(function: str, value: int, extent: int) -> int:
+    """A promise about runs of an axis as one about runs that are powers of two, of which storage is made; of a run that
+    is shortened the first element is a multiple of less."""
+    part, run = value & -value, extent & -extent
+    if run == extent or (part in (value, 0) and function != "multiple_of"):
+        return value
+    if function != "multiple_of" and value % run:
+        raise UnsupportedExtents(f"{function} of {value} along an axis of {extent} elements")
+    return min(part, run) if part else run
 
 
 def _grid_axis(function: str, axis: object) -> Attribute:

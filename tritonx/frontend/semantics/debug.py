@@ -5,8 +5,9 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, IntegerAttr, StringAttr
 from xdsl.dialects.builtin import i32 as i32_attr
+from xdsl.ir import Attribute
 
 from tritonx.dialects.tile import AssertOp, PrintOp
 from tritonx.frontend.errors import CompileTimeAssertionFailure
@@ -31,12 +32,15 @@ class DebugSemantics(ComparisonSemantics):
             prefix = prefix[:-1] + ": "
         if len(prefix) > 2 and not prefix.startswith(" "):
             prefix = " " + prefix
-        properties = {
+        properties: dict[str, Attribute] = {
             "prefix": StringAttr(prefix),
             "hex": BoolAttr.from_bool(bool(unwrap(hexadecimal))),
             "isSigned": DenseArrayBase.from_list(i32_attr, [int(v.dtype.is_int_signed()) for v in values]),
         }
-        self.builder.create(PrintOp, [v.handle for v in values], (), properties)
+        if any(v.type.padded for v in values):
+            shapes = [ArrayAttr([IntegerAttr(n, i32_attr) for n in v.type.shape]) for v in values]
+            properties["extents"] = ArrayAttr(shapes)
+        self.create(PrintOp, [self.whole(v) for v in values], (), properties)
 
     def static_assert(self, cond: object, message: object) -> None:
         """Raise ``CompileTimeAssertionFailure`` for a false condition; a code generator does so itself, to name the
@@ -58,4 +62,7 @@ class DebugSemantics(ComparisonSemantics):
             cond = self.not_equal(cond, 0)
         if mask is not None:
             cond = self.or_(cond, self.not_(mask))
-        self.builder.create(AssertOp, [cond.handle], (), {"message": StringAttr(message)})
+        inside = self.inside(cond.type.shape)
+        if inside is not None:
+            cond = self.or_(self.whole(cond), self.not_(inside))
+        self.create(AssertOp, [cond], (), {"message": StringAttr(message)})

@@ -24,7 +24,7 @@ from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.memory import access_properties
 from tritonx.frontend.semantics.types import descriptor_type, ir_type
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, int32, int64, pointer_type, uint32
+from tritonx.language.dtypes import block_type, dtype, int32, int64, pointer_type, uint32, validate_block_shape
 from tritonx.language.values import tensor, tensor_descriptor, tensor_descriptor_base
 
 _LOAD_CACHE = {"": "NONE", ".ca": "CA", ".cg": "CG", ".cv": "CV"}
@@ -66,6 +66,7 @@ class DescriptorSemantics(CastSemantics):
             raise ValueError("Padding option `nan` is not supported for integer blocks")
         shape_values = [self._scalar_integer(s, int32) for s in shape]
         stride_values = [self._scalar_integer(s, int64) for s in strides]
+        validate_block_shape(extents)
         block = block_type(element, extents)
         handle = self.builder.create(
             MakeTensorDescOp,
@@ -137,16 +138,17 @@ class DescriptorSemantics(CastSemantics):
         be 1.
         """
         rows, column = self._gather_operands(descriptor, x_offsets, y_offset)
-        type_ = block_type(descriptor.dtype, (x_offsets.type.shape[0], descriptor.block_type.shape[1]))
+        columns = descriptor.block_type.shape[1]
+        type_ = block_type(descriptor.dtype, (x_offsets.type.storage[0], columns))
         op = self.builder.create(DescriptorGatherOp, [descriptor.handle, rows, column], (ir_type(type_),))
-        return tensor(op.results[0], type_)
+        return self.cropped(tensor(op.results[0], type_), (x_offsets.type.shape[0], columns))
 
     def descriptor_scatter(
         self, descriptor: tensor_descriptor_base, value: tensor, x_offsets: tensor, y_offset: Any
     ) -> None:
         """Store the rows of ``value`` to the rows ``x_offsets`` from column ``y_offset`` on."""
         rows, column = self._gather_operands(descriptor, x_offsets, y_offset)
-        value = self.cast(value, descriptor.dtype)
+        value = self.cast(self.whole(value), descriptor.dtype)
         self.builder.create(DescriptorScatterOp, [descriptor.handle, rows, column, value.handle])
 
     def _gather_operands(
@@ -167,7 +169,8 @@ class DescriptorSemantics(CastSemantics):
             raise AssertionError(
                 f"descriptor gather of {descriptor.dtype} must have at least {least} columns, but got {shape[1]}"
             )
-        return self.cast(x_offsets, int32).handle, self._scalar_integer(y_offset, int32).handle
+        # Rows that no tensor has: nothing is read or written for the padding.
+        return self.filled(self.cast(x_offsets, int32), -1).handle, self._scalar_integer(y_offset, int32).handle
 
 
 _REDUCE_TYPES: dict[str, tuple[str, ...]] = {

@@ -73,7 +73,10 @@ class DotSemantics(CastSemantics):
             "inputPrecision": enum_attribute(_PRECISIONS[precision]),
             "maxNumImpreciseAcc": enum_attribute(limit),
         }
-        return self.emit(DotOp, (lhs, rhs, acc), result, properties)
+        rank = len(result.shape)
+        # Of both operands: zero times a NaN is a NaN.
+        operands = [self.filled(lhs, 0, (rank - 1,)), self.filled(rhs, 0, (rank - 2,)), self.whole(acc)]
+        return self.cropped(self.emit(DotOp, operands, operands[2].type, properties), result.shape)
 
     def dot_result_type(self, lhs: tensor, rhs: tensor, out_dtype: dtype) -> block_type:
         """The block type of the product, after checking the shapes and the element types."""
@@ -86,7 +89,8 @@ class DotSemantics(CastSemantics):
                 f"(second index of first shape ({left[-1]}) must be equal to first index of second shape ({right[-2]})"
             )
         least_m, least_n, least_k = self._least_shape(lhs.dtype, rhs.dtype)
-        if left[-2] < least_m or right[-1] < least_n or left[-1] < least_k:
+        rows, depth, columns = *lhs.type.storage[-2:], rhs.type.storage[-1]
+        if rows < least_m or columns < least_n or depth < least_k:
             raise AssertionError(f"Input shapes should have M >= {least_m}, N >= {least_n} and K >= {least_k}")
         operand = lhs.dtype
         if operand.is_int():

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import i32 as i32_attr
 from tritonx.dialects.tile import DotScaledOp, ScaleDotElemType
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
-from tritonx.frontend.semantics.types import ir_type
+from tritonx.frontend.semantics.storage import UnsupportedExtents
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import bfloat16, block_type, dtype, float8e4nv, float8e5, float16, uint8
 from tritonx.language.values import tensor
@@ -75,7 +75,12 @@ class ScaledDotSemantics(CastSemantics):
         for scale in scales:
             if scale is not None and not (isinstance(scale, tensor) and scale.type.is_block()):
                 raise AssertionError(f"a scale must be a block or None, got {scale}")
-        operands = [lhs, rhs, acc, *[s for s in scales if s is not None]]
+            if scale is not None and (scale.type.padded or lhs.type.padded):
+                _check_scales(scale, left_depth)
+        rank = len(left)
+        filled = [self.filled(lhs, 0, (rank - 1,)), self.filled(rhs, 0, (rank - 2,)), self.whole(acc)]
+        # A scale of 1: zero times a NaN is a NaN.
+        operands = [*filled, *[self.filled(s, _one(s.dtype), (rank - 1,)) for s in scales if s is not None]]
         properties = {
             "a_elem_type": enum_attribute(_FORMATS[left_format][0]),
             "b_elem_type": enum_attribute(_FORMATS[right_format][0]),
@@ -84,8 +89,7 @@ class ScaledDotSemantics(CastSemantics):
             "rhs_k_pack": BoolAttr.from_bool(right_packed),
             "operandSegmentSizes": DenseArrayBase.from_list(i32_attr, [1, 1, 1, *[int(s is not None) for s in scales]]),
         }
-        handle = self.builder.emit(DotScaledOp, [v.handle for v in operands], (ir_type(result),), properties)
-        return tensor(handle, result)
+        return self.cropped(self.emit(DotScaledOp, operands, operands[2].type, properties), result.shape)
 
     def _scaled_operand(self, value: tensor, format_: Any) -> tensor:
         if format_ not in _FORMATS:
@@ -96,3 +100,15 @@ class ScaledDotSemantics(CastSemantics):
         if value.dtype == uint8 and held.primitive_bitwidth == 8:
             return self.bitcast(value, held)
         raise AssertionError(f"Unexpected dtype for {format_}. Got {value.dtype}")
+
+
+def _check_scales(scale: tensor, depth: int) -> None:
+    """Where storage is wider than K, the number of scales says nothing by itself."""
+    wanted, given = -(-depth // 32), scale.type.shape[-1]
+    if given != wanted:
+        raise UnsupportedExtents(f"{depth} elements along K have {wanted} scales, not {given}")
+
+
+def _one(type_: dtype) -> float | int:
+    """The scale of 1: of e8m0 an exponent."""
+    return 1.0 if type_.is_floating() else 127

@@ -11,7 +11,7 @@ from tritonx.dialects.tile import ElementwiseInlineAsmOp, ExternElementwiseOp
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.library import COMPOSED
-from tritonx.frontend.semantics.types import ir_type
+from tritonx.frontend.semantics.storage import UnsupportedExtents
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import dtype, int1
 from tritonx.language.libdevice_table import overloads as generic_overloads
@@ -44,23 +44,25 @@ class ExternSemantics(CastSemantics):
         if (number := unwrap(pack)) < 1 or number & (number - 1):
             raise ValueError(f"pack must be a power of two, got {number}")
         values = self._broadcast_all([self.to_tensor(a) for a in args])
-        if values:
-            types = [values[0].type.with_element_ty(t) for t in results]
-        else:
-            types = results
-        op = self.builder.create(
-            ElementwiseInlineAsmOp,
-            [v.handle for v in values],
-            [ir_type(t) for t in types],
-            {
-                "asm_string": StringAttr(_text(asm, "asm")),
-                "constraints": StringAttr(_text(constraints, "constraints")),
-                "pure": BoolAttr.from_bool(bool(unwrap(is_pure))),
-                "packed_element": enum_attribute(unwrap(pack)),
-            },
-        )
-        made = [tensor(handle, type_) for handle, type_ in zip(op.results, types, strict=True)]
+        shape = values[0].type.shape if values else ()
+        pure = self._pure(is_pure, values)
+        given = [self.copied(v) for v in values]
+        types = [given[0].type.with_element_ty(t) for t in results] if given else results
+        properties = {
+            "asm_string": StringAttr(_text(asm, "asm")),
+            "constraints": StringAttr(_text(constraints, "constraints")),
+            "pure": BoolAttr.from_bool(pure),
+            "packed_element": enum_attribute(unwrap(pack)),
+        }
+        made = [self.cropped(v, shape) for v in self.create(ElementwiseInlineAsmOp, given, types, properties)]
         return made[0] if single else language_tuple(made)
+
+    def _pure(self, is_pure: object, values: Sequence[tensor]) -> bool:
+        """Whether code has no effects; such as it has, it would have for the padding too."""
+        pure = bool(unwrap(is_pure))
+        if not pure and any(v.type.padded for v in values):
+            raise UnsupportedExtents(f"code with effects has no blocks of {values[0].type.shape} (is_pure=False)")
+        return pure
 
     def _broadcast_all(self, values: list[tensor]) -> list[tensor]:
         """All values at their common shape, types unchanged."""
@@ -85,13 +87,12 @@ class ExternSemantics(CastSemantics):
             "libname": StringAttr(unwrap(lib_name)),
             "libpath": StringAttr(unwrap(lib_path)),
             "symbol": StringAttr(unwrap(symbol)),
-            "pure": BoolAttr.from_bool(bool(unwrap(is_pure))),
+            "pure": BoolAttr.from_bool(pure := self._pure(is_pure, values)),
         }
         type_ = values[0].type.with_element_ty(unwrap(result))
-        if unwrap(is_pure):
+        if pure:
             return self.emit(ExternElementwiseOp, values, type_, properties)
-        op = self.builder.create(ExternElementwiseOp, [v.handle for v in values], (ir_type(type_),), properties)
-        return tensor(op.results[0], type_)
+        return self.create(ExternElementwiseOp, values, (type_,), properties)[0]
 
     def _library_operands(self, args: Sequence[object], overloads: Mapping[Any, object]) -> list[tensor]:
         """``args`` at their common shape and in the types of an overload; see ``extern_elementwise``."""

@@ -1,10 +1,9 @@
 """Indexing a block: ``x[i, 2:4, None, ...]``.
 
 An integer, known at compile time or not, picks one element of an axis and drops it; a slice keeps those it names, in
-their order, a power of two of them, as in all blocks; ``None`` inserts an axis, ``...`` stands for the axes that are
-not named. Bits are picked, so that NaNs and zeros stay as they are: those of all other elements are cleared, and all
-are brought together by ``or``, which takes no memory. A slice that a reshape does not make such a choice goes through
-``tt.gather``.
+their order; ``None`` inserts an axis, ``...`` stands for the axes that are not named. Bits are picked, so that NaNs and
+zeros stay as they are: those of all other elements are cleared, and all are brought together by ``or``, which takes no
+memory. A slice that a reshape does not make such a choice goes through ``tt.gather``.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from tritonx.frontend.semantics.debug import DebugSemantics
 from tritonx.frontend.semantics.reduce import ReduceSemantics
 from tritonx.language import standard
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import dtype, int8, int32, int64
+from tritonx.language.dtypes import int32, storage_shape
 from tritonx.language.values import slice as language_slice
 from tritonx.language.values import tensor
 
@@ -46,25 +45,16 @@ class IndexingSemantics(ReduceSemantics, CastSemantics, DebugSemantics):
         return value
 
     def _selected(self, value: tensor, items: list[Item]) -> tensor:
-        """One item for each axis; single elements first, since they leave the least."""
-        bits = self._as_bits(value)
+        """One item for each axis; single elements first, since they leave the least. Storage is indexed: what is picked
+        of it lies in front of the padding."""
+        bits, extents = self.as_bits(self.whole(value)), [*value.type.shape]
         for axis, item in reversed([*enumerate(items)]):
             if not isinstance(item, slice):
-                bits = self._picked(bits, axis, self._in_range(cast("int | tensor", item), bits.type.shape[axis]))
+                bits = self._picked(bits, axis, self._in_range(cast("int | tensor", item), extents.pop(axis)))
         for axis, item in enumerate(item for item in items if isinstance(item, slice)):
-            bits = self._sliced(bits, axis, _Stretch.of(item, bits.type.shape[axis]))
-        return self._from_bits(bits, value.dtype)
-
-    def _as_bits(self, value: tensor) -> tensor:
-        """The elements as integers that ``or`` leaves alone beside zeros."""
-        if value.dtype.is_bool():
-            return self.cast(value, int8)
-        if value.dtype.is_ptr():
-            return self.cast(value, int64)
-        return value if value.dtype.is_int() else self.bitcast(value, dtype(f"int{value.dtype.primitive_bitwidth}"))
-
-    def _from_bits(self, bits: tensor, type_: dtype) -> tensor:
-        return self.cast(bits, type_) if type_.is_bool() else self.bitcast(bits, type_)
+            stretch = _Stretch.of(item, extents[axis])
+            bits, extents[axis] = self._sliced(bits, axis, stretch), stretch.count
+        return self.from_bits(self.cropped(bits, extents), value.dtype)
 
     # One element of an axis.
 
@@ -89,30 +79,30 @@ class IndexingSemantics(ReduceSemantics, CastSemantics, DebugSemantics):
         shape = bits.type.shape
         if shape[axis] == 1:
             return self.reshape(bits, (*shape[:axis], *shape[axis + 1 :]))
-        numbers = self._along(self.arange(0, shape[axis]), axis, shape)
+        numbers = self._spread(self.arange(0, shape[axis]), axis, shape)
         others = self.constant(0, bits.dtype)
         return self.reduce(self.where(self.equal(numbers, index), bits, others), axis, standard._or_combine)  # pyright: ignore[reportPrivateUsage]  # which interpreters know
 
-    def _along(self, row: tensor, axis: int, shape: Sequence[int]) -> tensor:
+    def _spread(self, row: tensor, axis: int, shape: Sequence[int]) -> tensor:
         """A 1-D block along an axis of a block of ``shape``, which has the row's extent there."""
-        for other in range(len(shape)):
-            row = row if other == axis else self.expand_dims(row, other)
+        row = self.along(row, axis, len(shape))
         return self.broadcast_to(row, (*shape[:axis], row.type.shape[axis], *shape[axis + 1 :]))
 
     # Several.
 
     def _sliced(self, bits: tensor, axis: int, stretch: _Stretch) -> tensor:
-        shape = bits.type.shape
-        if stretch.count == shape[axis] and stretch.step == 1:
+        """Storage of the elements that the stretch names."""
+        shape, (count,) = bits.type.shape, storage_shape((stretch.count,))
+        if stretch.start == 0 and count == shape[axis] and stretch.step == 1:
             return bits
-        if stretch.step == 1 and stretch.start % stretch.count == 0:
-            runs = (*shape[:axis], shape[axis] // stretch.count, stretch.count, *shape[axis + 1 :])
-            return self._picked(self.reshape(bits, runs), axis, stretch.start // stretch.count)
-        if stretch.step > 0 and stretch.step * stretch.count == shape[axis]:
-            groups = (*shape[:axis], stretch.count, stretch.step, *shape[axis + 1 :])
+        if stretch.step == 1 and stretch.start % count == 0:
+            runs = (*shape[:axis], shape[axis] // count, count, *shape[axis + 1 :])
+            return self._picked(self.reshape(bits, runs), axis, stretch.start // count)
+        if 0 <= stretch.start < stretch.step and stretch.step * count == shape[axis]:
+            groups = (*shape[:axis], count, stretch.step, *shape[axis + 1 :])
             return self._picked(self.reshape(bits, groups), axis + 1, stretch.start)
         numbers = self.add(self.mul(self.arange(0, stretch.count), stretch.step, False), stretch.start, False)
-        return self.gather(bits, self._along(numbers, axis, shape), axis)
+        return self.whole(self.gather(bits, self._spread(numbers, axis, shape), axis))
 
 
 @dataclass(frozen=True)
@@ -133,10 +123,10 @@ class _Stretch:
                 )
         start, stop, step = item.indices(extent)
         count = len(range(start, stop, step))
-        if count == 0 or count & (count - 1):
+        if count == 0:
             raise _with_note(
                 ValueError(f"the slice {_text(item)} of an axis of {extent} elements has {count}"),
-                "the extents of a block are powers of two",
+                "a block has an element at least",
             )
         return _Stretch(start, count, step)
 

@@ -12,7 +12,6 @@ from tritonx.dialects.tile import CacheModifier, EvictionPolicy, LoadOp, StoreOp
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.shape import ShapeSemantics
-from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import block_type, dtype, int1, int8, int32, int64, pointer_type
 from tritonx.language.values import block_pointer, tensor
@@ -78,15 +77,15 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
             if other is not None:
                 pointer, other = self.broadcast(pointer, other)
         _check_mask(mask)
-        pointer, element, is_bool = self._memory_pointer(pointer)
+        extents, mask = pointer.type.shape, self.masked(pointer.type.shape, mask)
+        pointer, element, is_bool = self._memory_pointer(self.whole(pointer))
         operands = [pointer]
         if mask is not None:
             operands.append(mask)
         if other is not None:
-            operands.append(self.cast(other, element))
-        type_ = pointer.type.with_element_ty(element)
-        op = self.builder.create(LoadOp, [v.handle for v in operands], (ir_type(type_),), properties)
-        loaded = tensor(op.results[0], type_)
+            operands.append(self.cast(self.whole(other), element))
+        (stored,) = self.create(LoadOp, operands, (pointer.type.with_element_ty(element),), properties)
+        loaded = self.cropped(stored, extents)
         return self.cast(loaded, int1) if is_bool else loaded
 
     def store(
@@ -124,11 +123,12 @@ class MemorySemantics(CastSemantics, ShapeSemantics):
             _scalar_only(value, "Value")
             _scalar_only(mask, "Mask")
         _check_mask(mask)
-        pointer, element, _ = self._memory_pointer(pointer)
-        operands = [pointer, self.cast(value, element)]
+        mask = self.masked(pointer.type.shape, mask)
+        pointer, element, _ = self._memory_pointer(self.whole(pointer))
+        operands = [pointer, self.cast(self.whole(value), element)]
         if mask is not None:
             operands.append(mask)
-        self.builder.create(StoreOp, [v.handle for v in operands], (), properties)
+        self.create(StoreOp, operands, (), properties)
 
     def _optional(self, value: object) -> tensor | None:
         value = unwrap(value)

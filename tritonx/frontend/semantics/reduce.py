@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from tritonx.dialects.effects import Kind, effects_of
+from tritonx.dialects.scf import WhileOp
 from tritonx.dialects.tile import (
     HistogramOp,
     MapElementwiseOp,
@@ -20,7 +23,9 @@ from tritonx.dialects.tile import (
 from tritonx.frontend.semantics.arithmetic import ArithmeticSemantics
 from tritonx.frontend.semantics.axes import JoinedAxes, is_several, wrap_axes, wrap_axis
 from tritonx.frontend.semantics.base import enum_attribute, unwrapped_list
+from tritonx.frontend.semantics.neutral import IfPresent, neutral_element
 from tritonx.frontend.semantics.shape import ShapeSemantics
+from tritonx.frontend.semantics.storage import UnsupportedExtents
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import unwrap
@@ -42,20 +47,43 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         rank = len(results[0].type.shape)
         if axis is None:
             axes = [*range(rank)]
-            results = [self.reshape(v, (_numel(v),), True) for v in results]
-            results = self._reduce_axis(results, 0, combine_fn)
+            results = self._reduce_all(results, combine_fn)
         else:
             axes = wrap_axes(axis, rank)
             for reduced in reversed(axes):  # those in front keep their numbers
                 results = self._reduce_axis(results, reduced, combine_fn)
         return language_tuple([self.expand_axes(r, axes) for r in results] if unwrap(keep_dims) else results)
 
+    def _reduce_all(self, values: list[tensor], combine_fn: object) -> list[tensor]:
+        """Scalars: all elements of each block brought together, in any order."""
+        if any(v.type.padded for v in values):
+            _check_same_shape(values, "reduction")
+        given, combine_fn = self._filled_in(values, range(len(values[0].type.shape)), combine_fn)
+        flat = [self.reshape(v, (_numel(v),), True) for v in given]
+        return self._reduce_axis(flat, 0, combine_fn)[: len(values)]
+
     def _reduce_axis(self, values: list[tensor], axis: int, combine_fn: object) -> list[tensor]:
         shape = values[0].type.shape
         _check_same_shape(values, "reduction")
-        remaining = (*shape[:axis], *shape[axis + 1 :])
-        types = [block_type(v.dtype, remaining) if remaining else v.dtype for v in values]
-        return self._with_combine(ReduceOp, ReduceReturnOp, values, types, {"axis": enum_attribute(axis)}, combine_fn)
+        given, combine_fn = self._filled_in(values, (axis,), combine_fn)
+        stored, remaining = given[0].type.shape, (*shape[:axis], *shape[axis + 1 :])
+        left = (*stored[:axis], *stored[axis + 1 :])
+        types = [block_type(v.dtype, left) if left else v.dtype for v in given]
+        properties: dict[str, Attribute] = {"axis": enum_attribute(axis)}
+        results = self._with_combine(ReduceOp, ReduceReturnOp, given, types, properties, combine_fn)
+        return [self.cropped(r, remaining) for r in results[: len(values)]]
+
+    def _filled_in(self, values: list[tensor], axes: Sequence[int], combine_fn: object) -> tuple[list[tensor], object]:
+        """Storage to be combined along ``axes`` by the function that is returned with it: the padding of these axes
+        changes nothing. A flag may stand behind the values."""
+        shape = values[0].type.shape
+        inside = self.inside(shape, axes)
+        if inside is None:
+            return [self.whole(v) for v in values], combine_fn
+        neutral = neutral_element(combine_fn, values[0].dtype)
+        if neutral is not None:
+            return [self.filled(v, neutral, axes) for v in values], combine_fn
+        return [*[self.whole(v) for v in values], inside], IfPresent(combine_fn)
 
     def reduce_with_indices(
         self, value: tensor, axis: Any, combine_fn: object, keep_dims: object = False
@@ -67,6 +95,10 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         rank = len(value.type.shape)
         if is_several(axis):
             raise _no_index_along(axis)
+        if axis is None and value.type.padded:
+            results = self._reduce_all([value, self._numbers(value.type.shape)], combine_fn)
+            axes = [*range(rank)] if unwrap(keep_dims) else []
+            return language_tuple([self.expand_axes(r, axes) for r in results])
         if axis is None:
             value, wrapped = self.reshape(value, (_numel(value),)), 0
         else:
@@ -81,6 +113,14 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
             axes = [*range(rank)] if axis is None else [wrapped]
             results = [self.expand_axes(r, axes) for r in results]
         return language_tuple(results)
+
+    def _numbers(self, shape: Sequence[int]) -> tensor:
+        """int32: the number of each element of a block in row-major order."""
+        numbers = self.constant(0, block_type(int32, shape))
+        for axis, extent in enumerate(shape):
+            row = self.along(self.arange(0, extent), axis, len(shape))
+            numbers = self.add(numbers, self.mul(row, prod(shape[axis + 1 :]), False), False)
+        return numbers
 
     def associative_scan(self, inputs: Any, axis: Any, combine_fn: Any, reverse: Any = False) -> Any:
         """Inclusive scan of one block, or of several at once, along ``axis``; ``combine_fn`` as in ``reduce``, but it
@@ -98,9 +138,11 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         axes = wrap_axes(axis, len(shape))
         if not axes:
             return language_tuple(values)
-        joined = JoinedAxes.of(shape, axes)
-        results = self._scan_axis([self._join_axes(v, joined) for v in values], joined.axis, combine_fn, reverse)
-        return language_tuple([self._part_axes(r, joined) for r in results])
+        given, combine_fn = self._filled_in(values, axes, combine_fn)
+        joined = JoinedAxes.of(given[0].type.shape, axes)
+        results = self._scan_axis([self._join_axes(v, joined) for v in given], joined.axis, combine_fn, reverse)
+        parted = [self._part_axes(r, joined) for r in results[: len(values)]]
+        return language_tuple([self.cropped(r, shape) for r in parted])
 
     def _join_axes(self, value: tensor, joined: JoinedAxes) -> tensor:
         """``value`` with several axes as one."""
@@ -115,8 +157,12 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
 
     def _scan_axis(self, values: list[tensor], axis: int, combine_fn: object, reverse: bool) -> list[tensor]:
         properties: dict[str, Attribute] = {"axis": enum_attribute(axis), "reverse": BoolAttr.from_bool(reverse)}
-        types = [v.type for v in values]
-        return self._with_combine(ScanOp, ScanReturnOp, values, types, properties, combine_fn)
+        # Forwards the padding lies behind all elements, which never see it.
+        given, combine_fn = self._filled_in(values, (axis,) if reverse else (), combine_fn)
+        types = [v.type for v in given]
+        unknown = self.inside(values[0].type.shape, (axis,)) is not None
+        results = self._with_combine(ScanOp, ScanReturnOp, given, types, properties, combine_fn, unknown)
+        return [self.cropped(r, values[0].type.shape) for r in results[: len(values)]]
 
     def _with_combine(
         self,
@@ -126,19 +172,21 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         types: Sequence[dtype],
         properties: dict[str, Attribute],
         combine_fn: object,
+        unknown: bool = False,
     ) -> list[tensor]:
+        """``unknown``: the function is given elements of the padding as well, whose results nobody looks at."""
         scalars = [v.dtype for v in values]
         block = Block(arg_types=[ir_type(t) for t in scalars * 2])
         results = self.inline_region(combine_fn, scalars * 2, block)
-        self._check_returned(results, scalars, combine_fn)
+        self.check_returned(results, scalars, combine_fn)
+        if unknown or isinstance(combine_fn, IfPresent):
+            _check_harmless(block, combine_fn)
         with self.builder.at(block):
             self.builder.create(terminator, results)
-        made = self.builder.create(
-            op, [v.handle for v in values], [ir_type(t) for t in types], properties, regions=[Region(block)]
-        )
-        return [tensor(handle, type_) for handle, type_ in zip(made.results, types, strict=True)]
+        return self.create(op, values, types, properties, [Region(block)])
 
-    def _check_returned(self, results: Sequence[Any], expected: Sequence[dtype], combine_fn: Any) -> None:
+    def check_returned(self, results: Sequence[Any], expected: Sequence[dtype], combine_fn: Any) -> None:
+        """``TypeError`` for handles that are not those of a combine function's results."""
         types = [r.type for r in results]
         wanted = [ir_type(t) for t in expected]
         if types != wanted:
@@ -154,43 +202,42 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         It gets the ``pack`` elements of the first input, then those of the second, ...; it returns results grouped
         the same way.
         """
-        values, pack = self.map_operands(inputs), unwrap(pack)
+        pack = unwrap(pack)
+        values, shape = self.map_operands(inputs, pack)
         arguments = [v.dtype for v in values for _ in range(pack)]
         block = Block(arg_types=[ir_type(t) for t in arguments])
         returned = self._call_in(scalar_fn, arguments, block)
         single = isinstance(returned, tensor)
         outputs = [returned] if single else [*returned]
         groups = packed_results(outputs, pack)
+        if shape != values[0].type.shape:
+            _check_effects(block, scalar_fn)
         with self.builder.at(block):
             self.builder.create(MapElementwiseReturnOp, [o.handle for o in outputs])
         types = [values[0].type.with_element_ty(group[0].type) for group in groups]
-        op = self.builder.create(
-            MapElementwiseOp,
-            [v.handle for v in values],
-            [ir_type(t) for t in types],
-            {"pack": enum_attribute(pack)},
-            regions=[Region(block)],
-        )
-        results = [tensor(handle, type_) for handle, type_ in zip(op.results, types, strict=True)]
+        made = self.create(MapElementwiseOp, values, types, {"pack": enum_attribute(pack)}, [Region(block)])
+        results = [self.cropped(value, shape) for value in made]
         return results[0] if single else language_tuple(results)
 
-    def map_operands(self, inputs: Sequence[object]) -> list[tensor]:
-        """The inputs of ``map_elementwise``, broadcast to one shape."""
+    def map_operands(self, inputs: Sequence[object], pack: int) -> tuple[list[tensor], tuple[int, ...]]:
+        """The inputs of ``map_elementwise``, broadcast to one shape, which comes with them: storage, with nothing new
+        in the padding."""
         values = [self.to_tensor(v) for v in inputs]
         if not values:
             raise ValueError("map_elementwise must have at least 1 input tensor")
         common = values[0]
         for value in values[1:]:
             _, common = self.binary_operands(value, common, lhs_pointer=True, rhs_pointer=True, promote=False)
-        return [self.broadcast_to(v, common.type.shape) if common.type.is_block() else v for v in values]
+        if common.type.padded and pack != 1:
+            raise UnsupportedExtents(f"map_elementwise has no packs of elements of a block of {common.type.shape}")
+        shape = common.type.shape
+        return [self.copied(self.broadcast_to(v, shape)) if common.type.is_block() else v for v in values], shape
 
     def _call_in(self, fn: object, arg_types: Sequence[dtype], block: Block) -> tensor | language_tuple:
         """What ``fn`` returns when it is inlined into ``block``, as tensors of that block."""
-        if self.generator is None:
-            raise RuntimeError("these semantics cannot run functions: they have no generator")
         arguments = iter(block.args)
         with self.builder.at(block):
-            returned = self.generator.call_function(fn, [t.rebuild(arguments) for t in arg_types], {})
+            returned = self.call(fn, [t.rebuild(arguments) for t in arg_types])
             if isinstance(returned, base_value) and not isinstance(returned, language_tuple):
                 return self.to_tensor(returned)
             return language_tuple([self.to_tensor(v) for v in returned])
@@ -204,13 +251,15 @@ class ReduceSemantics(ArithmeticSemantics, ShapeSemantics):
         num_bins, mask = unwrap(num_bins), unwrap(mask)
         if value.dtype.is_int_signed() and num_bins > 2 ** (value.dtype.primitive_bitwidth - 1):
             value = self.cast(value, int32)  # the op has no sign: -1 would be the last bin
-        operands = [value]
         if mask is not None:
             mask = self.to_tensor(mask)
             if not mask.dtype.is_bool():
                 raise ValueError("Mask must have boolean scalar type")
-            operands.append(self.broadcast_to(mask, value.type.shape))
-        return self.emit(HistogramOp, operands, block_type(int32, (num_bins,)))
+            mask = self.broadcast_to(mask, value.type.shape)
+        mask = self.masked(value.type.shape, mask)
+        operands = [self.whole(value)] if mask is None else [self.whole(value), mask]
+        counted = block_type(int32, (num_bins,))
+        return self.cropped(self.emit(HistogramOp, operands, block_type(int32, counted.storage)), counted.shape)
 
 
 def packed_results(outputs: Sequence[tensor], pack: int) -> list[Sequence[tensor]]:
@@ -225,6 +274,27 @@ def packed_results(outputs: Sequence[tensor], pack: int) -> list[Sequence[tensor
 
 def _numel(value: tensor) -> int:
     return value.type.numel if isinstance(value.type, block_type) else 1
+
+
+def _check_effects(block: Block, fn: object) -> None:
+    """``UnsupportedExtents`` for a function with effects, which it would have on the padding too."""
+    for op in block.walk():
+        effects = effects_of(op)
+        if effects is None or any(effect.kind is not Kind.TRAP for effect in effects):
+            raise _unsupported(fn, "does more than compute")
+
+
+def _check_harmless(block: Block, fn: object) -> None:
+    """``UnsupportedExtents`` for a function that is not sure to end, or to do nothing else, on elements of the
+    padding."""
+    _check_effects(block, fn)
+    if any(isinstance(op, WhileOp) for op in block.walk()):
+        raise _unsupported(fn, "may not end")
+
+
+def _unsupported(fn: object, why: str) -> UnsupportedExtents:
+    name = getattr(fn, "__name__", "the function")
+    return UnsupportedExtents(f"{name} is given blocks whose extents are no powers of two, but {why}")
 
 
 def _no_index_along(axes: object) -> ValueError:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr
 from xdsl.dialects.builtin import i32 as i32_attr
 
-from tritonx.dialects.tile import CatOp, GatherOp, JoinOp, MakeRangeOp, ReshapeOp, SplitOp, TransOp, UnsplatOp
-from tritonx.frontend.semantics.base import SemanticsBase, enum_attribute, shape_of, unwrapped_list
+from tritonx.dialects import arith
+from tritonx.dialects.tile import CatOp, GatherOp, JoinOp, ReshapeOp, SplitOp, TransOp, UnsplatOp
+from tritonx.frontend.semantics.base import enum_attribute, shape_of, unwrapped_list
+from tritonx.frontend.semantics.padding import PaddingSemantics
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, int32
+from tritonx.language.dtypes import block_type, dtype, int8, int32, int64, storage_shape
 from tritonx.language.values import tensor
 
 
-class ShapeSemantics(SemanticsBase):
+class ShapeSemantics(PaddingSemantics):
     def arange(self, start: object, end: object) -> tensor:
-        """int32 block ``start .. end - 1``; both known at compile time, the length a power of two."""
+        """int32 block ``start .. end - 1``; both known at compile time."""
         start, end = unwrap(start), unwrap(end)
         if type(start) is not int or type(end) is not int:
             raise ValueError("arange's arguments must be of type tl.constexpr")
@@ -26,11 +29,12 @@ class ShapeSemantics(SemanticsBase):
             raise ValueError("arange must fit in int32")
         if end <= start:
             raise ValueError("arange's end argument must be greater than the start argument")
-        length = end - start
-        if length & (length - 1):
-            raise ValueError("arange's range must be a power of 2")
-        properties = {"start": enum_attribute(start), "end": enum_attribute(end)}
-        return self.emit(MakeRangeOp, (), block_type(int32, (length,)), properties)
+        type_ = block_type(int32, (end - start,))
+        past = start + type_.storage[0]
+        if past < 2**31:
+            return self.cropped(self.row(start, past), type_.shape)
+        counted = self.cropped(self.row(0, type_.storage[0]), type_.shape)  # the last number would be none
+        return self.emit(arith.AddiOp, (counted, self.constant(start, type_)), type_)
 
     def reshape(self, value: tensor, shape: Any, can_reorder: Any = False) -> tensor:
         """The same elements in row-major order, or in any order with ``can_reorder``."""
@@ -45,7 +49,42 @@ class ShapeSemantics(SemanticsBase):
             return value
         if len(target) == 0:
             return self.unsplat(value)
+        if value.type.padded or type_.padded:
+            return self._reshape_padded(value, target)
         return self.emit(ReshapeOp, (value,), type_, {"allow_reorder": UnitAttr()} if unwrap(can_reorder) else None)
+
+    def _reshape_padded(self, value: tensor, shape: tuple[int, ...]) -> tensor:
+        """``reshape`` to or from a block with padding: one of storage, where that leaves each element where it has to
+        be, else a look-up of each."""
+        stored = self.whole(value)
+        if same_order(value.type.shape, shape):
+            return self.cropped(self.reshape(stored, storage_shape(shape)), shape)
+        bits = self.as_bits(stored)
+        found = self.gather(self.reshape(bits, (prod(bits.type.shape),)), self._sources(value.type.shape, shape), 0)
+        return self.cropped(self.from_bits(self.reshape(found, storage_shape(shape)), value.dtype), shape)
+
+    def _sources(self, source: Sequence[int], target: Sequence[int]) -> tensor:
+        """Where in the storage of a block of the shape ``source`` stands what a block of the shape ``target`` has of
+        its elements at each position of its own storage: a 1-D block."""
+        stored = storage_shape(target)
+        place = self.row(0, prod(stored))
+        element = self._digits(place, stored, target)
+        # Of the padding come numbers that there are no elements of.
+        element = self.emit(arith.MinSIOp, (element, self.constant(prod(target) - 1, place.type)), place.type)
+        return self._digits(element, source, storage_shape(source))
+
+    def _digits(self, number: tensor, radices: Sequence[int], extents: Sequence[int]) -> tensor:
+        """A row-major number in a block of the shape ``radices`` as that of the same indices in one of ``extents``."""
+        total, weight, rest = self.constant(0, number.type), 1, number
+        for place, (radix, extent) in enumerate(zip(reversed(radices), reversed(extents), strict=True)):
+            base = self.constant(radix, number.type)
+            last = place == len(radices) - 1
+            digit = rest if last else self.emit(arith.RemUIOp, (rest, base), number.type)
+            weighted = self.emit(arith.MuliOp, (digit, self.constant(weight, number.type)), number.type)
+            total = self.emit(arith.AddiOp, (total, weighted), number.type)
+            rest = rest if last else self.emit(arith.DivUIOp, (rest, base), number.type)
+            weight *= extent
+        return total
 
     def unsplat(self, value: tensor) -> tensor:
         """The scalar in a block of one element."""
@@ -95,6 +134,8 @@ class ShapeSemantics(SemanticsBase):
             raise AssertionError("current implementation of `cat` always may reorder elements")
         if len(lhs.type.shape) != 1 or lhs.type != rhs.type:
             raise ValueError(f"cat needs two 1-D blocks of one type, got {lhs} and {rhs}")
+        if lhs.type.padded:
+            return self.reshape(self.join(lhs, rhs), (2 * lhs.type.shape[0],))
         return self.emit(CatOp, (lhs, rhs), block_type(lhs.dtype, (lhs.type.shape[0] + rhs.type.shape[0],)))
 
     def join(self, a: Any, b: Any) -> tensor:
@@ -134,5 +175,42 @@ class ShapeSemantics(SemanticsBase):
         for d in range(rank):
             if d != axis and index.type.shape[d] != source.type.shape[d]:
                 raise AssertionError(f"index dim {axis} must match the corresponding source dim")
-        type_ = block_type(source.dtype, index.type.shape)
-        return self.emit(GatherOp, (source, index), type_, {"axis": enum_attribute(axis)})
+        source, found = self.whole(source), self.filled(index, 0)
+        type_ = block_type(source.dtype, found.type.shape)
+        made = self.emit(GatherOp, (source, found), type_, {"axis": enum_attribute(axis)})
+        return self.cropped(made, index.type.shape)
+
+    def as_bits(self, value: tensor) -> tensor:
+        """The elements as integers, which any op moves: of pointers as well, and of single bits."""
+        if value.dtype.is_bool():
+            return self.cast(value, int8)
+        if value.dtype.is_ptr():
+            return self.cast(value, int64)
+        return value if value.dtype.is_int() else self.bitcast(value, dtype(f"int{value.dtype.primitive_bitwidth}"))
+
+    def from_bits(self, bits: tensor, type_: dtype) -> tensor:
+        """What ``as_bits`` did, undone."""
+        return self.cast(bits, type_) if type_.is_bool() else self.bitcast(bits, type_)
+
+
+def same_order(source: Sequence[int], target: Sequence[int]) -> bool:
+    """Whether a reshape of storage takes each element of a block of the shape ``source`` to where it is in a block of
+    the shape ``target``: whether both have the same strides there, axes being split where the other has two."""
+    left, right = strided(source), strided(target)
+    while left and right:
+        (more, stride), (fewer, other) = left.pop(), right.pop()
+        if stride != other:
+            return False
+        if more < fewer:
+            more, fewer, left, right = fewer, more, right, left
+        if more % fewer:
+            return False
+        if more != fewer:
+            left.append((more // fewer, stride * fewer))
+    return not left and not right
+
+
+def strided(shape: Sequence[int]) -> list[tuple[int, int]]:
+    """(extent, stride in storage) of each axis of more than one element."""
+    stored = storage_shape(shape)
+    return [(extent, prod(stored[axis + 1 :])) for axis, extent in enumerate(shape) if extent > 1]

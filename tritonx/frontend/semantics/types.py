@@ -41,7 +41,7 @@ _ELEMENTS: dict[str, Attribute] = {
 def ir_type(type_: base_type) -> Attribute:
     """The type that a handle of a value of this type has. ``TypeError`` for a type without exactly one handle."""
     if isinstance(type_, block_type):
-        return ir.tensor(ir_type(type_.element_ty), type_.shape)
+        return ir.tensor(ir_type(type_.element_ty), type_.storage)
     if isinstance(type_, pointer_type):
         return ir.pointer(memory_type(type_.element_ty), type_.address_space)
     if isinstance(type_, dtype) and type_.name in _ELEMENTS:
@@ -65,7 +65,7 @@ def descriptor_type(block: block_type) -> Attribute:
     if block.element_ty.is_int() and not block.element_ty.is_bool():
         sign = Signedness.SIGNED if block.element_ty.is_int_signed() else Signedness.UNSIGNED
         element = IntegerType(block.element_ty.int_bitwidth, sign)
-    return TensorDescType(ir.tensor(element, block.shape))
+    return TensorDescType(ir.tensor(element, block.storage))
 
 
 def ir_types(type_: Any) -> list[Attribute]:

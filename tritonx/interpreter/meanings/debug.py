@@ -17,7 +17,7 @@ from tritonx.interpreter.execution import Binder, Function, Table
 from tritonx.interpreter.values import Array, is_float, unsigned
 from tritonx.ir import printed_text
 from tritonx.ir.dispatch import case
-from tritonx.ir.types import element_type, is_pointer, shape_of, type_of
+from tritonx.ir.types import element_type, is_pointer, type_of
 
 
 def argument(value: Array, element: Attribute, *, hexadecimal: bool, signed: bool) -> int | float:
@@ -60,7 +60,9 @@ def _print(op: tile.PrintOp, bind: Binder) -> Function:
             # Python's formats are C's without the lengths, and have no pointers.
             conversion = conversion.replace("ll", "").replace("%p", "0x%x")
             name = printed_text.operand_name(number, len(values))
-            text = printed_text.line(prefix, shape_of(type_), name, conversion).removesuffix("\n")
+            shape = op.printed_shape(number)
+            text = printed_text.line(prefix, shape, name, conversion).removesuffix("\n")
+            value = np.asarray(value)[tuple(map(slice, shape))]
             execution.write(format_lines(execution.program, text, value, element, hexadecimal=hexadecimal, signed=sign))
 
     return print_
