@@ -348,8 +348,10 @@ GATHER = {
 
 USES_GATHER = {
     "frontend/semantics/indexing.py": "slices that are no equal parts of an axis become one",
+    "frontend/semantics/storage.py": "the table of what ops make of padding",
     "language/descriptors.py": "a descriptor's method of that name is another op",
     "interpreter/asynchronous/meanings/copies.py": "so is a copy of rows",
+    "testing/conformance/families/extents_moved.py": "cases of the suite",
     "testing/conformance/families/rows.py": "cases of the suite",
     "testing/conformance/families/sorting.py": "cases of the suite",
     "testing/conformance/rearrange.py": "moves the lanes of a case by one",

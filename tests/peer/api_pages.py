@@ -19,7 +19,8 @@ STATES = ("same", "differs", "missing", "refused")
 INTRODUCTION = """# Triton's names in tritonx
 
 Every name of Triton 3.6.0's public modules, read from its wheel and from tritonx by `python tests/peer/api_pages.py`;
-do not edit by hand. `tests/peer/test_api.py` holds the pages against both.
+do not edit by hand. `tests/peer/test_api.py` holds the pages against both. What kernels may do here that Triton
+refuses (extents that are not powers of two, several axes, `break`) is in [beyond.md](../beyond.md).
 
 * **same**: every call that Triton's signature takes is taken, by the same names and with the same defaults; or the
   value is equal.

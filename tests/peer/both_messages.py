@@ -522,4 +522,22 @@ def kernel(o):
 """,
         {"o": "*i32"},
     ),
+    "extents": Case(
+        """
+@triton.jit
+def kernel(o):
+    tl.store(o + tl.arange(0, 96), 1.0)
+""",
+        {"o": "*fp32"},
+        ours="extents need not be powers of two",
+    ),
+    "full_extents": Case(
+        """
+@triton.jit
+def kernel(o):
+    tl.store(o + tl.arange(0, 8), tl.sum(tl.full((8, 3), 1.0, tl.float32), 1))
+""",
+        {"o": "*fp32"},
+        ours="extents need not be powers of two",
+    ),
 }

@@ -112,13 +112,13 @@ def gather(src: Any, index: Any, axis: Any, _semantic: Semantics = INJECTED) -> 
 
 
 @builtin
-def _filled(input: Any, fill: Any, _semantic: Semantics = INJECTED) -> tensor:
+def _filled(input: tensor, fill: object, _semantic: Semantics = INJECTED) -> tensor:
     """A block of powers of two: ``input``, behind it along the last axis ``fill``, and along the others anything."""
     return _semantic.filled(input, unwrap(fill), (len(input.type.shape) - 1,))
 
 
 @builtin
-def _cropped(input: Any, shape: Any, _semantic: Semantics = INJECTED) -> tensor:
+def _cropped(input: tensor, shape: object, _semantic: Semantics = INJECTED) -> tensor:
     """The first elements of a block of powers of two: ``shape`` of it, more than half of them along each axis."""
     return _semantic.cropped(input, [unwrap(extent) for extent in unwrap(shape)])
 

@@ -11,6 +11,7 @@ works on bits, so values are viewed as integers of their width.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tritonx.kernel.declaration import declare as jit
@@ -41,7 +42,7 @@ def _get_flip_dim(dim: object, shape: object) -> int:
 
 
 @constexpr_function
-def _reversed_along(axis: Any) -> tuple[slice, ...]:
+def _reversed_along(axis: int) -> tuple[slice, ...]:
     """The index that reverses an axis."""
     return (*[slice(None)] * axis, slice(None, None, -1))
 
@@ -105,31 +106,31 @@ def _bitonic_merge(x, stage: core.constexpr, order: core.constexpr, first: core.
 
 
 @constexpr_function
-def _last(dtype: Any, descending: object) -> Any:
+def _last(dtype: core.dtype, descending: bool) -> int:
     """The number of an integer dtype that a sort puts last."""
     return dtype.get_int_min_value() if descending else dtype.get_int_max_value()
 
 
 @constexpr_function
-def _is_cube(*extents: Any) -> bool:
+def _is_cube(*extents: int) -> bool:
     """Whether all of them are powers of two."""
     return all(extent & (extent - 1) == 0 for extent in extents)
 
 
 @constexpr_function
-def _stored(extent: Any) -> int:
+def _stored(extent: int) -> int:
     """The power of two that an extent has in the IR."""
     return 1 << (extent - 1).bit_length()
 
 
 @constexpr_function
-def _with_last(shape: Any, extent: Any) -> list[int]:
+def _with_last(shape: Sequence[int], extent: int) -> list[int]:
     """``shape`` with another last extent."""
     return [*[int(s) for s in shape[:-1]], int(extent)]
 
 
 @jit
-def _as_keys(x: Any):
+def _as_keys(x: core.tensor):
     """Integers in the order of ``x``, with all its bits: floats go by sign and magnitude, NaNs to the ends."""
     if x.dtype.is_floating():
         bits = x.to(_bits_dtype(x.dtype), bitcast=True)
@@ -141,7 +142,7 @@ def _as_keys(x: Any):
 
 
 @jit
-def _from_keys(keys, dtype: Any):
+def _from_keys(keys, dtype: core.dtype):
     """What ``_as_keys`` did, undone."""
     if dtype.is_floating():
         bits = keys ^ ((keys >> (dtype.primitive_bitwidth - 1)) & _last(keys.dtype, False))

@@ -1,10 +1,13 @@
 """What changes nothing where elements are combined: numbers for the language's own functions, a flag for any other."""
 
+# pyright: reportPrivateUsage=false
+# The functions are private to whom writes kernels.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tritonx.language import standard
 from tritonx.language.dtypes import dtype
@@ -29,13 +32,13 @@ def _highest(type_: dtype) -> float | int:
     return float("nan") if type_.is_floating() else type_.get_int_max_value()
 
 
-_NEUTRAL: Mapping[Any, Callable[[dtype], float | int]] = {
-    standard._sum_combine: _none_to_add,  # pyright: ignore[reportPrivateUsage]  # here and below: which kernels name
-    standard._prod_combine: lambda type_: 1,  # pyright: ignore[reportPrivateUsage]
-    standard._xor_combine: lambda type_: 0,  # pyright: ignore[reportPrivateUsage]
-    standard._or_combine: lambda type_: 0,  # pyright: ignore[reportPrivateUsage]
-    standard._elementwise_max: _lowest,  # pyright: ignore[reportPrivateUsage]
-    standard._elementwise_min: _highest,  # pyright: ignore[reportPrivateUsage]
+_NEUTRAL: Mapping[object, Callable[[dtype], float | int]] = {
+    standard._sum_combine: _none_to_add,
+    standard._prod_combine: lambda type_: 1,
+    standard._xor_combine: lambda type_: 0,
+    standard._or_combine: lambda type_: 0,
+    standard._elementwise_max: _lowest,
+    standard._elementwise_min: _highest,
 }
 
 
@@ -51,7 +54,7 @@ class IfPresent:
     """A combine function of values with a flag behind them, which says whether they are there: where only one side
     is, it is the result."""
 
-    function: Any
+    function: object
 
     @property
     def __name__(self) -> str:

@@ -10,7 +10,6 @@ value itself, and no op, for a block that has no padding.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tritonx.dialects import arith
 from tritonx.dialects.tile import MakeRangeOp
@@ -66,7 +65,7 @@ class PaddingSemantics(SemanticsBase):
         mask = self.whole(self.broadcast_to(mask, shape))
         return self.emit(arith.AndIOp, (inside, mask), mask.type)
 
-    def filled(self, value: tensor, fill: Any, axes: Sequence[int] | None = None) -> tensor:
+    def filled(self, value: tensor, fill: float, axes: Sequence[int] | None = None) -> tensor:
         """Storage with a number in the padding of ``axes`` (of all, for None); other padding is what it was."""
         inside = self.inside(value.type.shape, axes)
         if inside is None:
