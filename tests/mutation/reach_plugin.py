@@ -1,6 +1,6 @@
 """For pytest: writes down which blocks each test reaches (``MUTATION_REACH``), or runs just some tests, in the order in
 which they are given (``MUTATION_TESTS``, a file with a test a line), and writes down the one that failed
-(``MUTATION_FAILED``)."""
+(``MUTATION_FAILED``) and those that were skipped (``MUTATION_SKIPPED``)."""
 
 from __future__ import annotations
 
@@ -65,6 +65,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         _state["passed"] = False
     if report.failed and "MUTATION_FAILED" in os.environ:
         Path(os.environ["MUTATION_FAILED"]).write_text(report.nodeid)
+    if report.skipped and "MUTATION_SKIPPED" in os.environ:
+        with Path(os.environ["MUTATION_SKIPPED"]).open("a") as file:
+            print(report.nodeid, file=file)
 
 
 def pytest_sessionfinish() -> None:

@@ -25,7 +25,7 @@ def f(a: "int | None" = 3, b=2) -> int:
 @pytest.fixture
 def mutants(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(HERE))
-    for name in ("mutants", "suites", "blocks", "reach"):
+    for name in ("mutants", "suites", "blocks", "reach", "pytests", "trees", "trial", "workers"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import mutants
 
@@ -141,7 +141,7 @@ def test_a_run_measures_counts_restores_and_goes_on(
     again = program["measure"](plain, ["tritonx"], ["test_code.py"], kept, 5)
     assert (plain / "tritonx/code.py").read_text() == source and again.tests == reach.tests
     for count in (2, 6, 6):
-        program["run"](plain, reach, "tritonx", count, 8, 60.0, results)
+        program["run"](plain, reach, ["tritonx"], count, 8, results, workers=2)
     lines = [json.loads(line) for line in results.read_text().splitlines()]
     assert len(lines) == 6
     assert {(r["line"], r["verdict"], r["reaching"]) for r in lines} == {
@@ -151,7 +151,7 @@ def test_a_run_measures_counts_restores_and_goes_on(
     }
     assert {r["test"] for r in lines} == {"test_code.py::test_it", ""}
     assert (plain / "tritonx/code.py").read_text() == source
-    assert "tritonx: 2 of 6 noticed (seed 8)" in capsys.readouterr().out
+    assert "tritonx: 2 of 6 noticed, 0 not decided" in capsys.readouterr().out
 
 
 def test_what_runs_once_in_a_process_is_every_tests(mutants: Any, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_what_runs_once_in_a_process_is_every_tests(mutants: Any, tmp_path: Path
         "test_memo",
     }
     results = tmp_path / "results.jsonl"
-    program["run"](tmp_path / "plain", reach, "tritonx", 9, 8, 60.0, results)
+    program["run"](tmp_path / "plain", reach, ["tritonx"], 9, 8, results)
     lines = [json.loads(line) for line in results.read_text().splitlines()]
     assert {(r["line"], r["verdict"], r["test"].rpartition("::")[2]) for r in lines} == {
         (3, "killed", "test_table"),
@@ -186,3 +186,37 @@ def test_what_runs_once_in_a_process_is_every_tests(mutants: Any, tmp_path: Path
         (9, "killed", "test_memo"),
         (1, "killed", "test_limit"),
     }
+
+
+def test_what_says_nothing_here_leaves_a_mutant_undecided(
+    mutants: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tests that are skipped, or fail without the mutant as well, decide nothing; another machine goes on with them."""
+    program = runpy.run_path(str(HERE / "__main__.py"), run_name="mutation")
+    tests = "import os, pytest\nfrom tritonx.code import *\n"
+    tests += "def test_skipped():\n    if 'POOR' in os.environ: pytest.skip()\n    assert made(3) == 5\n"
+    tests += "def test_broken():\n    assert made(3) and 'POOR' not in os.environ\n"
+    tests += "def test_blind():\n    assert made(3)\n"
+    for folder in ("plain", "probed"):
+        (tmp_path / folder / "tritonx").mkdir(parents=True)
+        (tmp_path / folder / "tritonx/code.py").write_text("def made(x):\n    return x + 2\n")
+        (tmp_path / folder / "tritonx/__init__.py").write_text("")
+        (tmp_path / folder / "test_code.py").write_text(tests)
+    plain, results = tmp_path / "plain", tmp_path / "results.jsonl"
+    reach = program["measure"](tmp_path / "probed", ["tritonx"], ["test_code.py"], tmp_path / "reach.jsonl", 5)
+
+    def verdicts(**limits: float) -> list[tuple[str, str, list[str]]]:
+        results_before = len(results.read_text().splitlines()) if results.exists() else 0
+        program["run"](plain, reach, ["tritonx"], 9, 8, results, **limits)
+        lines = [json.loads(line) for line in results.read_text().splitlines()][results_before:]
+        names = [sorted(name.rpartition("::")[2] for name in program["unpacked"](r["rest"])) for r in lines]
+        return [(r["verdict"], r["test"].rpartition("::")[2], left) for r, left in zip(lines, names, strict=True)]
+
+    monkeypatch.setenv("POOR", "1")
+    every = ["test_blind", "test_broken", "test_skipped"]
+    assert verdicts(within=0) == [("not decided", "", every)] * 2
+    assert verdicts(most=0) == [("not decided", "", every)] * 2
+    assert verdicts() == [("not decided", "", ["test_broken", "test_skipped"])] * 2
+    assert "tritonx: 0 of 0 noticed, 2 not decided" in capsys.readouterr().out
+    monkeypatch.delenv("POOR")
+    assert verdicts() == [("killed", "test_skipped", [])] * 2
