@@ -130,6 +130,14 @@ def test_a_full_device_is_no_launch() -> None:
     assert not [call for call in cuda.calls if call[0] in ("launch", "give back")]
 
 
+@pytest.mark.parametrize(("wanted", "taken"), [(0, 1), (1, 1), (2, 2), (1000, 1000)])
+def test_no_byte_more_than_is_wanted_is_taken(wanted: int, taken: int) -> None:
+    cuda = Cuda()
+    with ScratchMemory(cuda, 3, check).lent(wanted, 16, STREAM) as address:  # type: ignore[arg-type]  (its calls)
+        assert cuda.calls[-1] == ("take", taken, STREAM) and address == cuda.next
+    assert cuda.calls[-1] == ("give back", address, STREAM)
+
+
 @contextmanager
 def allocator(function: Any) -> Generator[None]:
     tritonx.set_allocator(function)

@@ -1,0 +1,210 @@
+"""Warps that run regions of their own, executed from PTX: every warp of a partition runs its region once each time,
+with the values that were handed over, and the kernel's own go on with what theirs yields. The registers of a block are
+counted as the hardware counts them: who takes more waits until there are as many."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+import pytest
+
+from tests.unit.backends.nvidia.ptx.device import extent, packed
+from tests.unit.backends.nvidia.ptx.run import Block, execute, window
+from tests.unit.backends.nvidia.ptx.text import Instruction, Number
+from tests.unit.backends.nvidia.ptx.threads import LANES, Fault
+from tritonx.backends.api import Compilation, run_stages
+from tritonx.backends.nvidia.passes import memory_passes
+from tritonx.backends.registry import parse_target
+from tritonx.ir.pipeline import run_passes
+from tritonx.ir.text import parse_module
+
+SEED = int(os.environ["TRITONX_SEED"])
+GROUP = 4 * LANES
+FIRST = 64
+"""The words in front of what the kernel writes."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Adds ``x + y + number`` to the words from ``place`` on, an element a thread, ``rounds`` times."""
+
+    number: int
+    warps: int
+    place: int
+    rounds: int
+
+    def text(self) -> str:
+        n, layout = LANES * self.warps, f"#w{self.warps}"
+        add = f"""
+      %i = tt.make_range {{end = {n} : i32, start = 0 : i32}} : tensor<{n}xi32, {layout}>
+      %place = arith.constant {self.place} : i32
+      %base = tt.addptr %q, %place : !tt.ptr<i32>, i32
+      %bases = tt.splat %base : !tt.ptr<i32> -> tensor<{n}x!tt.ptr<i32>, {layout}>
+      %at = tt.addptr %bases, %i : tensor<{n}x!tt.ptr<i32>, {layout}>, tensor<{n}xi32, {layout}>
+      %y32 = arith.trunci %y : i64 to i32
+      %sum = arith.addi %x, %y32 : i32
+      %own = arith.constant {self.number} : i32
+      %all = arith.addi %sum, %own : i32
+      %value = tt.splat %all : i32 -> tensor<{n}xi32, {layout}>"""
+        each = f"""
+        %old = tt.load %at : tensor<{n}x!tt.ptr<i32>, {layout}>
+        %new = arith.addi %old, %value : tensor<{n}xi32, {layout}>
+        tt.store %at, %new : tensor<{n}x!tt.ptr<i32>, {layout}>
+        ttg.local_barrier"""
+        if self.rounds > 1:
+            each = f"""
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %rounds = arith.constant {self.rounds} : i32
+      scf.for %r = %zero to %rounds step %one : i32 {{{each}
+      }}"""
+        return f"""
+    partition{self.number}(%q: !tt.ptr<i32>, %x: i32, %y: i64) num_warps({self.warps}) {{{add}{each}
+      ttg.warp_return
+    }}"""
+
+
+@dataclass(frozen=True)
+class Specialized:
+    """One op: what the kernel's own warps write at ``place``, the partitions, and the registers they ask for."""
+
+    place: int
+    partitions: tuple[Partition, ...]
+    registers: tuple[int, ...]
+
+    def text(self, own: int, name: str) -> str:
+        asked = f" attributes {{requestedRegisters = array<i32: {', '.join(map(str, self.registers))}>}}"
+        types = "(!tt.ptr<i32>, i32, i64) -> i32"
+        return f"""
+    {name} = ttg.warp_specialize(%p, %carried, %y){asked if self.registers else ""}
+    default {{
+      %place = arith.constant {self.place} : i32
+      %at = tt.addptr %p, %place : !tt.ptr<i32>, i32
+      tt.store %at, %carried : !tt.ptr<i32>
+      %seven = arith.constant 7 : i32
+      %more = arith.addi %carried, %seven : i32
+      ttg.warp_yield %more : i32
+    }}{"".join(p.text() for p in self.partitions)} : {types}"""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """``ops`` one after the other, ``times`` times, on a number that each makes larger by seven."""
+
+    own: int
+    ops: tuple[Specialized, ...]
+    times: int
+
+    def text(self) -> str:
+        warps = sorted({p.warps for op in self.ops for p in op.partitions})
+        layouts = "".join(
+            f"#w{n} = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [{n}], order = [0]}}>\n"
+            for n in warps
+        )
+        names = ["%carried", *(f"%after{i}" for i in range(len(self.ops)))]
+        body = "".join(
+            op.text(self.own, after).replace("%carried", before)
+            for op, before, after in zip(self.ops, names, names[1:], strict=False)
+        )
+        return f"""{layouts}
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = {self.own} : i32, "ttg.threads-per-warp" = 32 : i32}} {{
+  tt.func public @f(%p: !tt.ptr<i32>, %n: i32, %m: i64) {{
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %times = arith.constant {self.times} : i32
+    %y = arith.addi %m, %m : i64
+    %first = arith.addi %n, %n : i32
+    %last = scf.for %t = %zero to %times step %one iter_args(%carried = %first) -> (i32) : i32 {{{body}
+      scf.yield {names[-1]} : i32
+    }}
+    tt.store %p, %last : !tt.ptr<i32>
+    tt.return
+  }}
+}}
+"""
+
+    def expected(self, words: np.ndarray, n: int, m: int) -> np.ndarray:
+        made, carried = words.astype(np.int64), 2 * n
+        for op in self.ops * self.times:
+            made[op.place] = carried
+            for p in op.partitions:
+                made[p.place : p.place + LANES * p.warps] += p.rounds * (carried + 2 * m + p.number)
+            carried += 7
+        made[0] = carried
+        return made.astype(np.int32)
+
+
+def drawn(random: Random) -> tuple[Kernel, int]:
+    """A kernel, and how many words it writes to at most."""
+    words, ops = FIRST, list[Specialized]()
+    own = random.choice([4, 4, 8])
+    for _ in range(random.randint(1, 3)):
+        partitions = list[Partition]()
+        for number in range(random.randint(1, 3)):
+            warps = random.choice([1, 2, 4, 4])
+            partitions.append(Partition(number, warps, words, random.choice([1, 1, 3])))
+            words += LANES * warps
+        amounts = [24, 40, 88] if len(partitions) > 1 else [24, 40, 88, 152]  # what leaves enough for the others
+        registers = tuple(random.choice(amounts) for _ in partitions) if random.random() < 0.7 else ()
+        ops.append(Specialized(random.randrange(1, FIRST), tuple(partitions), registers))
+    return Kernel(own, tuple(ops), random.randint(1, 2)), words
+
+
+class Registers:
+    """Those of a block: how many each warp has, and how many nobody has."""
+
+    def __init__(self, at_launch: int) -> None:
+        self.at_launch, self.spare = at_launch, 0
+        self.held: dict[int, int] = {}
+
+    def set(self, block: Block, i: Instruction) -> None:
+        """setmaxnreg, which all warps of a group run: to more or to fewer, eight at a time, never for nothing."""
+        (amount,) = (o.value for o in i.operands if isinstance(o, Number))
+        more, fewer = "inc" in i.modifiers, "dec" in i.modifiers
+        threads = block.t.mask.reshape(-1, LANES).any(1)
+        for warp in np.flatnonzero(threads):
+            now = self.held.get(int(warp), self.at_launch)
+            if amount % 8 or not 24 <= amount <= 256 or more == fewer or (amount <= now if more else amount >= now):
+                raise Fault(f"a warp of {now} registers: {i.text}")
+            self.held[int(warp)] = amount
+            self.spare += now - amount
+
+    def settle(self) -> Iterator[str]:
+        """What is wrong when a kernel has ended: a group whose warps differ, or more registers than there were."""
+        if self.spare < 0:
+            yield f"{-self.spare} registers a lane too many"
+        for warp, amount in self.held.items():
+            if amount != self.held.get(warp // 4 * 4, self.at_launch):
+                yield f"warps of the group of {warp} have different registers"
+
+
+def run(kernel: Kernel, words: np.ndarray, n: int, m: int) -> str:
+    backend, target = parse_target("cuda:90")
+    options = backend.parse_options(target, {"num_warps": kernel.own})
+    module = parse_module(kernel.text())
+    run_passes(module, memory_passes(target, options))
+    compilation = Compilation(target, options)
+    stages = [s for s in backend.stages(target, options) if s.name in ("llir", "ptx")]
+    text = str(run_stages(module, stages, compilation)["ptx"])
+    registers = Registers(int(text.partition(".maxnreg ")[2].split()[0]) if ".maxnreg" in text else 0)
+    arguments = packed(["!tt.ptr<i32>", "i32", "i64"], [words.ctypes.data, n, m])
+    shared = int(compilation.metadata["shared"])
+    execute(text, (1, 1, 1), arguments, [window(*extent(words))], shared, SEED, {"setmaxnreg": registers.set})
+    assert not list(registers.settle())
+    return text
+
+
+@pytest.mark.parametrize("draw", range(12))
+def test_every_warp_runs_its_partition(draw: int) -> None:
+    random = Random(SEED * 100 + draw)
+    kernel, count = drawn(random)
+    words = np.random.default_rng(SEED + draw).integers(-(2**20), 2**20, count + FIRST).astype(np.int32)
+    n, m = random.randrange(-1000, 1000), random.randrange(-1000, 1000)
+    expected = kernel.expected(words, n, m)
+    text = run(kernel, words, n, m)
+    np.testing.assert_array_equal(words, expected, err_msg=f"seed {SEED * 100 + draw}\n{kernel}")
+    assert ("setmaxnreg" in text) == any(op.registers for op in kernel.ops)
