@@ -135,13 +135,16 @@ def unpacked(text: str) -> list[str]:
 
 
 def tests_for(scratch: Path, reach: Reach, folder: str, path: str, block: str | None) -> list[str]:
-    """The tests that reach the block. Where there are few, since a memo or an import spared the others the way, and
-    for what an import runs, which no test reaches: then those of the files that import the module, those that reach
-    its file, else its folder."""
+    """The tests that reach the block. For what an import runs, which no test reaches: those of the files that import the
+    module come first. Where there are few, since a memo or an import spared the others the way: those as well, and
+    those that reach its file, else its folder."""
     own = [] if block is None else reach.ordered([f"{path}:{block}"])
-    if len(own) >= FEW and f"{path}:{block}" not in reach.imported:
+    at_import = block is None or f"{path}:{block}" in reach.imported
+    if len(own) >= FEW and not at_import:
         return own
     of_file = reach.ordered([name for name in reach.names if name.startswith(f"{path}:")])
     near = str(Path(path).parent) if Path(path).parent != Path(folder) else folder
     around = of_file or reach.ordered([name for name in reach.names if name.startswith(f"{near}/")])
-    return list(dict.fromkeys([*own, *reach.importing(scratch, path), *around]))
+    importing = reach.importing(scratch, path)
+    first, last = (importing, own) if at_import else (own, importing)
+    return list(dict.fromkeys([*first, *last, *around]))
