@@ -135,9 +135,9 @@ def unpacked(text: str) -> list[str]:
 
 
 def tests_for(scratch: Path, reach: Reach, folder: str, path: str, block: str | None) -> list[str]:
-    """The tests that reach the block. For what an import runs, which no test reaches: those of the files that import the
-    module come first. Where there are few, since a memo or an import spared the others the way: those as well, and
-    those that reach its file, else its folder."""
+    """The tests that reach the block. For what an import runs, which no test reaches, those of the files that import
+    the module come first. Where there are few, since a memo or an import spared the others the way: those as well,
+    and those that reach its file, else its folder."""
     own = [] if block is None else reach.ordered([f"{path}:{block}"])
     at_import = block is None or f"{path}:{block}" in reach.imported
     if len(own) >= FEW and not at_import:
