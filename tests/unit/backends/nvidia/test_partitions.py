@@ -141,14 +141,14 @@ module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = {self.own} : i32
 def drawn(random: Random) -> tuple[Kernel, int]:
     """A kernel, and how many words it writes to at most."""
     words, ops = FIRST, list[Specialized]()
-    own = random.choice([4, 4, 8])
+    own = random.choice([4, 8])
     for _ in range(random.randint(1, 3)):
         partitions = list[Partition]()
         for number in range(random.randint(1, 3)):
             warps = random.choice([1, 2, 4, 4])
             partitions.append(Partition(number, warps, words, random.choice([1, 1, 3])))
             words += LANES * warps
-        amounts = [24, 40, 88] if len(partitions) > 1 else [24, 40, 88, 152]  # what leaves enough for the others
+        amounts = [24, 40, 88] if len(partitions) > 1 else [24, 88, 152, 232]  # what leaves enough for the others
         registers = tuple(random.choice(amounts) for _ in partitions) if random.random() < 0.7 else ()
         ops.append(Specialized(random.randrange(1, FIRST), tuple(partitions), registers))
     return Kernel(own, tuple(ops), random.randint(1, 2)), words
