@@ -1,16 +1,16 @@
 """Warps that run regions of their own, executed from PTX: every warp of a partition runs its region once each time,
-with the values that were handed over, and the kernel's own go on with what theirs yields. The registers of a block are
-counted as the hardware counts them: who takes more waits until there are as many."""
+with the values that were handed over, and the kernel's own go on with what theirs yields. The registers that warps
+take and give are counted."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 from tests.unit.backends.nvidia.ptx.device import extent, packed
 from tests.unit.backends.nvidia.ptx.run import Block, execute, window
@@ -19,11 +19,13 @@ from tests.unit.backends.nvidia.ptx.threads import LANES, Fault
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.backends.nvidia.passes import memory_passes
 from tritonx.backends.registry import parse_target
+from tritonx.dialects.gpu_layout import WarpSpecializeOp
 from tritonx.ir.pipeline import run_passes
 from tritonx.ir.text import parse_module
 
 SEED = int(os.environ["TRITONX_SEED"])
-GROUP = 4 * LANES
+MOST = 256
+"""Registers that a thread may take."""
 FIRST = 64
 """The words in front of what the kernel writes."""
 
@@ -155,10 +157,10 @@ def drawn(random: Random) -> tuple[Kernel, int]:
 
 
 class Registers:
-    """Those of a block: how many each warp has, and how many nobody has."""
+    """How many each warp of a block has."""
 
     def __init__(self, at_launch: int) -> None:
-        self.at_launch, self.spare = at_launch, 0
+        self.at_launch = at_launch
         self.held: dict[int, int] = {}
 
     def set(self, block: Block, i: Instruction) -> None:
@@ -171,15 +173,40 @@ class Registers:
             if amount % 8 or not 24 <= amount <= 256 or more == fewer or (amount <= now if more else amount >= now):
                 raise Fault(f"a warp of {now} registers: {i.text}")
             self.held[int(warp)] = amount
-            self.spare += now - amount
 
-    def settle(self) -> Iterator[str]:
-        """What is wrong when a kernel has ended: a group whose warps differ, or more registers than there were."""
-        if self.spare < 0:
-            yield f"{-self.spare} registers a lane too many"
-        for warp, amount in self.held.items():
-            if amount != self.held.get(warp // 4 * 4, self.at_launch):
-                yield f"warps of the group of {warp} have different registers"
+    def settle(self) -> None:
+        """In the end every warp has what it began with."""
+        assert set(self.held.values()) <= {self.at_launch}
+
+
+def shared_out(module: ModuleOp, own: int, at_launch: int) -> None:
+    """Who asked has what it asked for, warps without a partition the fewest, and the kernel's own all that is left."""
+    ops = [op for op in module.walk() if isinstance(op, WarpSpecializeOp)]
+    places = [list(zip(starts(op), sizes(op), strict=True)) for op in ops]
+    total = -(-max(start + size for each in places for start, size in each) // 4) * 4
+    assert at_launch == min(MOST - 1, 65536 // (LANES * total)) // 8 * 8
+    for op, each in zip(ops, places, strict=True):
+        taken = [warp for start, size in each for warp in range(start, start + size)]
+        assert min(taken) >= own and len(set(taken)) == len(taken)
+        assert op.actualRegisters is not None
+        asked = None if op.requestedRegisters is None else op.requestedRegisters.get_values()
+        mine, *others = (int(n) for n in op.actualRegisters.get_values())
+        assert others == ([at_launch] * len(each) if asked is None else [int(n) for n in asked])
+        groups = dict.fromkeys(range(own // 4, total // 4), 24)
+        for (start, size), amount in zip(each, others, strict=True):
+            for warp in range(start, start + size):
+                groups[warp // 4] = max(groups[warp // 4], amount)
+        left = total * at_launch - 4 * sum(groups.values())
+        assert mine == min(MOST, left // own // 8 * 8)
+
+
+def starts(op: WarpSpecializeOp) -> list[int]:
+    assert op.warpGroupStartIds is not None
+    return [int(n) for n in op.warpGroupStartIds.get_values()]
+
+
+def sizes(op: WarpSpecializeOp) -> list[int]:
+    return [int(n) for n in op.partitionNumWarps.get_values()]
 
 
 def run(kernel: Kernel, words: np.ndarray, n: int, m: int) -> str:
@@ -194,7 +221,9 @@ def run(kernel: Kernel, words: np.ndarray, n: int, m: int) -> str:
     arguments = packed(["!tt.ptr<i32>", "i32", "i64"], [words.ctypes.data, n, m])
     shared = int(compilation.metadata["shared"])
     execute(text, (1, 1, 1), arguments, [window(*extent(words))], shared, SEED, {"setmaxnreg": registers.set})
-    assert not list(registers.settle())
+    registers.settle()
+    if ".maxnreg" in text:
+        shared_out(module, kernel.own, registers.at_launch)
     return text
 
 

@@ -196,7 +196,10 @@ class Block:
         count = int(self.t.bits(i.operands[1], 32)[self.t.mask][0]) if len(i.operands) > 1 else None
         if count is not None and count % LANES:
             raise Fault(i.text)
-        self.waits[self.t.mask] = number if count is None else number + 100 * count
+        code = number if count is None else number + 100 * count
+        if any(w >= 0 and w % 100 == number and w != code for w in set(self.waits.tolist())):
+            raise Fault(f"others wait at the barrier for another number of threads: {i.text}")
+        self.waits[self.t.mask] = code
         self.release()
 
     def release(self) -> None:
