@@ -5,6 +5,7 @@ test.
 from __future__ import annotations
 
 import ast
+import importlib
 import io
 import re
 import subprocess
@@ -60,6 +61,9 @@ ALLOWED: dict[str, set[str]] = {
 
 # Of `backends`: Triton's names, on which a backend's are built.
 TRITON_NAMES = ("compiler", "driver")
+
+# What backends outside import: gathered from all packages, and used by none here.
+OUTWARD = {"backends.gpu", "backends.tile", "backends.portable_passes", "backends.portable_stages"}
 
 # What a package names only in its types: nothing of it is imported when the package runs.
 TYPES_ONLY: dict[str, set[str]] = {
@@ -139,28 +143,80 @@ def test_imports_go_one_way(path: Path) -> None:
             if own == "backends" and len(parts) > 2 and rest.count(".") >= 1:
                 other = rest.split(".")[1]
                 common = {"api", "registry", "embedding", *TRITON_NAMES}
+                if ".".join(parts[1:]) in OUTWARD:
+                    common |= {"exports", *(name.partition(".")[2] for name in OUTWARD)}
                 assert other in {parts[2], *common}, f"{module} imports another backend: {target}"
             continue
+        if ".".join(parts[1:]) == "backends.tile" and rest.startswith("interpreter."):
+            continue  # what an op means is part of what it is
         assert any(rest == a or rest.startswith(a + ".") for a in allowed), f"{module} may not import {target}"
 
 
-PLUGIN_MAY_IMPORT = {
-    "backends.api", "language", "ir", "dialects", "layouts", "analysis", "transforms", "conversion", "runtime",
-    "testing.conformance",
-}  # fmt: skip
-"""What a backend outside this package may use: what those inside may, but none of them, and the suite to run."""
+STABLE = ("backends.api", "backends.gpu", "backends.tile")
+"""All that a backend outside this package may import, beside what a kernel's author does."""
+
+SAMPLE_LINES = 350
+"""Of code, that a backend from outside may take: blank lines, comments and docstrings are free."""
 
 
 def plugin_sources() -> list[Path]:
-    return sorted(p for project in PLUGINS.iterdir() for p in project.glob(f"{project.name.replace('-', '_')}/**/*.py"))
+    samples = [*PLUGINS.iterdir(), ROOT / "tests" / "plugin"]
+    return sorted(p for project in samples for p in project.glob("tritonx_*/**/*.py"))
 
 
-@pytest.mark.parametrize("path", plugin_sources(), ids=lambda p: p.stem)
-def test_plugins_import_what_a_backend_may(path: Path) -> None:
-    for target in imports(ast.parse(path.read_text()), path.stem, path.name == "__init__.py"):
-        rest = target.removeprefix("tritonx").lstrip(".")
-        allowed = any(rest == a or rest.startswith(a + ".") for a in PLUGIN_MAY_IMPORT)
-        assert allowed, f"{path} may not import {target}"
+def names_from(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """(module, name) of all that is imported from tritonx; "" for a module itself."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names if alias.name.split(".")[0] == "tritonx")
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "tritonx":
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+MADE_UP = sorted((PLUGINS / "tritonx-opencl" / "tests").glob("made_up_*.py"))
+"""A backend of a test's own is one from outside as well."""
+
+
+@pytest.mark.parametrize("path", [*plugin_sources(), *MADE_UP], ids=lambda p: f"{p.parent.name}.{p.stem}")
+def test_samples_import_the_stable_modules_alone(path: Path) -> None:
+    for module, name in names_from(ast.parse(path.read_text())):
+        rest = module.removeprefix("tritonx").lstrip(".")
+        assert rest in STABLE, f"{path} may not import {module}"
+        assert hasattr(importlib.import_module(module), name), f"{path}: {module} has no {name}"
+        homes = getattr(importlib.import_module(module), "_TABLE", None)
+        assert homes is None or name in homes, f"{path}: {module} does not list {name}"
+
+
+def test_a_backend_from_outside_is_small() -> None:
+    paths = [p for p in plugin_sources() if p.parent.name == "tritonx_opencl"]
+    assert paths and sum(code_lines(p.read_text()) for p in paths) <= SAMPLE_LINES
+
+
+def code_lines(text: str) -> int:
+    """Lines with anything but a comment or a docstring."""
+    prose: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            prose |= {*range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    lines = enumerate(text.splitlines(), 1)
+    return sum(bool(line.strip()) and not line.lstrip().startswith("#") and n not in prose for n, line in lines)
+
+
+@pytest.mark.parametrize("module", STABLE[1:])
+def test_a_stable_module_keeps_its_names(module: str) -> None:
+    """What it had at its version is there; type checkers see the same; a removal raises the version, and a list."""
+    found = importlib.import_module(f"tritonx.{module}")
+    listed = (ROOT / "tests" / "data" / f"stable_{module.split('.')[1]}_{found.API_VERSION}.txt").read_text().split()
+    missing = set(listed) - set(dir(found))
+    assert not missing, f"{module}: {sorted(missing)} were promised for version {found.API_VERSION}"
+    assert set(dir(found)) == set(listed), f"new names belong into the list: {sorted(set(dir(found)) - set(listed))}"
+    seen: set[tuple[str, str]] = set()
+    for node in ast.walk(ast.parse((PACKAGE / f"{module.replace('.', '/')}.py").read_text())):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            seen = {*names_from(node)}
+    assert seen == {(home, name) for home, names in found.HOMES.items() for name in names.split()}
+    for name in listed:
+        assert getattr(found, name) is not None
 
 
 def test_tritonx_imports_no_plugin() -> None:
@@ -255,7 +311,7 @@ PASS_LISTS = [
     PACKAGE / "transforms" / "tile" / "pipeline.py",
     PACKAGE / "backends" / "amd" / "passes.py",
     PACKAGE / "backends" / "nvidia" / "passes.py",
-    PLUGINS / "tritonx-opencl" / "tritonx_opencl" / "passes.py",
+    PACKAGE / "backends" / "portable_passes.py",
 ]
 SCREEN = 80
 """Lines behind the imports."""
@@ -292,7 +348,7 @@ def listed_passes(text: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("path", PASS_LISTS, ids=lambda p: p.parent.name)
+@pytest.mark.parametrize("path", PASS_LISTS, ids=lambda p: f"{p.parent.name}.{p.stem}")
 def test_a_backends_passes_stand_on_one_screen(path: Path) -> None:
     text = path.read_text()
     first = next(n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef | ast.AnnAssign))

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 API_VERSION = 1
 """Raised when a change here would break a backend that was written for the previous number."""
 
+STABLE_VERSION = 1
+"""The same of `tritonx.backends.gpu` and `tritonx.backends.tile`: what a backend's passes and emitters import."""
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -258,6 +261,9 @@ class Backend(ABC):
     """The key in Triton's table of backends, where it is another than ``name``: libraries look for it."""
 
     api_version: ClassVar[int] = API_VERSION
+    stable_version: ClassVar[int] = STABLE_VERSION
+    """The ``API_VERSION`` of `tritonx.backends.gpu` and `tritonx.backends.tile` that it was written for."""
+
     options_type: ClassVar[type[Options]] = Options
     binary_stage: ClassVar[str]
     """The last stage's name (``cubin``, ``hsaco``, ``obj``): what the driver loads."""

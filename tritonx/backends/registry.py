@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tritonx.backends.api import API_VERSION, Backend, Target
+from tritonx.backends.api import API_VERSION, STABLE_VERSION, Backend, Target
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import NoBackend
 
@@ -103,6 +103,9 @@ def _load(entry: EntryPoint) -> BackendInfo:
         return bad(f"it was written for version {required} of tritonx.backends.api; this is version {API_VERSION}")
     if not isinstance(backend, Backend):
         return bad(f"the entry point names {object.__repr__(backend)}, not a tritonx.backends.api.Backend")
+    if backend.stable_version != STABLE_VERSION:
+        versions = f"version {backend.stable_version} of tritonx.backends.gpu and .tile; they are {STABLE_VERSION}"
+        return bad(f"it was written for {versions}")
     name: object = getattr(backend, "name", None)
     if not isinstance(name, str) or not name:
         return bad("the backend has no name")

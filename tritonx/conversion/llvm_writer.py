@@ -85,12 +85,13 @@ class Writer:
         """Write an instruction without a result."""
         self.lines.append("  " + text)
 
-    def call(self, result: str, symbol: str, *arguments: tuple[str, str]) -> str:
-        """Call the function or intrinsic ``symbol`` with (type, value) arguments, declaring it unless the module
-        defines it; returns the name of what it gives, nothing for ``void``."""
+    def call(self, result: str, symbol: str, *arguments: tuple[str, str], attributes: str = "") -> str:
+        """Call the function or intrinsic ``symbol`` with (type, value) arguments, declaring it with its ``attributes``
+        unless the module defines it; returns the name of what it gives, nothing for ``void``."""
+        suffix = f" {attributes}" if attributes else ""
         if symbol not in self.module.definitions:
-            self.module.declare(result, symbol, [t for t, _ in arguments])
-        text = f"call {result} {symbol}({', '.join([f'{t} {v}' for t, v in arguments])})"
+            self.module.declare(result, symbol, [t for t, _ in arguments], suffix)
+        text = f"call {result} {symbol}({', '.join([f'{t} {v}' for t, v in arguments])}){suffix}"
         if result == "void":
             self.line(text)
             return ""

@@ -23,6 +23,11 @@ def letter(type_: str) -> str:
         raise TypeError(f"a kernel parameter of type {type_} cannot be passed") from None
 
 
+def packed(type_: str, value: Any) -> bytes:
+    """A scalar argument in as many bytes as its type has; an i1 takes one."""
+    return struct.pack(f"={letter(type_)}", bfloat16_bits(value) if type_ == "bf16" else value)
+
+
 def cell(type_: str) -> str:
     """The struct letters of a parameter that takes 8 bytes whatever its type."""
     found = letter(type_)

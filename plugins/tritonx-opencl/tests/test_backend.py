@@ -11,7 +11,6 @@ import pytest
 
 from tritonx.runtime.errors import NoDevice
 from tritonx_opencl import BACKEND, icd
-from tritonx_opencl.spirv import CannotTranslate, legal
 
 
 def test_targets_have_the_same_threads() -> None:
@@ -19,7 +18,7 @@ def test_targets_have_the_same_threads() -> None:
         str(target): BACKEND.parse_options(target, {"num_warps": 2}).num_warps * target.warp_size
         for target in BACKEND.known_targets()
     }
-    assert threads == {"opencl:spirv": 32, "opencl:items": 32, "opencl:matrix": 32}
+    assert threads == {"opencl:spirv": 32, "opencl:items": 32}
 
 
 def test_options_that_no_work_group_can_have() -> None:
@@ -28,30 +27,14 @@ def test_options_that_no_work_group_can_have() -> None:
         BACKEND.parse_options(target, {"num_warps": 128})
     with pytest.raises(ValueError, match="num_ctas must be 1, got 2"):
         BACKEND.parse_options(target, {"num_ctas": 2})
-    with pytest.raises(
-        ValueError, match=r"unknown OpenCL target 'ptx'; known are opencl:spirv, opencl:items, opencl:matrix"
-    ):
+    with pytest.raises(ValueError, match=r"unknown OpenCL target 'ptx'; known are opencl:spirv, opencl:items"):
         BACKEND.parse_target("ptx")
-
-
-def test_the_private_folder_names_the_implementation(tmp_path: Path) -> None:
-    with icd.vendors_folder(tmp_path / "libsome.so") as folder:
-        (file,) = Path(folder).iterdir()
-        assert file.suffix == ".icd" and file.read_text() == f"{tmp_path / 'libsome.so'}\n"
 
 
 def test_a_loader_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TRITONX_OPENCL_LOADER", str(tmp_path / "libnone.so"))
     with pytest.raises(NoDevice, match=r"no OpenCL loader was found \(tried .*libnone.so\)"):
         icd.load()
-
-
-def test_vectors_over_calls_are_refused() -> None:
-    text = 'target triple = "spirv64v1.4-unknown-unknown"\n'
-    text += "declare void @g(<32 x float>)\ndefine spir_kernel void @k() {\n"
-    text += "  call void @g(<32 x float> zeroinitializer)\n  ret void\n}\n"
-    with pytest.raises(CannotTranslate, match="<32 x float> crosses a call"):
-        legal(text)
 
 
 @pytest.mark.usefixtures("device")

@@ -1,5 +1,5 @@
-"""What proves that a case of ``tritonx_opencl.defects`` fails by the driver: a kernel of two lines, on each target; and
-what its compiler takes too long for, which `tritonx_opencl.words` writes otherwise: OpenCL C, with nothing of ours.
+"""What proves that a case of ``known_defects.txt`` fails by the driver: a kernel of two lines, on each target; and
+what its compiler takes too long for, which `legalize.words` writes otherwise: OpenCL C, with nothing of ours.
 
 It looks at the driver only, so it runs with ``TRITONX_CONFORMANCE=full``; a driver that is mended fails here."""
 
@@ -52,12 +52,12 @@ def ends(folder: Path, target: str, numbers: int) -> bool:
 def test_doubles_as_bf16_and_f32(tmp_path: Path) -> None:
     assert ends(tmp_path, "spirv", 16)
     assert ends(tmp_path, "items", 32)
-    assert not ends(tmp_path, "spirv", 32), "clBuildProgram ends: the row of defects.py can go"
+    assert not ends(tmp_path, "spirv", 32), "clBuildProgram ends: the line of known_defects.txt can go"
 
 
 GATHERED = r"""
 import ctypes, sys, time
-from tritonx_opencl import icd
+from tritonx_opencl import BACKEND, icd
 from tritonx_opencl.driver import OpenCLDriver
 
 count, words, options = int(sys.argv[1]), sys.argv[2] == "words", " ".join(sys.argv[3:])
@@ -82,7 +82,7 @@ source = (
     "int at = i * stride;" + " ".join(f"half s{e} = {e};" for e in range(8)) + " ".join(lines)
     + "p[i] = s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7; }"
 )
-driver = OpenCLDriver()
+driver = OpenCLDriver(BACKEND)
 create = icd.load().clCreateProgramWithSource
 create.restype = ctypes.c_void_p
 create.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]

@@ -1,112 +1,116 @@
-"""The OpenCL side of the emission: work items, sub-groups and barriers. Memory and arithmetic have files of their own.
+"""What OpenCL says of a thread's program: work items, sub-groups and barriers, its functions, its scopes.
 
 Functions of OpenCL C are called by their names in the Itanium ABI's mangling, as LLVM's SPIR-V target wants it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from xdsl.ir import Attribute
+from tritonx.backends.gpu import (
+    FunctionEmitter,
+    Machine,
+    MemSyncScope,
+    NamedFunctions,
+    NoMessages,
+    PortableMemory,
+    spirv_data_layout,
+    spirv_legal,
+)
 
-from tritonx.conversion.gpu_to_llvm.machine import Machine
-from tritonx.ir.properties import stated_number
-from tritonx_opencl import arithmetic, debug, matrix_unit, memory
-
-if TYPE_CHECKING:
-    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
-    from tritonx.conversion.gpu_to_llvm.product import DotProduct
-
+TRIPLE = "spirv64v1.4-unknown-unknown"
+EXTENSIONS = "+SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max"
 LOCAL_FENCE, GLOBAL_FENCE = 1, 2
 """CLK_LOCAL_MEM_FENCE and CLK_GLOBAL_MEM_FENCE."""
-CONVERGENT = " convergent nounwind"
-PURE = " nounwind memory(none)"
+CONVERGENT = "convergent nounwind"
+PURE = "nounwind memory(none)"
+_CODES = {"half": "Dh", "float": "f", "double": "d", "i32": "i", "i64": "l"}
+
+_SAME = (
+    "exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh "
+    "erf erfc cbrt pow lgamma tgamma hypot"
+)
+_FURTHER = "floor ceil trunc rint round fma sqrt rsqrt copysign"
+
+
+def mangled(name: str, elems: list[str]) -> str:
+    return f"@_Z{len(name)}{name}{''.join(_CODES[e] for e in elems)}"
+
+
+FUNCTIONS = NamedFunctions(
+    mangled,
+    {**{name: name for name in _SAME.split()}, "rem": "fmod"},
+    {**{name: name for name in _FURTHER.split()}, "abs": "fabs"},
+    frozenset(_CODES),
+)
+
+
+class Messages(NoMessages):
+    """OpenCL prints, and has no assertions."""
+
+    def print_line(self, f: FunctionEmitter, text: str, values: list[tuple[str, str, bool]]) -> None:
+        symbol = f.module.declare("i32", "@printf", ["ptr addrspace(2)", "..."])
+        arguments = "".join(f", {type_} {name}" for name, type_, _ in values)
+        string = f.module.string(text, space=2)
+        f.inst(f"call i32 (ptr addrspace(2), ...) {symbol}(ptr addrspace(2) {string}{arguments})")
 
 
 @dataclass(frozen=True)
 class OpenCLMachine(Machine):
-    """``warp_size`` lanes, as many as a sub-group has work items or one; ``threads`` work items in a work group."""
+    """``warp_size`` lanes, as many as a sub-group has work items or one."""
 
     warp_size: int  # pyright: ignore[reportIncompatibleVariableOverride]  # a field here, an attribute there
-    threads: int
-    data_layout: str  # pyright: ignore[reportIncompatibleVariableOverride]  # a field here, an attribute there
-    memory = memory
-    functions = arithmetic
-    messages = debug
-    triple = "spirv64v1.4-unknown-unknown"
+    memory = PortableMemory(scopes={MemSyncScope.GPU: "device", MemSyncScope.CTA: "workgroup"})
+    functions = FUNCTIONS
+    messages = Messages()
+    triple = TRIPLE
+    data_layout = spirv_data_layout(TRIPLE)
+    legal = spirv_legal()
     kernel_convention = "spir_kernel"
-
-    # ---- the frame of a kernel
-
-    def parameter(self, type_: str, name: str, attributes: Mapping[str, Attribute]) -> str:
-        divisibility = stated_number(attributes, "tt.divisibility")
-        if not type_.startswith("ptr") or divisibility is None:
-            return f"{type_} {name}"
-        return f"{type_} align {min(divisibility, 16)} {name}"
 
     def kernel_attributes(self, threads: int) -> list[str]:
         lanes = ["!intel_reqd_sub_group_size !1"] if self.warp_size > 1 else []
         return ["nounwind", "!reqd_work_group_size !0", *lanes]
 
-    def module_tail(self) -> list[str]:
-        return [f"!0 = !{{i32 {self.threads}, i32 1, i32 1}}", f"!1 = !{{i32 {self.warp_size}}}"]
-
-    def shared_memory(self, symbol: str, nbytes: int) -> str:
-        return f"{symbol} = internal addrspace(3) global [{max(nbytes, 16)} x i8] undef, align 16"
+    def module_tail(self, threads: int) -> list[str]:
+        return [f"!0 = !{{i32 {threads}, i32 1, i32 1}}", f"!1 = !{{i32 {self.warp_size}}}"]
 
     # ---- where the thread stands
-
-    def _position(self, f: FunctionEmitter, symbol: str, axis: int) -> str:
-        symbol = f.module.declare("i64", symbol, ["i32"], PURE)
-        return f.inst(f"trunc i64 {f.inst(f'call i64 {symbol}(i32 {axis})')} to i32")
 
     def thread_id(self, f: FunctionEmitter) -> str:
         """Which work items make a sub-group is the implementation's affair, so threads are numbered by sub-group."""
         if self.warp_size == 1:
-            return self._position(f, "@_Z12get_local_idj", 0)
-        group = f.inst(f"call i32 {f.module.declare('i32', '@_Z16get_sub_group_idv', [], PURE)}()")
-        lane = f.inst(f"call i32 {f.module.declare('i32', '@_Z22get_sub_group_local_idv', [], PURE)}()")
+            return _position(f, "@_Z12get_local_idj", 0)
+        group = f.call("i32", "@_Z16get_sub_group_idv", attributes=PURE)
+        lane = f.call("i32", "@_Z22get_sub_group_local_idv", attributes=PURE)
         return f.inst(f"add i32 {f.inst(f'mul i32 {group}, {self.warp_size}')}, {lane}")
 
-    def uniform(self, f: FunctionEmitter, value: str) -> str:
-        return value
-
     def program_id(self, f: FunctionEmitter, axis: int) -> str:
-        return self._position(f, "@_Z12get_group_idj", axis)
+        return _position(f, "@_Z12get_group_idj", axis)
 
     def num_programs(self, f: FunctionEmitter, axis: int) -> str:
-        return self._position(f, "@_Z14get_num_groupsj", axis)
+        return _position(f, "@_Z14get_num_groupsj", axis)
 
     # ---- threads talking to each other
 
-    def _barrier(self, f: FunctionEmitter, symbol: str, fence: int) -> None:
-        f.line(f"call void {f.module.declare('void', symbol, ['i32'], CONVERGENT)}(i32 {fence}) convergent")
-
     def barrier(self, f: FunctionEmitter) -> None:
-        self._barrier(f, "@_Z7barrierj", LOCAL_FENCE | GLOBAL_FENCE)
+        f.call("void", "@_Z7barrierj", ("i32", str(LOCAL_FENCE | GLOBAL_FENCE)), attributes=CONVERGENT)
 
     def local_barrier(self, f: FunctionEmitter) -> None:
-        self._barrier(f, "@_Z7barrierj", LOCAL_FENCE)
+        f.call("void", "@_Z7barrierj", ("i32", str(LOCAL_FENCE)), attributes=CONVERGENT)
 
     def warp_barrier(self, f: FunctionEmitter) -> None:
         if self.warp_size > 1:
-            self._barrier(f, "@_Z17sub_group_barrierj", LOCAL_FENCE)
-
-    def _shuffle(self, f: FunctionEmitter, symbol: str, value: str, other: str) -> str:
-        symbol = f.module.declare("i32", symbol, ["i32", "i32"], CONVERGENT)
-        return f.inst(f"call i32 {symbol}(i32 {value}, i32 {other}) convergent")
+            f.call("void", "@_Z17sub_group_barrierj", ("i32", str(LOCAL_FENCE)), attributes=CONVERGENT)
 
     def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int, equal: int = 0) -> str:
-        return self._shuffle(f, "@_Z21sub_group_shuffle_xorij", value, str(mask))
+        return f.call("i32", "@_Z21sub_group_shuffle_xorij", ("i32", value), ("i32", str(mask)), attributes=CONVERGENT)
 
     def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
-        return self._shuffle(f, "@_Z20sub_group_shuffle_upij", value, str(delta))
+        return f.call("i32", "@_Z20sub_group_shuffle_upij", ("i32", value), ("i32", str(delta)), attributes=CONVERGENT)
 
     def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
-        return self._shuffle(f, "@_Z17sub_group_shuffleij", value, lane)
+        return f.call("i32", "@_Z17sub_group_shuffleij", ("i32", value), ("i32", lane), attributes=CONVERGENT)
 
-    # ---- arithmetic
 
-    def dot(self, f: FunctionEmitter, product: DotProduct) -> bool:
-        return matrix_unit.multiply(f, product)
+def _position(f: FunctionEmitter, symbol: str, axis: int) -> str:
+    return f.inst(f"trunc i64 {f.call('i64', symbol, ('i32', str(axis)), attributes=PURE)} to i32")

@@ -1,4 +1,4 @@
-"""The few functions of OpenCL 3.0 that the driver calls, with their types, and an exception for what they return."""
+"""The few functions of OpenCL 3.0 that the driver calls, and an exception for what they return."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import ctypes
 from ctypes import POINTER, byref, c_char_p, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any
 
-from tritonx.runtime.errors import NoDevice, TritonError
+from tritonx.backends.gpu import NoDevice, TritonError
 
 # cl.h
 DEVICE_TYPE_ALL = 0xFFFFFFFF
 DEVICE_MAX_COMPUTE_UNITS = 0x1002
 DEVICE_MAX_WORK_GROUP_SIZE = 0x1004
-DEVICE_MAX_CLOCK_FREQUENCY = 0x100C
 DEVICE_LOCAL_MEM_SIZE = 0x1023
 DEVICE_NAME = 0x102B
 DEVICE_EXTENSIONS = 0x1030
@@ -20,106 +19,86 @@ DEVICE_SVM_CAPABILITIES = 0x1053
 SVM_FINE_GRAIN_SYSTEM = 1 << 2
 PROGRAM_BUILD_LOG = 0x1183
 NEEDED = ("cl_khr_il_program", "cl_khr_subgroup_shuffle")
+MOST, TEXT = 64, 1 << 16
+"""Platforms, or devices of one, that are looked at, and characters of a text."""
 
-_ARGUMENTS: dict[str, tuple[Any, list[Any]]] = {
-    "clGetPlatformIDs": (c_int32, [c_uint32, POINTER(c_void_p), POINTER(c_uint32)]),
-    "clGetDeviceIDs": (c_int32, [c_void_p, c_uint64, c_uint32, POINTER(c_void_p), POINTER(c_uint32)]),
-    "clGetDeviceInfo": (c_int32, [c_void_p, c_uint32, c_size_t, c_void_p, POINTER(c_size_t)]),
-    "clCreateContext": (c_void_p, [c_void_p, c_uint32, POINTER(c_void_p), c_void_p, c_void_p, POINTER(c_int32)]),
-    "clCreateCommandQueueWithProperties": (c_void_p, [c_void_p, c_void_p, c_void_p, POINTER(c_int32)]),
-    "clCreateProgramWithIL": (c_void_p, [c_void_p, c_char_p, c_size_t, POINTER(c_int32)]),
-    "clBuildProgram": (c_int32, [c_void_p, c_uint32, POINTER(c_void_p), c_char_p, c_void_p, c_void_p]),
-    "clGetProgramBuildInfo": (c_int32, [c_void_p, c_void_p, c_uint32, c_size_t, c_void_p, POINTER(c_size_t)]),
-    "clCreateKernel": (c_void_p, [c_void_p, c_char_p, POINTER(c_int32)]),
-    "clSetKernelArg": (c_int32, [c_void_p, c_uint32, c_size_t, c_void_p]),
-    "clSetKernelArgSVMPointer": (c_int32, [c_void_p, c_uint32, c_void_p]),
-    "clEnqueueNDRangeKernel": (
-        c_int32,
-        [c_void_p, c_void_p, c_uint32, c_void_p, POINTER(c_size_t), POINTER(c_size_t), c_uint32, c_void_p, c_void_p],
-    ),
-    "clFinish": (c_int32, [c_void_p]),
+_FOUND, _SIZES = [c_uint32, POINTER(c_void_p), POINTER(c_uint32)], [c_uint32, *[POINTER(c_size_t)] * 3]
+_INFO, _STATUS = [c_uint32, c_size_t, c_void_p, c_void_p], POINTER(c_int32)
+_RETURN_STATUS: dict[str, list[Any]] = {
+    "clGetPlatformIDs": _FOUND,
+    "clGetDeviceIDs": [c_void_p, c_uint64, *_FOUND],
+    "clGetDeviceInfo": [c_void_p, *_INFO],
+    "clBuildProgram": [c_void_p, c_uint32, POINTER(c_void_p), c_char_p, c_void_p, c_void_p],
+    "clGetProgramBuildInfo": [c_void_p, c_void_p, *_INFO],
+    "clSetKernelArg": [c_void_p, c_uint32, c_size_t, c_void_p],
+    "clSetKernelArgSVMPointer": [c_void_p, c_uint32, c_void_p],
+    "clEnqueueNDRangeKernel": [c_void_p, c_void_p, *_SIZES, c_uint32, c_void_p, c_void_p],
+    "clFinish": [c_void_p],
+}
+_MAKE: dict[str, list[Any]] = {
+    "clCreateContext": [c_void_p, c_uint32, POINTER(c_void_p), c_void_p, c_void_p, _STATUS],
+    "clCreateCommandQueueWithProperties": [c_void_p, c_void_p, c_void_p, _STATUS],
+    "clCreateProgramWithIL": [c_void_p, c_char_p, c_size_t, _STATUS],
+    "clCreateKernel": [c_void_p, c_char_p, _STATUS],
 }
 
 
 class OpenCLError(TritonError):
     """An OpenCL function returned an error; says which and its number in cl.h."""
 
-    def __init__(self, function: str, status: int, said: str = "") -> None:
-        super().__init__(function, status, said)
-
     def __str__(self) -> str:
-        function, status, said = self.args
-        return f"{function} failed with OpenCL error {status}{said and ': '}{said}"
+        function, status, *said = self.args
+        return ": ".join([f"{function} failed with OpenCL error {status}", *said])
 
 
 class OpenCL:
     """The functions of a loader, by name: those that return a status raise, those that make an object return it."""
 
     def __init__(self, loader: ctypes.CDLL) -> None:
-        self._functions: dict[str, Any] = {}
-        for name, (result, arguments) in _ARGUMENTS.items():
-            function = self._functions[name] = getattr(loader, name)
-            function.restype, function.argtypes = result, arguments
+        self._functions: dict[str, Any] = {name: getattr(loader, name) for name in (*_RETURN_STATUS, *_MAKE)}
+        for name, function in self._functions.items():
+            function.argtypes = _RETURN_STATUS.get(name) or _MAKE[name]
+            function.restype = c_int32 if name in _RETURN_STATUS else c_void_p
 
     def call(self, name: str, *arguments: Any) -> None:
-        status = self._functions[name](*arguments)
-        if status:
+        if status := self._functions[name](*arguments):
             raise OpenCLError(name, status)
 
     def make(self, name: str, *arguments: Any) -> c_void_p:
-        status = c_int32()
-        made = self._functions[name](*arguments, byref(status))
+        made = self._functions[name](*arguments, byref(status := c_int32()))
         if status.value:
             raise OpenCLError(name, status.value)
         return c_void_p(made)
 
-    # ---- devices
-
-    def text(self, device: c_void_p, key: int) -> str:
-        size = c_size_t()
-        self.call("clGetDeviceInfo", device, key, 0, None, byref(size))
-        text = ctypes.create_string_buffer(size.value)
-        self.call("clGetDeviceInfo", device, key, size.value, text, None)
-        return text.value.decode()
+    def text(self, name: str, *of: Any) -> str:
+        self.call(name, *of, TEXT, text := ctypes.create_string_buffer(TEXT), None)
+        return text.value.decode(errors="replace")
 
     def number(self, device: c_void_p, key: int) -> int:
-        cell = c_uint64()
-        self.call("clGetDeviceInfo", device, key, ctypes.sizeof(cell), byref(cell), None)
+        self.call("clGetDeviceInfo", device, key, 8, byref(cell := c_uint64()), None)
         return cell.value
 
     def find_device(self) -> c_void_p:
         """The first device that runs SPIR-V with sub-groups on the host's memory. Raises NoDevice with the reasons."""
         reasons: list[str] = []
-        for device in self._devices():
-            said = self.text(device, DEVICE_EXTENSIONS).split()
+        platforms = self._list("clGetPlatformIDs")
+        for device in [d for platform in platforms for d in self._list("clGetDeviceIDs", platform, DEVICE_TYPE_ALL)]:
+            said = self.text("clGetDeviceInfo", device, DEVICE_EXTENSIONS).split()
             missing = [extension for extension in NEEDED if extension not in said]
             if not self.number(device, DEVICE_SVM_CAPABILITIES) & SVM_FINE_GRAIN_SYSTEM:
                 missing.append("access to the host's memory (fine-grained system SVM)")
             if not missing:
                 return device
-            reasons.append(f"{self.text(device, DEVICE_NAME)} has no {', no '.join(missing)}")
+            reasons.append(f"{self.text('clGetDeviceInfo', device, DEVICE_NAME)} has no {', no '.join(missing)}")
         raise NoDevice("; ".join(reasons) or "the OpenCL loader finds no device (OCL_ICD_VENDORS says where it looks)")
 
-    def _devices(self) -> list[c_void_p]:
-        found: list[c_void_p] = []
-        for platform in self._list("clGetPlatformIDs"):
-            try:
-                found += self._list("clGetDeviceIDs", platform, DEVICE_TYPE_ALL)
-            except OpenCLError:  # CL_DEVICE_NOT_FOUND
-                continue
-        return found
-
     def _list(self, name: str, *arguments: Any) -> list[c_void_p]:
-        count = c_uint32()
+        count, found = c_uint32(), (c_void_p * MOST)()
         try:
-            self.call(name, *arguments, 0, None, byref(count))
-        except OpenCLError:  # no platform is an error of the ICD extension's own
+            self.call(name, *arguments, MOST, found, byref(count))
+        except OpenCLError:  # no platform is an error of the ICD extension's own, no device one of a platform's
             return []
-        made = (c_void_p * count.value)()
-        self.call(name, *arguments, count.value, made, None)
-        return [c_void_p(one) for one in made]
-
-    # ---- programs
+        return [c_void_p(one) for one in found[: min(count.value, MOST)]]
 
     def build(self, context: c_void_p, device: c_void_p, binary: bytes, options: str) -> c_void_p:
         """A program from SPIR-V. Raises OpenCLError with what the compiler says."""
@@ -127,12 +106,6 @@ class OpenCL:
         try:
             self.call("clBuildProgram", program, 1, byref(device), options.encode(), None, None)
         except OpenCLError as problem:
-            raise OpenCLError("clBuildProgram", problem.args[1], self._log(program, device)) from None
+            log = self.text("clGetProgramBuildInfo", program, device, PROGRAM_BUILD_LOG)
+            raise OpenCLError(*problem.args, log[:2000]) from None
         return program
-
-    def _log(self, program: c_void_p, device: c_void_p) -> str:
-        size = c_size_t()
-        self.call("clGetProgramBuildInfo", program, device, PROGRAM_BUILD_LOG, 0, None, byref(size))
-        log = ctypes.create_string_buffer(size.value + 1)
-        self.call("clGetProgramBuildInfo", program, device, PROGRAM_BUILD_LOG, size.value, log, None)
-        return log.value.decode(errors="replace")[:2000]

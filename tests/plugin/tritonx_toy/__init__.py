@@ -35,7 +35,7 @@ class ToyBackend(Backend):
         return (Target("toy", "v1"),)
 
     def stages(self, target: Target, options: Options) -> tuple[PassStage | EmitStage, ...]:
-        from tritonx.transforms.tile.pipeline import TILE_PIPELINE
+        from tritonx.backends.tile import TILE_PIPELINE
         from tritonx_toy.double_by_adding import DoubleByAdding
 
         return (

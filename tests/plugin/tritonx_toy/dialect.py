@@ -8,10 +8,7 @@ from typing import ClassVar
 from xdsl.ir import Dialect
 from xdsl.irdl import IRDLOperation, operand_def, result_def
 
-from tritonx.dialects.effects import PURE, Effects
-from tritonx.dialects.layout_constraints import ELEMENTWISE, LayoutConstraint
-from tritonx.ir.declaration import TypeRules, same
-from tritonx.ir.define import define
+from tritonx.backends.tile import ELEMENTWISE, PURE, Effects, LayoutConstraint, TypeRules, define, same
 
 
 @define

@@ -9,8 +9,7 @@ from xdsl.dialects.builtin import FloatAttr, ModuleOp
 from xdsl.ir import OpResult, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.dialects import arith
-from tritonx.ir.splat import SplatAttr
+from tritonx.backends.tile import SplatAttr, arith
 
 
 def _is_two(value: SSAValue) -> bool:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Target
+from tritonx.backends.api import KernelImage, LoadedKernel, Target
+from tritonx.backends.tile import HostDriver
 
 
 class ToyKernel:
@@ -29,50 +28,12 @@ class ToyKernel:
                 self.function(program, grid, *args)
 
 
-class ToyDriver(Driver):
-    def __init__(self) -> None:
-        self._memory: dict[int, Any] = {}
-
-    def device_count(self) -> int:
-        return 1
-
-    def current_device(self) -> int:
-        return 0
-
-    def current_stream(self, device: int) -> int:
-        return 0
-
+class ToyDriver(HostDriver):
     def current_target(self, device: int | None = None) -> Target:
         return Target("toy", "v1")
 
-    def properties(self, device: int) -> Mapping[str, int]:
-        names = ("max_shared_mem", "max_num_regs", "sm_clock_rate", "mem_clock_rate", "mem_bus_width")
-        return {"multiprocessor_count": 1, "warpSize": 1, **dict.fromkeys(names, 0)}
+    def known_properties(self) -> Mapping[str, int]:
+        return {"multiprocessor_count": 1, "warpSize": 1}
 
     def load(self, image: KernelImage, device: int) -> LoadedKernel:
         return ToyKernel(image)
-
-    def allocate(self, nbytes: int, device: int) -> int:
-        buffer = ctypes.create_string_buffer(nbytes)
-        self._memory[ctypes.addressof(buffer)] = buffer
-        return ctypes.addressof(buffer)
-
-    def free(self, address: int, device: int) -> None:
-        self._memory.pop(address, None)
-
-    def copy_to_device(self, destination: int, source: memoryview, device: int) -> None:
-        ctypes.memmove(destination, source.tobytes(), source.nbytes)
-
-    def copy_to_host(self, destination: memoryview, source: int, device: int) -> None:
-        destination[:] = ctypes.string_at(source, destination.nbytes)
-
-    def synchronize(self, device: int | None = None) -> None:
-        pass
-
-    def time(self, run: Callable[[], object], repeat: int, *, flush_cache: bool = True) -> list[float]:
-        times: list[float] = []
-        for _ in range(repeat):
-            start = time.perf_counter()
-            run()
-            times.append((time.perf_counter() - start) * 1e3)
-        return times

@@ -10,12 +10,21 @@ from collections.abc import Callable
 from typing import Any
 
 from tritonx.backends.api import Compilation
-from tritonx.dialects import arith, math, scf, tile
-from tritonx.interpreter.errors import UnsupportedInInterpreter
-from tritonx.interpreter.values import dtype_of
-from tritonx.ir.failure import PassError
-from tritonx.ir.splat import SplatAttr
-from tritonx.ir.types import element_type, is_pointer, is_tensor, pointee_of, shape_of
+from tritonx.backends.tile import (
+    PassError,
+    SplatAttr,
+    UnsupportedInInterpreter,
+    arith,
+    dtype_of,
+    element_type,
+    is_pointer,
+    is_tensor,
+    math,
+    pointee_of,
+    scf,
+    shape_of,
+    tile,
+)
 from tritonx_toy import meanings
 from tritonx_toy.dialect import DoubleOp
 

@@ -13,9 +13,7 @@ PREFIX = "meaning"
 
 def has(op: Any) -> bool:
     """Whether a program may call the op. Atomics it may not: toy's memory has none; nor what only a device can do."""
-    from tritonx.dialects import tile
-    from tritonx.interpreter.extern import EXTERN_FUNCTIONS
-    from tritonx.interpreter.meanings import MEANINGS
+    from tritonx.backends.tile import EXTERN_FUNCTIONS, MEANINGS, tile
 
     if isinstance(op, tile.ExternElementwiseOp):
         return op.symbol.data in EXTERN_FUNCTIONS
@@ -46,8 +44,7 @@ def _function(op: Any) -> str:
     from xdsl.dialects.builtin import FunctionType, StringAttr
     from xdsl.ir import Block, Region
 
-    from tritonx.dialects import tile
-    from tritonx.ir.text import print_module
+    from tritonx.backends.tile import print_module, tile
 
     block = Block(arg_types=[operand.type for operand in op.operands])
     block.add_op(op.clone(dict(zip(op.operands, block.args, strict=True))))
@@ -64,10 +61,7 @@ def _function(op: Any) -> str:
 
 def bind(text: str) -> list[Callable[..., Any]]:
     """The functions of the ops in the text, in order."""
-    from tritonx.interpreter.execution import Execution
-    from tritonx.interpreter.meanings import MEANINGS
-    from tritonx.interpreter.memory import Memory
-    from tritonx.ir.text import parse_module
+    from tritonx.backends.tile import MEANINGS, Execution, Memory, parse_module
 
     binder = _Binder(Execution((1, 1, 1), Memory()))
     ops: list[Any] = [function.body.blocks.first.first_op for function in parse_module(text).ops]

@@ -77,7 +77,7 @@ class AmdMachine(Machine):
             out.append('"denormal-fp-math-f32"="preserve-sign,preserve-sign"')
         return out
 
-    def module_tail(self) -> list[str]:
+    def module_tail(self, threads: int) -> list[str]:
         return [
             "!llvm.module.flags = !{!0}",
             '!0 = !{i32 1, !"amdhsa_code_object_version", i32 500}',

@@ -83,7 +83,7 @@ class NvidiaMachine(Machine):
             out.append(f'"nvvm.cluster_dim"="{self.cluster},1,1"')
         return ["nounwind", *out]
 
-    def module_tail(self) -> list[str]:
+    def module_tail(self, threads: int) -> list[str]:
         """Which of its two ways a function of the device library takes with subnormal f32 numbers: flush them, or
         keep them.
         """

@@ -55,7 +55,7 @@ def copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, f: FunctionEmitter) -> None:
             if elem == "i1":
                 type_ = single.type.replace("i1", "i8")
                 value = f.inst(f"zext {single.type} {value} to {type_}")
-            f.line(f"store {type_} {value}, ptr addrspace(3) {address}, align {nbytes}")
+            f.line(f"store {type_} {value}, {f.shared} {address}, align {nbytes}")
     token(op, f)
 
 

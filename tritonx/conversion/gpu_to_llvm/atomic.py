@@ -99,9 +99,9 @@ def share(
     places = {r: f.shared_element(base, elem, slot, k * slots) for k, r in enumerate(registers)}
     with f.where(owner):
         for r in registers:
-            f.line(f"store {elem} {old[r]}, ptr addrspace(3) {places[r]}, align {bits(elem) // 8}")
+            f.line(f"store {elem} {old[r]}, {f.shared} {places[r]}, align {bits(elem) // 8}")
     f.threads.barrier()
-    read = {r: f.inst(f"load {elem}, ptr addrspace(3) {places[r]}, align {bits(elem) // 8}") for r in registers}
+    read = {r: f.inst(f"load {elem}, {f.shared} {places[r]}, align {bits(elem) // 8}") for r in registers}
     return [read[i & ~skip] for i in range(len(old))]
 
 

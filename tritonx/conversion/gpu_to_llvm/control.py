@@ -28,7 +28,7 @@ class Phis:
         self.tiles: list[Tile] = []
         self._lines: list[tuple[int, str, str, bool, int]] = []
         for number, type_ in enumerate(types):
-            elem, n = llvm_type(type_), f.registers(type_)
+            elem, n = f.type(type_), f.registers(type_)
             if (form := self.words.get(number)) is not None:
                 names = [f.name() for _ in range(form.count)]
                 tile_ = form.tile(f, names)
@@ -96,7 +96,7 @@ def passed_on(f: FunctionEmitter, op: Operation, values: Iterable[SSAValue]) -> 
             raise PassError(
                 op, "a window of a buffer is passed to another block", "pass the buffer, take the window there"
             )
-        out.append(Tile.of(llvm_type(value.type), [view.pointer]))
+        out.append(Tile.of(f.shared, [view.pointer]))
     return out
 
 

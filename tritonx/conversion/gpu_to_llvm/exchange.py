@@ -86,9 +86,9 @@ class Share:
 def row(f: FunctionEmitter, elem: str, address: str, count: int) -> list[str]:
     """``count`` neighbours in shared memory, a power of two, aligned to their size or to 16 bytes."""
     if count == 1:
-        return [f.inst(f"load {elem}, ptr addrspace(3) {address}")]
+        return [f.inst(f"load {elem}, {f.shared} {address}")]
     alignment = min(ALIGNMENT, bits(elem) // 8 * count)
-    whole = f.inst(f"load <{count} x {elem}>, ptr addrspace(3) {address}, align {alignment}")
+    whole = f.inst(f"load <{count} x {elem}>, {f.shared} {address}, align {alignment}")
     return [f.inst(f"extractelement <{count} x {elem}> {whole}, i32 {i}") for i in range(count)]
 
 
@@ -132,7 +132,7 @@ def exchange(f: FunctionEmitter, op: Operation, layout: LinearLayout, axis: Axis
         base += align(slots * value.n * (bits(memory) // 8))
     with f.where(leader(f, axis.lane_mask)):
         for memory, stored, address in written:
-            f.line(f"store {memory} {stored}, ptr addrspace(3) {address}")
+            f.line(f"store {memory} {stored}, {f.shared} {address}")
     f.threads.local_barrier()
     return Exchange(axis, lane_columns, beside, slots, areas, values)
 

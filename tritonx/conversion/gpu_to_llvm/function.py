@@ -22,6 +22,7 @@ from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
 from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile, Value, is_constant
 from tritonx.conversion.llvm_writer import Writer
+from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import element_type, is_tensor, shape_of, type_of
 from tritonx.layouts import LinearLayout
@@ -42,6 +43,8 @@ class FunctionEmitter(Writer):
         super().__init__(module)
         self.module: ModuleEmitter = module
         self.machine = module.machine
+        self.shared = f"ptr addrspace({module.machine.shared_space})"
+        """The type of an address in the block's shared memory."""
         self.options = module.options
         self.threads = Threads(self, group)
         self.partitions: Partitions | None = None
@@ -66,10 +69,10 @@ class FunctionEmitter(Writer):
             raise self.budget.exceeded(len(self.lines))
         return name
 
-    def call(self, result: str, symbol: str, *arguments: tuple[str, str]) -> str:
+    def call(self, result: str, symbol: str, *arguments: tuple[str, str], attributes: str = "") -> str:
         if symbol in trigonometry.FUNCTIONS:
             return trigonometry.large(self, symbol, arguments[0][1])
-        return super().call(result, symbol, *arguments)
+        return super().call(result, symbol, *arguments, attributes=attributes)
 
     @contextmanager
     def where(self, condition: str | None) -> Generator[None]:
@@ -255,9 +258,9 @@ class FunctionEmitter(Writer):
         """The address of element ``index + extra`` of the area of ``elem`` that starts at byte ``offset``."""
         base = self.shared_base(offset)
         if index != "0":
-            base = self.inst(f"getelementptr inbounds {elem}, ptr addrspace(3) {base}, i32 {index}")
+            base = self.inst(f"getelementptr inbounds {elem}, {self.shared} {base}, i32 {index}")
         if extra:
-            base = self.inst(f"getelementptr inbounds {elem}, ptr addrspace(3) {base}, i32 {extra}")
+            base = self.inst(f"getelementptr inbounds {elem}, {self.shared} {base}, i32 {extra}")
         return base
 
     def shared_base(self, offset: int) -> str:
@@ -265,7 +268,7 @@ class FunctionEmitter(Writer):
         symbol = self.module.shared_symbol
         if offset == 0:
             return symbol
-        return f"getelementptr inbounds (i8, ptr addrspace(3) {symbol}, i32 {offset})"
+        return f"getelementptr inbounds (i8, {self.shared} {symbol}, i32 {offset})"
 
     # ---- the grid
 
@@ -311,4 +314,8 @@ class FunctionEmitter(Writer):
         self.set(op.results[0], tile)
 
     def elem(self, value: SSAValue) -> str:
-        return llvm_type(value.type)
+        return self.type(value.type)
+
+    def type(self, type_: Attribute) -> str:
+        """The LLVM type of a scalar, of one element of a tile, or of where a buffer starts."""
+        return self.shared if isinstance(type_, MemDescType) else llvm_type(type_)

@@ -40,7 +40,7 @@ def gather(op: tile.GatherOp, f: FunctionEmitter) -> None:
             continue
         made.add(slot)
         stored = f.inst(f"zext i1 {name} to i8") if elem == "i1" else name
-        f.line(f"store {memory} {stored}, ptr addrspace(3) {f.shared_element(base, memory, slot, 0)}, align {align_}")
+        f.line(f"store {memory} {stored}, {f.shared} {f.shared_element(base, memory, slot, 0)}, align {align_}")
     f.threads.local_barrier()
     axis = op.axis.value.data
     layout = f.threads.indices(f.layout(index))
@@ -50,7 +50,7 @@ def gather(op: tile.GatherOp, f: FunctionEmitter) -> None:
         at = resized(scalar_ops(f), numbers.elem, number, "i32")
         coordinates = [at if d == axis else layout.dim(d)[r] for d in range(len(shape_of(index)))]
         place = f.shared_element(base, memory, row_major(f, coordinates, shape_of(source)), 0)
-        name = f.inst(f"load {memory}, ptr addrspace(3) {place}, align {align_}")
+        name = f.inst(f"load {memory}, {f.shared} {place}, align {align_}")
         names.append(f.inst(f"trunc i8 {name} to i1") if elem == "i1" else name)
     f.result(op, Tile.of(elem, names))
 
@@ -65,7 +65,7 @@ def histogram(op: tile.HistogramOp, f: FunctionEmitter) -> None:
         place = f.shared_element(base, "i32", f.threads.thread, first)
         inside = f.inst(f"icmp ult i32 {f.threads.thread}, {bins - first}") if bins - first < threads else None
         with f.where(inside):
-            f.line(f"store i32 0, ptr addrspace(3) {place}, align 4")
+            f.line(f"store i32 0, {f.shared} {place}, align 4")
     f.threads.local_barrier()
     layout = f.layout(op.src.type)
     skip, owner = layout.free_masks().get("register", 0), f.threads.indices(layout).owner
@@ -79,10 +79,10 @@ def histogram(op: tile.HistogramOp, f: FunctionEmitter) -> None:
         mask = guard(None if masks is None else masks[i])
         counted = inside if mask is None else f.inst(f"and i1 {inside}, {mask}")
         with f.where(counted):
-            f.line(f"atomicrmw add ptr addrspace(3) {f.shared_element(base, 'i32', number, 0)}, i32 1 monotonic")
+            f.line(f"atomicrmw add {f.shared} {f.shared_element(base, 'i32', number, 0)}, i32 1 monotonic")
     f.threads.local_barrier()
     names = [
-        f.inst(f"load i32, ptr addrspace(3) {f.shared_element(base, 'i32', bin_, 0)}, align 4")
+        f.inst(f"load i32, {f.shared} {f.shared_element(base, 'i32', bin_, 0)}, align 4")
         for bin_ in f.threads.indices(f.layout(result)).dim(0)
     ]
     elem = llvm_type(result)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
     from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.legal import Legal
+from tritonx.ir.properties import stated_number
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,11 @@ class Machine(ABC):
     memory: GlobalMemory
     functions: MathFunctions
     messages: Messages
+    """`portable_memory` and `portable_parts` have what any LLVM target can do of these three."""
+    legal: Legal = Legal()
+    """What the text may hold for whatever compiles it."""
     shared_space: int = 3
+    """The address space of a block's shared memory. Global memory is what the IR says, 1."""
     has_global_scratch: bool = False
     """Whether a launch provides `ttg.global_scratch_alloc`'s memory; the kernel's last parameter says where it is."""
     shifts_saturate: int = 0
@@ -150,32 +156,36 @@ class Machine(ABC):
 
     # ---- the frame of a kernel
 
-    @abstractmethod
     def parameter(self, type_: str, name: str, attributes: Mapping[str, Attribute]) -> str:
         """One parameter of a kernel's ``define`` line, with its LLVM attributes."""
+        divisibility = stated_number(attributes, "tt.divisibility")
+        if not type_.startswith("ptr") or divisibility is None:
+            return f"{type_} {name}"
+        return f"{type_} align {min(divisibility, 16)} {name}"
 
-    @abstractmethod
     def kernel_attributes(self, threads: int) -> list[str]:
-        """Function attributes of a kernel that runs with ``threads`` threads."""
+        """Function attributes, and metadata, of a kernel that runs with ``threads`` threads."""
+        return ["nounwind"]
 
-    @abstractmethod
-    def module_tail(self) -> list[str]:
-        """Lines (metadata, flags) that end the module."""
+    def module_tail(self, threads: int) -> list[str]:
+        """Lines (metadata, flags) that end the module of a kernel that runs with ``threads`` threads."""
+        return []
 
-    @abstractmethod
     def shared_memory(self, symbol: str, nbytes: int) -> str:
         """The definition of the global that is the block's shared memory, of ``nbytes`` bytes in all."""
+        size = max(nbytes, 16)
+        return f"{symbol} = internal addrspace({self.shared_space}) global [{size} x i8] undef, align 16"
 
     # ---- where the thread stands
 
     @abstractmethod
     def thread_id(self, f: FunctionEmitter) -> str: ...
 
-    @abstractmethod
     def uniform(self, f: FunctionEmitter, value: str) -> str:
         """``value`` (i32), known to be equal in all lanes of a warp, in a form that the vendor's compiler knows to be
         so.
         """
+        return value
 
     def opaque(self, f: FunctionEmitter, type_: str, value: str) -> str:
         """`value`, of which LLVM is not to know how it was made; the same name where nothing hides that."""
@@ -218,18 +228,20 @@ class Machine(ABC):
         """
         return None
 
-    @abstractmethod
+    # Warps of one lane have no shuffles; any other machine says how.
+
     def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int, equal: int = 0) -> str:
         """``value`` (i32) of the lane whose number differs in ``mask``, and perhaps in bits of ``equal``: lanes that
         differ there alone hold the same."""
+        raise NotImplementedError
 
-    @abstractmethod
     def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
         """``value`` (i32) of the lane ``delta`` below; any value in the lowest ``delta`` lanes."""
+        raise NotImplementedError
 
-    @abstractmethod
     def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
         """``value`` (i32) of lane ``lane`` (i32)."""
+        raise NotImplementedError
 
     def reduce_lanes(self, f: FunctionEmitter, op: type[Operation], value: str, elem: str) -> str | None:
         """``value`` of LLVM type ``elem`` of all lanes of the warp, combined by ``op`` (of ``arith``), in every lane;
@@ -292,11 +304,11 @@ class Machine(ABC):
         None for the default."""
         return None
 
-    @abstractmethod
     def dot(self, f: FunctionEmitter, product: DotProduct) -> bool:
         """Emit the matrix instructions for a product if the layout of its result is one of the vendor's; False if it is
         not.
         """
+        return False
 
     def local_load(self, f: FunctionEmitter, type_: Attribute, memory: SSAValue) -> SharedRegisters | None:
         """How a special instruction loads a tile of ``type_`` from a buffer (ldmatrix, ds_read_tr); None where there is

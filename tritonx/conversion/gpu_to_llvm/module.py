@@ -15,6 +15,7 @@ from tritonx.backends.api import Options
 from tritonx.conversion.gpu_to_llvm import global_scratch
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
+from tritonx.conversion.gpu_to_llvm.legal_types import check_types
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.conversion.gpu_to_llvm.numbers import GpuNumbers
 from tritonx.conversion.gpu_to_llvm.partitions import Partitions
@@ -117,6 +118,7 @@ class ModuleEmitter(Module):
 
     def emit(self) -> str:
         """The whole module as LLVM text."""
+        check_types(self.op, self.machine.legal)
         helpers = self.definitions
         bodies = {f"@{name}": self.function(op) for name, op in self.functions.items()}
         self.definitions = {**bodies, **helpers}
@@ -125,7 +127,7 @@ class ModuleEmitter(Module):
         if self.shared_bytes or any(self.shared_symbol in body for body in bodies.values()):
             head.append(machine.shared_memory(self.shared_symbol, self.shared_bytes))
         groups = [f"attributes {name} = {{ {text} }}" for name, text in self.attributes.items()]
-        return self.print(head, [*groups, *machine.module_tail()])
+        return self.print(head, [*groups, *machine.module_tail(self.num_warps * machine.warp_size)])
 
     def launch_metadata(self) -> dict[str, int]:
         """What a launch must know of the module: bytes of shared memory, warps and their size, a block's

@@ -19,6 +19,8 @@ class GpuNumbers(Target):
         self.orders_zeros = machine.orders_zeros
         self.bfloat_by_single = machine.bfloat_by_single
         self.converts_bytes_slowly = machine.converts_bytes_slowly
+        self.widest_integer = machine.legal.integer
+        self.orders_truth_values = machine.legal.orders_truth_values
 
     def held(self, element: Attribute) -> str:
         return llvm_type(element)

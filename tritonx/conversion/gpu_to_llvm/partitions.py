@@ -84,11 +84,11 @@ class Partitions:
         """Let the waiting warps run the op of that number."""
         f = self.f
         with f.where(f.threads.is_first):
-            f.line(f"store i32 {number}, ptr addrspace(3) {f.shared_base(self.area)}, align 8")
+            f.line(f"store i32 {number}, {f.shared} {f.shared_base(self.area)}, align 8")
             for capture in captures:
                 if capture.slot is not None:
                     place = f.shared_base(self.area + HANDOVER_SLOT * (1 + capture.slot))
-                    f.line(f"store {capture.type} {capture.name}, ptr addrspace(3) {place}, align 8")
+                    f.line(f"store {capture.type} {capture.name}, {f.shared} {place}, align 8")
         self._meet()
 
     def end(self) -> None:
@@ -149,7 +149,7 @@ class Partitions:
         f.label("wait")
         with self.run_by(self.block):
             self._meet()
-            number = f.inst(f"load volatile i32, ptr addrspace(3) {f.shared_base(self.area)}, align 8")
+            number = f.inst(f"load volatile i32, {f.shared} {f.shared_base(self.area)}, align 8")
             cases = " ".join(f"i32 {n}, label %specialized{n}" for n in numbers)
             f.line(f"switch i32 {number}, label %leave [ {cases} ]")
             for n in numbers:
@@ -219,7 +219,7 @@ class Partitions:
             name = capture.name
             if capture.slot is not None:
                 place = f.shared_base(self.area + HANDOVER_SLOT * (1 + capture.slot))
-                name = f.inst(f"load volatile {capture.type}, ptr addrspace(3) {place}, align 8")
+                name = f.inst(f"load volatile {capture.type}, {f.shared} {place}, align 8")
             tiles.append(Tile.of(capture.type, [name]))
         blocks = list(region.blocks)
         bind(f, blocks[0].args, tiles)

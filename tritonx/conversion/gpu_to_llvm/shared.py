@@ -84,7 +84,7 @@ def memdesc_index(op: gpu_layout.MemDescIndexOp, f: FunctionEmitter) -> None:
     step = f.inst(f"mul i32 {index}, {elements}")
     if source.padding:
         step = f.inst(f"mul i32 {index}, {padded_extent(elements, source.padding)}")
-    pointer = f.inst(f"getelementptr inbounds {elem}, ptr addrspace(3) {source.pointer}, i32 {step}")
+    pointer = f.inst(f"getelementptr inbounds {elem}, {f.shared} {source.pointer}, i32 {step}")
     f.set(op.result, replace(source, pointer=pointer))
 
 

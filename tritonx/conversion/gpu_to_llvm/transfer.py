@@ -59,7 +59,7 @@ def addresses(f: FunctionEmitter, view: SharedView, elem: str, access: SharedAcc
 
 def element_at(f: FunctionEmitter, memory: str, base: str, index: str) -> str:
     """The address of the element of type ``memory`` that is ``index`` behind ``base``."""
-    return base if index == "0" else f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {base}, i32 {index}")
+    return base if index == "0" else f.inst(f"getelementptr inbounds {memory}, {f.shared} {base}, i32 {index}")
 
 
 def general_addresses(f: FunctionEmitter, view: SharedView, memory: str, access: SharedAccess) -> list[str]:
@@ -71,9 +71,7 @@ def general_addresses(f: FunctionEmitter, view: SharedView, memory: str, access:
         for one in access.accesses:
             index = add_constant(f, thread, reach, one.offset ^ view.start)
             indices.append(padded(f, index, view.padding))
-    return [
-        f.inst(f"getelementptr inbounds {memory}, ptr addrspace(3) {view.pointer}, i32 {index}") for index in indices
-    ]
+    return [f.inst(f"getelementptr inbounds {memory}, {f.shared} {view.pointer}, i32 {index}") for index in indices]
 
 
 def store_registers(f: FunctionEmitter, view: SharedView, elem: str, access: SharedAccess, names: list[str]) -> None:
@@ -84,7 +82,7 @@ def store_registers(f: FunctionEmitter, view: SharedView, elem: str, access: Sha
         own = [names[r] for r in one.registers]
         if elem == "i1":
             own = [f.inst(f"zext i1 {x} to i8") for x in own]
-        f.line(f"store {type_} {f.pack(memory, own)}, ptr addrspace(3) {address}, align {align}")
+        f.line(f"store {type_} {f.pack(memory, own)}, {f.shared} {address}, align {align}")
 
 
 class SharedRegisters(ABC):
@@ -200,7 +198,7 @@ class VectorLoads(SharedRegisters):
 
     def load(self, register: int) -> None:
         one, address = self._source[register]
-        value = self.f.inst(f"load {self._type}, ptr addrspace(3) {address}, align {self._align}")
+        value = self.f.inst(f"load {self._type}, {self.f.shared} {address}, align {self._align}")
         if self.elem == "i1":
             value = self.f.inst(f"trunc {self._type} {value} to {self._type.replace('i8', 'i1')}")
         self.keep(value, one.registers)

@@ -35,7 +35,7 @@ BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat":
 
 def llvm_type(attr: Attribute) -> str:
     """The LLVM type of a scalar, or of one element of a tensor. The fp8 formats are carried as ``i8``, a buffer in
-    shared memory as its address.
+    shared memory as its address (``FunctionEmitter.type`` says in which space).
     """
     if isinstance(attr, MemDescType):
         return "ptr addrspace(3)"

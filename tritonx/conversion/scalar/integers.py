@@ -26,6 +26,18 @@ def intrinsic(name: str, *flags: str) -> Rule:
     return lambda ops, op, x: ops.intrinsic(name, ops.target.held(result_element(op)), *x, flags=flags)
 
 
+def extremum(name: str, of_truth_values: str) -> Rule:
+    """The function ``name``; of i1, where there is none, the instruction ``of_truth_values``."""
+
+    def rule(ops: Ops, op: Operation, x: Sequence[str]) -> str:
+        elem = ops.target.held(result_element(op))
+        if elem == "i1" and not ops.target.orders_truth_values:
+            return ops.binary(of_truth_values, elem, x[0], x[1])
+        return ops.intrinsic(name, elem, *x)
+
+    return rule
+
+
 def compare(ops: Ops, op: arith.CmpiOp, x: Sequence[str]) -> str:
     predicate = ICMP_PREDICATES[op.predicate.value.data]
     return ops.binary(f"icmp {predicate}", ops.target.held(operand_element(op)), x[0], x[1])
@@ -102,10 +114,23 @@ def multiply_high(ops: Ops, op: Operation, x: Sequence[str]) -> str:
     """The upper half of the product of unsigned integers."""
     elem = ops.target.held(result_element(op))
     bits = int(elem[1:])
+    if 2 * bits > ops.target.widest_integer:
+        return _multiply_high_by_halves(ops, elem, bits // 2, x)
     wide = f"i{2 * bits}"
     a, b = (ops.cast("zext", elem, v, wide) for v in x)
     high = ops.binary("lshr", wide, ops.binary("mul", wide, a, b), ops.splat(wide, str(bits)))
     return ops.cast("trunc", wide, high, elem)
+
+
+def _multiply_high_by_halves(ops: Ops, elem: str, half: int, x: Sequence[str]) -> str:
+    """As `multiply_high`, in integers no wider than the operands: no sum of these products is too long for them."""
+    shift, mask = ops.number(elem, half), ops.number(elem, (1 << half) - 1)
+    (a, b), (c, d) = ((ops.binary("lshr", elem, v, shift), ops.binary("and", elem, v, mask)) for v in x)
+    low = ops.binary("lshr", elem, ops.binary("mul", elem, b, d), shift)
+    middle = ops.binary("add", elem, ops.binary("mul", elem, a, d), low)
+    carried = ops.binary("add", elem, ops.binary("mul", elem, b, c), ops.binary("and", elem, middle, mask))
+    high = ops.binary("add", elem, ops.binary("mul", elem, a, c), ops.binary("lshr", elem, middle, shift))
+    return ops.binary("add", elem, high, ops.binary("lshr", elem, carried, shift))
 
 
 def cast(opcode: str) -> Rule:

@@ -38,6 +38,11 @@ class Target:
     converts_bytes_slowly: bool = False
     """Whether an instruction that converts a byte to a float takes longer than moving its bits and a subtraction."""
 
+    widest_integer: int = 128
+    """Bits of the widest integer that there are instructions for."""
+    orders_truth_values: bool = True
+    """Whether there are extrema of i1."""
+
     def held(self, element: Attribute) -> str:
         """The LLVM type of an element in a register."""
         raise NotImplementedError

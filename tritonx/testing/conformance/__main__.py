@@ -4,6 +4,8 @@ With ``--arranged`` each array of a case is strided, reversed, sliced, transpose
 several programs share it, see ``arrangement``: one arrangement drawn for each case, all of them where
 TRITONX_CONFORMANCE=full.
 
+With ``--record FILE`` a run that was stopped (Ctrl-C: it then says how far it came) goes on where it was.
+
 The last line counts what passed, what was skipped (optional cases), what the backend refuses by a typed error
 (unsupported, with the reasons) and what failed. The exit code is 1 only where something failed."""
 
@@ -11,15 +13,21 @@ from __future__ import annotations
 
 import argparse
 import secrets
+import signal
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
 
 from tritonx.testing.conformance import isolated
 from tritonx.testing.conformance.arrangement import arranged_names, parted
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.device import find, names
+from tritonx.testing.conformance.known import known_defects
+from tritonx.testing.conformance.record import Record
+from tritonx.testing.conformance.reports import Tally, table, write_junit
 from tritonx.testing.conformance.suite import cases
 
 
@@ -33,42 +41,95 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None, help="of the random inputs; a fresh one unless given")
     parser.add_argument("-v", action="store_true", help="print every case, and whole messages")
     parser.add_argument("--arranged", action="store_true", help="with the arrays laid out otherwise in memory")
+    parser.add_argument("--seconds", type=float, default=isolated.SECONDS, help="that one case may take")
+    parser.add_argument("--known", type=Path, metavar="FILE", help="defects of a device: these cases are not run")
+    parser.add_argument(
+        "--record", type=Path, metavar="FILE", help="write each result there; what stands there is not run"
+    )
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
+    parser.add_argument("--table", action="store_true", help="print a table of families in Markdown")
     parser.add_argument("--in-process", action="store_true", help="run in this process, for a debugger")
     parser.add_argument("-l", "--list", action="store_true", help="print the names of the cases and stop")
     args = parser.parse_args()
+    record = None if args.record is None else Record(args.record)
+    known = {} if args.known is None else known_defects(args.known)
     chosen = [case for case in cases() if args.k in case.name]
-    seed = secrets.randbelow(2**31) if args.seed is None else args.seed
+    earlier = None if record is None else record.seed()
+    seed = next((s for s in (args.seed, earlier) if s is not None), secrets.randbelow(2**31))
     wanted = [case.name for case in chosen]
     if args.arranged:
         wanted = arranged_names(chosen, seed, Cover.from_environment())
     if args.list:
         print(*wanted, sep="\n")
         return 0
-    failed = 0
-    for device in args.device or names():
-        failed += report(device, wanted, seed, verbose=args.v, in_process=args.in_process)
-    return 1 if failed else 0
+    signal.signal(signal.SIGTERM, _stop)
+    how = How(args.seconds, args.v, args.in_process, known, record)
+    tallies = [Tally(device, seed, len(wanted)) for device in args.device or names()]
+    stopped = False
+    for tally in tallies:
+        stopped = stopped or not report(tally, wanted, how)
+    if args.table:
+        print(table(tallies))
+    if args.junit is not None:
+        write_junit(args.junit, tallies)
+    if stopped:
+        return 130
+    return 1 if any(tally.counts["failed"] or len(tally.results) < tally.wanted for tally in tallies) else 0
 
 
-def report(device: str, chosen: Sequence[str], seed: int, *, verbose: bool, in_process: bool) -> int:
-    """Run the cases on one device, print what fails and why others are refused, and count the failures."""
-    counts: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
-    start = time.perf_counter()
-    results = _here(device, chosen, seed) if in_process else isolated.run(device, chosen, seed)
-    for result in results:
-        counts["failed" if result.failed else result.kind] += 1
-        if result.kind == "unsupported":
-            reasons[result.message.splitlines()[0]] += 1
-        if verbose or result.failed:
-            message = result.message if verbose else result.message[:500]
-            print(f"{result.kind.upper()} {result.name} on {device}: {message}", flush=True)
-    for reason, number in reasons.most_common():
+def _stop(signal: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@dataclass(frozen=True)
+class How:
+    """``known`` is name → why a case is not run."""
+
+    seconds: float = isolated.SECONDS
+    verbose: bool = False
+    in_process: bool = False
+    known: Mapping[str, str] = field(default_factory=dict[str, str])
+    record: Record | None = None
+
+
+def report(tally: Tally, chosen: Sequence[str], how: How) -> bool:
+    """Run the cases on the tally's device, print what fails and why others are refused; whether all were run, and not
+    stopped."""
+    device, seed = tally.device, tally.seed
+    before = {} if how.record is None else how.record.of(device, seed)
+    before |= {
+        name: isolated.Result(name, "skipped", f"known: {how.known[own]}")
+        for name in chosen
+        if (own := parted(name)[0]) in how.known
+    }
+    for name in chosen:
+        if name in before:
+            tally.add(before[name])
+    start = last = time.perf_counter()
+    finished = False
+    try:
+        for result in _results(tally, [name for name in chosen if name not in before], how):
+            now = time.perf_counter()
+            tally.add(result, now - last)
+            last = now
+            if how.record is not None:
+                how.record.add(device, seed, result)
+            if how.verbose or result.failed:
+                message = result.message if how.verbose else result.message[:500]
+                print(f"{result.kind.upper()} {result.name} on {device}: {message}", flush=True)
+        finished = True
+    except KeyboardInterrupt:
+        pass
+    for reason, number in tally.reasons():
         print(f"unsupported on {device}, {number} cases: {reason}")
-    seconds = time.perf_counter() - start
-    summary = ", ".join(f"{counts[kind]} {kind}" for kind in ("passed", "skipped", "unsupported", "failed"))
-    print(f"{device}: {summary} in {seconds:.1f} s (seed {seed})")
-    return len(chosen) - counts["passed"] - counts["skipped"] - counts["unsupported"]
+    print(tally.summary(time.perf_counter() - start), flush=True)
+    return finished
+
+
+def _results(tally: Tally, chosen: Sequence[str], how: How) -> Iterator[isolated.Result]:
+    if how.in_process:
+        return _here(tally.device, chosen, tally.seed)
+    return isolated.run(tally.device, chosen, tally.seed, seconds=how.seconds)
 
 
 def _here(device: str, chosen: Sequence[str], seed: int) -> Iterator[isolated.Result]:

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tritonx.frontend.errors import CompilationError
 from tritonx.ir.failure import PassFailure
@@ -53,14 +53,14 @@ class Result:
 START = "from tritonx.testing.conformance.isolated import serve; serve()"
 
 
-def run(device: str, names: Sequence[str], seed: int, start: str = START) -> Iterator[Result]:
-    """A result for each name, in order; ``start`` is what a child runs to serve them. Raises RuntimeError where no
-    process comes up at all, as without a device.
+def run(device: str, names: Sequence[str], seed: int, start: str = START, seconds: float = SECONDS) -> Iterator[Result]:
+    """A result for each name, in order; ``start`` is what a child runs to serve them, and ``seconds`` how long each may
+    take. Raises RuntimeError where no process comes up at all, as without a device.
     """
     rest = list(names)
     while rest:
         done = 0
-        for result in _one_process(device, rest, seed, start):
+        for result in _one_process(device, rest, seed, start, seconds):
             done += 1
             yield result
         if done == 0:
@@ -68,7 +68,7 @@ def run(device: str, names: Sequence[str], seed: int, start: str = START) -> Ite
         rest = rest[done:]
 
 
-def _one_process(device: str, names: Sequence[str], seed: int, start: str) -> Iterator[Result]:
+def _one_process(device: str, names: Sequence[str], seed: int, start: str, seconds: float) -> Iterator[Result]:
     reading, writing = os.pipe()
     root = str(Path(__file__).parents[3])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -82,24 +82,36 @@ def _one_process(device: str, names: Sequence[str], seed: int, start: str) -> It
     assert child.stdin is not None
     child.stdin.write("\n".join(names))
     child.stdin.close()
+    try:
+        yield from _served(child, names, reading, errors, seconds)
+    finally:  # whoever asked may have stopped in between
+        if child.poll() is None:
+            child.kill()
+        child.wait()
+        errors.close()
+
+
+def _served(
+    child: subprocess.Popen[str], names: Sequence[str], reading: int, errors: IO[str], seconds: float
+) -> Iterator[Result]:
     done, stopped = 0, False
-    for line in _lines(reading, Patience(child.pid, SECONDS)):
+    for line in _lines(reading, Patience(child.pid, seconds)):
         if line is None:
             child.kill()
-            yield Result(names[done], "hung", f"no result after {SECONDS:g} s")
+            yield Result(names[done], "hung", f"no result after {seconds:g} s")
             stopped = True
         elif line == "stop":
             stopped = True
         else:
             done += 1
             yield Result(*json.loads(line))
+    ended = child.wait()
     errors.seek(0)
     said = errors.read()
-    errors.close()
-    if child.wait() and not stopped and done < len(names):
+    if ended and not stopped and done < len(names):
         if done == 0 and "NoDevice" in said:
             raise RuntimeError(said.strip().splitlines()[-1])
-        yield Result(names[done], "died", f"exit {child.returncode}: {said.strip()[-600:]}")
+        yield Result(names[done], "died", f"exit {ended}: {said.strip()[-600:]}")
 
 
 def _lines(channel: int, patience: Patience) -> Iterator[str | None]:

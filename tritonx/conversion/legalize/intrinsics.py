@@ -1,12 +1,12 @@
-"""LLVM's functions of which LLVM says more than OpenCL does of the one that SPIR-V calls for them."""
+"""LLVM's functions of which LLVM says more than a compiler's own function for them does, as OpenCL's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tritonx.conversion.legalize.bfloat import shared_rules
 from tritonx.conversion.scalar.conversions import to_odd
-from tritonx_opencl.bfloat import shared_rules
 
 SHORT = {"half": "f16", "float": "f32", "double": "f64"}
 """How the names of intrinsics write LLVM's float types."""

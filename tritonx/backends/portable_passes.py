@@ -1,4 +1,6 @@
-"""The passes of the OpenCL stages, in order: all of them stand here, and nowhere else."""
+"""The passes that any GPU's kernels need, in order: what a backend outside starts from (`portable_stages`).
+
+`nvidia/passes.py` and `amd/passes.py` are what two chips make of it."""
 
 from __future__ import annotations
 

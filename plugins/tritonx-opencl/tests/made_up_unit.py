@@ -1,4 +1,4 @@
-"""A matrix unit that no chip has: what a unit from outside tritonx needs is executed with it (``opencl:matrix``).
+"""A matrix unit that no chip has: what a unit from outside tritonx needs is executed with it (`made_up_backend`).
 
 Its instruction multiplies 4x4 by 4x4 elements of a warp of one lane, in f32, and wants them in orders of its own.
 tritonx has no encodings by the name of such a unit, so its layouts are written out as linear ones."""
@@ -6,26 +6,23 @@ tritonx has no encodings by the name of such a unit, so its layouts are written 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from tritonx.conversion.gpu_to_llvm.dot import Rows
-from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
-from tritonx.conversion.gpu_to_llvm.product import DotProduct
-from tritonx.conversion.gpu_to_llvm.shape import positions
-from tritonx.conversion.gpu_to_llvm.values import Tile
-from tritonx.conversion.tile_to_gpu.matrix_unit import (
+from tritonx.backends.gpu import (
     DotLayout,
+    DotProduct,
+    FunctionEmitter,
+    LinearEncoding,
     MatrixUnit,
+    PassError,
     Product,
+    Rows,
     Threads,
+    Tile,
     has_types,
+    positions,
+    type_encoding,
     warps_over,
 )
-from tritonx.ir.failure import PassError
-from tritonx.layouts.encodings import LinearEncoding
-
-if TYPE_CHECKING:
-    from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 
 SIDE = 4
 """Of the instruction's three matrices."""

@@ -1,8 +1,8 @@
-"""LLVM text without what OpenCL's SPIR-V has not: vectors of more than 16 elements, bfloat, NaN-keeping extrema.
+"""LLVM text without what a compiler lacks: vectors of any length, bfloat, and with them extrema that keep NaN.
 
 The emitters write a thread's share of a tile as one vector, however long. Here every vector is taken apart into its
-elements; only loads and stores of 2, 4, 8 or 16 elements of 32 bits and more, and instructions that reinterpret a
-vector, see it whole. The input is LLVM's own print of a module, one instruction a line with its types."""
+elements; only loads and stores of as many as a power of two up to the machine's widest, and instructions that
+reinterpret a vector, see it whole. The input is LLVM's own print of a module, one instruction a line with its types."""
 
 from __future__ import annotations
 
@@ -10,8 +10,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tritonx_opencl import bfloat, builtin, words
-from tritonx_opencl.operands import VECTOR, bytes_of, constant_elements, element_of, split, take, typed, vector_of
+from tritonx.conversion.legal import Legal
+from tritonx.conversion.legalize import bfloat, intrinsics, words
+from tritonx.conversion.legalize.operands import (
+    VECTOR,
+    bytes_of,
+    constant_elements,
+    element_of,
+    split,
+    take,
+    typed,
+    vector_of,
+)
 
 BINARY = frozenset(
     "add sub mul udiv sdiv urem srem shl lshr ashr and or xor fadd fsub fmul fdiv frem fcmp icmp".split()
@@ -25,13 +35,11 @@ HEAD = re.compile(rf"(\w+(?: (?:{FLAGS}))*) ?")
 RESULT = re.compile(r"(%\S+) = (.*)")
 METADATA = re.compile(r"(, !\S+ !\S+)+$")
 NAME = re.compile(r'%[\w.$-]+|%"[^"]+"')
-OWN_INTRINSIC = "|".join(re.escape(name) for name in builtin.WRITTEN)
+OWN_INTRINSIC = "|".join(re.escape(name) for name in intrinsics.WRITTEN)
 NARROW_INTRINSIC = re.compile(rf"@llvm\.\w+(\.\w+)*?(\.v\d+\w+|\.bf16)|@({OWN_INTRINSIC})\.")
 INTRINSIC = re.compile(r"(?:range\(.*?\) )?(<[^>]+>|\w+) @(llvm\.[\w.]+)\((.*)\)(?: #\d+)?")
 INTRINSIC_NAME = re.compile(r"@(llvm\.[\w.]+)")
 SUFFIXES = re.compile(r"(\.(v\d+)?(p\d+|[if]\d+|bf16))+$")
-LEGAL = (2, 4, 8, 16)
-"""Extents of SPIR-V's vectors that are powers of two."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +51,15 @@ class Phi:
     incoming: Sequence[tuple[str, str]]
 
 
-def scalarized(text: str) -> str:
-    """The module ``text`` in what OpenCL's SPIR-V has."""
+def scalarized(text: str, legal: Legal) -> str:
+    """The module ``text`` with vectors of at most ``legal.vector`` elements, in accesses only."""
     declared: dict[str, str] = {}
     out: list[str] = []
     function: Function | None = None
     for line in text.splitlines():
         if line.startswith("define"):
-            function = Function(declared)
-            out.append(bfloat.stored(line))
+            function = Function(declared, legal)
+            out.append(line if legal.bfloat else bfloat.stored(line))
         elif function is not None and line == "}":
             out += [*function.finished(), "}"]
             function = None
@@ -61,19 +69,31 @@ def scalarized(text: str) -> str:
             if not NARROW_INTRINSIC.search(line):
                 declared[match[1]] = line
         else:
-            out.append(bfloat.stored(line))
+            out.append(line if legal.bfloat else bfloat.stored(line))
     return "\n".join([*out, *declared.values(), ""])
 
 
 class Function:
     """One function being rewritten. ``vectors`` holds the elements of each vector, ``alias`` what a name stands for."""
 
-    def __init__(self, declared: dict[str, str]) -> None:
+    def __init__(self, declared: dict[str, str], legal: Legal) -> None:
+        assert legal.vector is not None
         self.declared = declared
+        self.legal, self.widest = legal, legal.vector
+        self.held = "" if legal.bfloat else "bfloat"
+        """The type whose values are held as integers; "" for none."""
         self.lines: list[str | Phi] = []
         self.vectors: dict[str, list[str]] = {}
         self.alias: dict[str, str] = {}
         self.count = 0
+
+    def stored(self, type_: str) -> str:
+        """The type that stands for ``type_``."""
+        return bfloat.stored(type_) if self.held else type_
+
+    def literal(self, value: str) -> str:
+        """A constant of that type."""
+        return bfloat.literal(value) if self.held else value
 
     def finished(self) -> list[str]:
         """The lines, with every name replaced by what it stands for."""
@@ -85,10 +105,10 @@ class Function:
     def _phis(self, phi: Phi) -> list[str]:
         shape = vector_of(phi.type)
         assert shape is not None
-        elem = bfloat.stored(shape[1])
+        elem = self.stored(shape[1])
         columns = [(self.elements(phi.type, value), block) for value, block in phi.incoming]
         return [
-            f"  {name} = phi {elem} " + ", ".join(f"[ {bfloat.literal(c[i])}, {block} ]" for c, block in columns)
+            f"  {name} = phi {elem} " + ", ".join(f"[ {self.literal(c[i])}, {block} ]" for c, block in columns)
             for i, name in enumerate(phi.names)
         ]
 
@@ -103,12 +123,12 @@ class Function:
         """Add an instruction; the name of its result."""
         self.count += 1
         name = f"%s{self.count}"
-        self.lines.append(f"  {name} = {bfloat.stored(text)}")
+        self.lines.append(f"  {name} = {self.stored(text)}")
         return name
 
     def result(self, name: str, value: str) -> None:
         """``name`` stands for ``value`` from now on, and for uses before this line."""
-        self.alias[name] = bfloat.literal(value)
+        self.alias[name] = self.literal(value)
 
     # ---- vectors
 
@@ -123,7 +143,7 @@ class Function:
         """One vector of these elements."""
         made = "poison"
         for i, value in enumerate(values):
-            made = self.new(f"insertelement {type_} {made}, {element_of(type_)} {bfloat.literal(value)}, i32 {i}")
+            made = self.new(f"insertelement {type_} {made}, {element_of(type_)} {self.literal(value)}, i32 {i}")
         return made
 
     def unpacked(self, type_: str, vector: str) -> list[str]:
@@ -150,7 +170,8 @@ class Function:
 
     def line(self, line: str) -> None:
         """Rewrite one line of the function."""
-        if "<" not in line and "bfloat" not in line and not NARROW_INTRINSIC.search(line):
+        foreign = "<" in line or (bool(self.held) and self.held in line)
+        if not foreign and not NARROW_INTRINSIC.search(line):
             self.lines.append("  " + METADATA.sub("", line) if line and not line.endswith(":") else line)
             return
         match = RESULT.fullmatch(METADATA.sub("", line))
@@ -178,10 +199,10 @@ class Function:
         type_, value = typed(first)
 
         def write(types: Sequence[str], values: Sequence[str]) -> str:
-            if types[0] != "bfloat" or opcode == "freeze":
-                return self.new(f"{head} {types[0]} {', '.join(map(bfloat.literal, values))}")
+            if types[0] != self.held or opcode == "freeze":
+                return self.new(f"{head} {types[0]} {', '.join(map(self.literal, values))}")
             if opcode == "fneg":
-                return self.new(f"xor i16 {bfloat.literal(values[0])}, {bfloat.SIGN}")
+                return self.new(f"xor i16 {self.literal(values[0])}, {bfloat.SIGN}")
             wide = ", ".join(bfloat.widened(self.new, v) for v in values)
             made = self.new(f"{head} float {wide}")
             return made if opcode == "fcmp" else bfloat.narrowed(self.new, made)
@@ -199,7 +220,7 @@ class Function:
         elem = element_of(target)
 
         def write(types: Sequence[str], values: Sequence[str]) -> str:
-            if "bfloat" in (types[0], elem):
+            if self.held in (types[0], elem):
                 return bfloat.converted(self.new, opcode, types[0], values[0], elem)
             return self.new(f"{head} {types[0]} {values[0]} to {elem}")
 
@@ -209,13 +230,17 @@ class Function:
         """A bitcast that makes fewer or more elements of the same bits: of as few at a time as it can be done with."""
         source, _, target = rest.rpartition(" to ")
         type_, value = typed(source)
-        (n, elem), (m, made) = (vector_of(t) or (1, t) for t in map(bfloat.stored, (type_, target)))
+        (n, elem), (m, made) = (vector_of(t) or (1, t) for t in map(self.stored, (type_, target)))
         values = self.elements(type_, value) if vector_of(type_) else [value]
         pieces = min(n, m)
         elements: list[str] = []
         for first in range(0, n, n // pieces):
             some = values[first : first + n // pieces]
-            whole = self.packed(f"<{len(some)} x {elem}>", some) if len(some) > 1 else bfloat.literal(some[0])
+            if max(n, m) // pieces > self.widest:
+                width = words.bits_of(elem) * len(some)
+                elements += words.unpacked(self.new, made, words.packed(self.new, elem, some), width)
+                continue
+            whole = self.packed(f"<{len(some)} x {elem}>", some) if len(some) > 1 else self.literal(some[0])
             from_, to = (f"<{k // pieces} x {e}>" if k > pieces else e for k, e in ((n, elem), (m, made)))
             cut = self.new(f"bitcast {from_} {whole} to {to}")
             elements += self.unpacked(to, cut) if vector_of(to) else [cut]
@@ -227,7 +252,7 @@ class Function:
     def select(self, result: str, head: str, rest: str) -> None:
         def write(types: Sequence[str], values: Sequence[str]) -> str:
             return self.new(
-                f"{head} " + ", ".join(f"{t} {bfloat.literal(v)}" for t, v in zip(types, values, strict=True))
+                f"{head} " + ", ".join(f"{t} {self.literal(v)}" for t, v in zip(types, values, strict=True))
             )
 
         self.each(result, [typed(operand) for operand in split(rest)], write)
@@ -236,8 +261,8 @@ class Function:
         type_, incoming = typed(take(rest)[0])[0], re.findall(r"\[ (.*?), (%[^\s,\]]+) \]", rest)
         shape = vector_of(type_)
         if shape is None:
-            edges = ", ".join(f"[ {bfloat.literal(value)}, {block} ]" for value, block in incoming)
-            self.lines.append(f"  {result} = phi {bfloat.stored(type_)} {edges}")
+            edges = ", ".join(f"[ {self.literal(value)}, {block} ]" for value, block in incoming)
+            self.lines.append(f"  {result} = phi {self.stored(type_)} {edges}")
             return
         names = [f"{result}.e{i}" for i in range(shape[0])]
         self.vectors[result] = names
@@ -249,7 +274,7 @@ class Function:
         if index[1].isdigit():
             self.result(result, elements[int(index[1])])
             return
-        type_ = bfloat.stored(vector[0])
+        type_ = self.stored(vector[0])
         self.result(result, self.new(f"extractelement {type_} {self.packed(type_, elements)}, {' '.join(index)}"))
 
     def insert(self, result: str, head: str, rest: str) -> None:
@@ -271,10 +296,10 @@ class Function:
         shape = vector_of(type_)
         if shape is None:
             self.result(result, self.new(f"{head} {type_}, {pointer}, align {align}"))
-        elif count := words.count(*shape, align):
+        elif count := self._words(*shape, align):
             loaded = [self.new(f"{head} i32, {self._behind(pointer, 'i32', i)}, align 4") for i in range(count)]
             self.vectors[result] = [e for word in loaded for e in words.unpacked(self.new, shape[1], word)]
-        elif (whole := _one_access(*shape)) is not None:
+        elif (whole := self._one_access(*shape)) is not None:
             self.vectors[result] = self.unpacked(whole, self.new(f"{head} {whole}, {pointer}, align {align}"))
         else:
             self.vectors[result] = [
@@ -290,25 +315,34 @@ class Function:
         type_, stored = typed(value)
         shape = vector_of(type_)
         if shape is None:
-            self._add(f"{head} {type_} {bfloat.literal(stored)}, {pointer}, align {align}")
-        elif count := words.count(*shape, align):
+            self._add(f"{head} {type_} {self.literal(stored)}, {pointer}, align {align}")
+        elif count := self._words(*shape, align):
             elements, each = self.elements(type_, stored), shape[0] // count
             for i in range(count):
                 word = words.packed(self.new, shape[1], elements[i * each : (i + 1) * each])
                 self._add(f"{head} i32 {word}, {self._behind(pointer, 'i32', i)}, align 4")
-        elif (whole := _one_access(*shape)) is not None:
+        elif (whole := self._one_access(*shape)) is not None:
             self._add(f"{head} {whole} {self.packed(whole, self.elements(type_, stored))}, {pointer}, align {align}")
         else:
             for i, element in enumerate(self.elements(type_, stored)):
                 where = f"{self._behind(pointer, shape[1], i)}, align {min(align, bytes_of(shape[1]))}"
-                self._add(f"{head} {shape[1]} {bfloat.literal(element)}, {where}")
+                self._add(f"{head} {shape[1]} {self.literal(element)}, {where}")
+
+    def _one_access(self, count: int, elem: str) -> str | None:
+        """The vector type that one access can have for these elements; None where each takes its own."""
+        fits = count > 1 and count & (count - 1) == 0 and count <= self.widest
+        return f"<{count} x {self.stored(elem)}>" if fits and elem != "i1" and elem[:3] != "ptr" else None
+
+    def _words(self, extent: int, elem: str, align: int) -> int:
+        """How many words of 32 bits an access is made of; 0 for one that is not."""
+        return 0 if self.legal.narrow_accesses or elem == "bfloat" != self.held else words.count(extent, elem, align)
 
     def _behind(self, pointer: str, elem: str, count: int) -> str:
         """The typed address ``count`` elements behind ``pointer``."""
         return f"{typed(pointer)[0]} {self.new(f'getelementptr {elem}, {pointer}, i64 {count}')}"
 
     def _add(self, line: str) -> None:
-        self.lines.append("  " + bfloat.stored(line))
+        self.lines.append("  " + self.stored(line))
 
     # ---- calls, and what is left
 
@@ -318,7 +352,7 @@ class Function:
         elem, base = element_of(match[1]), SUFFIXES.sub("", match[2])
 
         def write(types: Sequence[str], values: Sequence[str]) -> str:
-            if elem != "bfloat":
+            if elem != self.held:
                 return self._call(base, elem, types, values)
             wide = [bfloat.widened(self.new, v) for v in values]
             return bfloat.narrowed(self.new, self._call(base, "float", ["float"] * len(wide), wide))
@@ -327,14 +361,14 @@ class Function:
 
     def _call(self, base: str, elem: str, types: Sequence[str], values: Sequence[str]) -> str:
         """An intrinsic of scalars."""
-        if (write := builtin.WRITTEN.get(base)) is not None:
-            return write(builtin.Caller(self.new, self._declared_call), elem, types, values)
+        if (write := intrinsics.WRITTEN.get(base)) is not None:
+            return write(intrinsics.Caller(self.new, self._declared_call), elem, types, values)
         return self._declared_call(base, elem, types, values)
 
     def _declared_call(self, base: str, elem: str, types: Sequence[str], values: Sequence[str]) -> str:
-        overloads = [builtin.SHORT.get(elem, elem)]
-        if base in builtin.OF_TWO_TYPES:
-            overloads.append(builtin.SHORT[types[0]])
+        overloads = [intrinsics.SHORT.get(elem, elem)]
+        if base in intrinsics.OF_TWO_TYPES:
+            overloads.append(intrinsics.SHORT[types[0]])
         symbol = ".".join([base, *overloads])
         self.declared.setdefault(symbol, f"declare {elem} @{symbol}({', '.join(types)})")
         return self.new(f"call {elem} @{symbol}({', '.join(f'{t} {v}' for t, v in zip(types, values, strict=True))})")
@@ -343,13 +377,13 @@ class Function:
         """An instruction kept as it is: vectors are put together before it, and taken apart after it."""
         for match in re.finditer(rf"({VECTOR.pattern}) (%[\w.$-]+)", body):
             if match[4] in self.vectors:
-                whole = self.packed(bfloat.stored(match[1]), self.vectors[match[4]])
+                whole = self.packed(self.stored(match[1]), self.vectors[match[4]])
                 body = body.replace(match[0], f"{match[1]} {whole}")
         if not result:
             self._add(body)
             return
         made = self.new(body)
-        type_ = bfloat.stored(body.rpartition(" to ")[2] if " to " in body else typed(body.partition(" ")[2])[0])
+        type_ = self.stored(body.rpartition(" to ")[2] if " to " in body else typed(body.partition(" ")[2])[0])
         if vector_of(type_):
             self.vectors[result] = self.unpacked(type_, made)
         else:
@@ -361,11 +395,6 @@ def _address(place: str) -> tuple[str, int]:
     match = re.search(r"align (\d+)", place)
     assert match is not None, place
     return split(place)[0], int(match[1])
-
-
-def _one_access(count: int, elem: str) -> str | None:
-    """The vector type that one SPIR-V access can have for these elements; None where each takes its own."""
-    return f"<{count} x {bfloat.stored(elem)}>" if count in LEGAL and elem != "i1" and elem[:3] != "ptr" else None
 
 
 REWRITES: dict[str, Callable[[Function, str, str, str], None]] = {

@@ -12,9 +12,20 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from tritonx_opencl.scalarize import scalarized
-from tritonx_opencl.shared_bounds import guarded
+from tritonx.conversion.legal import Legal
+from tritonx.conversion.legalize import legal_text
+from tritonx.conversion.legalize.shared_bounds import guarded
+from tritonx.conversion.spirv.write import spirv_legal
 
+SPIRV = spirv_legal()
+LEGAL = {
+    "spirv": SPIRV,
+    "accesses of four": Legal(vector=4, narrow_accesses=False),
+    "no vectors": Legal(vector=1),
+    "bfloat as bits": Legal(vector=8, bfloat=False),
+    "all": Legal(),
+}
+"""By name, what a machine may say; LLVM's own is the last."""
 SEED = int(os.environ["TRITONX_SEED"])
 MAXIMUM = "declare <{n} x {t}> @llvm.maximum.v{n}{s}(<{n} x {t}>, <{n} x {t}>)"
 
@@ -104,13 +115,16 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_same_meaning(name: str) -> None:
-    text = str(llvm.parse_assembly(PROGRAMS[name]))
-    written = scalarized(text)
-    assert all(int(n) <= 16 for n in re.findall(r"<(\d+) x", written))
+@pytest.mark.parametrize("machine", LEGAL)
+def test_same_meaning(name: str, machine: str) -> None:
+    text, legal = str(llvm.parse_assembly(PROGRAMS[name])), LEGAL[machine]
+    written = legal_text(text, legal)
+    assert legal.vector is not None or written == text
+    accessed = re.findall(r"load <(\d+) x|store <(\d+) x", written)
+    assert legal.vector is None or all(int(n or m) <= legal.vector for n, m in accessed)
     rng = np.random.default_rng(SEED)
     a, b = (rng.standard_normal(32).astype(np.float32) if "float" in text else rng.bytes(128) for _ in range(2))
-    if name.startswith("words"):
+    if name.startswith("words") and not legal.narrow_accesses:
         assert not re.search(r"(load|store) .*\b(half|i16|i8)\b", written)
     assert run(written, bytes(a), bytes(b)) == run(text, bytes(a), bytes(b)), f"seed {SEED}"
 
@@ -123,7 +137,7 @@ def test_a_fused_product_of_halves_is_no_function_of_halves() -> None:
         "  %z = call <8 x half> @llvm.fma.v8f16(<8 x half> %x, <8 x half> %y, <8 x half> %x)",
         declarations="declare <8 x half> @llvm.fma.v8f16(<8 x half>, <8 x half>, <8 x half>)",
     )
-    written = scalarized(str(llvm.parse_assembly(text)))
+    written = legal_text(str(llvm.parse_assembly(text)), SPIRV)
     assert written.count("call double @llvm.fma.f64(") == 8
     assert "f16" not in written
 
@@ -140,7 +154,7 @@ def test_extrema_of_zeros_and_nans(name: str, elem: str, dtype: Any) -> None:
         f"  %z = call <64 x {elem}> @llvm.{name}.v64f{dtype().itemsize * 8}(<64 x {elem}> %x, <64 x {elem}> %y)",
         f"declare <64 x {elem}> @llvm.{name}.v64f{dtype().itemsize * 8}(<64 x {elem}>, <64 x {elem}>)",
     ]
-    written = scalarized(str(llvm.parse_assembly(program(64, elem, lines[0], declarations=lines[1]))))
+    written = legal_text(str(llvm.parse_assembly(program(64, elem, lines[0], declarations=lines[1]))), SPIRV)
     assert "llvm.m" in written and f"@llvm.{name}." not in written
     got = np.frombuffer(run(written, a.tobytes(), b.tobytes()), dtype)[:64]
     with np.errstate(invalid="ignore"):
@@ -159,7 +173,7 @@ def test_bfloat_is_rounded_once_from_f32(opcode: str) -> None:
     import ml_dtypes
 
     text = str(llvm.parse_assembly(program(32, "bfloat", f"  %z = {opcode} <32 x bfloat> %x, %y")))
-    written = scalarized(text)
+    written = legal_text(text, SPIRV)
     assert "bfloat" not in written
     rng = np.random.default_rng(SEED)
     bits = rng.integers(0, 1 << 16, (2, 32)).astype(np.uint16)
@@ -170,6 +184,16 @@ def test_bfloat_is_rounded_once_from_f32(opcode: str) -> None:
     got = np.frombuffer(run(written, bits[0].tobytes(), bits[1].tobytes())[:64], ml_dtypes.bfloat16)
     same = (got.view(np.uint16) == expected.view(np.uint16)) | (np.isnan(got) & np.isnan(expected))
     assert same.all(), f"seed {SEED}"
+
+
+def test_bfloat_stays_where_a_compiler_has_it() -> None:
+    """The host's has no function that rounds to it, so the text is not run."""
+    text = program(
+        32, "bfloat", "  %s = fmul <32 x bfloat> %x, splat (bfloat 0xR3F80)\n  %z = fadd <32 x bfloat> %s, %y"
+    )
+    written = legal_text(str(llvm.parse_assembly(text)), LEGAL["accesses of four"])
+    llvm.parse_assembly(written).verify()
+    assert written.count(" fadd bfloat ") == written.count(" fmul bfloat ") == 32
 
 
 def test_an_access_outside_goes_elsewhere() -> None:
@@ -183,6 +207,6 @@ define void @f(i32 %i, float %v) {
   ret void
 }
 """
-    written = str(llvm.parse_assembly(guarded(str(llvm.parse_assembly(text)))))
+    written = str(llvm.parse_assembly(guarded(str(llvm.parse_assembly(text)), 3)))
     assert [int(n) for n in re.findall(r"icmp ule i64 .*, (\d+)", written)] == [60, 48, 60]
     assert written.count("ptr addrspace(3) @outside_of_shared_memory\n") == 3

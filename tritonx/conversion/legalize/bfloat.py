@@ -1,4 +1,4 @@
-"""bfloat values as the i16 of their bits: OpenCL's SPIR-V has no such type. Arithmetic is done in f32 and rounded.
+"""bfloat values as the i16 of their bits, for a compiler without the type. Arithmetic is done in f32 and rounded.
 
 One operation of f32 on bfloat operands, rounded to bfloat, is the correctly rounded result for +, -, *, / and sqrt."""
 

@@ -11,11 +11,15 @@ from random import Random
 import numpy as np
 import pytest
 
+from tritonx.conversion.legalize import Illegal
+from tritonx.conversion.spirv.forked import forked
+from tritonx.conversion.spirv.write import legal_spirv
 from tritonx.runtime.isolation.helper import FunctionFailed, HelperFailure
 from tritonx.runtime.isolation.pool import pool
-from tritonx_opencl.forked import forked
 
 SEED = int(os.environ["TRITONX_SEED"])
+WRITE = "tritonx.conversion.spirv.write:module_of"
+GIVEN = {"triple": "spirv64v1.4-unknown-unknown", "vector": 16}
 WITHOUT_RESULT = {3, 5, 10, 14, 15, 16, 17, 56, 62, 71, 249, 250, 253}
 """Of the instructions here: source, name, extension, model, entry point, execution mode, capability, end of a function,
 store, decoration, branches, return."""
@@ -34,7 +38,7 @@ def kernel(blocks: int) -> str:
 
 
 def written(text: str) -> bytes:
-    made = pool().run("tritonx_opencl.spirv:module_of", text, {}, 60.0)["spv"]
+    made = pool().run(WRITE, text, GIVEN, 60.0)["spv"]
     assert isinstance(made, bytes)
     return made
 
@@ -62,10 +66,10 @@ def test_the_same_for_the_same_text() -> None:
 
 def test_the_helper_tells_what_the_fork_could_not() -> None:
     with pytest.raises(FunctionFailed, match=r"parse|expected"):
-        pool().run("tritonx_opencl.spirv:module_of", "define nothing", {}, 60.0)
+        pool().run(WRITE, "define nothing", GIVEN, 60.0)
     vectors = "declare void @g(<32 x float>)\ndefine spir_kernel void @k() {\n"
     vectors += "  call void @g(<32 x float> zeroinitializer)\n  ret void\n}\n"
-    made = pool().run("tritonx_opencl.spirv:module_of", vectors, {}, 60.0)
+    made = pool().run(WRITE, vectors, GIVEN, 60.0)
     assert "<32 x float> crosses a call" in str(made["cannot"])
 
 
@@ -82,3 +86,11 @@ def dies(text: str) -> dict[str, bytes]:
 def test_a_death_in_the_fork_is_the_helpers() -> None:
     with pytest.raises(HelperFailure, match="SIGKILL"):
         pool().run(f"{__name__}:dies", "", {}, 60.0)
+
+
+def test_vectors_over_calls_are_refused() -> None:
+    text = 'target triple = "spirv64v1.4-unknown-unknown"\n'
+    text += "declare void @g(<32 x float>)\ndefine spir_kernel void @k() {\n"
+    text += "  call void @g(<32 x float> zeroinitializer)\n  ret void\n}\n"
+    with pytest.raises(Illegal, match="<32 x float> crosses a call"):
+        legal_spirv(text)

@@ -1,0 +1,1 @@
+"""LLVM text to SPIR-V, by LLVM's own target for it."""
