@@ -51,6 +51,7 @@ def assemble(
     line_info: bool = True,
     may_drop_limit: bool = False,
     foreign: bool = False,
+    shared: int = 0,
 ) -> Assembled:
     """Assemble for ``capability``; raises ``PTXASError`` with the assembler's words, and where to get one if there is
     none. A kernel that spills is assembled a second time, for one block on a multiprocessor, unless it has the
@@ -59,15 +60,22 @@ def assemble(
     other way.
     One that misses room for another block by a few registers is asked to do without them, and may not spill for it;
     not one of asynchronous products, which hides its waits itself.
+    One of asynchronous copies is told how few blocks shared memory has room for, where registers are left over.
     With ``may_drop_limit`` a limit of registers in the PTX, which a pass has set, holds unless the kernel spills less
-    without. ``foreign``: code of the user is in the PTX.
+    without. ``foreign``: code of the user is in the PTX. ``shared`` are the bytes of shared memory of a block.
     """
     if may_drop_limit and (free := without_limit(ptx)) is not None:
         limited = _assemble(ptx, capability, options, line_info, foreign)
         if not limited.spills:
             return limited
-        made = assemble(free, capability, options=options, line_info=line_info, foreign=foreign)
+        made = assemble(free, capability, options=options, line_info=line_info, foreign=foreign, shared=shared)
         return made if made.spills < limited.spills else limited
+    few = blocks_with_all_registers(ptx, shared, capability)
+    told = with_blocks(ptx, few) if few else None
+    if told is not None:
+        made = _assemble(told, capability, options, line_info, foreign)
+        if not made.spills:
+            return made
     roomy = with_blocks(ptx, 1)
     first = None
     if roomy is not None and virtual_registers(ptx) >= LARGE:
@@ -126,6 +134,26 @@ def with_blocks(ptx: str, blocks: int) -> str | None:
         return None
     limited, count = re.subn(r"^(\.reqntid .*)$", rf"\1\n.minnctapersm {blocks}", ptx, flags=re.MULTILINE)
     return limited if count == 1 else None
+
+
+def blocks_with_all_registers(ptx: str, shared: int, capability: Capability) -> int:
+    """How many blocks a multiprocessor's shared memory has room for, where these are so few that each thread may take
+    all registers that it can name; 0 elsewhere, for kernels that copy nothing asynchronously, and for large ones, which
+    take what there is in any case.
+
+    Registers that nobody else can have ptxas saves all the same: a product of 64×32×128 in 128 threads with five
+    stages, alone on its multiprocessor, takes 58, and 8 of its loop's 12 copies have their address in one pair, so
+    that each waits until the one before has read it. Told of one block it takes 72, and they have six pairs."""
+    threads = threads_of(ptx)
+    if not threads or not shared or "cp.async" not in ptx or virtual_registers(ptx) >= SMALL:
+        return 0
+    blocks = max(1, capability.shared_bytes // shared)
+    return blocks if capability.thread_registers(threads * blocks) == MAX_REGISTERS else 0
+
+
+SMALL = 700
+"""Virtual registers of 32 bits below which ptxas may take fewer than it has. The loops of products of the benchmarks
+that it assembles otherwise when it is told of their blocks have 250 to 440; 128×256×64 has 500, and stays the same."""
 
 
 FEW_BLOCKS = 4

@@ -141,6 +141,7 @@ def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
             options=getattr(options, "ptx_options", None),
             may_drop_limit=options.maxnreg is None,
             foreign=isolated(compilation.origin),
+            shared=int(compilation.metadata.get("shared", 0)),
         )
     except PTXASError as error:
         raise with_lines(error, compilation.origin) from None

@@ -55,3 +55,40 @@ def test_what_has_all_registers_is_not_asked_for_one_block(
     made = assembler.assemble(PTX.replace("512", "1024"), CAPABILITIES[90])
     assert (made.registers, made.spills) == (registers, 176)
     assert count.read_text().count("asked") == times
+
+
+COPIES = PTX.replace("512", "128").replace("{\n", "{\ncp.async.cg.shared.global [%r1], [%rd1], 16;\n")
+TOLD = """#!{python}
+import sys
+text = open(next(a for a in sys.argv if a.endswith(".ptx"))).read()
+open({asked!r}, "a").write((text.split(".minnctapersm ")[1].split()[0] if ".minnctapersm" in text else "-") + " ")
+open(sys.argv[sys.argv.index("-o") + 1], "w").write("code")
+print("ptxas info    : 0 bytes stack frame, {spills} bytes spill stores, 0 bytes spill loads")
+print("ptxas info    : Used {registers} registers")
+"""
+
+
+@pytest.mark.parametrize(
+    ("ptx", "shared", "registers", "spills", "asked"),
+    [
+        (COPIES, 122880, 72, 0, "1"),
+        (COPIES, 98304, 72, 0, "2"),
+        (COPIES, 65536, 72, 0, "-"),  # three blocks: a thread of 128 may not take all registers
+        (COPIES.replace("128", "256"), 122880, 72, 0, "1"),
+        (COPIES.replace("128", "512"), 122880, 64, 0, "-"),
+        (PTX.replace("512", "128"), 122880, 72, 0, "-"),  # copies nothing
+        (COPIES.replace("{\n", ".maxnreg 64\n{\n"), 122880, 64, 0, "-"),
+        (COPIES.replace("{\n", "{\n.reg .b32 %r<701>;\n"), 122880, 72, 0, "-"),  # large ones take what there is
+        (COPIES, 122880, 255, 16, "1 -"),  # the usual way may spill less
+    ],
+)
+def test_what_copies_ahead_is_told_of_few_blocks(
+    ptx: str, shared: int, registers: int, spills: int, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where shared memory has room for so few that each thread may take all registers."""
+    stand_in, log = tmp_path / "ptxas", tmp_path / "asked"
+    stand_in.write_text(TOLD.format(python=sys.executable, asked=str(log), spills=spills, registers=registers))
+    os.chmod(stand_in, 0o755)
+    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    assert assembler.assemble(ptx, CAPABILITIES[90], shared=shared).registers == registers
+    assert log.read_text().split() == asked.split()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,18 @@ def test_the_loop_of_a_pipelined_product_multiplies_no_offsets(
     body = loop_of_products(disassemble(made.stages["cubin"]))
     assert body.count("LDGSTS") == (blocks[0] + blocks[1]) * blocks[2] * 2 // 16 // (32 * warps), body
     assert "IMAD.WIDE" not in body, body
+
+
+@pytest.mark.skipif(find_ptxas() is None or find_nvdisasm() is None, reason="no ptxas or no nvdisasm")
+@pytest.mark.parametrize(("blocks", "stages"), [((64, 32, 128), 5), ((64, 32, 128), 4), ((64, 64, 64), 5)])
+def test_copies_of_a_loop_have_addresses_of_their_own(compiler: Any, blocks: tuple[int, int, int], stages: int) -> None:
+    """Where registers are free, which ptxas must be told: a copy waits until the one before has read its registers."""
+    sizes = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), blocks, strict=True))
+    made = compiler(product, "90", SIGNATURE, {**sizes, "GATHER": False}, num_stages=stages, pipeline=True)
+    body = loop_of_products(disassemble(made.stages["cubin"]))
+    addresses = re.findall(r"LDGSTS\S* \[\w+(?:\+\w+)?\], (?:desc\[\w+\])?\[(R\d+)", body)
+    assert len(addresses) == (blocks[0] + blocks[1]) * blocks[2] * 2 // 16 // 128, body
+    assert all(one != other for one, other in pairwise(addresses)), addresses
 
 
 def loop_of_products(listing: str) -> str:
