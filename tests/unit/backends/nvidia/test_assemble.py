@@ -92,3 +92,28 @@ def test_what_copies_ahead_is_told_of_few_blocks(
     monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
     assert assembler.assemble(ptx, CAPABILITIES[90], shared=shared).registers == registers
     assert log.read_text().split() == asked.split()
+
+
+LIMITED = """#!{python}
+import sys
+limited = ".maxnreg" in open(next(a for a in sys.argv if a.endswith(".ptx"))).read()
+open({count!r}, "a").write("asked ")
+open(sys.argv[sys.argv.index("-o") + 1], "w").write("code")
+print("ptxas info    : 16 bytes stack frame, %d bytes spill stores, 0 bytes spill loads" % ({spills} if limited else 8))
+print("ptxas info    : Used %d registers" % ({limit} if limited else 255))
+"""
+
+
+@pytest.mark.parametrize(("limit", "spills", "kept"), [(248, 20_000, True), (248, 40, False), (72, 20_000, False)])
+def test_a_limit_of_nearly_all_registers_is_not_dropped(
+    limit: int, spills: int, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seven registers more save little of 20,000 bytes; all of them may save any number, and seven may save a few."""
+    stand_in, count = tmp_path / "ptxas", tmp_path / "count"
+    stand_in.write_text(LIMITED.format(python=sys.executable, limit=limit, spills=spills, count=str(count)))
+    os.chmod(stand_in, 0o755)
+    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    ptx = PTX.replace("512, 1, 1\n", f"32, 1, 1\n.maxnreg {limit}\n")
+    made = assembler.assemble(ptx, CAPABILITIES[90], may_drop_limit=True)
+    assert made.spills == (spills if kept else 8)
+    assert (count.read_text().count("asked") == 1) == kept
