@@ -6,6 +6,7 @@ ours: helper processes come up with it."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Protocol, cast
 
 
@@ -137,8 +138,18 @@ class Binding(Protocol):
     def JITLibraryBuilder(self) -> LibraryBuilder: ...
 
 
+_REUSE_GUARD = "--enable-poison-reuse-guard=false"
+"""Strength reduction of straight lines takes an index from one that is there by an addition. It does so without asking
+whether that one might be poison where the new one is not: flags are only on what is proven not to wrap, by emitters or
+by LLVM, so none is. Asking takes longer than all other passes together where a thread has a hundred rows, and refuses
+every index that LLVM has made an ``or disjoint`` of, which is most of them."""
+
+
+@cache
 def binding() -> Binding:
-    """``llvmlite.binding``, imported when it is first asked for."""
+    """``llvmlite.binding``, imported when it is first asked for; its options are those of the process."""
     import llvmlite.binding as found
 
-    return cast(Binding, found)
+    made = cast(Binding, found)
+    made.set_option("", _REUSE_GUARD)
+    return made
