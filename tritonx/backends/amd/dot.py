@@ -135,7 +135,7 @@ def multiply(
     for total, (_, _, registers) in zip(totals, tiles, strict=True):
         for i, r in enumerate(registers):
             out[r] = f.inst(f"extractelement {instruction.accumulator} {total}, i32 {i}")
-    return Tile.wide(c.elem, len(out), f.pack(c.elem, [out[where[p]] for p in places]))
+    return f.gathered(c.elem, [out[where[p]] for p in places])
 
 
 def issue(f: FunctionEmitter, instruction: Instruction, x: str, y: str, total: str) -> str:

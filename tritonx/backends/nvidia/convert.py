@@ -55,7 +55,7 @@ def truncate(f: FunctionEmitter, capability: int, tile: Tile, target: str) -> Ti
         return None
     narrow = single(f, tile)
     names = [f.inst(f'call half asm "cvt.rz.f16.f32 $0, $1;", "=h,f"(float {x})') for x in f.scalars(narrow)]
-    return Tile.of("half", names) if tile.n == 1 else Tile.wide("half", tile.n, f.pack("half", names))
+    return f.gathered("half", names)
 
 
 def pairs(names: list[str]) -> list[tuple[str, str]]:

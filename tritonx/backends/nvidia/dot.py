@@ -145,7 +145,7 @@ def multiply(
                     values = issue(f, instruction, row_words, column_words, values)
             for r, value in zip(registers, values, strict=True):
                 out[r] = value
-    return Tile.wide(c.elem, len(out), f.pack(c.elem, [out[where[p]] for p in places]))
+    return f.gathered(c.elem, [out[where[p]] for p in places])
 
 
 STEP_WORDS = 192

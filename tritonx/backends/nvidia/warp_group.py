@@ -137,7 +137,7 @@ def dot(op: WarpGroupDotOp, f: FunctionEmitter) -> None:
         for r, name in zip(registers, issue(f, instruction, a, b, (row, column), given, steps, keeps), strict=True):
             out[r] = name
     assembly(f, "wgmma.commit_group.sync.aligned;")
-    made = Tile.wide(c.elem, c.n, f.pack(c.elem, out))
+    made = f.gathered(c.elem, out)
     f.set(op.d, made if op.isAsync.value.data or partial else waited(f, 0, [made])[0])
 
 

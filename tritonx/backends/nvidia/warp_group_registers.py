@@ -31,7 +31,7 @@ def waited(f: FunctionEmitter, pendings: int, values: list[Tile]) -> list[Tile]:
     out: list[Tile] = []
     for value, (held, given) in zip(values, words, strict=True):
         own, names = names[: len(given)], names[len(given) :]
-        out.append(Tile.wide(value.elem, value.n, f.pack(value.elem, unpacked(f, value.elem, held, own))))
+        out.append(f.gathered(value.elem, unpacked(f, value.elem, held, own)))
     return out
 
 
@@ -83,7 +83,7 @@ def made(f: FunctionEmitter, tile: Tile) -> Tile:
     text = "\\0A\\09".join(f"mov.b32 ${i}, ${i + len(names)};" for i in range(len(names)))
     operands = [f"{held} {x}" for x in names]
     names = results_of(f, [held] * len(names), f'"{text}"', [letter(held)] * len(names), operands)
-    return Tile.wide(tile.elem, tile.n, f.pack(tile.elem, unpacked(f, tile.elem, held, names)))
+    return f.gathered(tile.elem, unpacked(f, tile.elem, held, names))
 
 
 def opaque(f: FunctionEmitter, tile: Tile) -> Tile:

@@ -60,4 +60,4 @@ def called(f: FunctionEmitter, symbol: str, operands: list[Tile], result: str) -
 
 def joined(f: FunctionEmitter, elem: str, names: list[str]) -> Tile:
     """Scalars as a tile in its vector form."""
-    return Tile.of(elem, names) if len(names) == 1 else Tile.wide(elem, len(names), f.pack(elem, names))
+    return f.gathered(elem, names)

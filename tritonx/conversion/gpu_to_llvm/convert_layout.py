@@ -54,7 +54,7 @@ def shuffle(f: FunctionEmitter, plan: ShufflePlan, value: Tile) -> Tile:
     unpacked = slots if per == 1 else [x for w in slots for x in split(f, elem, w, per)]
     chosen = [unpacked[i] for i in plan.after]
     if value.prefers_vector and len(chosen) > 1:
-        return Tile.wide(elem, len(chosen), f.pack(elem, chosen))
+        return f.gathered(elem, chosen)
     return Tile.of(elem, chosen)
 
 
@@ -172,7 +172,7 @@ def through_memory(
             f.threads.local_barrier()
         load_registers(f, base, value.elem, step.read, out)
     if value.prefers_vector and count > 1:
-        return Tile.wide(value.elem, count, f.pack(value.elem, out))
+        return f.gathered(value.elem, out)
     return Tile.of(value.elem, out)
 
 

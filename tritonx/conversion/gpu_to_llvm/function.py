@@ -168,6 +168,12 @@ class FunctionEmitter(Writer):
                 vector = self.inst(f"insertelement <{n} x {elem}> {vector}, {elem} {x}, i32 {i}")
         return vector
 
+    def gathered(self, elem: str, names: list[str]) -> Tile:
+        """Data that is there element by element: only what is asked for as a vector is packed."""
+        if len(names) == 1:
+            return Tile.of(elem, names)
+        return Tile(elem, len(names), scalars=names, lazy=lambda i, count: self.pack(elem, names[i : i + count]))
+
     def slice(self, elem: str, n: int, vector: str, first: int, count: int) -> str:
         """``count`` consecutive elements of a vector of ``n``, from ``first``."""
         if count == n:
@@ -223,6 +229,8 @@ class FunctionEmitter(Writer):
         if not tile.prefers_vector:
             names = self.scalars(tile)
             return Tile.of(tile.elem, [names[i] for i in order])
+        if tile.scalars is not None and tile.scalars_block is None:
+            return self.gathered(tile.elem, [tile.scalars[i] for i in order])
         if len(order) == 1:
             return Tile.of(tile.elem, [self.inst(f"extractelement {tile.type} {self.wide(tile)}, i32 {order[0]}")])
         mask = ", ".join(f"i32 {i}" for i in order)

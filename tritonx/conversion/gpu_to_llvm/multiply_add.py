@@ -59,7 +59,7 @@ def multiply_add(product: DotProduct, f: FunctionEmitter) -> None:
         left, right = (Operand(f, factor.held, product, factor) for factor in (product.a, product.b))
         totals = straight(product, f, left, right, totals, depth)
     out = [totals[p] for p in places]
-    f.result(product.op, Tile.of(c.elem, out) if len(out) == 1 else Tile.wide(c.elem, len(out), f.pack(c.elem, out)))
+    f.result(product.op, f.gathered(c.elem, out))
 
 
 def straight(

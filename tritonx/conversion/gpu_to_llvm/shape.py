@@ -152,7 +152,7 @@ def fp4_to_fp(op: gpu_layout.Fp4ToFpOp, f: FunctionEmitter) -> None:
         if register is None:
             raise PassError(op, "the result's layout does not follow from the operand's")
         names.append(halves[p[axis] & 1][register])
-    f.result(op, Tile.wide(elem, len(names), f.pack(elem, names)))
+    f.result(op, f.gathered(elem, names))
 
 
 def program_id(op: tile.GetProgramIdOp, f: FunctionEmitter) -> None:

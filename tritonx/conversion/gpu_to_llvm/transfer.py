@@ -145,7 +145,7 @@ class SharedRegisters(ABC):
     def whole(self) -> Tile:
         """All registers, loaded here."""
         names = [self[r] for r in range(len(self._repeats))]
-        return Tile.wide(self.elem, len(names), self.f.pack(self.elem, names))
+        return self.f.gathered(self.elem, names)
 
 
 class VectorLoads(SharedRegisters):

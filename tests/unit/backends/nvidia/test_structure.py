@@ -439,3 +439,23 @@ def test_an_amount_of_64_bits_is_compared(compiler: Any, kind: str, compared: in
     made = compiler(shifted, "90", dict.fromkeys(("x_ptr", "y_ptr", "out_ptr"), f"*{kind}"), {"N": 128})
     assert made.count(f"shl.b{kind[1:]}") >= 1
     assert made.count("setp") == compared
+
+
+@tritonx.jit
+def rows_apart(p_ptr, first, stride, M: tl.constexpr, N: tl.constexpr):
+    m, n = first * M + tl.arange(0, M), tl.arange(0, N)
+    x = tl.load(p_ptr + tl.arange(0, M)[:, None] * N + n[None, :])
+    tl.store(p_ptr + m[:, None] * stride + n[None, :], x * 2)
+
+
+def test_rows_of_a_thread_are_reached_by_additions(compiler: Any) -> None:
+    """A thread has 128 rows, an unknown stride apart: LLVM's guard against reuse keeps a multiplication for each."""
+    signature = {"p_ptr": "*fp16", "first": "i32", "stride": "i32"}
+    made = compiler(rows_apart, "90", signature, {"M": 128, "N": 256}, aligned=1, num_warps=8, until="ptx")
+    assert len(re.findall(r"\b(?:mul|mad)\.lo", made.ptx)) < 32
+
+
+def test_what_comes_in_pieces_is_stored_in_pieces(compiler: Any) -> None:
+    """What is read back from shared memory for the result's stores is packed as each of them takes it."""
+    made = compiler(matmul, "90", MATMUL, {"M": 128, "N": 128, "KB": 32}, until="ptx")
+    assert "insertelement <8 x half>" in made.stages["llir"] and "insertelement <128 x half>" not in made.stages["llir"]
