@@ -1,1 +1,0 @@
-"""Nothing any more: `tritonx.backends.gpu` has it."""
