@@ -53,14 +53,16 @@ class Result:
 START = "from tritonx.testing.conformance.isolated import serve; serve()"
 
 
-def run(device: str, names: Sequence[str], seed: int, start: str = START, seconds: float = SECONDS) -> Iterator[Result]:
+def run(
+    device: str, names: Sequence[str], seed: int, start: str = START, seconds: float | None = None
+) -> Iterator[Result]:
     """A result for each name, in order; ``start`` is what a child runs to serve them, and ``seconds`` how long each may
-    take. Raises RuntimeError where no process comes up at all, as without a device.
+    take (``SECONDS``). Raises RuntimeError where no process comes up at all, as without a device.
     """
     rest = list(names)
     while rest:
         done = 0
-        for result in _one_process(device, rest, seed, start, seconds):
+        for result in _one_process(device, rest, seed, start, SECONDS if seconds is None else seconds):
             done += 1
             yield result
         if done == 0:
