@@ -381,15 +381,19 @@ def validate_block_shape(shape: Sequence[object]) -> int:
 def storage_shape(shape: Sequence[int]) -> tuple[int, ...]:
     """The extents that a block of this shape has in the IR. Raises TypeError for an extent that is no int, ValueError
     for one below 1, and for more elements than ``TRITON_MAX_TENSOR_NUMEL``."""
+    storage: list[int] = []
+    numel = 1
     for i, extent in enumerate(shape):
         if type(extent) is not int:
             raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got `constexpr[{type(extent)}]")
         if extent <= 0:
             raise ValueError(f"Shape element {i} must be positive")
-    storage = tuple([1 << (extent - 1).bit_length() for extent in shape])
-    if (numel := prod(storage)) > TRITON_MAX_TENSOR_NUMEL:
+        stored = 1 << (extent - 1).bit_length()
+        storage.append(stored)
+        numel *= stored
+    if numel > TRITON_MAX_TENSOR_NUMEL:
         raise ValueError(f"numel ({numel}) exceeds triton maximum tensor numel ({TRITON_MAX_TENSOR_NUMEL})")
-    return storage
+    return tuple(storage)
 
 
 def is_power_of_two(x: int) -> bool:
