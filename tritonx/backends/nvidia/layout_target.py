@@ -7,6 +7,7 @@ from tritonx.backends.nvidia.costs import costs_of
 from tritonx.backends.nvidia.matrix_units import WarpGroupUnit, WarpMatrixUnit
 from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.backends.nvidia.targets import capability
+from tritonx.backends.nvidia.vector_atomics import summed_types
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 
 
@@ -26,6 +27,7 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
         options.num_warps,
         options.num_ctas,
         units=(WarpMatrixUnit(number), *([WarpGroupUnit()] if groups else [])),
+        summed=summed_types(number),
         shared_memory=capability(target).shared_bytes,
         options=_stated(number, groups=groups),
         num_stages=options.num_stages,

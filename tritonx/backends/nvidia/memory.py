@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonx.backends.nvidia.vector_atomics import summed_together
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.dialects.tile.enums import CacheModifier, EvictionPolicy, MemSemantic, MemSyncScope, RMWOp
@@ -242,12 +243,7 @@ class NvidiaMemory:
         f.line(f'call void asm sideeffect "{text}", "{constraints},~{{memory}}"({", ".join(operands)})')
 
     def atomic_width(self, kind: int, elem: str) -> int:
-        """PTX ISA, "atom": vectors of 128 bits from 9.0 on, pairs of halves before; of floating-point sums only."""
-        if RMWOp(kind) is not RMWOp.FADD or elem == "double":
-            return 1
-        if self.capability >= 90:
-            return 128 // bits(elem)
-        return 2 if elem == "half" else 1
+        return summed_together(self.capability, elem) if RMWOp(kind) is RMWOp.FADD else 1
 
     def atomic(
         self,

@@ -4,7 +4,7 @@ Neighbouring addresses go to neighbouring threads, as many to one thread as an a
 and order in a function agree on one width, so that what flows between them keeps its layout:
 the largest that any of them can use, but no more than a store moves at once that what is loaded goes to: a wider share
 per thread would leave gaps between the threads of each of its accesses. What only a product takes goes to none: the
-product's result is made elsewhere.
+product's result is made elsewhere. An atomic is as wide as one instruction of the target does it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.analysis.axis_info import AxisFacts
 from tritonx.conversion.tile_to_gpu.blocked import blocked
@@ -20,6 +20,7 @@ from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import becomes
 from tritonx.dialects.layout_constraints import DotOperands, constraint_of
+from tritonx.dialects.tile.enums import RMWOp
 from tritonx.ir.types import PointerType, bit_width, element_type, is_tensor, shape_of, type_of
 from tritonx.layouts.encodings import BlockedEncoding, Ints
 
@@ -113,6 +114,12 @@ def _access(op: Operation, facts: AxisFacts, target: GpuTarget) -> _Access | Non
     width = max(1, min(width, elements // (target.num_warps * target.warp_size)))
     is_store = isinstance(op, STORES)
     if isinstance(op, tile.AtomicRMWOp | tile.AtomicCASOp):
-        width = 1  # one element an instruction: neighbours in neighbouring lanes
-        return _Access(op, shape, order, 1, most)
+        # As many elements as an instruction takes, most often one: neighbours in neighbouring lanes.
+        return _Access(op, shape, order, min(width, _together(op, element.pointee, target)), most)
     return _Access(op, shape, order, width, most if is_store else 1 << 30)
+
+
+def _together(op: tile.AtomicRMWOp | tile.AtomicCASOp, element: Attribute, target: GpuTarget) -> int:
+    if isinstance(op, tile.AtomicCASOp) or RMWOp(op.atomic_rmw_op.value.data) is not RMWOp.FADD:
+        return 1
+    return dict(target.summed).get(str(element), 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,9 +51,9 @@ def access(element, name, width_of_row, order="row", divisibility=16, stride=16)
 """
 
 
-def encodings(body, arguments):
+def encodings(body, arguments, target=PLAIN):
     module = parse_module(f"tt.func public @f({arguments}) {{{body}  tt.return\n}}\n")
-    found = coalesced_encodings(list(module.walk()), analyze_axes(module), PLAIN)
+    found = coalesced_encodings(list(module.walk()), analyze_axes(module), target)
     return [found[op] for op in module.walk() if op in found]
 
 
@@ -103,6 +104,25 @@ def test_accesses_agree_and_a_store_sets_the_limit():
     arguments = "%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}"
     first, second = encodings(text, arguments)
     assert first == second and first.size_per_thread == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "element", "summed", "width"),
+    [
+        ("fadd", "f32", 4, 4), ("fadd", "f32", 1, 1), ("fadd", "f16", 8, 8), ("fadd", "f16", 2, 2),
+        ("fadd", "f64", 4, 1), ("max", "i32", 4, 1),
+    ],
+)  # fmt: skip
+def test_an_atomic_sum_is_as_wide_as_an_instruction_adds(kind, element, summed, width):
+    target = replace(PLAIN, summed=((element, summed),) if element in ("f16", "f32") else ())
+    tile, pointers = f"tensor<64x64x{element}>", f"tensor<64x64x!tt.ptr<{element}>>"
+    text = access(element, "x", 64)
+    text += f"""
+  %i1 = arith.constant dense<true> : tensor<64x64xi1>
+  %w = tt.atomic_rmw {kind}, relaxed, gpu, %xp, %v, %i1 : ({pointers}, {tile}, tensor<64x64xi1>) -> {tile}
+"""
+    arguments = f"%x: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %v: {tile}"
+    assert encodings(text, arguments, target)[0].size_per_thread == (1, width)
 
 
 def test_blocked():
