@@ -2,7 +2,8 @@
 
 The unit is the issue of one simple instruction by a warp. An elementwise op costs one for each register that a
 thread holds, or eight where the hardware needs a sequence; a load four and one for each sector of memory that a warp
-touches; a conversion what `tritonx.layouts.convert.conversion_cost` says. What stands in a loop counts four
+touches; a wider float nothing, so that what moves does so while it is half as wide, and takes half of the registers; a
+conversion what `tritonx.layouts.convert.conversion_cost` says. What stands in a loop counts four
 times for each level. These weights only have to rank alternatives: whether to move a value or to compute it again
 where it is wanted.
 """
@@ -14,7 +15,7 @@ from functools import lru_cache
 from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.tile_to_gpu.propagation import HEAVY, propagation_of
-from tritonx.dialects import scf, tile
+from tritonx.dialects import arith, scf, tile
 from tritonx.ir.types import bit_width, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, access_vectors, contiguous_elements, linear_layout
 from tritonx.layouts.convert import conversion_cost as layout_conversion_cost
@@ -65,7 +66,7 @@ def version_cost(op: Operation, key: DistributedEncoding) -> int:
     propagation = propagation_of(op)
     if propagation.free_source:
         return 1 if not isinstance(op, tile.MakeRangeOp) else registers(key, shape_of(type_of(op.results[0])))
-    if not propagation.computes:
+    if not propagation.computes or isinstance(op, arith.ExtFOp):
         return 0
     result = next(r for r in op.results if is_tensor(type_of(r)))
     weight = HEAVY_WEIGHT if isinstance(op, HEAVY) else 1

@@ -198,6 +198,25 @@ def test_conversion_costs():
     assert conversion_cost(rows, columns, (64, 64), 32) > conversion_cost(rows, columns, (64, 64), 16) > 0
 
 
+def test_what_is_widened_moves_before():
+    """A residual of f16 is added to a product in the product's layout: half as much moves, and waits in registers."""
+    text = access("f16", "x", 64) + access("f32", "y", 64)
+    text += """
+  %v = tt.load %xp : tensor<64x64x!tt.ptr<f16>>
+  %w = arith.extf %v : tensor<64x64xf16> to tensor<64x64xf32>
+  %d = tt.dot %a, %a, %w0, inputPrecision = tf32 : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+  %s = arith.addf %d, %w : tensor<64x64xf32>
+  tt.store %yp, %s : tensor<64x64x!tt.ptr<f32>>
+"""
+    arguments = "%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}"
+    arguments += ", %a: tensor<64x64xf16>, %w0: tensor<64x64xf32>"
+    module = parse_module(f"tt.func public @f({arguments}) {{{text}  tt.return\n}}\n")
+    run_passes(module, (AssignLayouts(MMA),))
+    (widened,) = [op for op in module.walk() if op.name == "arith.extf"]
+    (added,) = [op for op in module.walk() if op.name == "arith.addf"]
+    assert widened.operands[0].owner.name == "ttg.convert_layout" and added.operands[1].owner is widened
+
+
 @pytest.mark.parametrize(
     ("encoding", "instructions", "sectors"),
     [
