@@ -115,11 +115,16 @@ def _access(op: Operation, facts: AxisFacts, target: GpuTarget) -> _Access | Non
     is_store = isinstance(op, STORES)
     if isinstance(op, tile.AtomicRMWOp | tile.AtomicCASOp):
         # As many elements as an instruction takes, most often one: neighbours in neighbouring lanes.
-        return _Access(op, shape, order, min(width, _together(op, element.pointee, target)), most)
+        together = _together(op, element.pointee, fast, facts, target)
+        return _Access(op, shape, order, min(width, together), most)
     return _Access(op, shape, order, width, most if is_store else 1 << 30)
 
 
-def _together(op: tile.AtomicRMWOp | tile.AtomicCASOp, element: Attribute, target: GpuTarget) -> int:
+def _together(
+    op: tile.AtomicRMWOp | tile.AtomicCASOp, element: Attribute, fast: int, facts: AxisFacts, target: GpuTarget
+) -> int:
+    """How many neighbours along a dim one instruction takes: sums of floats, under one value of the mask."""
     if isinstance(op, tile.AtomicCASOp) or RMWOp(op.atomic_rmw_op.value.data) is not RMWOp.FADD:
         return 1
-    return dict(target.summed).get(str(element), 1)
+    most = dict(target.summed).get(str(element), 1)
+    return most if op.mask is None else min(most, facts.of(op.mask).constancy[fast])

@@ -115,14 +115,29 @@ def test_accesses_agree_and_a_store_sets_the_limit():
 )  # fmt: skip
 def test_an_atomic_sum_is_as_wide_as_an_instruction_adds(kind, element, summed, width):
     target = replace(PLAIN, summed=((element, summed),) if element in ("f16", "f32") else ())
+    assert atomic(kind, element, target, "arith.constant dense<true> : tensor<64x64xi1>").size_per_thread == (1, width)
+
+
+@pytest.mark.parametrize(("divisibility", "width"), [(1, 1), (2, 2), (16, 4)])
+def test_an_atomic_sum_is_no_wider_than_its_mask_is_one_value(divisibility, width):
+    """Else there would be gaps between the threads of each of its accesses."""
+    mask = "arith.cmpi slt, %xj, %s : tensor<64x64xi32>"
+    found = atomic("fadd", "f32", replace(PLAIN, summed=(("f32", 4),)), mask, divisibility)
+    assert found.size_per_thread == (1, width)
+
+
+def atomic(kind, element, target, mask, divisibility=16):
+    """The encoding of an atomic whose mask may compare with a number that has this divisor."""
     tile, pointers = f"tensor<64x64x{element}>", f"tensor<64x64x!tt.ptr<{element}>>"
     text = access(element, "x", 64)
     text += f"""
-  %i1 = arith.constant dense<true> : tensor<64x64xi1>
-  %w = tt.atomic_rmw {kind}, relaxed, gpu, %xp, %v, %i1 : ({pointers}, {tile}, tensor<64x64xi1>) -> {tile}
+  %s = tt.splat %n : i32 -> tensor<64x64xi32>
+  %m = {mask}
+  %w = tt.atomic_rmw {kind}, relaxed, gpu, %xp, %v, %m : ({pointers}, {tile}, tensor<64x64xi1>) -> {tile}
 """
     arguments = f"%x: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %v: {tile}"
-    assert encodings(text, arguments, target)[0].size_per_thread == (1, width)
+    arguments += f", %n: i32 {{tt.divisibility = {divisibility} : i32}}"
+    return encodings(text, arguments, target)[0]
 
 
 def test_blocked():
