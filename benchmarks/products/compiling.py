@@ -87,31 +87,37 @@ def built(call: Call, compiler: Compiler, target: str, own: dict[str, Any]) -> B
     said, start = io.StringIO(), time.perf_counter()
     try:
         with contextlib.redirect_stderr(said):
-            ptx = (_ours if compiler == "tritonx" else _theirs)(kernel, given, target, options)
+            made = (_ours if compiler == "tritonx" else _theirs)(kernel, given, target, options)
     except Exception as problem:
         return Built(problem=f"{type(problem).__name__}: {str(problem)[-300:]}")
     ms = (time.perf_counter() - start) * 1e3
     lines = (line.split("pipeline: ", 1) for line in said.getvalue().splitlines())
     loops = tuple(f"{line[0].split('/')[-1]}{line[1]}" for line in lines if len(line) == 2)
-    return Built(ms, resources(ptx), loops)
+    return Built(ms, launched(made.metadata) if compiler == "tritonx" else resources(made.asm["ptx"]), loops)
 
 
-def _ours(kernel: Any, given: Specialised, target: str, options: dict[str, Any]) -> str:
+def _ours(kernel: Any, given: Specialised, target: str, options: dict[str, Any]) -> Any:
     import tritonx
     from tritonx.backends.compiler import GPUTarget
     from tritonx.compiler import ASTSource
 
     source = ASTSource(kernel, given.signature, constexprs=given.constants, attrs=given.attributes)
-    return tritonx.compile(source, target=GPUTarget("cuda", int(target[5:]), 32), options=options).asm["ptx"]
+    return tritonx.compile(source, target=GPUTarget("cuda", int(target[5:]), 32), options=options)
 
 
-def _theirs(kernel: Any, given: Specialised, target: str, options: dict[str, Any]) -> str:
+def _theirs(kernel: Any, given: Specialised, target: str, options: dict[str, Any]) -> Any:
     import triton
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
     source = ASTSource(kernel, given.signature, constexprs=given.constants, attrs=given.attributes)
-    return triton.compile(source, target=GPUTarget("cuda", int(target[5:]), 32), options=options).asm["ptx"]
+    return triton.compile(source, target=GPUTarget("cuda", int(target[5:]), 32), options=options)
+
+
+def launched(metadata: Any) -> str:
+    """As ``resources``, of the cubin that is launched: where a kernel spills, the assembler has been asked again."""
+    warnings = sorted(set(re.findall(r"C75\d\d", metadata.assembler_log)))
+    return ", ".join([f"{metadata.registers} registers", f"{metadata.spills} bytes spilled", *warnings])
 
 
 def resources(ptx: str) -> str:
