@@ -62,7 +62,7 @@ def layout_passes(gpu: GpuTarget) -> tuple[ModulePass, ...]:
         SplitDots(gpu.shared_memory),
         AssignLayouts(gpu),
         AccumulateInThreads(),
-        UnrollLoads(),
+        UnrollLoads(limit=False),
         StageDotOperands(gpu.shared_memory),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),

@@ -27,10 +27,14 @@ from tritonx.backends.gpu import (
     PassError,
     PassFailure,
     PortableMemory,
+    UnrollLoads,
     inserted,
+    layout_passes,
     memory_passes,
     portable_stages,
+    tile_passes,
 )
+from tritonx.ir.pipeline import run_passes
 from tritonx.ir.text import parse_module
 
 TEXT = """
@@ -132,6 +136,41 @@ class Refuse(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         raise PassError(op, "it was run")
+
+
+LOOP = """
+tt.func public @f(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.000000e+00> : tensor<256xf32>
+  %step = arith.constant dense<256> : tensor<256xi32>
+  %i = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>
+  %a = tt.splat %x : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
+  %b = tt.splat %y : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
+  %p = tt.addptr %a, %i : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+  %q = tt.addptr %b, %i : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+  %s:2 = scf.for %k = %c0 to %n step %c1 iter_args(%t = %zero, %at = %p)
+      -> (tensor<256xf32>, tensor<256x!tt.ptr<f32>>) : i32 {
+    %v = tt.load %at : tensor<256x!tt.ptr<f32>>
+    %u = arith.addf %t, %v : tensor<256xf32>
+    %next = tt.addptr %at, %step : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+    scf.yield %u, %next : tensor<256xf32>, tensor<256x!tt.ptr<f32>>
+  }
+  tt.store %q, %s#0 : tensor<256x!tt.ptr<f32>>
+  tt.return
+}
+"""
+
+
+def test_no_registers_are_guessed() -> None:
+    """A chip that does not say how many it has gets no limit, though its loads are unrolled."""
+    gpu = GpuTarget("plain", 32, 4)
+    for limit in (False, True):
+        module = parse_module(LOOP)
+        passes = [replace(p, limit=limit) if isinstance(p, UnrollLoads) and limit else p for p in layout_passes(gpu)]
+        run_passes(module, (*tile_passes(), *passes))
+        assert sum(op.name == "tt.load" for op in module.walk()) > 1
+        assert ("ttg.maxnreg" in module.attributes) == limit
 
 
 def test_passes_are_inserted() -> None:

@@ -123,7 +123,7 @@ def test_the_user_decides_which_of_two_is_taken(install: Install, monkeypatch: p
 
 
 def test_one_that_cannot_tell_its_targets_hides_no_other(install: Install) -> None:
-    broken = GOOD.replace("return (Target({name!r}, \"v1\"),)", "raise OSError('no such file')")
+    broken = GOOD.replace('return (Target({name!r}, "v1"),)', "raise OSError('no such file')")
     install("bad-one", "bad", broken.format(name="bad"))
     install("good-one", "good", GOOD.format(name="good"))
     shown = str(tritonx.backends())

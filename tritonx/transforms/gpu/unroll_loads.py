@@ -63,7 +63,8 @@ class UnrollLoads(ModulePass):
 
     Only loops of at most ``work`` simple ops a thread, that write nothing, exchange nothing between threads,
     multiply no matrices, and whose addresses do not come out of what they load. Sets ``ttg.maxnreg`` to what lets the
-    loads of a body be under way together. With ``factor`` 1 it does nothing.
+    loads of a body be under way together, unless ``limit`` is false, as for chips whose registers are not known. With
+    ``factor`` 1 it does nothing.
     """
 
     name = "unroll-loads"
@@ -71,6 +72,7 @@ class UnrollLoads(ModulePass):
     factor: int = 4
     bytes: int = 256
     work: int = 256
+    limit: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         @cache
@@ -83,7 +85,7 @@ class UnrollLoads(ModulePass):
             if loads and (factor := self._factor(loop, loaded := _loaded(loads, facts()))) > 1:
                 unroll(loop, factor)
                 most = max(most, factor * loaded.values)
-        if most and "ttg.maxnreg" not in op.attributes:
+        if most and self.limit and "ttg.maxnreg" not in op.attributes:
             op.attributes["ttg.maxnreg"] = IntegerAttr(-(-(most + WORKING_REGISTERS) // 8) * 8, 32)
 
     def _loads(self, loop: scf.ForOp) -> list[tile.LoadOp]:
