@@ -9,6 +9,10 @@
 What stays in the loop touches only a thread's registers; the shuffles and barriers of a reduction over lanes and
 warps are done once. The tile is reshaped so that the bits of the axis that a thread holds itself are dims of their
 own; no element moves. In an unrolled loop several reductions are added one after another; each becomes a thread's own.
+
+A sum may be multiplied on its way, as the running sum of a softmax is: `acc = acc * f + reduce(x)`. Each thread's part
+is multiplied by the same factor then, where that is known to be from 0 to 1 (with an infinite one a part of 0 would
+become NaN), and the initial value, a constant then, goes round with the parts.
 """
 
 from __future__ import annotations
@@ -23,11 +27,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.combiner import combiner
+from tritonx.analysis.factors import is_at_most_one
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.control_flow import Carried, carried_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, attribute_of, distributed_encoding
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import clone_region, erase, set_type
+from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, shape_of, tensor, type_of
 from tritonx.layouts import axis_bits, infer, linear_layout
 from tritonx.layouts.encodings import Ints
@@ -72,13 +78,34 @@ class AccumulateInThreads(ModulePass):
 
 
 @dataclass(frozen=True)
+class _Step:
+    """An op that adds a reduction to what goes round, or multiplies it by a factor."""
+
+    update: Operation
+    part: SSAValue
+    """The other operand: the result of the reduction, or the factor."""
+    reduce: tile.ReduceOp | None
+
+    @property
+    def source(self) -> SSAValue:
+        """What goes round, in front of this step."""
+        return next(operand for operand in self.update.operands if operand is not self.part)
+
+
+@dataclass(frozen=True)
 class _Accumulation:
     """`acc = combine(… combine(combine(acc, reduce), reduce) …)` in a loop, where nothing else uses any of them."""
 
-    steps: tuple[tuple[tile.ReduceOp, Operation], ...]
-    """Each reduction and the op that adds it, in the order in which they are added: several in an unrolled loop."""
+    steps: tuple[_Step, ...]
+    """In the order in which they are done: several in an unrolled loop."""
     split: tuple[tuple[int, bool], ...]
     """The axis as (extent, whether a thread holds all of it) of its parts, slowest first."""
+    initial: Number | None
+    """Of each part, where these are multiplied as well; None for what changes nothing."""
+
+    @property
+    def reductions(self) -> list[tuple[tile.ReduceOp, Operation]]:
+        return [(step.reduce, step.update) for step in self.steps if step.reduce is not None]
 
 
 def _find(loop: scf.ForOp, through: Carried) -> _Accumulation | None:
@@ -86,25 +113,41 @@ def _find(loop: scf.ForOp, through: Carried) -> _Accumulation | None:
     if not _used_once(argument):
         return None
     value = through.yielded.value
-    steps: list[tuple[tile.ReduceOp, Operation]] = []
+    steps: list[_Step] = []
     while value is not argument:
         step = _step(loop, value)
         if step is None:
             return None
-        reduce, update = step
         steps.insert(0, step)
-        value = next(v for v in update.operands if v is not reduce.results[0])
-    if not steps:
+        value = step.source
+    reductions = [(step.reduce, step.update) for step in steps if step.reduce is not None]
+    if not reductions:
         return None
-    first, combine = steps[0][0], steps[0][1].__class__
-    if any(u.__class__ is not combine or not _alike(r, first) for r, u in steps):
+    first, combine = reductions[0][0], reductions[0][1].__class__
+    if any(u.__class__ is not combine or not _alike(r, first) for r, u in reductions):
         return None
     split = _own_parts(first)
-    return None if split is None else _Accumulation(tuple(steps), split)
+    if split is None:
+        return None
+    if len(reductions) == len(steps):
+        return _Accumulation(tuple(steps), split, None)
+    initial = _share(constant_of(through.initial.value), math.prod(extent for extent, own in split if not own))
+    return None if initial is None or combine is not arith.AddfOp else _Accumulation(tuple(steps), split, initial)
 
 
-def _step(loop: scf.ForOp, value: SSAValue) -> tuple[tile.ReduceOp, Operation] | None:
-    """The op that makes `value` by adding a reduction, and that reduction."""
+def _share(initial: object, parts: int) -> Number | None:
+    """What so many parts of a sum (a power of two) begin with, if that is the same number in every format."""
+    if not isinstance(initial, float):
+        return None
+    return initial / parts if not initial or SMALLEST <= abs(initial / parts) < math.inf else None
+
+
+SMALLEST = 2.0**-14
+"""The smallest normal number of f16, and no smaller than that of a wider format."""
+
+
+def _step(loop: scf.ForOp, value: SSAValue) -> _Step | None:
+    """The op that makes `value` by adding a reduction, and that reduction; or by multiplying."""
     update = value.owner
     if not isinstance(update, Operation) or update.__class__ not in NEUTRAL or update.parent is not loop.body.block:
         return None
@@ -119,7 +162,9 @@ def _step(loop: scf.ForOp, value: SSAValue) -> tuple[tile.ReduceOp, Operation] |
             and _used_once(reduced)
             and combiner(reduce) is update.__class__
         ):
-            return reduce, update
+            return _Step(update, reduced, reduce)
+    if isinstance(update, arith.MulfOp):
+        return next((_Step(update, factor, None) for factor in update.operands if is_at_most_one(factor)), None)
     return None
 
 
@@ -158,36 +203,59 @@ def _own_parts(op: tile.ReduceOp) -> tuple[tuple[int, bool], ...] | None:
 def _rewrite(loop: scf.ForOp, through: Carried, found: _Accumulation) -> None:
     argument, initial, result = through.argument, through.initial.value, through.result
     old_type = type_of(result)
-    kept = 0
-    carried: SSAValue = argument
-    last = found.steps[-1][1]
+    own = {reduce: _own_part(reduce, found.split) for reduce, _ in found.reductions}
+    like, last = found.reductions[-1]
     combine, properties = last.__class__, dict(last.properties)
-    for reduce, update in found.steps:
-        value, kept = _own_part(reduce, found.split)
-        type_ = type_of(value)
-        operands = [value if v is reduce.results[0] else carried for v in update.operands]
-        made = builder_after(update).create(update.__class__, operands, (type_,), dict(update.properties))
-        carried = made.results[0]
+    axis, kept = like.axis.value.data, own[like][1]
+    type_ = type_of(own[like][0])
+    carried: SSAValue = argument
+    for step in found.steps:
+        builder = builder_after(step.update)
+        part = own[step.reduce][0] if step.reduce is not None else _spread(builder, step.part, type_, axis, kept)
+        operands = [part if v is step.part else carried for v in step.update.operands]
+        carried = builder.create(step.update.__class__, operands, (type_,), dict(step.update.properties)).results[0]
     through.yielded.set(carried)
-    type_ = type_of(carried)
-    through.initial.set(Builder.before(loop).constant(NEUTRAL[combine](bit_width(type_)), type_))
-    for reduce, update in reversed(found.steps):
-        erase(update)
-        erase(reduce)
+    begun = NEUTRAL[combine](bit_width(type_)) if found.initial is None else found.initial
+    through.initial.set(Builder.before(loop).constant(begun, type_))
+    for step in reversed(found.steps):
+        erase(step.update)
+        if step.reduce is not None and step.reduce is not like:
+            erase(step.reduce)
     set_type(argument, type_)
     set_type(result, type_)
     uses = list(result.uses)
     builder = builder_after(loop)
     # Behind the loop: threads combined, the layout the old one, the initial value added.
     value: SSAValue = result
-    like = found.steps[0][0]
     for _ in range(kept):
-        value = _reduced(builder, like, value, like.axis.value.data)
+        value = _reduced(builder, like, value, axis)
+    erase(like)
     if is_tensor(old_type) and type_of(value) != old_type:
         value = builder.create(ConvertLayoutOp, (value,), (old_type,)).results[0]
-    total = builder.create(combine, (initial, value), (old_type,), properties).results[0]
+    if found.initial is None:
+        value = builder.create(combine, (initial, value), (old_type,), properties).results[0]
     for use in uses:
-        use.operation.operands[use.index] = total
+        use.operation.operands[use.index] = value
+
+
+def _spread(builder: Builder, factor: SSAValue, type_: Attribute, axis: int, kept: int) -> SSAValue:
+    """A result's factor for each of the parts, dims from `axis` on, that threads keep of it."""
+    if not is_tensor(type_of(factor)):
+        return builder.create(tile.SplatOp, (factor,), (type_,)).results[0]
+    shape, element = shape_of(type_), element_type(type_)
+    encodings = [distributed_encoding(type_)]
+    for _ in range(kept):
+        encodings.append(infer.reduced(encodings[-1], axis))
+    narrow = tensor(element, (*shape[:axis], *shape[axis + kept :]), attribute_of(encodings[-1]))
+    value = factor
+    if type_of(value) != narrow:
+        value = builder.create(ConvertLayoutOp, (value,), (narrow,)).results[0]
+    for level in reversed(range(kept)):
+        wide, encoding = (*shape[:axis], *shape[axis + level :]), attribute_of(encodings[level])
+        one = tensor(element, (*wide[:axis], 1, *wide[axis + 1 :]), encoding)
+        value = builder.create(tile.ExpandDimsOp, (value,), (one,), {"axis": IntegerAttr(axis, i32)}).results[0]
+        value = builder.create(tile.BroadcastOp, (value,), (tensor(element, wide, encoding),)).results[0]
+    return value
 
 
 def _own_part(reduce: tile.ReduceOp, split: tuple[tuple[int, bool], ...]) -> tuple[SSAValue, int]:

@@ -127,4 +127,98 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     }
     tt.return %max : f32
   }
+
+  // A running sum of a softmax: 32 lanes begin with a 32nd of it each, the factor is that of their row.
+  // CHECK-LABEL: @running
+  // CHECK-DAG: %[[PART:.*]] = arith.constant dense<3.125000e-02> : tensor<32x32xf32
+  // CHECK: %[[ACC:.*]]:2 = scf.for {{.*}} iter_args(%[[A:[^ ]*]] = %[[PART]], {{.*}}) -> (tensor<32x32xf32, {{.*}}>, tensor<32xf32
+  // CHECK: %[[F:.*]] = math.exp2
+  // CHECK: %[[OWN:.*]] = "tt.reduce"({{.*}}) <{axis = 2 : i32}>
+  // CHECK: %[[WIDE:.*]] = tt.broadcast
+  // CHECK-NEXT: %[[SCALED:.*]] = arith.mulf %[[A]], %[[WIDE]] : tensor<32x32xf32
+  // CHECK-NEXT: %[[NEW:.*]] = arith.addf %[[SCALED]], %[[OWN]]
+  // CHECK-NEXT: scf.yield %[[NEW]]
+  // CHECK: %[[SUM:.*]] = "tt.reduce"(%[[ACC]]#0) <{axis = 1 : i32}>
+  // CHECK-NOT: arith.addf %{{.*}}, %{{.*}} : tensor
+  tt.func public @running(%x: tensor<32x128xf32, #rows>, %n: i32) -> tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %first = arith.constant dense<0xFF800000> : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+    %init = arith.constant dense<1.000000e+00> : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+    %sum:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init, %most = %first) -> (tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>, tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>) : i32 {
+      %m = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.maxnumf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<32x128xf32, #rows>) -> tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %new = arith.maxnumf %most, %m : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %d = arith.subf %most, %new : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %f = math.exp2 %d : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %s = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.addf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<32x128xf32, #rows>) -> tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %scaled = arith.mulf %a, %f : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %b = arith.addf %scaled, %s : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      scf.yield %b, %new : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>, tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+    }
+    tt.return %sum#0 : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+  }
+
+  // A factor that may be infinite, an initial value that is not known: nothing is moved.
+  // CHECK-LABEL: @unbounded
+  // CHECK-NOT: tt.reshape
+  tt.func public @unbounded(%x: tensor<32x128xf32, #rows>, %n: i32) -> tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %first = arith.constant dense<0xFF800000> : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+    %init = arith.constant dense<1.000000e+00> : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+    %sum:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init, %most = %first) -> (tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>, tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>) : i32 {
+      %m = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.maxnumf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<32x128xf32, #rows>) -> tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %new = arith.maxnumf %most, %m : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %f = math.exp2 %most : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %s = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.addf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<32x128xf32, #rows>) -> tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %scaled = arith.mulf %a, %f : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %b = arith.addf %scaled, %s : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      scf.yield %b, %new : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>, tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+    }
+    tt.return %sum#0 : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+  }
+
+  // CHECK-LABEL: @begun
+  // CHECK-NOT: tt.reshape
+  tt.func public @begun(%x: tensor<32x128xf32, #rows>, %init: tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>, %n: i32) -> tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %first = arith.constant dense<0xFF800000> : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+    
+    %sum:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init, %most = %first) -> (tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>, tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>) : i32 {
+      %m = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.maxnumf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<32x128xf32, #rows>) -> tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %new = arith.maxnumf %most, %m : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %d = arith.subf %most, %new : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %f = math.exp2 %d : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %s = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+      ^bb0(%l: f32, %r: f32):
+        %t = arith.addf %l, %r : f32
+        tt.reduce.return %t : f32
+      }) : (tensor<32x128xf32, #rows>) -> tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %scaled = arith.mulf %a, %f : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %b = arith.addf %scaled, %s : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      scf.yield %b, %new : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>, tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+    }
+    tt.return %sum#0 : tensor<32xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+  }
 }

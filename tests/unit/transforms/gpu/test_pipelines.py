@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,12 +83,14 @@ def test_pipelines_keep_what_a_kernel_does(name: str, draw: int) -> None:
 
 
 def keeps_what_it_does(program: Program, target: str, what: str, schedule: Callable[[ModuleOp], str]) -> None:
-    """Runs a program after each pass from `buffer-values` on, in front of which `schedule` may change schedules."""
-    expected, _ = program.run()
+    """Runs a program before and after each pass from `buffer-values` on, in front of which `schedule` may change
+    schedules: sums have been regrouped by then, and every bit stays."""
+    expected: list[Any] = []
     hopper = target == "cuda:90"
     behind, fenced = False, not hopper
     for one in program.passes:
         if one.name == "buffer-values":
+            expected, _ = program.run()
             what += f", {schedule(program.bound.module)}"
             behind = True
         if hopper:
