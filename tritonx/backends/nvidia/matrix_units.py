@@ -64,7 +64,8 @@ class WarpMatrixUnit(MatrixUnit):
 @dataclass(frozen=True)
 class WarpGroupUnit(MatrixUnit):
     """``wgmma`` of 9.0: four warps multiply into 64 rows. The unit reads B from shared memory by itself, and A too,
-    unless that is another product's result, which stays in registers."""
+    unless that is another product's result, which stays in registers, or words that lie in memory the other way round
+    than the unit reads them, which the threads then load one by one."""
 
     @property
     def types(self) -> frozenset[str]:
@@ -88,13 +89,32 @@ class WarpGroupUnit(MatrixUnit):
         warps = (GROUP_WARPS * groups // across, across)
         result = NvidiaMmaEncoding(3, 0, warps, (16, columns, 256 // product.bits))
         b = _in_memory(product, product.b_order, k=0)
-        if product.a_is_made:
+        if product.a_is_made or _is_loaded_by_threads(product):
             return DotLayout(result, DotOperandEncoding(0, result, 32 // product.bits), b, WarpGroupDotOp)
         return DotLayout(result, _in_memory(product, product.a_order, k=1), b, WarpGroupDotOp)
+
+    def turned_bytes(self, product: Product) -> int:
+        turned = 0
+        if not product.a_is_made and not _is_loaded_by_threads(product) and not _is_read(product, product.a_order, k=1):
+            turned += product.rows
+        if not _is_read(product, product.b_order, k=0):
+            turned += product.columns
+        return turned * product.k * product.bits // 8
 
     def _across(self, product: Product, groups: int) -> int:
         """How many groups lie next to each other: as few as there are rows for."""
         return 1 if product.chained else max(1, groups * GROUP_ROWS // product.rows)
+
+
+def _is_loaded_by_threads(product: Product) -> bool:
+    """Whether A is best in registers, where it comes from memory: a thread multiplies words of it, which it can load
+    wherever they lie."""
+    return product.bits == 32 and product.a_is_loaded and not _is_read(product, product.a_order, k=1)
+
+
+def _is_read(product: Product, order: Ints, k: int) -> bool:
+    """Whether the unit reads an operand, of which ``k`` is the dim of K, in the order in which it is loaded."""
+    return _in_memory(product, order, k).transposed == (order[0] == 0)
 
 
 def _in_memory(product: Product, order: Ints, k: int) -> NvmmaSharedEncoding:

@@ -11,6 +11,7 @@ from tritonx.backends.nvidia.fence_stores import FenceStores
 from tritonx.backends.nvidia.layout_target import copies_blocks, gpu_target, is_pipelined
 from tritonx.backends.nvidia.targets import capability
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
+from tritonx.conversion.tile_to_gpu.transpose_dots import TransposeDots
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
@@ -25,6 +26,7 @@ from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.insert_fences import InsertFences
 from tritonx.transforms.gpu.make_room import MakeRoom
+from tritonx.transforms.gpu.multiply_in_parts import MultiplyInParts
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.gpu.schedule_loops import ScheduleLoops
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
@@ -77,6 +79,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     return (
         DecomposeDots(matrix_types=" ".join(sorted(gpu.matrix_types))),
         SplitDots(gpu.shared_memory),
+        *([TransposeDots(gpu)] if copied else []),
         AssignLayouts(gpu),
         AccumulateInThreads(),
         UnrollLoads(),
@@ -92,7 +95,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         DeadCodeElimination(),
         RecomputeNarrow(),
         *([CopyBlocks()] if copied else []),
-        *([WaitForProducts()] if pipelined and groups else []),
+        *([MultiplyInParts(), WaitForProducts()] if pipelined and groups else []),
         *([FenceStores()] if groups else []),
     )
 

@@ -38,7 +38,7 @@ def addresses(f: FunctionEmitter, view: SharedView, elem: str, access: SharedAcc
     """
     memory = memory_type(elem)
     base = view.pointer
-    if view.padding or view.start:
+    if view.padding:
         return general_addresses(f, view, memory, access)
     f.threads.touch()
     with f.in_prologue():
@@ -46,14 +46,15 @@ def addresses(f: FunctionEmitter, view: SharedView, elem: str, access: SharedAcc
     starts: dict[int, str] = {}
     out: list[str] = []
     for one in access.accesses:
-        turned = 0 if access.additive else reach & one.offset
+        offset = one.offset ^ view.start
+        turned = reach & offset
         if turned not in starts:
             index = thread
             if turned:
                 with f.in_prologue():
                     index = f.inst(f"xor i32 {thread}, {turned}")
             starts[turned] = element_at(f, memory, base, index)
-        out.append(element_at(f, memory, starts[turned], str(one.offset ^ turned)))
+        out.append(element_at(f, memory, starts[turned], str(offset ^ turned)))
     return out
 
 
@@ -63,7 +64,7 @@ def element_at(f: FunctionEmitter, memory: str, base: str, index: str) -> str:
 
 
 def general_addresses(f: FunctionEmitter, view: SharedView, memory: str, access: SharedAccess) -> list[str]:
-    """As ``addresses`` for a sub-slice or a padded buffer: every index on its own."""
+    """As ``addresses`` for a padded buffer: every index on its own."""
     f.threads.touch()
     indices: list[str] = []
     with f.in_prologue():

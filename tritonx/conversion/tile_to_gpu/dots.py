@@ -53,6 +53,8 @@ def product_of(
         loaded_bits=_narrowest(op, bits),
         a_order=_memory_order(op.a, accesses or {}),
         b_order=_memory_order(op.b, accesses or {}),
+        a_is_loaded=_is_loaded(op.a),
+        b_is_loaded=_is_loaded(op.b),
     )
 
 
@@ -97,6 +99,13 @@ def _memory_order(value: SSAValue, accesses: Mapping[Operation, BlockedEncoding]
             break
         value = made_of
     return tuple(reversed(range(rank)))
+
+
+def _is_loaded(value: SSAValue) -> bool:
+    """Whether a tile comes from memory as it is, or transposed."""
+    while isinstance(value.owner, tile.TransOp):
+        value = value.owner.src
+    return isinstance(value.owner, tile.LoadOp | tile.DescriptorLoadOp)
 
 
 def _narrowest(op: tile.DotOp, bits: int) -> int:

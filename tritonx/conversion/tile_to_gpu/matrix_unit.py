@@ -17,7 +17,7 @@ layout that no other unit of the target has.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.ir import Attribute, Operation
@@ -45,7 +45,8 @@ class Product:
     `exact` says that f32 may not be shortened. `chained` says that the result becomes an operand of another product of
     the block, or the reverse, `a_is_made` that another one's result becomes A. `loaded_bits` is the width of the
     narrowest elements in memory that an operand is made of. `a_order` and `b_order` are the dims in the order, fastest
-    first, in which the operands come from memory.
+    first, in which the operands come from memory; `a_is_loaded` and `b_is_loaded` say that nothing is computed with
+    them on the way.
     """
 
     shape: Ints
@@ -60,6 +61,23 @@ class Product:
     loaded_bits: int = 32
     a_order: Ints = (1, 0)
     b_order: Ints = (1, 0)
+    a_is_loaded: bool = False
+    b_is_loaded: bool = False
+
+    @property
+    def transposed(self) -> Product:
+        """The product that makes the transposed result, of two matrices."""
+        return replace(
+            self,
+            shape=(self.columns, self.rows),
+            a=self.b,
+            b=self.a,
+            a_is_made=False,
+            a_order=tuple(1 - dim for dim in self.b_order),
+            b_order=tuple(1 - dim for dim in self.a_order),
+            a_is_loaded=self.b_is_loaded,
+            b_is_loaded=self.a_is_loaded,
+        )
 
     @property
     def rows(self) -> int:
@@ -114,6 +132,10 @@ class MatrixUnit(ABC):
     @abstractmethod
     def cycles(self, product: Product) -> int:
         """About how long a multiprocessor is busy with it; only has to rank the units of one target."""
+
+    def turned_bytes(self, product: Product) -> int:
+        """Bytes of operands that the threads must turn on the way from memory to where the unit reads them."""
+        return 0
 
     @abstractmethod
     def layout(self, product: Product, threads: Threads) -> DotLayout:

@@ -284,7 +284,8 @@ def memory_order(encoding: DistributedEncoding, shape: Ints) -> Ints:
 def swizzled(operand: DotOperandEncoding, shape: Ints, order: Ints, bits: int) -> SwizzledSharedEncoding:
     """The shared layout of an operand that is written in `order`: groups of 16 or 32 bytes, a phase for as many rows
     as fill all banks, eight or four phases (fewer where a row has fewer groups)."""
-    group = GROUP_BYTES * max(1, bits // 32)
+    lanes_apart = bits == 32 and operand.k_width == 1 and order[0] != len(shape) - 1 - operand.op_idx
+    group = 2 * GROUP_BYTES if lanes_apart else GROUP_BYTES * max(1, bits // 32)
     phases = ROW_BYTES // group
     row = shape[order[0]] * bits // 8
     vec = max(1, min(group * 8 // bits, shape[order[0]]))

@@ -4,6 +4,8 @@ A warp group issues its products in order, and they end in order, so that a wait
 still be under way. It is needed in front of
 
 - who reads a result. The next product that adds to it is none: it comes behind in the unit itself;
+- who makes the operand in registers that the same product reads in the next round. What threads load from shared memory
+  for one is in two sets of registers at most, so that they wait for all but the last product;
 - who writes to the memory that a product reads, or to the slot of it in a later round (`analysis/slot_sequence`);
   where a copy does that of which an mbarrier tells, in front of what the mbarrier is told to expect.
 
@@ -25,7 +27,7 @@ from tritonx.analysis.slot_sequence import rounds_between
 from tritonx.dialects import scf
 from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.effects import Kind, Resource, effects_of, viewed
-from tritonx.dialects.gpu_layout import LocalAllocOp, MemDescIndexOp, MemDescType
+from tritonx.dialects.gpu_layout import LocalAllocOp, LocalLoadOp, MemDescIndexOp, MemDescType
 from tritonx.dialects.nvidia import (
     AsyncTMACopyGlobalToLocalOp,
     BarrierExpectOp,
@@ -121,6 +123,9 @@ class _Waits:
                 yield from self._of_writers(product, operand)
             elif operand.owner is self.body and product.d.first_use is not None:
                 yield Need(self.end, self._between(product, self.end, 0), product.d)
+            elif operand.owner in self.number:  # the registers of the round before are the product's until it is over
+                pendings = self._between(product, operand.owner, 1)
+                yield Need(operand.owner, min(pendings, 1) if isinstance(operand.owner, LocalLoadOp) else pendings)
 
     def _of_readers(self, product: WarpGroupDotOp, value: SSAValue, rounds: int) -> Iterator[Need]:
         """Of those that read a result, the one of a round, or of the one before."""
