@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import tile
-from tritonx.dialects.gpu_layout import LocalAllocOp, MemDescType, attribute_of, shared_encoding
+from tritonx.dialects.gpu_layout import (
+    LocalAllocOp,
+    LocalLoadOp,
+    MemDescTransOp,
+    MemDescType,
+    attribute_of,
+    memdesc,
+    shared_encoding,
+)
 from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.edit import set_type
 from tritonx.ir.types import bit_width, encoding_of, type_as, type_of, with_encoding
 from tritonx.layouts.encodings import NvmmaSharedEncoding
+from tritonx.layouts.infer import inverse_permutation
+from tritonx.layouts.shared import transposed_memory
 
 WIDTHS = 128, 64, 32
 """Bytes over which rows can be swizzled."""
@@ -28,7 +39,7 @@ ROWS = 8
 class EncodeDescriptors(ModulePass):
     """Gives every `!tt.tensordesc` that has none, a parameter of a function or made there, an encoding of its block:
     that of the first `ttg.local_alloc` of a loaded block for a matrix unit, else rows swizzled over as many bytes as
-    they have."""
+    they have. Where threads alone read what a `ttg.local_alloc` stores of a loaded block, it lies as the block does."""
 
     name = "encode-descriptors"
 
@@ -42,6 +53,7 @@ class EncodeDescriptors(ModulePass):
                 if isinstance(type_, TensorDescType) and encoding_of(type_.block_type) is None:
                     encoding = attribute_of(_wanted(descriptor) or swizzled(type_))
                     set_type(descriptor, TensorDescType(with_encoding(type_.block_type, encoding)))
+                    _store_as_copied(descriptor)
             inputs = [type_of(argument) for argument in entry.args]
             outputs = function.function_type.outputs.data
             function.properties["function_type"] = FunctionType.from_lists(inputs, list(outputs))
@@ -59,6 +71,44 @@ def _wanted(descriptor: SSAValue) -> NvmmaSharedEncoding | None:
                 if isinstance(encoding, NvmmaSharedEncoding) and not encoding.transposed:
                     return encoding
     return None
+
+
+def _store_as_copied(descriptor: SSAValue) -> None:
+    """Buffers of loaded blocks that no unit reads by itself get the encoding of the blocks, so that the copy engine can
+    fill them."""
+    encoding = encoding_of(type_as(descriptor, TensorDescType).block_type)
+    assert encoding is not None
+    for load in [use.operation for use in descriptor.uses]:
+        if isinstance(load, tile.DescriptorLoadOp):
+            for use in load.result.uses:
+                alloc = use.operation
+                if isinstance(alloc, LocalAllocOp) and all(map(_is_loaded_or_viewed, _users(alloc.result))):
+                    _encode(alloc.result, encoding)
+
+
+def _users(memory: SSAValue) -> Iterator[Operation]:
+    """What uses a buffer, or a transposed view of it."""
+    for use in memory.uses:
+        yield use.operation
+        if isinstance(use.operation, MemDescTransOp):
+            yield from _users(use.operation.result)
+
+
+def _is_loaded_or_viewed(op: Operation) -> bool:
+    return isinstance(op, LocalLoadOp | MemDescTransOp)
+
+
+def _encode(memory: SSAValue, encoding: Attribute) -> None:
+    """Give a buffer an encoding, and its transposed views theirs."""
+    given = type_as(memory, MemDescType)
+    made = memdesc(given.shape, given.element_type, encoding, mutable=given.mutable)
+    set_type(memory, made)
+    for view in [use.operation for use in memory.uses]:
+        if isinstance(view, MemDescTransOp):
+            order = inverse_permutation([int(axis) for axis in view.order.get_values()])
+            seen = transposed_memory(shared_encoding(made), order, given.shape)
+            assert seen is not None
+            _encode(view.result, attribute_of(seen))
 
 
 def swizzled(type_: TensorDescType) -> NvmmaSharedEncoding:

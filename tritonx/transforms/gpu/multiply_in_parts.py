@@ -40,8 +40,8 @@ class MultiplyInParts(ModulePass):
     """In the body of an `scf.for` a `ttng.warp_group_dot` whose first operand a `ttg.local_load` reads for it alone
     becomes products of parts of K, two or more, each with a load of its own in front. Sums keep their order.
 
-    Where memory is written, or threads are waited for, between the load and the product, they stay as they are; and
-    where sums are limited in length (`maxNumImpreciseAcc`)."""
+    Where memory is written between the load and the product they stay as they are; and where sums are limited in length
+    (`maxNumImpreciseAcc`)."""
 
     name = "multiply-in-parts"
 
@@ -67,8 +67,9 @@ def _load_of(product: WarpGroupDotOp) -> LocalLoadOp | None:
 
 
 def _leaves_memory_alone(op: Operation) -> bool:
+    """Whether what is read in front of an op may be read behind it: it at most reads, or waits at an mbarrier."""
     effects = effects_of(op)
-    reading = (Kind.READ, Kind.TRAP, Kind.HINT, Kind.COMMIT)
+    reading = (Kind.READ, Kind.TRAP, Kind.HINT, Kind.COMMIT, Kind.WAIT)
     return effects is not None and all(e.kind in reading and e.resource is not Resource.SCRATCH for e in effects)
 
 
