@@ -76,13 +76,16 @@ def _wanted(descriptor: SSAValue) -> NvmmaSharedEncoding | None:
 def _store_as_copied(descriptor: SSAValue) -> None:
     """Buffers of loaded blocks that no unit reads by itself get the encoding of the blocks, so that the copy engine can
     fill them."""
-    encoding = encoding_of(type_as(descriptor, TensorDescType).block_type)
+    block = type_as(descriptor, TensorDescType)
+    encoding = encoding_of(block.block_type)
     assert encoding is not None
     for load in [use.operation for use in descriptor.uses]:
         if isinstance(load, tile.DescriptorLoadOp):
             for use in load.result.uses:
                 alloc = use.operation
-                if isinstance(alloc, LocalAllocOp) and all(map(_is_loaded_or_viewed, _users(alloc.result))):
+                if not isinstance(alloc, LocalAllocOp) or not all(map(_is_loaded_or_viewed, _users(alloc.result))):
+                    continue
+                if type_as(alloc.result, MemDescType).shape == block.shape and len(block.shape) == 2:
                     _encode(alloc.result, encoding)
 
 
@@ -106,7 +109,7 @@ def _encode(memory: SSAValue, encoding: Attribute) -> None:
     for view in [use.operation for use in memory.uses]:
         if isinstance(view, MemDescTransOp):
             order = inverse_permutation([int(axis) for axis in view.order.get_values()])
-            seen = transposed_memory(shared_encoding(made), order, given.shape)
+            seen = transposed_memory(shared_encoding(made), order, made.shape)
             assert seen is not None
             _encode(view.result, attribute_of(seen))
 

@@ -95,7 +95,8 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         DeadCodeElimination(),
         RecomputeNarrow(),
         *([CopyBlocks()] if copied else []),
-        *([MultiplyInParts(), WaitForProducts()] if pipelined and groups else []),
+        *([MultiplyInParts()] if pipelined and groups else []),
+        *([WaitForProducts()] if pipelined and groups else []),
         *([FenceStores()] if groups else []),
     )
 

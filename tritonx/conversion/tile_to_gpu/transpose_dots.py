@@ -77,12 +77,10 @@ class TransposeDots(ModulePass):
 
 
 class _Function:
-    def __init__(
-        self, target: GpuTarget, ops: list[Operation], accesses: Mapping[Operation, BlockedEncoding]
-    ) -> None:
+    def __init__(self, target: GpuTarget, ops: list[Operation], accesses: Mapping[Operation, BlockedEncoding]) -> None:
         self.target, self.ops, self.accesses = target, ops, accesses
         self.dots = [op for op in ops if isinstance(op, tile.DotOp)]
-        self.made: set[SSAValue] = set()
+        self.made: set[Operation] = set()
         """What turns a transposed result back."""
 
     def run(self) -> None:
@@ -92,8 +90,11 @@ class _Function:
             return
         for loop in reversed([op for op in self.ops if isinstance(op, scf.ForOp)]):  # inner ones first
             for carried in carried_by(loop):
-                if carried.yielded.value in self.made:
+                if carried.yielded.value.owner in self.made:
                     self._carry(loop, carried)
+        for back in self.made:
+            if back.results[0].first_use is None:
+                erase(back)
 
     def _gains(self, product: Product) -> bool:
         if len(product.shape) != 2 or product.chained:
@@ -105,9 +106,9 @@ class _Function:
         builder = Builder.before(dot)
         operands = [transposed(builder, value) for value in (dot.b, dot.a, dot.c)]
         result = builder.create(tile.DotOp, operands, (_turned(type_of(dot.d)),), dict(dot.properties)).results[0]
-        back = transposed(builder, result)
+        back = builder.create(tile.TransOp, (result,), (type_of(dot.d),), dict(SWAP))
         self.made.add(back)
-        dot.results[0].replace_all_uses_with(back)
+        dot.results[0].replace_all_uses_with(back.result)
         erase(dot)
 
     def _carry(self, loop: scf.ForOp, carried: Carried) -> None:
@@ -126,14 +127,12 @@ class _Function:
                 user = use.operation
                 if isinstance(user, tile.TransOp) and user.order == SWAP["order"]:
                     user.result.replace_all_uses_with(value)
-                    erase(user)
+                    self.made.add(user)
                     continue
                 if turned is None:
-                    turned = builder.create(tile.TransOp, (value,), (type_,), dict(SWAP)).results[0]
+                    turned = builder.create(tile.TransOp, (value,), (type_,), dict(SWAP))
                     self.made.add(turned)
-                user.operands[use.index] = turned
-        if back.result.first_use is None:
-            erase(back)
+                user.operands[use.index] = turned.result
 
 
 def transposed(builder: Builder, value: SSAValue) -> SSAValue:

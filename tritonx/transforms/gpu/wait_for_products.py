@@ -123,9 +123,10 @@ class _Waits:
                 yield from self._of_writers(product, operand)
             elif operand.owner is self.body and product.d.first_use is not None:
                 yield Need(self.end, self._between(product, self.end, 0), product.d)
-            elif operand.owner in self.number:  # the registers of the round before are the product's until it is over
-                pendings = self._between(product, operand.owner, 1)
-                yield Need(operand.owner, min(pendings, 1) if isinstance(operand.owner, LocalLoadOp) else pendings)
+            elif isinstance(owner := operand.owner, Operation) and owner in self.number:
+                # The registers of the round before are the product's until it is over.
+                pendings = self._between(product, owner, 1)
+                yield Need(owner, min(pendings, 1) if isinstance(owner, LocalLoadOp) else pendings)
 
     def _of_readers(self, product: WarpGroupDotOp, value: SSAValue, rounds: int) -> Iterator[Need]:
         """Of those that read a result, the one of a round, or of the one before."""

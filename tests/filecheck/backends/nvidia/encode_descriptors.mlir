@@ -4,6 +4,8 @@
 #turned = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 16}>
 #nv = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
 #given = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16}>
+#words = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 4, order = [1, 0]}>
+#other = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 4, order = [0, 1]}>
 #smem = #ttg.shared_memory
 
 // Widths: 128, 64, 32 bytes of a row, none for narrower rows, for fewer than eight rows and for one dimension. What has
@@ -14,6 +16,8 @@
 // CHECK-DAG: #[[W0:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = 16}>
 // CHECK-DAG: #[[CUBE:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16, rank = 3}>
 // CHECK-DAG: #[[LINE:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = 16, rank = 1}>
+// CHECK-DAG: #[[T128:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
+// CHECK-DAG: #[[WORDS:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 4, order = [1, 0]}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // CHECK-LABEL: @widths
   // CHECK-SAME: 64x128xf16, #[[W128]]>
@@ -40,5 +44,23 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     ttg.local_dealloc %m : !ttg.memdesc<64x64xf16, #nv, #smem>
     ttg.local_dealloc %n : !ttg.memdesc<64x64xf16, #turned, #smem>
     tt.return
+  }
+
+  // What threads alone read lies as the copy engine writes it; what a unit reads beside them as the unit wants it.
+  // CHECK-LABEL: @read_by_threads
+  // CHECK-SAME: %x: !tt.tensordesc<tensor<64x64xf16, #[[W128]]>>
+  // CHECK: ttg.local_alloc %{{.*}} -> !ttg.memdesc<64x64xf16, #[[W128]], #smem>
+  // CHECK-NEXT: ttg.memdesc_trans %{{.*}} -> !ttg.memdesc<64x64xf16, #[[T128]], #smem>
+  // CHECK-NEXT: ttg.local_load
+  // CHECK: ttg.local_alloc %{{.*}} -> !ttg.memdesc<64x64xf16, #[[WORDS]], #smem>
+  tt.func public @read_by_threads(%x: !tt.tensordesc<tensor<64x64xf16>>, %i: i32) -> tensor<64x64xf16, #rows> {
+    %p = tt.descriptor_load %x[%i, %i] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16, #rows>
+    %m = ttg.local_alloc %p : (tensor<64x64xf16, #rows>) -> !ttg.memdesc<64x64xf16, #words, #smem>
+    %t = ttg.memdesc_trans %m {order = array<i32: 1, 0>} : !ttg.memdesc<64x64xf16, #words, #smem> -> !ttg.memdesc<64x64xf16, #other, #smem>
+    %r = ttg.local_load %t : !ttg.memdesc<64x64xf16, #other, #smem> -> tensor<64x64xf16, #rows>
+    %q = tt.descriptor_load %x[%i, %i] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16, #rows>
+    %n = ttg.local_alloc %q : (tensor<64x64xf16, #rows>) -> !ttg.memdesc<64x64xf16, #words, #smem>
+    ttg.local_dealloc %n : !ttg.memdesc<64x64xf16, #words, #smem>
+    tt.return %r : tensor<64x64xf16, #rows>
   }
 }

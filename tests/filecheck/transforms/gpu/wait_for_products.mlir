@@ -3,6 +3,7 @@
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 32, 16]}>
 #rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
+#own = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
 #smem = #ttg.shared_memory
 
 !a = !ttg.memdesc<64x32xf16, #shared, #smem>
@@ -82,5 +83,34 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
       scf.yield %d, %p : tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>
     }
     tt.return %sum, %other : tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>
+  }
+
+  // What is loaded for a product is in its registers until it is over: two products are under way at most, and one
+  // while the operand of another one is loaded.
+  // CHECK-LABEL: @loaded
+  // CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %init)
+  // CHECK-NEXT: %[[B:.*]] = ttng.warp_group_dot_wait %[[A]] {pendings = 1 : i32}
+  // CHECK-NEXT: ttg.local_load
+  // CHECK-NEXT: %[[C:.*]] = ttng.warp_group_dot {{.*}}, %[[B]] {{.*}}isAsync = true
+  // CHECK-NEXT: %[[D:.*]] = ttng.warp_group_dot_wait %[[C]] {pendings = 1 : i32}
+  // CHECK-NEXT: ttg.local_load
+  // CHECK-NEXT: %[[E:.*]] = ttng.warp_group_dot {{.*}}, %[[D]] {{.*}}isAsync = true
+  // CHECK-NEXT: %[[F:.*]] = ttng.warp_group_dot_wait %[[E]] {pendings = 1 : i32}
+  // CHECK-NEXT: ttg.local_load
+  // CHECK-NEXT: %[[G:.*]] = ttng.warp_group_dot {{.*}}, %[[F]] {{.*}}isAsync = true
+  // CHECK-NEXT: scf.yield %[[G]]
+  tt.func public @loaded(%x: !a, %y: !b, %init: tensor<64x32xf32, #mma>, %n: i32) -> tensor<64x32xf32, #mma> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (tensor<64x32xf32, #mma>) : i32 {
+      %p = ttg.local_load %x : !a -> tensor<64x32xf16, #own>
+      %d = ttng.warp_group_dot %p, %y, %a : tensor<64x32xf16, #own> * !b -> tensor<64x32xf32, #mma>
+      %q = ttg.local_load %x : !a -> tensor<64x32xf16, #own>
+      %e = ttng.warp_group_dot %q, %y, %d : tensor<64x32xf16, #own> * !b -> tensor<64x32xf32, #mma>
+      %r = ttg.local_load %x : !a -> tensor<64x32xf16, #own>
+      %f = ttng.warp_group_dot %r, %y, %e : tensor<64x32xf16, #own> * !b -> tensor<64x32xf32, #mma>
+      scf.yield %f : tensor<64x32xf32, #mma>
+    }
+    tt.return %sum : tensor<64x32xf32, #mma>
   }
 }

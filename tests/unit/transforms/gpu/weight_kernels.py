@@ -136,7 +136,7 @@ def turned_kernel(
 def turned(random: Random, stages: int) -> Draw:
     warps = random.choice((4, 8))
     dtype, result = random.choice(((np.float32, np.float32), (np.int8, np.int32)))
-    m, n, k = random.choice((64, 128)), random.choice((16, 32, 64)), random.choice((32, 64))
+    m, n, k = random.choice((64, 128)), random.choice((16, 32, 64, 128)), random.choice((32, 64))
     first, masked = random.random() < 0.3, random.random() < 0.4
     inner = max(0, min(6, rounds(random, stages)) * k - masked * random.choice((0, 16)))
     rng = np.random.default_rng(random.randrange(1 << 30))
