@@ -67,11 +67,14 @@ def described_product(random: Random, stages: int) -> Draw:
     turned = random.random() < 0.4, random.random() < 0.4
     pointers = random.random() < 0.3
     inner = max(1, steps) * k - random.choice((0, 8))  # the last block is cut
-    a = whole(random, inner, m) if turned[0] else whole(random, m, inner)
+    dtype = random.choice((np.float16, np.float32))  # f32 is read as tf32, exactly
+    a = (whole(random, inner, m) if turned[0] else whole(random, m, inner)).astype(dtype)
     if pointers:
-        b: Any = whole(random, max(1, steps) * k, n)
+        b: Any = whole(random, max(1, steps) * k, n).astype(dtype)
+    elif turned[1]:
+        b = described(whole(random, n, inner).astype(dtype), n, k)
     else:
-        b = described(whole(random, n, inner), n, k) if turned[1] else described(whole(random, inner, n), k, n)
+        b = described(whole(random, inner, n).astype(dtype), k, n)
     constants = {
         "M": m, "N": n, "K": k, "A_TURNED": turned[0], "B_TURNED": turned[1], "POINTERS": pointers,
         "SUMMED": random.random() < 0.3,
