@@ -8,6 +8,7 @@ module {
     tt.print "nothing" {hex = false, isSigned = array<i32>}
     tt.print "values: " {hex = true, isSigned = array<i32: 1, 0>} : %n, %x : i32, tensor<64xf32>
     tt.print "a\22b\5C\0A" {hex = false, isSigned = array<i32>}
+    tt.print "part: " {extents = [[], [40 : i32]], hex = false, isSigned = array<i32: 1, 0>} : %n, %x : i32, tensor<64xf32>
     tt.assert %m, "too large" : tensor<64xi1>
     tt.return
   }
@@ -17,5 +18,6 @@ module {
 // CHECK-NEXT: tt.print "nothing" {hex = false, isSigned = array<i32>}
 // CHECK-NEXT: tt.print "values: " {hex = true, isSigned = array<i32: 1, 0>} : %n, %x : i32, tensor<64xf32>
 // CHECK-NEXT: tt.print "a\22b\\\0A" {hex = false, isSigned = array<i32>}
+// CHECK-NEXT: tt.print "part: " {extents = {{\[}}[], [40 : i32]], hex = false, isSigned = array<i32: 1, 0>} : %n, %x : i32, tensor<64xf32>
 // CHECK-NEXT: tt.assert %m, "too large" : tensor<64xi1>
 // CHECK-NEXT: tt.return

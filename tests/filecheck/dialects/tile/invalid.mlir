@@ -909,6 +909,16 @@ module {
 // -----
 
 module {
+  tt.func @f(%a: tensor<64xf32>) {
+    // expected-error@+1 {{'extents' has other ranks than the operands}}
+    tt.print "x" {extents = [[3 : i32, 40 : i32]], hex = false, isSigned = array<i32: 0>} : %a : tensor<64xf32>
+    tt.return
+  }
+}
+
+// -----
+
+module {
   tt.func @f(%a: i32) {
     // expected-error@+1 {{the condition must be i1, got i32}}
     tt.assert %a, "x" : i32
