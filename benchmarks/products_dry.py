@@ -3,8 +3,9 @@ and is compiled for a GPU with and without pipelines, and by Triton.
 
     python benchmarks/products_dry.py [--target cuda:90] [--run] [--compile] [--quick] [case ...]
 
-A line for each compile: milliseconds up to the cubin, each compiler by itself with its caches off; registers and bytes
-of spills as ptxas counts them; what became of each loop. What fails or is wrong is counted in the exit status."""
+A line for each compile: milliseconds of the processors up to the cubin, each compiler by itself with its caches off;
+registers and bytes of spills as ptxas counts them; what became of each loop. What fails or is wrong is counted in the
+exit status."""
 
 from __future__ import annotations
 
