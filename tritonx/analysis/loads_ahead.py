@@ -8,7 +8,7 @@ hold it. Where they cannot (elements that lie apart, something else than zero wh
 waits in registers, one interval long, if there is room. So do small loads that no product needs, but what is computed
 of its results.
 
-Where there are no asynchronous copies at all, threads store it (`UnitCosts.stores_slots`). With two stages what is
+Where asynchronous copies do not bring it, threads may store it (`UnitCosts.stores_slots`). With two stages what is
 loaded at the start of an interval is stored at the end of it, behind the products; with more at the start of the next
 one, in front of the loads that follow, so that one set of registers is enough and nothing is moved from one to another,
 which would wait for it. Then it is in a slot for the intervals that are left.
@@ -60,6 +60,9 @@ class Ahead:
         return self.lead + 1 if self.stored is None else self.lead
 
 
+IsCopied = Callable[[Operation], bool]
+"""Whether asynchronous copies bring a load to where it waits, on a target whose threads store what they do not."""
+
 Width = Callable[[Operation], int]
 """Bytes of the widest access of a thread that a load through pointers can be made of."""
 
@@ -70,7 +73,14 @@ def products_of(graph: LoopGraph) -> list[int]:
 
 
 def loads_ahead(
-    graph: LoopGraph, stages: int, costs: UnitCosts, width: Width, threads: int, *, in_memory: bool = True
+    graph: LoopGraph,
+    stages: int,
+    costs: UnitCosts,
+    width: Width,
+    threads: int,
+    is_copied: IsCopied,
+    *,
+    in_memory: bool = True,
 ) -> tuple[Ahead, ...]:
     """The loads that run ahead in a schedule of so many stages: those that products need, and small ones beside them,
     or all where there are no products. `in_memory`: also what products are computed of may wait there. Raises
@@ -85,11 +95,13 @@ def loads_ahead(
     leads: dict[int, int] = {}
     found: list[Ahead] = []
     held = 0
-    for number in sorted(depths):
+    intervals = lead if products and in_memory else 0
+    slots = {number: slot_bytes(graph.ops[number], costs, width, intervals) for number in sorted(depths)}
+    stores_slots = costs.stores_slots and not all(is_copied(graph.ops[n]) for n, slot in slots.items() if slot)
+    for number, slot in slots.items():
         op = graph.ops[number]
         most, taken = lead, thread_registers(op.results[0])
-        slot = slot_bytes(op, costs, width, lead if products and in_memory else 0)
-        stored = bool(slot) and costs.stores_slots
+        stored = bool(slot) and stores_slots
         if stored or (not slot and taken * lead > SMALL_BYTES):
             most, held = most if stored else 1, held + taken
             if held > room:

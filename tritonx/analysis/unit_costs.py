@@ -37,7 +37,9 @@ class UnitCosts:
 
     `copy_bytes`: what a thread's asynchronous copy to shared memory may be wide, nothing where there are none,
     `copies_blocks` whether an engine copies blocks by descriptors, and `stores_slots` whether threads that load ahead
-    for products store to shared memory what has come, behind the products of another iteration. `copied` is how many
+    for products store to shared memory what has come, behind the products of another iteration. `lane_bytes`: what a
+    lane's asynchronous copy may be wide where those of a warp write consecutive memory, lane after lane: what cannot be
+    brought so the threads store. `copied` is how many
     bytes arrive in a cycle, `latency` cycles after a load was issued the first ones. In `held_bytes` of a thread's
     registers tiles may wait from one interval to the next; `register_bytes` are the processor's, of which a thread has
     `thread_bytes` at most.
@@ -51,6 +53,7 @@ class UnitCosts:
     copy_bytes: tuple[int, ...] = ()
     copies_blocks: bool = False
     stores_slots: bool = False
+    lane_bytes: tuple[int, ...] = ()
     copied: int = 32
     latency: int = 600
     held_bytes: int = 128

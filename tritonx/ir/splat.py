@@ -9,7 +9,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, TensorType
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+)
 from xdsl.ir import Attribute, BuiltinAttribute, Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
@@ -101,3 +109,12 @@ def number(value: int | float, type_: Attribute) -> Number:
     if is_float(type_):
         return FloatAttr(float(value), cast(AnyFloat, type_))
     raise TypeError(f"{type_} is not a type of numbers")
+
+
+def retyped(value: Attribute, type_: TensorType[Attribute]) -> Attribute:
+    """The value of a constant with another type of as many elements of the same kind."""
+    if isinstance(value, SplatAttr):
+        return SplatAttr(value.element, type_)
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        return DenseIntOrFPElementsAttr(type_, value.data)  # pyright: ignore[reportArgumentType] -- same element type
+    return value

@@ -64,9 +64,12 @@ class AmdBackend(Backend):
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
         from tritonx.backends.amd.knobs import knobs
 
-        options = super().parse_options(
-            target, {"pipeline": knobs.pipeline, "buffer_ops": knobs.use_buffer_ops, **given}
-        )
+        known = {
+            "pipeline": knobs.pipeline,
+            "buffer_ops": knobs.use_buffer_ops,
+            "async_copy": knobs.use_async_copy,
+        }
+        options = super().parse_options(target, {**known, **given})
         if options.num_warps * target.warp_size > 1024:
             limit = 1024 // target.warp_size
             raise ValueError(f"num_warps is at most {limit} on {target} (1024 threads), got {options.num_warps}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tritonx.analysis.axis_info import AxisFacts
 from tritonx.backends.amd.machine import AmdMachine
 from tritonx.backends.amd.memory import is_zero
 from tritonx.backends.amd.targets import Processor
@@ -14,9 +15,10 @@ from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, part
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
-from tritonx.dialects.amd import BufferLoadOp, BufferStoreOp
+from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreOp
 from tritonx.ir.dispatch import case
-from tritonx.layouts import access_vectors, memory_width
+from tritonx.layouts import LinearLayout, access_vectors, memory_width
 
 _SIZE = (1 << 31) - 1
 _OUTSIDE = -(1 << 31)
@@ -34,19 +36,27 @@ def cut(f: FunctionEmitter, base: SSAValue, offsets: SSAValue, data: Attribute, 
     """
     elem = llvm_type(data)
     size = bits(elem)
-    layout, info = f.layout(data), f.module.axis_info.of(offsets)
-    start = f.module.axis_info.of(base).divisibility[0]
-    divisibility = tuple(min(start, d * size // 8) for d in info.divisibility)
-    constancy = None if mask is None else f.module.axis_info.of(mask).constancy
-    dim, width = memory_width(layout, size, info.contiguity, divisibility, constancy)
-    vectors = access_vectors(layout, dim, width)
+    layout = f.layout(data)
+    dim, together = width(f.module.axis_info, layout, base, offsets, mask, size)
+    vectors = access_vectors(layout, dim, together)
     return Cut(Access(elem, vectors.width, vectors.width * size // 8), vectors.groups, vectors.repeats)
+
+
+def width(
+    facts: AxisFacts, layout: LinearLayout, base: SSAValue, offsets: SSAValue, mask: SSAValue | None, size: int
+) -> tuple[int, int]:
+    """Along which dim elements of ``size`` bits are neighbours in memory, aligned, under one value of the mask, and how
+    many."""
+    info, start = facts.of(offsets), facts.of(base).divisibility[0]
+    divisibility = tuple(min(start, d * size // 8) for d in info.divisibility)
+    constancy = None if mask is None else facts.of(mask).constancy
+    return memory_width(layout, size, info.contiguity, divisibility, constancy)
 
 
 class Buffer:
     """The descriptor of an op's buffer, and the byte offsets of its accesses."""
 
-    def __init__(self, f: FunctionEmitter, op: BufferLoadOp | BufferStoreOp, access: Access) -> None:
+    def __init__(self, f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp | BufferStoreOp, access: Access) -> None:
         self.f = f
         symbol = f.module.declare(
             "ptr addrspace(8)",
@@ -75,7 +85,12 @@ class Buffer:
 
 
 def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
-    plan = cut(f, op.ptr, op.offsets, op.result.type, op.mask)
+    f.result(op, loaded(f, op, op.result.type))
+
+
+def loaded(f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp, type_: Attribute) -> Tile:
+    """The tile of ``type_`` that an op loads."""
+    plan = cut(f, op.ptr, op.offsets, type_, op.mask)
     access = plan.access
     buffer = Buffer(f, op, access)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
@@ -97,7 +112,7 @@ def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
         if mask is not None and other is not None and not is_zero(instead := part(f, other, group)):
             value = f.inst(f"select i1 {mask}, {access.type} {value}, {access.type} {instead}")
         parts.append(value)
-    f.result(op, gather_parts(f, access, parts, plan))
+    return gather_parts(f, access, parts, plan)
 
 
 def store(op: BufferStoreOp, f: FunctionEmitter) -> None:

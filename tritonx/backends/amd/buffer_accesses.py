@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.dialects import arith, gpu_layout, tile
-from tritonx.dialects.amd import BufferLoadOp, BufferStoreOp
+from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreOp
 from tritonx.dialects.control_flow import Carried, carried_argument, carried_result
 from tritonx.dialects.tile.enums import CacheModifier
 from tritonx.ir.builder import Builder
@@ -41,8 +41,8 @@ class Split:
 
 @dataclass(frozen=True)
 class UseBufferAccesses(ModulePass):
-    """Replaces `tt.load` and `tt.store` of tiles by `amdg.buffer_load` and `amdg.buffer_store` where the pointers are
-    an argument marked `tt.pointer_range = 32` (or a scalar offset from one), plus 32-bit offsets that are provably not
+    """Replaces `tt.load` and `tt.store` of tiles by `amdg.buffer_load` and `amdg.buffer_store`, and
+    `ttg.async_copy_global_to_local` by `amdg.buffer_load_to_local`, where the pointers are an argument marked `tt.pointer_range = 32` (or a scalar offset from one), plus 32-bit offsets that are provably not
     negative. The offsets' sum is taken not to wrap, as addresses in a buffer of less than 2 GiB do not. Volatile
     accesses and those with a cache modifier stay."""
 
@@ -55,12 +55,14 @@ class UseBufferAccesses(ModulePass):
                 _load(inner, facts)
             elif isinstance(inner, tile.StoreOp):
                 _store(inner, facts)
+            elif isinstance(inner, gpu_layout.AsyncCopyGlobalToLocalOp):
+                _copy(inner, facts)
 
 
 def _load(op: tile.LoadOp, facts: AxisFacts) -> None:
     if op.cache.value.data != CacheModifier.NONE or op.isVolatile.value.data:
         return
-    if (found := _buffer(op, facts)) is None:
+    if (found := _buffer(op, op.ptr, facts)) is None:
         return
     builder, base, offset = found
     operands = (base, offset, None, op.mask, op.other if op.mask is not None else None)
@@ -80,7 +82,7 @@ def _load(op: tile.LoadOp, facts: AxisFacts) -> None:
 def _store(op: tile.StoreOp, facts: AxisFacts) -> None:
     if op.cache.value.data != CacheModifier.NONE:
         return
-    if (found := _buffer(op, facts)) is None:
+    if (found := _buffer(op, op.ptr, facts)) is None:
         return
     builder, base, offset = found
     operands = (op.value, base, offset, None, op.mask)
@@ -97,11 +99,32 @@ def _store(op: tile.StoreOp, facts: AxisFacts) -> None:
     replace(op, ())
 
 
-def _buffer(op: tile.LoadOp | tile.StoreOp, facts: AxisFacts) -> tuple[Builder, SSAValue, SSAValue] | None:
+def _copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, facts: AxisFacts) -> None:
+    if op.cache.value.data != CacheModifier.NONE or op.isVolatile.value.data:
+        return
+    if (found := _buffer(op, op.src, facts)) is None:
+        return
+    builder, base, offset = found
+    operands = (op.result, base, offset, op.mask, op.other if op.mask is not None else None, None)
+    made = BufferLoadToLocalOp.create(
+        operands=[x for x in operands if x is not None],
+        result_types=[op.token.type],
+        properties={
+            "operandSegmentSizes": DenseArrayBase.from_list(i32, [int(x is not None) for x in operands]),
+            "cache": op.cache,
+            "contiguity": op.contiguity,
+        },
+        location=op.location,
+    )
+    builder.insert(made)
+    replace(op, made.results)
+
+
+def _buffer(op: Operation, pointers: SSAValue, facts: AxisFacts) -> tuple[Builder, SSAValue, SSAValue] | None:
     """A builder in front of ``op``, the base and the offset of its pointers; None where they are not of that kind."""
-    if not is_tensor(type_of(op.ptr)):
+    if not is_tensor(type_of(pointers)):
         return None
-    found = split(op.ptr)
+    found = split(pointers)
     if found is None or not found.parts or not is_small_buffer(found.base):
         return None
     if not all(facts.of(part.offset).non_negative for part in found.parts):

@@ -1,10 +1,12 @@
 """What a compute unit does in a cycle, for the schedules of loops.
 
 Sources: the CDNA 3 white paper (dense rates of a compute unit), the RDNA 3 instruction set reference. What loads bring
-goes through registers to LDS, where the threads store it.
+goes through registers to LDS, where the threads store it, or past them where a warp's lanes write consecutive bytes.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from tritonx.analysis.unit_costs import UnitCosts
 from tritonx.backends.amd.targets import Processor
@@ -24,6 +26,7 @@ _RDNA = UnitCosts(
 )
 
 
-def costs_of(processor: Processor) -> UnitCosts:
-    """Of a processor, by its family of matrix instructions."""
-    return _CDNA if processor.matrix == "mfma" else _RDNA
+def costs_of(processor: Processor, *, copies: bool) -> UnitCosts:
+    """Of a processor, by its family of matrix instructions; with `copies`, such as go past the registers."""
+    costs = _CDNA if processor.matrix == "mfma" else _RDNA
+    return replace(costs, lane_bytes=processor.lane_bytes) if copies else costs

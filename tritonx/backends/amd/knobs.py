@@ -28,7 +28,7 @@ class AmdKnobs(Group):
     """Without effect: operands are transposed in a thread where that is cheaper."""
 
     use_async_copy = flag("TRITON_HIP_USE_ASYNC_COPY")
-    """Without effect: copies into shared memory are chosen by the schedule of a loop."""
+    """Whether pipelines copy to shared memory past the registers where lanes can (the option ``async_copy``)."""
 
     scalarize_packed_fops = flag("AMDGCN_SCALARIZE_PACKED_FOPS")
     """Without effect: instructions on pairs are LLVM's to choose."""

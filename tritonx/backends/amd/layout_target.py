@@ -15,6 +15,11 @@ def is_pipelined(options: Options) -> bool:
     return isinstance(options, AmdOptions) and options.pipeline
 
 
+def copied_widths(target: Target, options: Options) -> tuple[int, ...]:
+    """Bytes of a lane that copies to the LDS may have; nothing where they are not asked for."""
+    return processor(target).lane_bytes if isinstance(options, AmdOptions) and options.async_copy else ()
+
+
 def gpu_target(target: Target, options: Options) -> GpuTarget:
     """The target as the layout stages see it; f16 accumulators are widened around the matrix instruction."""
     chip = processor(target)
@@ -30,7 +35,13 @@ def gpu_target(target: Target, options: Options) -> GpuTarget:
             else WaveMatrixMultiply(chip.matrix_version),
         ),
         shared_memory=chip.shared_bytes,
-        options=(("matrix_instr_nonkdim", options.matrix_instr_nonkdim), ("kpack", options.kpack)) if is_cdna else (),
+        options=(
+            ("matrix_instr_nonkdim", options.matrix_instr_nonkdim),
+            ("kpack", options.kpack),
+            ("async_copy", options.async_copy),
+        )
+        if is_cdna
+        else (),
         num_stages=options.num_stages,
-        costs=costs_of(chip),
+        costs=costs_of(chip, copies=options.async_copy),
     )

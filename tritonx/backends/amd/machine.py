@@ -29,16 +29,27 @@ _ROW_BCAST_15, _ROW_BCAST_31 = 0x142, 0x143  # CDNA: to the next row, to the upp
 _ROW_XMASK = 0x160  # RDNA has every mask as one control
 
 
+_SCOPES = ("!2 = distinct !{!2}", "!3 = distinct !{!3, !2}", "!4 = distinct !{!4, !2}", "!5 = !{!3}", "!6 = !{!4}")
+"""Of accesses to the LDS: copies that go there by themselves, and what threads load and store."""
+_LDS_ALONE = 0xC07F
+"""S_WAITCNT for all accesses to the LDS, and for nothing else (CDNA 3 ISA, S_WAITCNT)."""
+_MOST_LOADS = 63
+_ALU = 0x40F
+"""Of LLVM's kinds of instructions those that are no memory accesses (AMDGPU usage, llvm.amdgcn.sched.barrier)."""
+
+
 @dataclass(frozen=True)
 class AmdMachine(Machine):
     """``waves_per_eu`` is 0 where the register allocator may choose, ``scheduler`` the name of one of LLVM's, "" for
-    its own choice; ``flush_subnormal`` is for f32 arithmetic."""
+    its own choice; ``flush_subnormal`` is for f32 arithmetic. ``copies``: there may be copies to the LDS that go past the
+    registers."""
 
     processor: Processor
     data_layout: str  # pyright: ignore[reportIncompatibleVariableOverride]  # a field here, an attribute there
     waves_per_eu: int = 0
     scheduler: str = ""
     flush_subnormal: bool = False
+    copies: bool = False
     memory = memory
     functions = math
     messages = debug
@@ -82,6 +93,7 @@ class AmdMachine(Machine):
             "!llvm.module.flags = !{!0}",
             '!0 = !{i32 1, !"amdhsa_code_object_version", i32 500}',
             '!1 = !{!"amdgpu-synchronize-as", !"local"}',
+            *(_SCOPES if self.copies else ()),
         ]
 
     def shared_memory(self, symbol: str, nbytes: int) -> str:
@@ -116,16 +128,55 @@ class AmdMachine(Machine):
         f.line('fence syncscope("workgroup") acquire')
 
     def local_barrier(self, f: FunctionEmitter) -> None:
-        """The fences name the LDS alone: accesses to global memory stay under way."""
+        """The fences name the LDS alone: accesses to global memory stay under way. LLVM takes copies to the LDS for
+        such as a fence of it must wait for, though they have waits of their own."""
+        if self.copies:
+            self._wait_for_lds(f)
+            f.line('fence syncscope("wavefront") release')
+            f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.s.barrier', [])}()")
+            f.line('fence syncscope("wavefront") acquire')
+            return
         f.line('fence syncscope("workgroup") release, !mmra !1')
         f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.s.barrier', [])}()")
         f.line('fence syncscope("workgroup") acquire, !mmra !1')
 
     def warp_barrier(self, f: FunctionEmitter) -> None:
-        """The LDS serves a wave's accesses in order; the compiler must keep them so."""
+        """The LDS serves a wave's accesses in order; the compiler must keep them so. Copies come on another way."""
+        if self.copies:
+            self._wait_for_lds(f)
         f.line('fence syncscope("wavefront") release, !mmra !1')
         f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.wave.barrier', [])}()")
         f.line('fence syncscope("wavefront") acquire, !mmra !1')
+
+    def _wait_for_lds(self, f: FunctionEmitter) -> None:
+        f.line('fence syncscope("wavefront") release')
+        f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.s.waitcnt', ['i32'])}(i32 {_LDS_ALONE})")
+
+    # ---- copies to the LDS past the registers
+
+    @property
+    def scope_of_copies(self) -> str:
+        return ", !alias.scope !5, !noalias !6" if self.copies else ""
+
+    @property
+    def scope_of_tiles(self) -> str:
+        return ", !alias.scope !6, !noalias !5" if self.copies else ""
+
+    def async_commit(self, f: FunctionEmitter) -> None:
+        """Waits count the loads of groups: what is issued before stays before."""
+        if self.copies:
+            f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.sched.barrier', ['i32'])}(i32 {_ALU})")
+
+    def async_wait(self, f: FunctionEmitter, pending: int) -> None:
+        """For groups that nobody has counted the instructions of: for all."""
+        if self.copies:
+            self.wait_for_copies(f, 0)
+
+    def wait_for_copies(self, f: FunctionEmitter, pending: int) -> None:
+        """Until at most so many of this wave's loads are under way; other counters stay (CDNA 3 ISA, S_WAITCNT)."""
+        most = min(pending, _MOST_LOADS)
+        fields = most & 15 | most >> 4 << 14 | 0xF70
+        f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.s.waitcnt', ['i32'])}(i32 {fields})")
 
     def keep_order(self, f: FunctionEmitter) -> None:
         """LLVM's scheduler would move all loads from the LDS in front of the first product that uses one."""

@@ -53,6 +53,13 @@ def is_zero(other: str | None) -> bool:
     return other is None or _ZERO.fullmatch(other) is not None
 
 
+def zeros_where_false(f: FunctionEmitter, pointer: str, mask: str, access: Access) -> str:
+    """``pointer``, or where ``mask`` is false that of zeros."""
+    assert access.width * bits(access.elem) <= 8 * _ZERO_BYTES
+    zeros = f.module.global_("@zeros", _ZEROS)
+    return f.inst(f"select i1 {mask}, ptr addrspace(1) {pointer}, ptr addrspace(1) {zeros}")
+
+
 def load(f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
     volatile = "volatile " if access.volatile else ""
     elem = "i8" if access.elem == "i1" else access.elem
@@ -63,8 +70,7 @@ def load(f: FunctionEmitter, pointer: str, access: Access, mask: str | None, oth
         return f.inst(f"trunc {type_} {value} to {access.type}") if access.elem == "i1" else value
 
     if mask is not None and not access.volatile and access.width * bits(elem) <= 8 * _ZERO_BYTES:
-        zeros = f.module.global_("@zeros", _ZEROS)
-        pointer = f.inst(f"select i1 {mask}, ptr addrspace(1) {pointer}, ptr addrspace(1) {zeros}")
+        pointer = zeros_where_false(f, pointer, mask, access)
         value = make()
         return value if is_zero(other) else f.inst(f"select i1 {mask}, {access.type} {value}, {access.type} {other}")
     zero = "zeroinitializer" if access.width > 1 else "null" if elem.startswith("ptr") else "0"

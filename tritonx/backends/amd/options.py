@@ -22,7 +22,9 @@ class AmdOptions(Options):
     * ``allow_flush_denorm`` lets f32 arithmetic flush subnormal numbers.
     * ``buffer_ops`` has accesses of small buffers be buffer instructions (Triton: ``knobs.amd.use_buffer_ops``).
     * ``pipeline`` has the loads of a loop with products run ahead of them, by ``num_stages``: into registers, and
-      behind the products of another iteration into shared memory. Its default is the knob ``knobs.amd.pipeline``."""
+      behind the products of another iteration into shared memory. Its default is the knob ``knobs.amd.pipeline``.
+    * ``async_copy`` has them go to shared memory past the registers where lanes can (Triton:
+      ``knobs.amd.use_async_copy``, off there as here): on gfx942, four bytes at a time, and gfx950, up to 16."""
 
     num_stages: int = 2
     default_dot_input_precision: str = "ieee"
@@ -34,6 +36,7 @@ class AmdOptions(Options):
     schedule_hint: str = "none"
     allow_flush_denorm: bool = False
     pipeline: bool = True
+    async_copy: bool = False
     buffer_ops: bool = True
     arch: str | None = None
     backend_name: str = "hip"

@@ -7,8 +7,10 @@ from xdsl.passes import ModulePass
 from tritonx.backends.amd.buffer_accesses import UseBufferAccesses
 from tritonx.backends.amd.buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.carried_pointers import CarryScalarPointers
-from tritonx.backends.amd.layout_target import gpu_target, is_pipelined
+from tritonx.backends.amd.count_copies import CountCopies
+from tritonx.backends.amd.layout_target import copied_widths, gpu_target, is_pipelined
 from tritonx.backends.amd.options import AmdOptions
+from tritonx.backends.amd.targets import processor
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
@@ -21,6 +23,7 @@ from tritonx.transforms.gpu.expand_pipeline import ExpandPipeline
 from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.make_room import MakeRoom
+from tritonx.transforms.gpu.order_copies import OrderCopies
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.gpu.schedule_loops import ScheduleLoops
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
@@ -65,7 +68,7 @@ def tile_passes() -> tuple[ModulePass, ...]:
 
 def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """`tt` → `ttg`: layouts and what they allow."""
-    gpu, pipelined = gpu_target(target, options), is_pipelined(options)
+    gpu, pipelined, widths = gpu_target(target, options), is_pipelined(options), copied_widths(target, options)
     return (
         DecomposeDots(matrix_types=" ".join(sorted(gpu.matrix_types))),
         SplitDots(gpu.shared_memory),
@@ -75,8 +78,9 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         StageDotOperands(gpu.shared_memory),
         *([CarryScalars()] if pipelined else []),
         *([ScheduleLoops(gpu)] if pipelined else []),
-        *([BufferValues(gpu.shared_memory, copies=False)] if pipelined else []),
+        *([BufferValues(gpu.shared_memory, copies=False, lane_bytes=widths)] if pipelined else []),
         *([ExpandPipeline()] if pipelined else []),
+        *([OrderCopies(widths)] if pipelined and widths else []),
         *([Fold()] if pipelined else []),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
@@ -100,4 +104,5 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         AllocateSharedMemory(gpu.shared_memory),
         AllocateGlobalScratch(),
         InsertBarriers(),
+        CountCopies(processor(target).lane_bytes),
     )

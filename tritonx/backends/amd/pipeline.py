@@ -31,7 +31,7 @@ def stages(target: Target, options: Options) -> tuple[Stage, ...]:
 
 def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
-    from tritonx.backends.amd import assembly, buffer, loops, scheduling, thread_transpose
+    from tritonx.backends.amd import assembly, buffer, direct_copies, loops, scheduling, thread_transpose
     from tritonx.backends.amd.codegen import data_layout
     from tritonx.backends.amd.machine import AmdMachine
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
@@ -47,8 +47,9 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         options.waves_per_eu,
         "iterative-ilp" if "memory-bound-attention" in hints else "",
         options.allow_flush_denorm,
+        bool(chip.lane_bytes) and direct_copies.copies_directly(module),
     )
-    tables = (TABLE, buffer.TABLE, assembly.TABLE, thread_transpose.TABLE, scheduling.TABLE, loops.TABLE)
+    tables = (TABLE, buffer.TABLE, assembly.TABLE, thread_transpose.TABLE, scheduling.TABLE, loops.TABLE, direct_copies.TABLE)
     table = {op: emit for part in tables for op, emit in part.items()}
     emitter = ModuleEmitter(module, machine, options, table)
     text = emitter.emit()

@@ -154,6 +154,12 @@ class Machine(ABC):
         """The 16-bit LLVM types of which one instruction compares two pairs."""
         return frozenset()
 
+    @property
+    def scope_of_tiles(self) -> str:
+        """What is said of accesses to tiles in shared memory (``, !alias.scope …``): that they are apart from
+        asynchronous copies that are under way; nothing where nobody takes them for the same."""
+        return ""
+
     # ---- the frame of a kernel
 
     def parameter(self, type_: str, name: str, attributes: Mapping[str, Attribute]) -> str:

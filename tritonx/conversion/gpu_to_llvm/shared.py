@@ -10,7 +10,7 @@ from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters, VectorLoads, store_registers
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
-from tritonx.conversion.gpu_to_llvm.values import SharedView
+from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.dialects import gpu_layout
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.dispatch import case
@@ -43,8 +43,12 @@ def placement(f: FunctionEmitter, registers: Attribute, memory: MemDescType) -> 
 
 def write(f: FunctionEmitter, source: SSAValue, view: SharedView, memory: MemDescType) -> None:
     """Store a tile into a buffer."""
-    value = f.get(source)
-    access = shared_access(placement(f, source.type, memory), bits(value.elem))
+    write_tile(f, f.get(source), source.type, view, memory)
+
+
+def write_tile(f: FunctionEmitter, value: Tile, type_: Attribute, view: SharedView, memory: MemDescType) -> None:
+    """Store a tile of ``type_``, as it is in registers, into a buffer."""
+    access = shared_access(placement(f, type_, memory), bits(value.elem))
     store_registers(f, view, value.elem, access, f.scalars(value))
 
 

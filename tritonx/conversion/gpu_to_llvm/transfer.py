@@ -83,7 +83,7 @@ def store_registers(f: FunctionEmitter, view: SharedView, elem: str, access: Sha
         own = [names[r] for r in one.registers]
         if elem == "i1":
             own = [f.inst(f"zext i1 {x} to i8") for x in own]
-        f.line(f"store {type_} {f.pack(memory, own)}, {f.shared} {address}, align {align}")
+        f.line(f"store {type_} {f.pack(memory, own)}, {f.shared} {address}, align {align}{f.machine.scope_of_tiles}")
 
 
 class SharedRegisters(ABC):
@@ -199,7 +199,8 @@ class VectorLoads(SharedRegisters):
 
     def load(self, register: int) -> None:
         one, address = self._source[register]
-        value = self.f.inst(f"load {self._type}, {self.f.shared} {address}, align {self._align}")
+        scope = self.f.machine.scope_of_tiles
+        value = self.f.inst(f"load {self._type}, {self.f.shared} {address}, align {self._align}{scope}")
         if self.elem == "i1":
             value = self.f.inst(f"trunc {self._type} {value} to {self._type.replace('i8', 'i1')}")
         self.keep(value, one.registers)

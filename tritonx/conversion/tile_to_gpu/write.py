@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FunctionType
+from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.conversion.tile_to_gpu.propagation import Encodings, plain, propagation_of
@@ -12,7 +12,7 @@ from tritonx.conversion.tile_to_gpu.solve import Assignment, operand_encodings
 from tritonx.dialects import arith, tile
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, LocalAllocOp, attribute_of, memdesc
 from tritonx.ir.edit import clone, erase, set_type
-from tritonx.ir.splat import SplatAttr
+from tritonx.ir.splat import retyped
 from tritonx.ir.types import element_type, is_tensor, shape_of, type_of, with_encoding
 from tritonx.layouts.encodings import DistributedEncoding, Encoding, SharedEncoding
 
@@ -114,7 +114,9 @@ class _Writer:
             if encoding == self.assignment.native.get(original):
                 self._conversions(original, result)
         if isinstance(written, arith.ConstantOp):
-            written.properties["value"] = _retyped(written.properties["value"], type_of(written.results[0]))
+            type_ = type_of(written.results[0])
+            if is_tensor(type_):
+                written.properties["value"] = retyped(written.properties["value"], type_)
 
     def _retype(self, value: SSAValue, encoding: DistributedEncoding) -> None:
         _set_type(value, encoding)
@@ -177,13 +179,3 @@ def _set_type(value: SSAValue, encoding: DistributedEncoding) -> None:
     type_ = type_of(value)
     assert is_tensor(type_)
     set_type(value, with_encoding(type_, attribute_of(encoding)))
-
-
-def _retyped(value: Attribute, type_: Attribute) -> Attribute:
-    """A constant's value with its tensor type replaced."""
-    assert is_tensor(type_)
-    if isinstance(value, SplatAttr):
-        return SplatAttr(value.element, type_)
-    if isinstance(value, DenseIntOrFPElementsAttr):
-        return DenseIntOrFPElementsAttr(type_, value.data)  # pyright: ignore[reportArgumentType] -- same element type
-    return value

@@ -63,8 +63,9 @@ class BufferValues(ModulePass):
     a `ttng.async_tma_copy_global_to_local`, if the buffer has the encoding of the descriptor's blocks. One that is
     computed with in a later stage does too, where there is a product, and is read by a `ttg.local_load`. The
     `ttg.local_alloc` of a computed operand of products that only add up becomes a `ttg.local_store` to a slot.
-    `expand-pipeline` then runs the schedule. Without `copies` there are none: a tile whose `ttg.local_alloc` runs in an
-    earlier stage than the readers is stored to the slot there, by a `ttg.local_store`.
+    `expand-pipeline` then runs the schedule. Without `copies` a tile whose `ttg.local_alloc` runs in an earlier stage
+    than the readers is stored to the slot there, by a `ttg.local_store`; others for products are copied where copies of
+    one of `lane_bytes` bytes a lane can (`order-copies`), and nothing else is.
 
     Loads that the copies cannot do (other widths than 4, 8 or 16 bytes, a value for masked-off elements that is not
     zero) stay, and what they load goes round in registers. As many stages are kept as have room in the `shared_memory`
@@ -74,6 +75,7 @@ class BufferValues(ModulePass):
 
     shared_memory: int = 48 * 1024
     copies: bool = True
+    lane_bytes: tuple[int, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         loops = scheduled_loops(op)
@@ -83,18 +85,21 @@ class BufferValues(ModulePass):
         budget = SharedBudget(self.shared_memory).within(op)
         for loop in loops:
             with in_place_of(loop):
-                _buffer(loop, facts if self.copies else None, budget)
+                _buffer(loop, self, facts, budget)
 
 
-def _buffer(loop: scf.ForOp, facts: AxisFacts | None, budget: SharedBudget) -> None:
-    """`facts` are for copies of the threads: None where there are none."""
-    schedule = schedule_of(loop) if facts is None else turned_behind(loop, facts)
+def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: SharedBudget) -> None:
+    schedule = turned_behind(loop, facts) if given.copies else schedule_of(loop)
     assert schedule is not None
     for last in range(schedule.last, 0, -1):
         shorter = _shortened(schedule, last)
         if shorter.fault() is not None:
             continue
-        choices = _choices(shorter, facts) if facts is not None else _choices_of_threads(shorter, budget)
+        choices = (
+            _choices(shorter, facts)
+            if given.copies
+            else _choices_of_threads(shorter, facts, given.lane_bytes, budget)
+        )
         for tiles in choices:
             buffers = _take(loop, tiles)
             if _fits(loop, tiles, budget.limit):
@@ -123,9 +128,16 @@ def _choices(schedule: LoopSchedule, facts: AxisFacts) -> Iterator[list[Buffered
         yield operands
 
 
-def _choices_of_threads(schedule: LoopSchedule, budget: SharedBudget) -> Iterator[list[BufferedTile]]:
-    """The tiles that threads load ahead and store, with a slot more where as many blocks have room, two at most."""
-    tiles = [found for op in schedule.order if (found := stored_ahead(schedule, op)) is not None]
+def _choices_of_threads(
+    schedule: LoopSchedule, facts: AxisFacts, lane_bytes: Sequence[int], budget: SharedBudget
+) -> Iterator[list[BufferedTile]]:
+    """The tiles that threads load ahead and store, with a slot more where as many blocks have room, two at most; and
+    those that the copies of warps bring."""
+    stored = [found for op in schedule.order if (found := stored_ahead(schedule, op)) is not None]
+    others = [op for op in schedule.order if isinstance(op, tile.LoadOp) and lane_bytes]
+    by_threads = {each.source.src.owner for each in stored if isinstance(each.source, LocalAllocOp) and each.source.src}
+    copied = (loaded_tile(schedule, op, facts, lane_bytes) for op in others if op not in by_threads)
+    tiles = [*stored, *(found for found in copied if found is not None)]
     spared = [_with_spare_slot(schedule, each) for each in tiles]
     loop = schedule.loop
     if spared != tiles and _blocks(loop, spared, budget) >= max(1, _blocks(loop, tiles, budget)):
@@ -135,6 +147,8 @@ def _choices_of_threads(schedule: LoopSchedule, budget: SharedBudget) -> Iterato
 
 def _with_spare_slot(schedule: LoopSchedule, each: BufferedTile) -> BufferedTile:
     """With a slot more, if a tile is stored behind readers of an interval."""
+    if each.loads:
+        return each
     last = max(schedule.position[reader] for reader in each.readers)
     return each if schedule.position[each.source] < last else replace(each, slots=each.slots + 1)
 

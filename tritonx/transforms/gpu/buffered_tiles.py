@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation
 from tritonx.analysis.access_width import access_width, stored_width
 from tritonx.analysis.axis_info import AxisFacts
 from tritonx.analysis.buffers import aliases_of, is_shared_memory, stored_bytes, tensor_layout
+from tritonx.analysis.lane_copies import loaded_by_lanes
 from tritonx.analysis.loads_ahead import waits_in_memory
 from tritonx.analysis.loop_graph import is_product
 from tritonx.analysis.scheduled_loops import LoopSchedule
@@ -30,14 +31,19 @@ COPY_BYTES = (4, 8, 16)
 """That a thread's asynchronous copy can have (PTX ISA 9.0, cp.async)."""
 
 
-def loaded_tile(schedule: LoopSchedule, load: Operation, facts: AxisFacts) -> BufferedTile | None:
-    """What is loaded for later stages, for a product's operand or to be computed with."""
+def loaded_tile(
+    schedule: LoopSchedule, load: Operation, facts: AxisFacts, lane_bytes: Sequence[int] = ()
+) -> BufferedTile | None:
+    """What is loaded for later stages, for a product's operand or to be computed with; with `lane_bytes` only for
+    operands, by the copies of warps that write consecutive memory."""
     if not isinstance(load, tile.LoadOp | tile.DescriptorLoadOp) or not is_tensor(type_of(load.result)):
         return None
     allocs = [use.operation for use in load.result.uses if isinstance(use.operation, LocalAllocOp)]
     if len(allocs) > 1 or (allocs and not is_shared_memory(allocs[0].result)):
         return None
     alloc = allocs[0] if allocs else None
+    if lane_bytes and (alloc is None or not load.result.has_one_use()):
+        return None
     readers = _users(schedule, load) if alloc is None else readers_in(schedule, alloc)
     if readers is None:
         return None
@@ -45,7 +51,11 @@ def loaded_tile(schedule: LoopSchedule, load: Operation, facts: AxisFacts) -> Bu
     if memory is None:
         return None
     threads = isinstance(load, tile.LoadOp)
-    width = _copy_width(load, memory, facts) if threads else _block_width(load, memory)
+    if lane_bytes and threads and alloc is not None:
+        copy = loaded_by_lanes(load, alloc, facts, lane_bytes)
+        width, memory = (None, memory) if copy is None else (copy.width, copy.memory)
+    else:
+        width = _copy_width(load, memory, facts) if threads else _block_width(load, memory)
     if width is None:
         return None
     others = [schedule.of(use.operation) for use in load.result.uses if use.operation is not alloc]

@@ -72,6 +72,12 @@ class BufferedTile:
         """Whether the tile comes from global memory."""
         return not isinstance(self.source, LocalAllocOp)
 
+    @property
+    def is_stored_ahead(self) -> bool:
+        """Whether threads have loaded the tile, and store it."""
+        source = self.source
+        return isinstance(source, LocalAllocOp) and source.src is not None and isinstance(source.src.owner, tile.LoadOp)
+
 
 @dataclass(frozen=True)
 class Counter:
@@ -309,11 +315,11 @@ class Rewriting:
             placed.create(AsyncWaitOp, groups, ASYNC_TOKEN, num=IntegerAttr(0, i32))
 
     def _before_copies(self, reading: Reading) -> _Placed:
-        """Builds in front of the readers of tiles, and of the copies that come before these in an interval. Such a copy
-        writes to the slot that was read last in the interval before, so that all threads must meet in front of it: then
-        they need not meet again behind it."""
+        """Builds in front of the readers of tiles, and of the copies, and stores of what was loaded, that come before
+        these in an interval. Such a copy writes to the slot that was read last in the interval before, so that all
+        threads must meet in front of it: then they need not meet again behind it."""
         placed, position = self._at(reading), self.schedule.position
-        copies = (each.source for each in self.tiles if isinstance(each.source, tile.LoadOp))
+        copies = (each.source for each in self.tiles if isinstance(each.source, tile.LoadOp) or each.is_stored_ahead)
         clusters = [self.schedule.places[copy].cluster for copy in copies if position[copy] < position[reading.at]]
         first = min([placed.place.cluster, *(cluster - 1 for cluster in clusters)])
         return replace(placed, place=replace(placed.place, cluster=first))

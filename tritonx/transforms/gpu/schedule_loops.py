@@ -27,6 +27,7 @@ from xdsl.utils.arg_spec import ArgSpec
 from tritonx.analysis.access_width import access_width
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.buffers import allocates_memory, tensor_layout
+from tritonx.analysis.lane_copies import LaneCopy, loaded_by_lanes
 from tritonx.analysis.lifetimes import Buffer, buffers_of
 from tritonx.analysis.loads_ahead import loads_ahead, products_of
 from tritonx.analysis.loop_graph import NotScheduled, loop_graph
@@ -39,7 +40,7 @@ from tritonx.analysis.scheduled_loops import LAST_STAGE, TOPIC, Place, set_place
 from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.analysis.unit_costs import Unit, UnitCosts
 from tritonx.dialects import scf, tile
-from tritonx.dialects.gpu_layout import ConvertLayoutOp
+from tritonx.dialects.gpu_layout import ConvertLayoutOp, LocalAllocOp
 from tritonx.ir.explain import explain, is_asked
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, type_of
 from tritonx.transforms.tile.simplify_control_flow import trip_count
@@ -120,6 +121,7 @@ class _Function:
         self.threads = _number(warps, 4) * _number(lanes, 32)
         self.slots: list[Life] = []
         self.replaced: set[Operation] = set()
+        self.lane_copies: dict[Operation, LaneCopy | None] = {}
 
     def schedule(self, loops: Iterable[scf.ForOp]) -> None:
         for loop in loops:
@@ -149,8 +151,11 @@ class _Function:
         reason = NotScheduled("two slots of what it loads do not fit shared memory")
         for stages in range(wanted if trips is None else min(wanted, trips), 1, -1):
             for in_memory in (True, False):
-                ahead = loads_ahead(graph, stages, self.target.costs, self._width, self.threads, in_memory=in_memory)
-                pipeline = LoopPipeline(graph, ahead, self.target.costs, stages, self.threads, self._width)
+                costs, threads = self.target.costs, self.threads
+                ahead = loads_ahead(
+                    graph, stages, costs, self._width, threads, self._is_copied, in_memory=in_memory
+                )
+                pipeline = LoopPipeline(graph, ahead, costs, stages, threads, self._width)
                 fits = self._fits(pipeline)
                 schedule = solve(pipeline.problem) if fits else None
                 if schedule is not None:
@@ -188,7 +193,25 @@ class _Function:
         if not isinstance(load, tile.LoadOp) or not is_tensor(type_of(load.result)):
             return 0
         bits = max(8, bit_width(element_type(type_of(load.result))))
+        if (copy := self._lane_copy(load)) is not None:
+            return copy.width * bits // 8
         return access_width(self.facts(), tensor_layout(type_of(load.result)), load.ptr, load.mask, bits) * bits // 8
+
+    def _is_copied(self, load: Operation) -> bool:
+        return self._lane_copy(load) is not None
+
+    def _lane_copy(self, load: Operation) -> LaneCopy | None:
+        """How the copies of warps bring what is loaded to the buffer that stores it; None where they cannot."""
+        if not self.target.costs.lane_bytes or not isinstance(load, tile.LoadOp):
+            return None
+        if load not in self.lane_copies:
+            stores = [use.operation for use in load.result.uses if allocates_memory(use.operation)]
+            store = stores[0] if len(stores) == 1 and load.result.has_one_use() else None
+            found = None
+            if isinstance(store, LocalAllocOp):
+                found = loaded_by_lanes(load, store, self.facts(), self.target.costs.lane_bytes)
+            self.lane_copies[load] = found
+        return self.lane_copies[load]
 
     # --- shared memory
 

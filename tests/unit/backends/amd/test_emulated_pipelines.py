@@ -3,9 +3,6 @@ go round not at all, once, about as often as there are stages, and often.
 
 The default is a sample with the run's seed; `TRITONX_EMULATED_PIPELINES=all` has the whole table."""
 
-# pyright: reportArgumentType=false, reportOperatorIssue=false, reportUnknownMemberType=false
-# pyright: reportUnknownVariableType=false -- kernels are the language's, not Python's
-
 from __future__ import annotations
 
 import os
@@ -16,8 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-import tritonx
-import tritonx.language as tl
+from tests.unit.transforms.gpu.pipelined_kernels import matmul
 
 SEED = int(os.environ["TRITONX_SEED"])
 ALL = os.environ.get("TRITONX_EMULATED_PIPELINES") == "all"
@@ -32,28 +28,6 @@ TYPES: dict[str, Any] = {
 }
 ROUNDS = ("0", "1", "2", "S-1", "S", "S+1", "3S")
 TABLE = [(name, stages, rounds) for name in TYPES for stages in (1, 2, 3, 4) for rounds in ROUNDS]
-
-
-@tritonx.jit
-def product(a, b, c, inner, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, MASKED: tl.constexpr):
-    """Sums in a loop with a counter that is only known at run time; the last tile is masked if they are MASKED."""
-    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    tl.assume(inner >= 0)
-    a_ptrs = a + m[:, None] * inner + k[None, :]
-    b_ptrs = b + k[:, None] * N + n[None, :]
-    total = tl.zeros((M, N), tl.int32 if a.dtype.element_ty.is_int() else tl.float32)
-    for step in range(tl.cdiv(inner, K)):
-        if MASKED:
-            left = inner - step * K
-            x = tl.load(a_ptrs, mask=k[None, :] < left, other=0)
-            y = tl.load(b_ptrs, mask=k[:, None] < left, other=0)
-        else:
-            x = tl.load(a_ptrs)
-            y = tl.load(b_ptrs)
-        total = tl.dot(x, y, total)
-        a_ptrs += K
-        b_ptrs += K * N
-    tl.store(c + m[:, None] * N + n[None, :], total)
 
 
 def drawn() -> list[tuple[str, int, str]]:
@@ -71,8 +45,9 @@ def test_product(emulator: Any, name: str, stages: int, rounds: str) -> None:
     a = rng.integers(-3, 4, (m, max(inner, 1))).astype(TYPES[name])
     b = rng.integers(-3, 4, (max(inner, 1), n)).astype(TYPES[name])
     c = np.full((m, n), -77, np.int32 if name == "i8" else np.float32)
-    constants = {"M": m, "N": n, "K": k, "MASKED": masked}
-    emulator(product, 1, a, b, c, inner, kwargs=constants, small=small, num_stages=stages, num_warps=warps)
+    by_columns, copies = random.random() < 0.5, random.random() < 0.5
+    constants = {"M": m, "N": n, "K": k, "MASKED": masked, "BY_COLUMNS": by_columns}
+    emulator(matmul, 1, a, b, c, inner, kwargs=constants, small=small, num_stages=stages, num_warps=warps)
     exact = a[:, :inner].astype(np.int64) @ b[:inner].astype(np.int64)
     what = f"seed {SEED}, {emulator.arch}, {warps} warps, {constants}, {inner}, small arrays: {small}"
     np.testing.assert_array_equal(c.astype(np.int64), exact, err_msg=what)

@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.unit.backends.amd.test_emulated_pipelines import product
+from tests.unit.transforms.gpu.pipelined_kernels import matmul
 from tritonx.backends.amd.targets import PROCESSORS
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -84,9 +84,10 @@ def test_loop(chip: str, name: str, tile: tuple[int, int, int], stages: int, sma
     a = np.zeros(1, TYPES[name] if (chip, name) != ("gfx942", "f8") else ml_dtypes.float8_e5m2fnuz)
     c = np.zeros(1, np.int32 if name == "i8" else np.float32)
     m, n, k = tile
-    constants = {"M": m, "N": n, "K": k, "MASKED": Random(f"{SEED} {chip} {name} {tile}").random() < 0.5}
+    masked = Random(f"{SEED} {chip} {name} {tile}").random() < 0.5
+    constants = {"M": m, "N": n, "K": k, "MASKED": masked, "BY_COLUMNS": False}
     given = {"num_stages": stages, "num_warps": 8 if m * n > 64 * 64 else 4}
-    made = compiled(chip, product, (a, a, c, 4096), constants, small=small, until="amdgcn", **given)
+    made = compiled(chip, matmul, (a, a, c, 4096), constants, small=small, until="amdgcn", **given)
     what = f"seed {SEED}: {constants}, {given}"
     assert made.metadata["spills"] == 0 and made.metadata["local"] == 0, what
     body = loop_of(made.stages["amdgcn"])

@@ -20,23 +20,30 @@ STAGES = (2, 3, 4)
 
 
 @tritonx.jit
-def matmul(a, b, o, inner, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, MASKED: tl.constexpr):
-    """Rows of A and columns of B of any length: the last tile is masked."""
+def matmul(
+    a, b, o, inner, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, MASKED: tl.constexpr, BY_COLUMNS: tl.constexpr
+):
+    """Rows of A and columns of B of any length: the last tile is masked if they are MASKED. B lies in memory column
+    after column, or row after row."""
     m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    tl.assume(inner >= 0)
     a_ptrs = a + m[:, None] * inner + k[None, :]
-    b_ptrs = b + k[:, None] * N + n[None, :]
-    total = tl.zeros((M, N), tl.float32)
+    if BY_COLUMNS:
+        b_ptrs = b + k[:, None] + n[None, :] * inner
+    else:
+        b_ptrs = b + k[:, None] * N + n[None, :]
+    total = tl.zeros((M, N), tl.int32 if a.dtype.element_ty.is_int() else tl.float32)
     for step in range(tl.cdiv(inner, K)):
         if MASKED:
             left = inner - step * K
-            x = tl.load(a_ptrs, mask=k[None, :] < left, other=0.0)
-            y = tl.load(b_ptrs, mask=k[:, None] < left, other=0.0)
+            x = tl.load(a_ptrs, mask=k[None, :] < left, other=0)
+            y = tl.load(b_ptrs, mask=k[:, None] < left, other=0)
         else:
             x = tl.load(a_ptrs)
             y = tl.load(b_ptrs)
         total = tl.dot(x, y, total)
         a_ptrs += K
-        b_ptrs += K * N
+        b_ptrs += K if BY_COLUMNS else K * N
     tl.store(o + rows(M, N), total)
 
 
@@ -48,7 +55,10 @@ def product(random: Random, stages: int) -> Draw:
     rng = np.random.default_rng(random.randrange(1 << 30))
     a = rng.integers(-4, 5, (m, max(inner, 8))).astype(np.float16)
     b = rng.integers(-4, 5, (max(inner, 8), n)).astype(np.float16)
-    constants = {"M": m, "N": n, "K": k, "MASKED": masked}
+    by_columns = random.random() < 0.4
+    if by_columns:
+        b = np.ascontiguousarray(b.T)
+    constants = {"M": m, "N": n, "K": k, "MASKED": masked, "BY_COLUMNS": by_columns}
     return Draw(matmul, (a, b, np.full((m, n), np.nan, np.float32), inner), constants, warps)
 
 
