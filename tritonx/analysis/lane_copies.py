@@ -120,9 +120,7 @@ def copied_by_lanes(
     return None
 
 
-def _reads_whole_pieces(
-    memory: LinearLayout, elements: int, facts: AxisFacts, pointers: SSAValue, bits: int
-) -> bool:
+def _reads_whole_pieces(memory: LinearLayout, elements: int, facts: AxisFacts, pointers: SSAValue, bits: int) -> bool:
     """Whether the elements of a warp's copy, the lowest offsets of the memory, are whole pieces of global memory."""
     fast = _fast(facts, pointers)
     dim = memory.out_dims[fast]

@@ -22,12 +22,12 @@ def lane_ordered(memory: LinearLayout, elements: int, lanes: int, warps: int) ->
     """How a tile lies in threads that copy it to `memory` (offset → index), each so many `elements` at a time; None
     where there is less than a copy for each thread, or an element is in the memory twice."""
     bases = memory.bases(OFFSET)
-    copied, in_warp, in_block = (size.bit_length() - 1 for size in (elements, elements * lanes, elements * lanes * warps))
+    copied, in_warp, in_block = (
+        size.bit_length() - 1 for size in (elements, elements * lanes, elements * lanes * warps)
+    )
     if not memory.is_invertible or len(bases) < in_block:
         return None
-    return LinearEncoding(
-        (*bases[:copied], *bases[in_block:]), bases[copied:in_warp], bases[in_warp:in_block], ()
-    )
+    return LinearEncoding((*bases[:copied], *bases[in_block:]), bases[copied:in_warp], bases[in_warp:in_block], ())
 
 
 @lru_cache(maxsize=1024)

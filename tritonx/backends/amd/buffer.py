@@ -56,7 +56,9 @@ def width(
 class Buffer:
     """The descriptor of an op's buffer, and the byte offsets of its accesses."""
 
-    def __init__(self, f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp | BufferStoreOp, access: Access) -> None:
+    def __init__(
+        self, f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp | BufferStoreOp, access: Access
+    ) -> None:
         self.f = f
         symbol = f.module.declare(
             "ptr addrspace(8)",

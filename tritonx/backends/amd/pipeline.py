@@ -49,7 +49,15 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         options.allow_flush_denorm,
         bool(chip.lane_bytes) and direct_copies.copies_directly(module),
     )
-    tables = (TABLE, buffer.TABLE, assembly.TABLE, thread_transpose.TABLE, scheduling.TABLE, loops.TABLE, direct_copies.TABLE)
+    tables = (
+        TABLE,
+        buffer.TABLE,
+        assembly.TABLE,
+        thread_transpose.TABLE,
+        scheduling.TABLE,
+        loops.TABLE,
+        direct_copies.TABLE,
+    )
     table = {op: emit for part in tables for op, emit in part.items()}
     emitter = ModuleEmitter(module, machine, options, table)
     text = emitter.emit()

@@ -96,9 +96,7 @@ def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: Shar
         if shorter.fault() is not None:
             continue
         choices = (
-            _choices(shorter, facts)
-            if given.copies
-            else _choices_of_threads(shorter, facts, given.lane_bytes, budget)
+            _choices(shorter, facts) if given.copies else _choices_of_threads(shorter, facts, given.lane_bytes, budget)
         )
         for tiles in choices:
             buffers = _take(loop, tiles)

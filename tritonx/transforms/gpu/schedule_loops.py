@@ -152,9 +152,7 @@ class _Function:
         for stages in range(wanted if trips is None else min(wanted, trips), 1, -1):
             for in_memory in (True, False):
                 costs, threads = self.target.costs, self.threads
-                ahead = loads_ahead(
-                    graph, stages, costs, self._width, threads, self._is_copied, in_memory=in_memory
-                )
+                ahead = loads_ahead(graph, stages, costs, self._width, threads, self._is_copied, in_memory=in_memory)
                 pipeline = LoopPipeline(graph, ahead, costs, stages, threads, self._width)
                 fits = self._fits(pipeline)
                 schedule = solve(pipeline.problem) if fits else None

@@ -24,12 +24,16 @@ from tritonx.interpreter.arguments import normalise_grid
 from tritonx.interpreter.launch import bind
 
 sys.path.append(str(Path(__file__).parent))
+from direct_loads import UnderWay  # pyright: ignore[reportMissingImports]
 
 ARCHITECTURE = {"gfx1100": "rdna3", "gfx1201": "rdna4", "gfx950": "cdna", "gfx942": "cdna"}
 """What the emulator calls the instruction sets; gfx942 is read with the tables of its successor."""
 
 PROCESSOR = [""]
 """The processor whose code the emulator runs."""
+
+UNDER_WAY = UnderWay()
+"""The loads to the LDS of that code."""
 
 
 def unpack_message(data: bytes, at: int = 0) -> tuple[Any, int]:
@@ -194,7 +198,8 @@ class Emulator:
     def __init__(self, arch: str) -> None:
         self.arch = arch
 
-    def __call__(self, kernel: Any, grid: Any, *args: Any, kwargs: dict[str, Any] | None = None, **given: Any) -> None:
+    def __call__(self, kernel: Any, grid: Any, *args: Any, kwargs: dict[str, Any] | None = None, **given: Any) -> str:
+        """Runs a kernel, and gives its code."""
         compiled = compile_for(self.arch, kernel, args, kwargs or {}, **given)
         arrays = iter([a for a in args if isinstance(a, np.ndarray)])
         values = [
@@ -202,6 +207,7 @@ class Emulator:
             for t, v in zip(compiled.types, compiled.arguments, strict=True)
         ]
         self.launch(compiled, grid, values)
+        return compiled.stages["amdgcn"]
 
     def run_bound(self, bound: Any, options: Any, grid: Any) -> None:
         """Run a module that is specialised on its arguments with these."""
@@ -212,6 +218,7 @@ class Emulator:
         from test.mockgpu.amd.emu import run_asm  # pyright: ignore[reportMissingImports]
 
         code = compiled.code_object
+        UNDER_WAY.start(os.environ.get("TRITONX_SEED", ""))
         if code.kernel[".private_segment_fixed_size"] and compiled.metadata["num_warps"] > 1:
             pytest.skip("the kernel spills, and the emulator gives all waves of a block the same scratch memory")
         extents = normalise_grid(grid)
@@ -254,7 +261,7 @@ def emulator(request: pytest.FixtureRequest) -> Emulator:
         sys.path.insert(0, checkout)
         from emulation import fill_gaps  # pyright: ignore[reportMissingImports]
 
-        fill_gaps(PROCESSOR)
+        fill_gaps(PROCESSOR, UNDER_WAY)
     PROCESSOR[0] = request.param
     return Emulator(request.param)
 

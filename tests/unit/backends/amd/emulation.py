@@ -22,6 +22,7 @@ Each gap was found by reading the emulator against the instruction-set documents
 * it lacks RDNA's DPP control ROW_XMASK, DPP in instructions of the form VOP3, literals as selectors of PERMLANEX16,
   cache operations, and loads from the LDS of half a register;
 * it loses the carry of SDWA additions and subtractions: kernels that have one are not run;
+* loads to the LDS arrive at once, waits are nothing: they arrive as late as waits let them, or soon (``direct_loads``);
 * it permutes lanes in place, lane after lane, so that a later one reads what an earlier one wrote.
 """
 
@@ -35,6 +36,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from direct_loads import (  # pyright: ignore[reportMissingImports]
+    ACCESSES,
+    LDS,
+    Counted,
+    DirectLoad,
+    UnderWay,
+    Waiting,
+)
 from document_code import install  # pyright: ignore[reportMissingImports]
 from matrix_unit import Product  # pyright: ignore[reportMissingImports]
 from memory_access import (  # pyright: ignore[reportMissingImports]
@@ -57,9 +66,10 @@ READS_OF_LDS = ("DS_LOAD", "DS_READ", "DS_ADD")
 """Instructions that read the LDS at every lane's address."""
 
 
-def fill_gaps(processor: list[str]) -> None:
+def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
     """Change the emulator that is in ``sys.path``; once a process. ``processor`` is a list of one, which names the
-    processor whose code runs next: 8-bit floats are other formats on gfx942 than on gfx950.
+    processor whose code runs next: 8-bit floats are other formats on gfx942 than on gfx950. ``under_way`` are the loads
+    of that code.
     """
     from test.mockgpu.amd import emu, pcode  # pyright: ignore[reportMissingImports]
     from tinygrad.dtype import dtypes  # pyright: ignore[reportMissingImports]
@@ -169,7 +179,35 @@ def fill_gaps(processor: list[str]) -> None:
         ctypes.memmove(pc, (first & ~(0xFF << shift) | spare << shift).to_bytes(4, "little"), 4)
         return (program, OutOfPlace(runtime.fxn, places.index(VECTORS), register, spare, lanes)), inst
 
-    emu._decode_at = decode_out_of_place
+    def decode_counted(pc: int, arch: str) -> Any:
+        """With the accesses of CDNA counted that are under way."""
+        first, second = struct.unpack("<II", ctypes.string_at(pc, 8))
+        if arch != "cdna":
+            return decode_out_of_place(pc, arch)
+        if first >> 16 == S_WAITCNT:
+            inst = emu.decode_inst(ctypes.string_at(pc, 16), arch)
+            program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS,)))
+            return (program, Waiting(under_way, first & 0xFFFF)), inst
+        inst = emu.decode_inst(ctypes.string_at(pc, 16), arch)
+        operation, lanes = getattr(getattr(inst, "op", None), "name", ""), emu._wave_size(arch)
+        found = re.fullmatch(r"GLOBAL_LOAD_LDS_DWORD(X4)?|BUFFER_LOAD_DWORD(X4)?", operation)
+        if found is not None and (operation.startswith("GLOBAL") or first >> 16 & 1):
+            nbytes = 16 if operation.endswith("X4") else 4
+            if operation.startswith("GLOBAL"):
+                source: Any = GlobalFields.of(arch, first, second, 0)
+            else:
+                moved = Moved.of(operation, "BUFFER")
+                assert moved is not None
+                source = BufferAccess(moved, arch).with_fields(first, second, 0, lanes)
+            program = SimpleNamespace(arg=SimpleNamespace(globals=(SCALARS, VECTORS, LDS)))
+            return (program, DirectLoad(under_way, source, nbytes, lanes)), inst
+        (program, runtime), inst = decode_out_of_place(pc, arch)
+        if operation.startswith(ACCESSES):
+            places = list(program.arg.globals)
+            return (program, Counted(under_way, runtime.fxn, places.index(SCALARS))), inst
+        return (program, runtime), inst
+
+    emu._decode_at = decode_counted
     context = emu._Ctx
     compile_lane, read_source = context.compile_lane_pcode, context.rsrc_dyn
 
@@ -190,6 +228,7 @@ CACHE_INVALIDATIONS = (0xE0AC, 0xE0B0)
 anything where every access is made in order.
 """
 S_NOP = 0xBF800000
+S_WAITCNT = 0xBF8C
 ROW_BCAST_15, ROW_BCAST_31 = 0x142, 0x143
 
 

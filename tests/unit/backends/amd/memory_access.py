@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -187,19 +188,24 @@ class BufferAccess:
         return self
 
     def fxn(self, scalars: Any, vectors: Any, accumulators: Any) -> None:
+        registers = file_of(vectors, self.lanes)
+        data = file_of(accumulators, self.lanes) if self.accumulators else registers
+        count = self.moved.registers
+        for lane, place, inside in self.accessed(scalars, vectors):
+            self.moved.move(data[self.data : self.data + count, lane], place, inside)
+        step(scalars, self.size)
+
+    def accessed(self, scalars: Any, vectors: Any) -> Iterator[tuple[int, int, bool]]:
+        """Of each active lane the address, and whether it is inside the buffer."""
         words = np.ctypeslib.as_array((ctypes.c_uint32 * 256).from_address(scalars.value))
         low, high, size, flags = (int(words[self.resource + i]) for i in range(4))
         assert high >> 16 == 0 and flags == self.FLAGS[self.arch], "a raw buffer"
         null = self.scalar == 124 and self.arch != "cdna"
         uniform = 0 if null else int(words[self.scalar]) if self.scalar < 124 else self.scalar - 128
         assert uniform >= 0
-        registers = file_of(vectors, self.lanes)
-        data = file_of(accumulators, self.lanes) if self.accumulators else registers
-        count, nbytes = self.moved.registers, self.moved.nbytes
+        registers, nbytes = file_of(vectors, self.lanes), self.moved.nbytes
         for lane in np.flatnonzero(active(scalars, self.lanes)):
             # In 32 bits, which wrap: after Sea Islands the sum is not checked, and before gfx1250 not wider. On that
             # ground LLVM splits offsets into register and immediate (its pull request 207821 has the formulas).
             offset = int(registers[self.address, lane]) + self.offset & 0xFFFFFFFF
-            place = (high << 32 | low) + uniform + offset
-            self.moved.move(data[self.data : self.data + count, lane], place, offset + nbytes <= size)
-        step(scalars, self.size)
+            yield int(lane), (high << 32 | low) + uniform + offset, offset + nbytes <= size

@@ -6,6 +6,7 @@ The default is a sample with the run's seed; `TRITONX_EMULATED_PIPELINES=all` ha
 from __future__ import annotations
 
 import os
+import re
 from random import Random
 from typing import Any
 
@@ -30,24 +31,70 @@ ROUNDS = ("0", "1", "2", "S-1", "S", "S+1", "3S")
 TABLE = [(name, stages, rounds) for name in TYPES for stages in (1, 2, 3, 4) for rounds in ROUNDS]
 
 
-def drawn() -> list[tuple[str, int, str]]:
-    return TABLE if ALL else Random(f"{SEED} emulated pipelines").sample(TABLE, SAMPLE)
+CHIPS_OF_COPIES = ("gfx942", "gfx950")
+COPIED = {"gfx942": ("f16", "bf16", "i8", "f32"), "gfx950": ("f16", "bf16", "f8e5", "f8e4", "i8", "f32")}
+"""Types that copies past the registers bring to products there."""
+COPIES = [
+    (chip, name, stages, rounds)
+    for chip in CHIPS_OF_COPIES
+    for name in COPIED[chip]
+    for stages in (2, 3, 4)
+    for rounds in ROUNDS
+]
 
 
-@pytest.mark.parametrize(("name", "stages", "rounds"), drawn())
+def drawn(table: list[Any]) -> list[Any]:
+    return table if ALL else Random(f"{SEED} emulated pipelines").sample(table, SAMPLE)
+
+
+@pytest.mark.parametrize(("name", "stages", "rounds"), drawn(TABLE))
 def test_product(emulator: Any, name: str, stages: int, rounds: str) -> None:
     random = Random(f"{SEED} {name} {stages} {rounds} {emulator.arch}")
+    m, n, warps = random.choice((32, 64)), random.choice((16, 32)), random.choice((1, 2, 4))
+    is_right(emulator, random, name, stages, rounds, (m, n, 32), warps, by_columns=random.random() < 0.5)
+
+
+@pytest.mark.parametrize(("emulator", "name", "stages", "rounds"), drawn(COPIES), indirect=["emulator"])
+def test_product_of_copies_past_registers(emulator: Any, name: str, stages: int, rounds: str) -> None:
+    """Both operands lie along K, so that all is copied; loads arrive when they are issued, or as late as waits let
+    them."""
+    random = Random(f"{SEED} copies {name} {stages} {rounds} {emulator.arch}")
+    m, n, warps = random.choice((64, 128)), random.choice((32, 64)), random.choice((1, 2, 4))
+    tile = (m, n, 64 if name != "f32" else 32)
+    code = is_right(emulator, random, name, stages, rounds, tile, warps, by_columns=True, async_copy=True)
+    assert LOADED_TO_LDS.search(code) is not None, f"seed {SEED}, {emulator.arch}, {tile}, {warps} warps"
+
+
+LOADED_TO_LDS = re.compile(r"(global_load_lds_dword|buffer_load_dword.* lds$)", re.MULTILINE)
+
+
+def is_right(
+    emulator: Any,
+    random: Random,
+    name: str,
+    stages: int,
+    rounds: str,
+    tile: tuple[int, int, int],
+    warps: int,
+    *,
+    by_columns: bool,
+    **given: Any,
+) -> str:
+    """Runs a product of drawn numbers, and gives its code."""
+    m, n, k = tile
     count = {"0": 0, "1": 1, "2": 2, "S-1": stages - 1, "S": stages, "S+1": stages + 1, "3S": 3 * stages}[rounds]
-    m, n, k = random.choice((32, 64)), random.choice((16, 32)), 32
-    masked, small, warps = random.random() < 0.5, random.random() < 0.5, random.choice((1, 2, 4))
-    inner = max(0, count * k - masked * random.choice((0, 8)))
+    masked, small = random.random() < 0.5, random.random() < 0.5
+    inner = max(0, count * k - masked * random.choice((0, 8, 16, 32)))
     rng = np.random.default_rng(random.randrange(1 << 30))
     a = rng.integers(-3, 4, (m, max(inner, 1))).astype(TYPES[name])
     b = rng.integers(-3, 4, (max(inner, 1), n)).astype(TYPES[name])
     c = np.full((m, n), -77, np.int32 if name == "i8" else np.float32)
-    by_columns, copies = random.random() < 0.5, random.random() < 0.5
     constants = {"M": m, "N": n, "K": k, "MASKED": masked, "BY_COLUMNS": by_columns}
-    emulator(matmul, 1, a, b, c, inner, kwargs=constants, small=small, num_stages=stages, num_warps=warps)
+    given |= {"num_stages": stages, "num_warps": warps, "small": small}
     exact = a[:, :inner].astype(np.int64) @ b[:inner].astype(np.int64)
-    what = f"seed {SEED}, {emulator.arch}, {warps} warps, {constants}, {inner}, small arrays: {small}"
+    if by_columns:
+        b = np.ascontiguousarray(b.T)
+    code = emulator(matmul, 1, a, b, c, inner, kwargs=constants, **given)
+    what = f"seed {SEED}, {emulator.arch}, {constants}, {inner}, {given}"
     np.testing.assert_array_equal(c.astype(np.int64), exact, err_msg=what)
+    return code
