@@ -1,5 +1,5 @@
-"""Copies of which a warp's writes are consecutive: lane 0's at an address that all lanes share, each other lane's behind
-the one of the lane before.
+"""Copies of which a warp's writes are consecutive: lane 0's at an address that all lanes share, each other lane's
+behind the one of the lane before.
 
 Nothing is left to choose about where a lane writes, only about which element it brings. So the layout of the copying
 threads follows from the memory: the lowest bits of an offset number the elements of one copy, the next ones the lanes,

@@ -3,12 +3,12 @@
 A load with `lds` set writes what its lanes get to M0 plus the lane's number times the width of a lane's part (CDNA 3
 ISA, 9.1.9 and 10.3). So the first address is the wave's, and only a copy whose lanes' places follow each other can be
 one (`layouts/lane_order`); others go through registers. No lane is masked off, which would write nothing, and a wave
-without lanes would not issue the load that waits count: where a mask is false a lane reads zeros, from memory that has
-some, or from beyond the buffer's end, where there are zeros to read.
+without lanes would not issue the load that waits count: where a mask is false a lane reads zeros, from memory that
+has some, or from beyond the buffer's end, where there are zeros to read.
 
-Loads arrive in order, so that a wait for all but the last n is a wait for those before (`count_copies`). LLVM would wait
-for all of them in front of whatever reads the LDS, and in a fence of the LDS: accesses are told apart by scopes, and
-barriers wait for the LDS themselves."""
+Loads arrive in order, so that a wait for all but the last n is a wait for those before (`copies_under_way`). LLVM would
+wait for all of them in front of whatever reads the LDS, and in a fence of the LDS: accesses are told apart by scopes,
+and barriers wait for the LDS themselves."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tritonx.analysis.access_width import access_width
 from tritonx.analysis.axis_info import AxisFacts
 from tritonx.analysis.buffers import tensor_layout
 from tritonx.backends.amd import buffer
+from tritonx.backends.amd.copies_under_way import CopiesUnderWay
 from tritonx.backends.amd.machine import AmdMachine
 from tritonx.backends.amd.memory import zeros_where_false
 from tritonx.conversion.gpu_to_llvm import asynchronous
@@ -30,6 +31,7 @@ from tritonx.conversion.gpu_to_llvm.transfer import element_at, memory_type
 from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.dialects.amd import AsyncWaitOp, BufferLoadToLocalOp
 from tritonx.dialects.gpu_layout import AsyncCopyGlobalToLocalOp, MemDescType, encoding_value
+from tritonx.dialects.gpu_layout import AsyncWaitOp as GroupWaitOp
 from tritonx.ir.dispatch import case
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, is_tensor, type_as, type_of, with_element
@@ -165,13 +167,30 @@ def _addresses(f: FunctionEmitter, memory: SSAValue, access: SharedAccess) -> li
     return [(element_at(f, elem, start, str(one.offset)), one.registers[0]) for one in access.accesses]
 
 
-def wait(op: AsyncWaitOp, f: FunctionEmitter) -> None:
-    _machine(f).wait_for_copies(f, op.num_inst.value.data)
+def wait(op: GroupWaitOp, f: FunctionEmitter) -> None:
+    """For all but the instructions that the last groups are at least."""
+
+    def instructions(op: Operation) -> int | None:
+        if not isinstance(op, Copy):
+            return None
+        access = _accesses(op, f)
+        return 0 if access is None else len(access.accesses)
+
+    if _machine(f).copies:
+        groups = op.num.value.data
+        _machine(f).wait_for_copies(f, CopiesUnderWay(instructions).since(op, groups) if groups else 0)
+    asynchronous.token(op, f)
+
+
+def counted_wait(op: AsyncWaitOp, f: FunctionEmitter) -> None:
+    """One whose instructions were counted by another rule of which copies are some: for all."""
+    f.machine.async_wait(f, 0)
     asynchronous.token(op, f)
 
 
 TABLE: dict[type[Operation], Emit] = {
     **case(AsyncCopyGlobalToLocalOp, copy),
     **case(BufferLoadToLocalOp, buffer_copy),
-    **case(AsyncWaitOp, wait),
+    **case(GroupWaitOp, wait),
+    **case(AsyncWaitOp, counted_wait),
 }

@@ -41,7 +41,7 @@ _ALU = 0x40F
 @dataclass(frozen=True)
 class AmdMachine(Machine):
     """``waves_per_eu`` is 0 where the register allocator may choose, ``scheduler`` the name of one of LLVM's, "" for
-    its own choice; ``flush_subnormal`` is for f32 arithmetic. ``copies``: there may be copies to the LDS that go past the
+    its own choice; ``flush_subnormal`` is for f32 arithmetic. ``copies``: there may be copies to the LDS past the
     registers."""
 
     processor: Processor
@@ -168,7 +168,7 @@ class AmdMachine(Machine):
             f.line(f"call void {f.module.declare('void', '@llvm.amdgcn.sched.barrier', ['i32'])}(i32 {_ALU})")
 
     def async_wait(self, f: FunctionEmitter, pending: int) -> None:
-        """For groups that nobody has counted the instructions of: for all."""
+        """For groups of which nobody knows how many instructions they are: for all."""
         if self.copies:
             self.wait_for_copies(f, 0)
 

@@ -7,10 +7,8 @@ from xdsl.passes import ModulePass
 from tritonx.backends.amd.buffer_accesses import UseBufferAccesses
 from tritonx.backends.amd.buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.carried_pointers import CarryScalarPointers
-from tritonx.backends.amd.count_copies import CountCopies
 from tritonx.backends.amd.layout_target import copied_widths, gpu_target, is_pipelined
 from tritonx.backends.amd.options import AmdOptions
-from tritonx.backends.amd.targets import processor
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
@@ -104,5 +102,4 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         AllocateSharedMemory(gpu.shared_memory),
         AllocateGlobalScratch(),
         InsertBarriers(),
-        CountCopies(processor(target).lane_bytes),
     )

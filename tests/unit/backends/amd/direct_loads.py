@@ -25,7 +25,7 @@ Written = list[tuple[int, bytes]]
 
 
 class UnderWay:
-    """The vector memory accesses of each wave since the last wait, in order: what a load to the LDS has yet to write."""
+    """The vector memory accesses of each wave, in order: what a load to the LDS has yet to write."""
 
     def __init__(self) -> None:
         self.waves: dict[int, list[Written]] = {}

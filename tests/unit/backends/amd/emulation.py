@@ -14,7 +14,7 @@ Each gap was found by reading the emulator against the instruction-set documents
 * minima and maxima, sums with a constant zero, quotients, and NaNs that become bfloats are not what the documents say
   (``document_code``);
 * all waves of a block share one scratch memory, so that kernels that spill run with one wave only;
-* it takes accumulation registers that an access to memory names for vector registers;
+* it may take accumulation registers that an access to memory names for vector registers;
 * it lacks RDNA's accesses through buffers, and takes CDNA's for those of whole words;
 * it leaves out the last bits of addresses that are not multiples of what a load or store moves;
 * it lacks S_GETPC_B64, by which code finds its constants;
@@ -159,10 +159,22 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
             access = GlobalAccess(runtime.fxn, places, moved, GlobalFields.of(arch, first, second, third), lanes)
             return (SimpleNamespace(arg=SimpleNamespace(globals=access.places)), access), inst
         if arch == "cdna" and not operation.startswith("V_") and attribute(inst, "acc"):
+            # Without the bit, which the emulator heeds or not by what it has compiled before, and with the address in a
+            # register that is none of the data's.
+            bit = (pc, first & ~(1 << 25)) if kind.startswith("DS") else (pc + 4, second & ~(1 << 23))
+            ctypes.memmove(bit[0], bit[1].to_bytes(4, "little"), 4)
             address = re.search(r"v\[(\d+)(:\d+)?", repr(getattr(inst, "addr", None) or inst.vaddr))
             assert address is not None
+            registers = named_registers(inst)
             own = {int(address[1]), int(address[1]) + bool(address[2])}
-            data = AccumulatorData(runtime.fxn, places, named_registers(inst) - own)
+            if kind.startswith("DS"):
+                ctypes.memmove(pc + 4, spare.to_bytes(1, "little"), 1)
+            (program, runtime), _ = decode(pc, arch)
+            places = list(program.arg.globals)
+            if kind.startswith("DS"):
+                data = AccumulatorData(runtime.fxn, places, registers - {spare}, (int(address[1]), spare))
+            else:
+                data = AccumulatorData(runtime.fxn, places, registers - own)
             return (SimpleNamespace(arg=SimpleNamespace(globals=data.places)), data), inst
         if operation.startswith(("DS_LOAD", "DS_READ")) and "D16" in operation:
             ctypes.memmove(pc + 7, spare.to_bytes(1, "little"), 1)
@@ -276,10 +288,12 @@ class ActiveLanes:
 
 class AccumulatorData:
     """An access to memory whose data are accumulation registers: they change places with the vector registers of the
-    same numbers before and after."""
+    same numbers before and after. An address that is ``moved`` from one register to another is not in their way."""
 
-    def __init__(self, inner: Any, places: list[int], registers: set[int]) -> None:
-        self.inner, self.count, self.registers = inner, len(places), sorted(registers)
+    def __init__(
+        self, inner: Any, places: list[int], registers: set[int], moved: tuple[int, int] | None = None
+    ) -> None:
+        self.inner, self.count, self.registers, self.moved = inner, len(places), sorted(registers), moved
         self.places = (*places, *(() if ACCUMULATORS in places else (ACCUMULATORS,)))
 
     def exchange(self, buffers: tuple[Any, ...]) -> None:
@@ -289,8 +303,15 @@ class AccumulatorData:
         own[self.registers] = kept
 
     def fxn(self, *buffers: Any) -> None:
+        vectors = file_of(buffers[self.places.index(VECTORS)], 64)
+        address, spare = self.moved or (0, 0)
+        came, kept = vectors[address].copy(), vectors[spare].copy()
         self.exchange(buffers)
+        if self.moved:
+            vectors[spare] = came
         self.inner(*buffers[: self.count])
+        if self.moved:
+            vectors[spare] = kept
         self.exchange(buffers)
 
 
