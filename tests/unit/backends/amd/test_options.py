@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from shared_kernels import matmul  # pyright: ignore[reportMissingImports]
 
+from tests.unit.transforms.gpu.pipelined_kernels import matmul as loop_of_products
 from tritonx.backends.amd import BACKEND
 from tritonx.ir.text import print_module
 
@@ -78,3 +79,18 @@ def test_schedulers_and_subnormal_numbers(compiled: Compile) -> None:
 def test_impossible_values(target: str, given: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         BACKEND.parse_options(BACKEND.parse_target(target), given)
+
+
+def test_copies_past_the_registers_or_not(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only where they are asked for, and where there are some."""
+    a, c = np.zeros(1, np.float16), np.zeros(1, np.float32)
+    constants = {"M": 64, "N": 64, "K": 32, "MASKED": True, "BY_COLUMNS": True}
+
+    def copies(target: str, **options: Any) -> bool:
+        made = compiled(target, loop_of_products, (a, a, c, 4096), constants, until="llir", num_warps=4, **options)
+        return "load.lds" in made.stages["llir"]
+
+    assert copies("gfx950", async_copy=True) and copies("gfx942", async_copy=True, small=False)
+    assert not copies("gfx950") and not copies("gfx90a", async_copy=True) and not copies("gfx1201", async_copy=True)
+    monkeypatch.setenv("TRITON_HIP_USE_ASYNC_COPY", "1")
+    assert copies("gfx950") and not copies("gfx950", async_copy=False)

@@ -18,7 +18,7 @@ from tritonx.backends.amd.targets import PROCESSORS
 
 SEED = int(os.environ["TRITONX_SEED"])
 ALL = os.environ.get("TRITONX_PIPELINED_CODE") == "all"
-SAMPLE = 20
+SAMPLE, SAMPLE_OF_COPIES = 20, 6
 MFMA, WMMA = ("f16", "bf16", "i8", "f32"), ("f16", "bf16", "i8")
 """Types of which a unit multiplies matrices."""
 CHIPS = {
@@ -75,11 +75,11 @@ def waited(line: str) -> int | None:
     return None if found is None else int(found[1] or found[2], 0)
 
 
-def drawn() -> list[Any]:
-    return TABLE if ALL else Random(f"{SEED} pipelined code").sample(TABLE, SAMPLE)
+def drawn(table: list[Any], count: int) -> list[Any]:
+    return table if ALL else Random(f"{SEED} pipelined code").sample(table, count)
 
 
-@pytest.mark.parametrize(("chip", "name", "tile", "stages", "small"), drawn())
+@pytest.mark.parametrize(("chip", "name", "tile", "stages", "small"), drawn(TABLE, SAMPLE))
 def test_loop(chip: str, name: str, tile: tuple[int, int, int], stages: int, small: bool, compiled: Any) -> None:
     a = np.zeros(1, TYPES[name] if (chip, name) != ("gfx942", "f8") else ml_dtypes.float8_e5m2fnuz)
     c = np.zeros(1, np.int32 if name == "i8" else np.float32)
@@ -107,3 +107,34 @@ def test_loop(chip: str, name: str, tile: tuple[int, int, int], stages: int, sma
         assert first > products[-1] and left > 0, what
     else:  # in flight across the end of the round
         assert all(left > 0 for number, left in waits if number > loads[-1]), what
+
+
+COPIES = [case for case in TABLE if case[0] in ("gfx942", "gfx950") and case[3] > 1]
+TO_LDS = re.compile(r"global_load_lds_dword|buffer_load_dword\w* .* lds$")
+
+
+@pytest.mark.parametrize(("chip", "name", "tile", "stages", "small"), drawn(COPIES, SAMPLE_OF_COPIES))
+def test_loop_of_copies(
+    chip: str, name: str, tile: tuple[int, int, int], stages: int, small: bool, compiled: Any
+) -> None:
+    """Nothing is loaded but past the registers, or stored in the LDS; no wait is for what is under way for later
+    rounds, and with three stages one barrier a round is enough."""
+    a = np.zeros(1, TYPES[name] if (chip, name) != ("gfx942", "f8") else ml_dtypes.float8_e5m2fnuz)
+    c = np.zeros(1, np.int32 if name == "i8" else np.float32)
+    m, n, k = tile
+    masked = Random(f"{SEED} copies {chip} {name} {tile}").random() < 0.5
+    constants = {"M": m, "N": n, "K": k, "MASKED": masked, "BY_COLUMNS": True}
+    given = {"num_stages": stages, "num_warps": 8 if m * n > 64 * 64 else 4, "async_copy": True}
+    made = compiled(chip, matmul, (a, a, c, 4096), constants, small=small, until="amdgcn", **given)
+    what = f"seed {SEED}: {constants}, {given}"
+    assert made.metadata["spills"] == 0 and made.metadata["local"] == 0, what
+    body = loop_of(made.stages["amdgcn"])
+    copies = [number for number, line in enumerate(body) if TO_LDS.match(line)]
+    assert copies and copies == [number for number, line in enumerate(body) if LOAD.match(line)], what
+    assert not any(line.startswith("ds_write") for line in body), what
+    waits = [left for line in body if (left := waited(line)) is not None]
+    lines = [line.strip() for line in made.stages["amdgcn"].splitlines()]
+    kept = sum(bool(TO_LDS.match(line)) for line in lines) // len(copies)  # stages: in front of the loop, and in it
+    assert 2 <= kept <= stages, what
+    assert set(waits) == {min(63, len(copies) * max(1, kept - 2))}, what
+    assert sum(bool(BARRIER.match(line)) for line in body) == (1 if kept > 2 else 2), what
