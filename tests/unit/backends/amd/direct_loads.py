@@ -29,7 +29,7 @@ class UnderWay:
 
     def __init__(self) -> None:
         self.waves: dict[int, list[Written]] = {}
-        self.random = Random()
+        self.random = Random("before the first kernel")
 
     def start(self, seed: str) -> None:
         """Of the next kernel."""
