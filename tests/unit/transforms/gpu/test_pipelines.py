@@ -26,18 +26,15 @@ from tritonx.analysis.loop_pipeline import LoopPipeline
 from tritonx.analysis.scheduled_loops import drop_schedule, scheduled_loops
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import (
-    AsyncCopyGlobalToLocalOp,
     AsyncWaitOp,
     ConvertLayoutOp,
     LocalAllocOp,
     LocalBarrierOp,
     LocalStoreOp,
-    distributed_encoding,
 )
 from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.ir.text import print_module
 from tritonx.ir.verify import verify
-from tritonx.layouts.encodings import LinearEncoding
 from tritonx.transforms.gpu import schedule_loops
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -71,17 +68,15 @@ def test_pipelines_of_threads_that_store_keep_what_a_kernel_does(name: str, draw
 @pytest.mark.parametrize("draw", range(-(-DRAWS // 3)))
 @pytest.mark.parametrize("name", ["product", "attention"])
 def test_pipelines_of_copies_by_lanes_keep_what_a_kernel_does(name: str, draw: int) -> None:
-    """On targets whose lanes can copy past the registers, where the kernel's operands allow it; of a schedule that is
-    drawn others are stored by the threads beside them."""
+    """On targets whose lanes can copy past the registers, where the kernel's operands allow it. By a schedule that is
+    drawn others are stored by the threads beside them, and tiles of pointers or masks may go round the loop, which
+    cannot be made in another layout: those copies go through registers."""
     random = Random(f"{SEED} lanes {name} {draw}")
     stages, target = random.choice(STAGES), random.choice(("hip:gfx942", "hip:gfx950"))
     made = PIPELINED[name](random, stages)
     program = program_of(made, target, stages, async_copy=True)
     what = f"seed {SEED}, draw {draw}, {target}, {stages} stages, {made.constants}, {made.args[-1]} rounds or so"
     keeps_what_it_does(program, target, what, lambda module: schedule(module, random, stages))
-    if made.constants.get("BY_COLUMNS") and "async_copy" in print_module(program.bound.module):
-        copies = [op for op in program.bound.module.walk() if isinstance(op, AsyncCopyGlobalToLocalOp)]
-        assert all(isinstance(distributed_encoding(op.src.type), LinearEncoding) for op in copies), what
 
 
 def schedule(module: ModuleOp, random: Random, stages: int) -> str:
