@@ -203,7 +203,9 @@ def test_what_says_nothing_here_leaves_a_mutant_undecided(
         (tmp_path / folder / "tritonx/__init__.py").write_text("")
         (tmp_path / folder / "test_code.py").write_text(tests)
     plain, results = tmp_path / "plain", tmp_path / "results.jsonl"
-    reach = program["measure"](tmp_path / "probed", ["tritonx"], ["test_code.py"], tmp_path / "reach.jsonl", 5)
+    (tmp_path / "probed" / "test_gone.py").write_text(tests)  # and is no longer there, but in what was measured
+    files = ["test_gone.py", "test_code.py"]
+    reach = program["measure"](tmp_path / "probed", ["tritonx"], files, tmp_path / "reach.jsonl", 5)
 
     def verdicts(**limits: float) -> list[tuple[str, str, list[str]]]:
         results_before = len(results.read_text().splitlines()) if results.exists() else 0

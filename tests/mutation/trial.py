@@ -48,7 +48,8 @@ class Trial:
     @staticmethod
     def of(scratch: Path, reach: Reach, folder: str, mutant: Mutant, only: Iterable[str] | None = None) -> Trial:
         made = change(scratch, mutant)
-        tests = tests_for(scratch, reach, folder, mutant.path, made.block)
+        reaching = tests_for(scratch, reach, folder, mutant.path, made.block)
+        tests = [test for test in reaching if (scratch / test.partition("::")[0]).exists()]
         kept = set(tests if only is None else only)
         return Trial(folder, mutant, made, [test for test in tests if test in kept], len(tests))
 
