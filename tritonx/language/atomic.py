@@ -30,7 +30,12 @@ __all__ = [
 def atomic_cas(
     pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Compare and swap: store ``val`` where memory equals ``cmp``; elements of 16, 32 or 64 bits."""
+    """Compare and swap: store ``val`` where memory equals ``cmp``; elements of 16, 32 or 64 bits.
+
+    >>> tl.atomic_cas(ints + 3, 3, 30)
+    >>> tl.load(ints + 3)
+    30
+    """
     return _semantic.atomic_cas(pointer, cmp, val, sem, scope)
 
 
@@ -39,7 +44,13 @@ def atomic_cas(
 def atomic_add(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic add."""
+    """Atomic add.
+
+    >>> at = tl.arange(0, 4)
+    >>> tl.atomic_add(ints + at * 0, at)
+    >>> tl.load(ints)
+    6
+    """
     return _semantic.atomic("add", pointer, val, mask, sem, scope)
 
 
@@ -48,7 +59,12 @@ def atomic_add(
 def atomic_max(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic maximum (fp32 and fp64, ordering -0.0 below +0.0, and integers)."""
+    """Atomic maximum (fp32 and fp64, ordering -0.0 below +0.0, and integers).
+
+    >>> tl.atomic_max(ints + tl.arange(0, 4), 2)
+    >>> tl.load(ints + tl.arange(0, 4))
+    [2, 2, 2, 3]
+    """
     return _semantic.atomic("max", pointer, val, mask, sem, scope)
 
 
@@ -57,7 +73,12 @@ def atomic_max(
 def atomic_min(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic minimum."""
+    """Atomic minimum.
+
+    >>> tl.atomic_min(ints + tl.arange(0, 4), 2)
+    >>> tl.load(ints + tl.arange(0, 4))
+    [0, 1, 2, 2]
+    """
     return _semantic.atomic("min", pointer, val, mask, sem, scope)
 
 
@@ -66,7 +87,12 @@ def atomic_min(
 def atomic_and(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic bitwise and."""
+    """Atomic bitwise and.
+
+    >>> tl.atomic_and(ints + tl.arange(0, 4), 2)
+    >>> tl.load(ints + tl.arange(0, 4))
+    [0, 0, 2, 2]
+    """
     return _semantic.atomic("and", pointer, val, mask, sem, scope)
 
 
@@ -75,7 +101,12 @@ def atomic_and(
 def atomic_or(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic bitwise or."""
+    """Atomic bitwise or.
+
+    >>> tl.atomic_or(ints + tl.arange(0, 4), 2)
+    >>> tl.load(ints + tl.arange(0, 4))
+    [2, 3, 2, 3]
+    """
     return _semantic.atomic("or", pointer, val, mask, sem, scope)
 
 
@@ -84,7 +115,12 @@ def atomic_or(
 def atomic_xor(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic bitwise xor."""
+    """Atomic bitwise xor.
+
+    >>> tl.atomic_xor(ints + tl.arange(0, 4), 2)
+    >>> tl.load(ints + tl.arange(0, 4))
+    [2, 3, 0, 1]
+    """
     return _semantic.atomic("xor", pointer, val, mask, sem, scope)
 
 
@@ -93,5 +129,10 @@ def atomic_xor(
 def atomic_xchg(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic exchange."""
+    """Atomic exchange.
+
+    >>> tl.atomic_xchg(ints + tl.arange(0, 4), 9)
+    >>> tl.load(ints + tl.arange(0, 6))
+    [9, 9, 9, 9, 4, 5]
+    """
     return _semantic.atomic("xchg", pointer, val, mask, sem, scope)

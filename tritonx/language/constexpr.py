@@ -73,7 +73,12 @@ def _unary(function: Callable[[Any], Any]) -> Callable[[constexpr], constexpr]:
 
 
 class constexpr(base_value):
-    """A value known when the kernel is compiled. ``tl.constexpr(tl.constexpr(5))`` is ``tl.constexpr(5)``."""
+    """A value known when the kernel is compiled. ``tl.constexpr(tl.constexpr(5))`` is ``tl.constexpr(5)``.
+
+    >>> half: tl.constexpr = 8 // 2
+    >>> tl.arange(0, half)
+    [0, 1, 2, 3]
+    """
 
     def __init__(self, value: Any):
         while isinstance(value, constexpr):

@@ -31,43 +31,72 @@ __all__ = [
 
 @builtin
 def program_id(axis: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The index of this program on ``axis`` (0, 1, 2) of the grid, int32."""
+    """The index of this program on ``axis`` (0, 1, 2) of the grid, int32.
+
+    >>> tl.program_id(0)
+    0
+    """
     return _semantic.program_id(axis)
 
 
 @builtin
 def num_programs(axis: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The extent of the grid on ``axis``, int32."""
+    """The extent of the grid on ``axis``, int32.
+
+    >>> tl.num_programs(0)
+    1
+    """
     return _semantic.num_programs(axis)
 
 
 @builtin
 def multiple_of(input: Any, values: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Promise that the values are divisible: ``values`` holds a number for each axis."""
+    """Promise that the values are divisible: ``values`` holds a number for each axis.
+
+    >>> start = tl.multiple_of(tl.program_id(0) * 4, 4)
+    >>> tl.load(ints + start + tl.arange(0, 4))
+    [0, 1, 2, 3]
+    """
     return _semantic.multiple_of(input, values)
 
 
 @builtin
 def max_contiguous(input: Any, values: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Promise that runs of ``values[i]`` neighbours along axis i count up by one."""
+    """Promise that runs of ``values[i]`` neighbours along axis i count up by one.
+
+    >>> at = tl.max_contiguous(tl.arange(0, 8) % 4, 4)
+    >>> tl.load(ints + at)
+    [0, 1, 2, 3, 0, 1, 2, 3]
+    """
     return _semantic.max_contiguous(input, values)
 
 
 @builtin
 def max_constancy(input: Any, values: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Promise that runs of ``values[i]`` neighbours along axis i are equal."""
+    """Promise that runs of ``values[i]`` neighbours along axis i are equal.
+
+    >>> at = tl.max_constancy(tl.arange(0, 8) // 4, 4)
+    >>> tl.load(ints + at)
+    [0, 0, 0, 0, 1, 1, 1, 1]
+    """
     return _semantic.max_constancy(input, values)
 
 
 @builtin
 def assume(cond: object, _semantic: Semantics = INJECTED) -> None:
-    """Promise that a 1-bit scalar is true."""
+    """Promise that a 1-bit scalar is true.
+
+    >>> tl.assume(tl.num_programs(0) < 100)
+    """
     return _semantic.assume(cond)
 
 
 @builtin
 def debug_barrier(_semantic: Semantics = INJECTED) -> None:
-    """A barrier among the threads of a program."""
+    """A barrier among the threads of a program.
+
+    >>> tl.debug_barrier()
+    """
     return _semantic.debug_barrier()
 
 
@@ -76,6 +105,12 @@ class range(base_value):
 
     ``num_stages``: depth of the software pipeline; ``loop_unroll_factor``; ``flatten`` nested loops;
     ``warp_specialize``; ``disallow_acc_multi_buffer``; ``disable_licm``.
+
+    >>> total = 0
+    >>> for i in tl.range(0, 5, num_stages=2):
+    ...     total += tl.load(ints + i)
+    >>> total
+    10
     """
 
     def __init__(
@@ -109,7 +144,14 @@ class range(base_value):
 
 
 class static_range(base_value):
-    """A loop that is unrolled at compile time; its index is a constexpr."""
+    """A loop that is unrolled at compile time; its index is a constexpr.
+
+    >>> total = 0
+    >>> for i in tl.static_range(4):
+    ...     total += tl.load(ints + i)
+    >>> total
+    6
+    """
 
     def __init__(self, arg1: Any, arg2: Any = None, step: Any = None):
         self.step = constexpr(1) if step is None else step
@@ -125,7 +167,14 @@ class static_range(base_value):
 
 
 class condition(base_value):
-    """The condition of a ``while`` loop, with ``disable_licm`` for the loop."""
+    """The condition of a ``while`` loop, with ``disable_licm`` for the loop.
+
+    >>> n = tl.load(ints + 5)
+    >>> while tl.condition(n > 2, disable_licm=True):
+    ...     n -= 2
+    >>> n
+    1
+    """
 
     def __init__(self, arg1: Any, disable_licm: Any = False):
         self.condition = arg1

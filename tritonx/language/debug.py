@@ -22,23 +22,35 @@ def static_print(
     flush: object = False,
     _semantic: Semantics = INJECTED,
 ) -> None:
-    """Python's ``print`` while the kernel is compiled."""
+    """Python's ``print`` while the kernel is compiled.
+
+    >>> tl.static_print('a block of', 4)
+    """
     print(*values, sep=unwrap(sep), end=unwrap(end), file=unwrap(file), flush=bool(unwrap(flush)))
 
 
 @builtin
 def static_assert(cond: object, msg: object = "", _semantic: Semantics = INJECTED) -> None:
-    """Stop the compile where a compile-time condition is false."""
+    """Stop the compile where a compile-time condition is false.
+
+    >>> tl.static_assert(1 + 1 == 2, 'arithmetic')
+    """
     _semantic.static_assert(unwrap(cond), unwrap(msg))
 
 
 @builtin
 def device_print(prefix: object, *args: object, hex: object = False, _semantic: Semantics = INJECTED) -> None:
-    """Print the elements of ``args`` at run time behind a compile-time prefix."""
+    """Print the elements of ``args`` at run time behind a compile-time prefix.
+
+    >>> tl.device_print('first', tl.load(ints))
+    """
     return _semantic.device_print(prefix, args, hex)
 
 
 @builtin
 def device_assert(cond: object, msg: object = "", mask: object = None, _semantic: Semantics = INJECTED) -> None:
-    """Stop the kernel where ``cond`` is false and ``mask`` true; only in a compile with ``debug``."""
+    """Stop the kernel where ``cond`` is false and ``mask`` true; only in a compile with ``debug``.
+
+    >>> tl.device_assert(tl.load(ints) == 0, 'the first is not zero')
+    """
     return _semantic.device_assert(cond, msg, mask)

@@ -23,17 +23,32 @@ def make_tensor_descriptor(
     Rank 1 to 5, extents at least 1; the last stride is 1, the others and ``base`` are multiples of 16 bytes; the
     block's last axis has at least 16 bytes. Loads give zeros (or NaN, by ``padding_option``) outside the tensor,
     stores are clipped.
+
+    >>> desc = tl.make_tensor_descriptor(ints, (4, 4), (4, 1), (2, 4))
+    >>> desc.load([2, 0])
+    [[8, 9, 10, 11], [12, 13, 14, 15]]
     """
     return _semantic.make_tensor_descriptor(base, shape, strides, block_shape, padding_option)
 
 
 @builtin
 def load_tensor_descriptor(desc: Any, offsets: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """``desc.load(offsets)``."""
+    """``desc.load(offsets)``.
+
+    >>> desc = tl.make_tensor_descriptor(ints, (4, 4), (4, 1), (2, 4))
+    >>> tl.load_tensor_descriptor(desc, [0, 0])
+    [[0, 1, 2, 3], [4, 5, 6, 7]]
+    """
     return _semantic.descriptor_load(desc, offsets, "", "")
 
 
 @builtin
 def store_tensor_descriptor(desc: Any, offsets: Any, value: Any, _semantic: Semantics = INJECTED) -> None:
-    """``desc.store(offsets, value)``."""
+    """``desc.store(offsets, value)``.
+
+    >>> desc = tl.make_tensor_descriptor(ints, (4, 4), (4, 1), (2, 4))
+    >>> tl.store_tensor_descriptor(desc, [0, 0], tl.full((2, 4), 7, tl.int32))
+    >>> tl.load(ints + tl.arange(6, 10))
+    [7, 7, 8, 9]
+    """
     return _semantic.descriptor_store(desc, value, offsets)

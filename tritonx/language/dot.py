@@ -29,6 +29,10 @@ def dot(
 
     int8 gives int32, fp32 and bf16 give fp32, fp64 fp64, fp16 and fp8 ``out_dtype``. ``input_precision`` is "tf32",
     "tf32x3", "ieee", "bf16x3" or "bf16x6"; the default is the target's. ``allow_tf32`` is its deprecated form.
+
+    >>> x = tl.full((16, 16), 0.5, tl.float32)
+    >>> tl.max(tl.dot(x, x))
+    4.0
     """
     return _semantic.dot(input, other, acc, input_precision, allow_tf32, max_num_imprecise_acc, out_dtype)
 
@@ -50,6 +54,11 @@ def dot_scaled(
 ) -> tensor:
     """Microscaled matrix product (OCP MX): formats e2m1, e4m3, e5m2, bf16, fp16; e8m0 scales, one for 32 values of
     K.
+
+    >>> x = tl.full((16, 32), 1.0, tl.float8e5)
+    >>> twice = tl.full((16, 1), 128, tl.uint8)
+    >>> tl.max(tl.dot_scaled(x, twice, 'e5m2', tl.trans(x), twice, 'e5m2'))
+    128.0
     """
     return _semantic.dot_scaled(
         lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, acc, fast_math, lhs_k_pack, rhs_k_pack, out_dtype

@@ -51,7 +51,11 @@ _FLOATS: dict[str, tuple[int, int, int, str]] = {
 
 
 class dtype(base_type):
-    """An element type, by its short name: ``int1``, ``uint32``, ``fp16``, ``bf16``, ``fp8e4nv``, ``void``, ..."""
+    """An element type, by its short name: ``int1``, ``uint32``, ``fp16``, ``bf16``, ``fp8e4nv``, ``void``, ...
+
+    >>> tl.full((2,), 2.75, tl.float32).to(tl.dtype('int8'))
+    [2, 2]
+    """
 
     SINT_TYPES: ClassVar[list[str]] = ["int8", "int16", "int32", "int64"]
     UINT_TYPES: ClassVar[list[str]] = ["int1", "uint8", "uint16", "uint32", "uint64"]
@@ -254,7 +258,11 @@ class dtype(base_type):
 
 
 class pointer_type(dtype):
-    """A pointer to ``element_ty`` in an address space (1: global memory). ``const`` forbids stores through it."""
+    """A pointer to ``element_ty`` in an address space (1: global memory). ``const`` forbids stores through it.
+
+    >>> (ints + 2).dtype.element_ty == tl.int32
+    1
+    """
 
     def __init__(self, element_ty: dtype, address_space: int = 1, const: bool = False):
         element_ty = unwrap(element_ty)
@@ -304,7 +312,11 @@ class pointer_type(dtype):
 
 class block_type(dtype):
     """A block of ``element_ty`` with a static shape, a tuple of positive ints: the block's *extents*. In the IR each
-    axis has the next power of two, its *storage*; a block that is thus larger there is ``padded``."""
+    axis has the next power of two, its *storage*; a block that is thus larger there is ``padded``.
+
+    >>> tl.zeros((2, 4), tl.float32).type.shape[1]
+    4
+    """
 
     def __init__(self, element_ty: dtype, shape: Sequence[Any]):
         self.element_ty = element_ty

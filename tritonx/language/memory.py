@@ -31,6 +31,10 @@ def load(
     Lanes whose ``mask`` is false do not touch memory and give ``other``, or an undefined value without it. For block
     pointers, ``boundary_check`` lists the axes to guard and ``padding_option`` ("", "zero", "nan") says what lies
     outside.
+
+    >>> at = tl.arange(0, 8)
+    >>> tl.load(ints + at, mask=at < 5, other=-1)
+    [0, 1, 2, 3, 4, -1, -1, -1]
     """
     return _semantic.load(
         pointer, mask, other, boundary_check, padding_option, cache_modifier, eviction_policy, volatile
@@ -48,7 +52,13 @@ def store(
     eviction_policy: Any = "",
     _semantic: Semantics = INJECTED,
 ) -> None:
-    """Write ``value`` (cast to the element type, broadcast to the pointers' shape) where ``mask`` is true."""
+    """Write ``value`` (cast to the element type, broadcast to the pointers' shape) where ``mask`` is true.
+
+    >>> at = tl.arange(0, 4)
+    >>> tl.store(ints + at, at * 10, mask=at < 2)
+    >>> tl.load(ints + at)
+    [0, 10, 2, 3]
+    """
     return _semantic.store(pointer, value, mask, boundary_check, cache_modifier, eviction_policy)
 
 
@@ -56,7 +66,12 @@ def store(
 def make_block_ptr(
     base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any, _semantic: Semantics = INJECTED
 ) -> block_pointer:
-    """A pointer to the block of ``block_shape`` at ``offsets`` of a strided tensor; ``order`` is a hint."""
+    """A pointer to the block of ``block_shape`` at ``offsets`` of a strided tensor; ``order`` is a hint.
+
+    >>> block = tl.make_block_ptr(ints, (4, 4), (4, 1), (0, 2), (2, 2), (1, 0))
+    >>> tl.load(block)
+    [[2, 3], [6, 7]]
+    """
     return _semantic.make_block_ptr(base, shape, strides, offsets, block_shape, order)
 
 
@@ -67,5 +82,10 @@ def make_block_ptr(
 )
 @builtin
 def advance(base: Any, offsets: Any, _semantic: Semantics = INJECTED) -> Any:
-    """The block pointer moved by ``offsets`` elements along each axis."""
+    """The block pointer moved by ``offsets`` elements along each axis.
+
+    >>> block = tl.make_block_ptr(ints, (4, 4), (4, 1), (0, 2), (2, 2), (1, 0))
+    >>> tl.load(tl.advance(block, (2, 0)))
+    [[10, 11], [14, 15]]
+    """
     return _semantic.advance(base, offsets)

@@ -32,6 +32,11 @@ _MULTIPLIER_B_64 = core.constexpr(0xCA5A826395121157)
 def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
     """``n_rounds`` of Philox on four counters (uint32 or uint64 blocks) with the two halves of the key: four blocks
     of words.
+
+    >>> c = tl.arange(0, 2).to(tl.uint32)
+    >>> a, b, e, d = tl.philox_impl(c, c, c, c, c, c)
+    >>> a
+    [1713891541, 897475542]
     """
     wide: core.constexpr = c0.dtype.primitive_bitwidth == 64
     step_a: core.constexpr = _KEY_STEP_A_64 if wide else _KEY_STEP_A_32
@@ -51,7 +56,12 @@ def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds: core.constexpr = N_ROUNDS_DEFA
 
 @jit
 def philox(seed, c0, c1, c2, c3, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
-    """Four random words for each counter (c0, c1, c2, c3) under an integer seed of up to 64 bits."""
+    """Four random words for each counter (c0, c1, c2, c3) under an integer seed of up to 64 bits.
+
+    >>> a, b, c, d = tl.philox(7, tl.arange(0, 2), 0, 0, 0)
+    >>> a
+    [4099963437, 1747881627]
+    """
     key = core.to_tensor(seed)
     core.static_assert(key.dtype.is_int(), "the seed of a random number must be an integer")
     key = key.to(core.uint64)
@@ -86,7 +96,12 @@ def philox(seed, c0, c1, c2, c3, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
 
 @jit
 def randint4x(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
-    """Four blocks of random uint32 words for each offset of up to 64 bits."""
+    """Four blocks of random uint32 words for each offset of up to 64 bits.
+
+    >>> a, b, c, d = tl.randint4x(7, tl.arange(0, 2))
+    >>> a
+    [4099963437, 1747881627]
+    """
     counter = core.to_tensor(offset)
     low = counter.to(core.uint32)
     zero = low * 0
@@ -98,14 +113,22 @@ def randint4x(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
 
 @jit
 def randint(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
-    """A block of random words; see ``randint4x``, which is cheaper where four are needed."""
+    """A block of random words; see ``randint4x``, which is cheaper where four are needed.
+
+    >>> tl.randint(7, tl.arange(0, 2))
+    [4099963437, 1747881627]
+    """
     word, _, _, _ = randint4x(seed, offset, n_rounds)
     return word
 
 
 @jit
 def uint_to_uniform_float(x):
-    """Random words as fp32 in [0, 1): the magnitude of the signed word, scaled."""
+    """Random words as fp32 in [0, 1): the magnitude of the signed word, scaled.
+
+    >>> tl.uint_to_uniform_float(tl.arange(0, 2).to(tl.uint32) << 30)
+    [0.0, 0.5]
+    """
     if x.dtype.primitive_bitwidth == 32:
         signed = x.to(core.int32, bitcast=True)
         scale: core.constexpr = 4.6566127342e-10
@@ -119,20 +142,35 @@ def uint_to_uniform_float(x):
 
 @jit
 def rand(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
-    """Uniform fp32 in [0, 1) for each offset."""
+    """Uniform fp32 in [0, 1) for each offset.
+
+    >>> tl.rand(7, tl.arange(0, 2))
+    [0.09081, 0.8139]
+    """
     return uint_to_uniform_float(randint(seed, offset, n_rounds))
 
 
 @jit
 def rand4x(seed, offsets, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
-    """Four blocks of uniform fp32."""
+    """Four blocks of uniform fp32.
+
+    >>> a, b, c, d = tl.rand4x(7, tl.arange(0, 2))
+    >>> d
+    [0.1713, 0.08429]
+    """
     a, b, c, d = randint4x(seed, offsets, n_rounds)
     return uint_to_uniform_float(a), uint_to_uniform_float(b), uint_to_uniform_float(c), uint_to_uniform_float(d)
 
 
 @jit
 def pair_uniform_to_normal(u1, u2):
-    """Two independent standard normals from two uniforms (Box and Muller)."""
+    """Two independent standard normals from two uniforms (Box and Muller).
+
+    >>> u = tl.full((1,), 0.25, tl.float32)
+    >>> a, b = tl.pair_uniform_to_normal(u, u)
+    >>> b
+    [1.665]
+    """
     u1 = core.maximum(1.0e-7, u1)
     angle = 6.283185307179586 * u2
     radius = math.sqrt(-2.0 * math.log(u1))
@@ -141,7 +179,11 @@ def pair_uniform_to_normal(u1, u2):
 
 @jit
 def randn(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
-    """Standard normal fp32 for each offset."""
+    """Standard normal fp32 for each offset.
+
+    >>> tl.randn(7, tl.arange(0, 2))
+    [-2.19, -0.5406]
+    """
     a, b, _, _ = randint4x(seed, offset, n_rounds)
     normal, _ = pair_uniform_to_normal(uint_to_uniform_float(a), uint_to_uniform_float(b))
     return normal
@@ -149,7 +191,12 @@ def randn(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
 
 @jit
 def randn4x(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
-    """Four blocks of standard normal fp32."""
+    """Four blocks of standard normal fp32.
+
+    >>> a, b, c, d = tl.randn4x(7, tl.arange(0, 2))
+    >>> d
+    [1.513, 0.7385]
+    """
     u1, u2, u3, u4 = rand4x(seed, offset, n_rounds)
     n1, n2 = pair_uniform_to_normal(u1, u2)
     n3, n4 = pair_uniform_to_normal(u3, u4)

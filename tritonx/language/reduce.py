@@ -24,6 +24,12 @@ def reduce(
 
     ``axis`` is one axis, several in a tuple, or None for all. ``combine_fn(*lefts, *rights)`` gets scalars and returns
     as many as there are inputs; it is associative and commutative.
+
+    >>> @tritonx.jit
+    ... def longest(a, b):
+    ...     return tl.maximum(a, b)
+    >>> tl.reduce(tl.arange(0, 8), 0, longest)
+    7
     """
     return _semantic.reduce(input, axis, unwrap(combine_fn), keep_dims)
 
@@ -44,6 +50,12 @@ def associative_scan(
     """Inclusive scan of a block, or of a tuple of blocks together, along ``axis``; see ``reduce``.
 
     Along several axes, in a tuple, elements follow each other in row-major order of these axes.
+
+    >>> @tritonx.jit
+    ... def longest(a, b):
+    ...     return tl.maximum(a, b)
+    >>> tl.associative_scan(tl.arange(0, 8) * 3 % 8, 0, longest)
+    [0, 3, 6, 6, 6, 7, 7, 7]
     """
     return _semantic.associative_scan(input, axis, unwrap(combine_fn), reverse)
 
@@ -51,5 +63,9 @@ def associative_scan(
 @tensor_method
 @builtin
 def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Semantics = INJECTED) -> tensor:
-    """int32 counts of the values 0 .. ``num_bins`` - 1 in a 1-D integer block."""
+    """int32 counts of the values 0 .. ``num_bins`` - 1 in a 1-D integer block.
+
+    >>> tl.histogram(tl.arange(0, 8) % 3, 4)
+    [3, 3, 2, 0]
+    """
     return _semantic.histogram(input, num_bins, mask)

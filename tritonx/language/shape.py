@@ -38,7 +38,12 @@ def _listed(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 @builtin
 def broadcast(input: object, other: object, _semantic: Semantics = INJECTED) -> language_tuple:
-    """Both blocks at their common shape, as a tuple."""
+    """Both blocks at their common shape, as a tuple.
+
+    >>> a, b = tl.broadcast(tl.arange(0, 2)[:, None], tl.arange(0, 2)[None, :])
+    >>> a * 10 + b
+    [[0, 1], [10, 11]]
+    """
     left, right = _semantic.broadcast(_semantic.to_tensor(input), _semantic.to_tensor(other))
     return language_tuple([left, right])
 
@@ -46,68 +51,109 @@ def broadcast(input: object, other: object, _semantic: Semantics = INJECTED) -> 
 @tensor_method
 @builtin
 def broadcast_to(input: object, *shape: object, _semantic: Semantics = INJECTED) -> tensor:
-    """Extents of 1 grown to ``shape``; a scalar is spread over it."""
+    """Extents of 1 grown to ``shape``; a scalar is spread over it.
+
+    >>> tl.broadcast_to(tl.arange(0, 2)[:, None], (2, 3))
+    [[0, 0, 0], [1, 1, 1]]
+    """
     return _semantic.broadcast_to(_semantic.to_tensor(input), _listed(shape))
 
 
 @tensor_method
 @builtin
 def expand_dims(input: object, axis: object, _semantic: Semantics = INJECTED) -> tensor:
-    """Axes of extent 1 inserted at ``axis`` (an int or several, numbered in the result)."""
+    """Axes of extent 1 inserted at ``axis`` (an int or several, numbered in the result).
+
+    >>> tl.expand_dims(tl.arange(0, 2), 1)
+    [[0], [1]]
+    """
     return _semantic.expand_axes(_semantic.to_tensor(input), axis)
 
 
 @tensor_method
 @builtin
 def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Semantics = INJECTED) -> tensor:
-    """The same elements in row-major order; in any order with ``can_reorder``."""
+    """The same elements in row-major order; in any order with ``can_reorder``.
+
+    >>> tl.reshape(tl.arange(0, 4), (2, 2))
+    [[0, 1], [2, 3]]
+    """
     return _semantic.reshape(input, _listed(shape), can_reorder)
 
 
 @tensor_method
 @builtin
 def view(input: Any, *shape: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """``reshape`` that may reorder elements."""
+    """``reshape`` that may reorder elements.
+
+    >>> tl.view(tl.full((4,), 1, tl.int32), (2, 2))
+    [[1, 1], [1, 1]]
+    """
     return _semantic.reshape(input, _listed(shape), True)
 
 
 @tensor_method
 @builtin
 def trans(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Axes permuted by ``dims``; without them the last two swapped."""
+    """Axes permuted by ``dims``; without them the last two swapped.
+
+    >>> tl.trans(tl.reshape(tl.arange(0, 4), (2, 2)))
+    [[0, 2], [1, 3]]
+    """
     return _semantic.trans(input, _listed(dims))
 
 
 @tensor_method
 @builtin
 def permute(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Axis ``i`` of the result is axis ``dims[i]`` of the input."""
+    """Axis ``i`` of the result is axis ``dims[i]`` of the input.
+
+    >>> tl.permute(tl.reshape(tl.arange(0, 4), (1, 2, 2)), (2, 1, 0))
+    [[[0], [2]], [[1], [3]]]
+    """
     return _semantic.permute(input, _listed(dims))
 
 
 @builtin
 def cat(input: Any, other: Any, can_reorder: Any = False, _semantic: Semantics = INJECTED) -> tensor:
-    """Two 1-D blocks as one, in any order (``can_reorder=True`` is required)."""
+    """Two 1-D blocks as one, in any order (``can_reorder=True`` is required).
+
+    >>> tl.sum(tl.cat(tl.arange(0, 2), tl.arange(2, 4), can_reorder=True))
+    6
+    """
     return _semantic.cat(input, other, can_reorder)
 
 
 @builtin
 def join(a: Any, b: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Two values stacked along a new last axis of extent 2."""
+    """Two values stacked along a new last axis of extent 2.
+
+    >>> tl.join(tl.arange(0, 2), tl.arange(2, 4))
+    [[0, 2], [1, 3]]
+    """
     return _semantic.join(a, b)
 
 
 @tensor_method
 @builtin
 def split(a: Any, _semantic: Semantics = INJECTED) -> language_tuple:
-    """The two halves along a last axis of extent 2, as a tuple."""
+    """The two halves along a last axis of extent 2, as a tuple.
+
+    >>> even, odd = tl.split(tl.reshape(tl.arange(0, 4), (2, 2)))
+    >>> odd
+    [1, 3]
+    """
     return language_tuple(_semantic.split(a))
 
 
 @tensor_method
 @builtin
 def gather(src: Any, index: Any, axis: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Elements of ``src`` picked along ``axis`` by an index block of the same rank."""
+    """Elements of ``src`` picked along ``axis`` by an index block of the same rank.
+
+    >>> tl.gather(tl.arange(0, 4) * 10, 3 - tl.arange(0, 4), 0)
+    [30, 20, 10, 0]
+    """
     return _semantic.gather(src, index, axis)
 
 

@@ -199,7 +199,11 @@ def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descendin
 @tensor_method
 @jit
 def sort(x, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
-    """The last axis sorted; NaNs end up anywhere."""
+    """The last axis sorted; NaNs end up anywhere.
+
+    >>> tl.sort(tl.arange(0, 8) * 3 % 8)
+    [0, 1, 2, 3, 4, 5, 6, 7]
+    """
     if _is_cube(*x.shape):
         return sort_impl(x, dim=dim, descending=descending)
     else:
@@ -208,7 +212,11 @@ def sort(x, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
 
 @jit
 def topk(x, k: core.constexpr, dim: core.constexpr = None):
-    """The ``k`` largest elements of the last axis, descending."""
+    """The ``k`` largest elements of the last axis, descending.
+
+    >>> tl.topk(tl.arange(0, 8) * 3 % 8, 2)
+    [7, 6]
+    """
     core.static_assert(k > 0 and k <= x.shape[-1], "topk: k must be between 1 and the extent of the last axis")
     if _is_cube(*x.shape, k):
         return sort_impl(x, k=k, dim=dim, descending=True)
@@ -218,7 +226,11 @@ def topk(x, k: core.constexpr, dim: core.constexpr = None):
 
 @jit
 def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
-    """Sort a last axis that is bitonic already (up then down, or down then up): the last stage of ``sort``."""
+    """Sort a last axis that is bitonic already (up then down, or down then up): the last stage of ``sort``.
+
+    >>> tl.bitonic_merge(tl.abs(4 - tl.arange(0, 8)))
+    [0, 1, 1, 2, 2, 3, 3, 4]
+    """
     axis: core.constexpr = _last_axis(dim, len(x.shape))
     if not _is_cube(*x.shape):
         return _sort_padded(x, None, dim, descending)
@@ -231,7 +243,11 @@ def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = AS
 @tensor_method
 @jit
 def flip(x, dim=None):
-    """The elements along ``dim`` (the last axis for None) in reverse."""
+    """The elements along ``dim`` (the last axis for None) in reverse.
+
+    >>> tl.flip(tl.arange(0, 4))
+    [3, 2, 1, 0]
+    """
     axis: core.constexpr = _get_flip_dim(dim, x.shape)
     if not _is_cube(*x.shape):
         return x[_reversed_along(axis)]

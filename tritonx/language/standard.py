@@ -61,21 +61,33 @@ def _pick_product_dtype(in_dtype: Any) -> Any:
 @tensor_method
 @jit
 def cdiv(x, div):
-    """``ceil(x / div)`` of integers, for ``x >= 0`` and ``div > 0``."""
+    """``ceil(x / div)`` of integers, for ``x >= 0`` and ``div > 0``.
+
+    >>> tl.cdiv(tl.arange(0, 4), 2)
+    [0, 1, 1, 2]
+    """
     return (x + (div - 1)) // div
 
 
 @tensor_method
 @jit
 def sigmoid(x):
-    """``1 / (1 + exp(-x))``."""
+    """``1 / (1 + exp(-x))``.
+
+    >>> tl.sigmoid(tl.arange(0, 4).to(tl.float32))
+    [0.5, 0.7311, 0.8808, 0.9526]
+    """
     return 1 / (1 + math.exp(-x))
 
 
 @tensor_method
 @jit
 def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
-    """The softmax of ``x`` along ``dim`` (0 by default); the shape is that of ``x``."""
+    """The softmax of ``x`` along ``dim`` (0 by default); the shape is that of ``x``.
+
+    >>> tl.softmax(tl.arange(0, 4).to(tl.float32))
+    [0.03206, 0.08714, 0.2369, 0.6439]
+    """
     axis: core.constexpr = 0 if dim is None else dim
     several: core.constexpr = len(x.shape) > 1
     shifted = x - max(x, axis, keep_dims=several)
@@ -87,6 +99,10 @@ def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
 def swizzle2d(i, j, size_i, size_j, size_g):
     """The program index (i, j) of a ``size_i`` x ``size_j`` grid, reordered so that groups of ``size_g`` rows go
     column by column.
+
+    >>> i, j = tl.swizzle2d(tl.arange(0, 4) // 2, tl.arange(0, 4) % 2, 2, 2, 2)
+    >>> i * 2 + j
+    [0, 2, 1, 3]
     """
     linear = i * size_j + j
     group_size = size_g * size_j
@@ -100,13 +116,21 @@ def swizzle2d(i, j, size_i, size_j, size_g):
 @tensor_method
 @jit
 def ravel(x, can_reorder=False):
-    """The 1-D view of a block."""
+    """The 1-D view of a block.
+
+    >>> tl.ravel(tl.full((2, 2), 3, tl.int32))
+    [3, 3, 3, 3]
+    """
     return core.reshape(x, [x.numel], can_reorder=can_reorder)
 
 
 @jit
 def interleave(a, b):
-    """The elements of two blocks in turn along the last axis; two scalars make a block of two."""
+    """The elements of two blocks in turn along the last axis; two scalars make a block of two.
+
+    >>> tl.interleave(tl.arange(0, 4), tl.arange(4, 8))
+    [0, 4, 1, 5, 2, 6, 3, 7]
+    """
     joined = core.join(a, b)
     if len(joined.shape) == 1:
         return joined
@@ -145,7 +169,12 @@ def _elementwise_max(a, b):
 def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
     """The maximum along ``axis`` (one, several in a tuple, or None for all); with ``return_indices``, along one axis or
     None, also its int32 index, the first one of equals unless ``return_indices_tie_break_left`` is off. NaNs lose.
-    Types under 32 bits give fp32 or int32."""
+    Types under 32 bits give fp32 or int32.
+
+    >>> x = tl.load(ints + (tl.arange(0, 2)[:, None] * 4 + tl.arange(0, 4)))
+    >>> tl.max(x, axis=1)
+    [3, 7]
+    """
     if return_indices:
         values = input.to(_pick_product_dtype(input.dtype))
         if return_indices_tie_break_left:
@@ -159,7 +188,11 @@ def max(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
 @tensor_method
 @jit
 def argmax(input, axis, tie_break_left=True, keep_dims=False):
-    """The int32 index of the maximum along ``axis``."""
+    """The int32 index of the maximum along ``axis``.
+
+    >>> tl.argmax((tl.arange(0, 4) - 2) * (tl.arange(0, 4) - 2), axis=0)
+    0
+    """
     _, index = max(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
     return index
 
@@ -190,7 +223,12 @@ def _elementwise_min(a, b):
 @tensor_method
 @jit
 def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
-    """The minimum along ``axis``; see ``max``."""
+    """The minimum along ``axis``; see ``max``.
+
+    >>> x = tl.load(ints + (tl.arange(0, 2)[:, None] * 4 + tl.arange(0, 4)))
+    >>> tl.min(x, axis=0)
+    [0, 1, 2, 3]
+    """
     if return_indices:
         values = input.to(_pick_product_dtype(input.dtype))
         if return_indices_tie_break_left:
@@ -204,7 +242,11 @@ def min(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
 @tensor_method
 @jit
 def argmin(input, axis, tie_break_left=True, keep_dims=False):
-    """The int32 index of the minimum along ``axis``."""
+    """The int32 index of the minimum along ``axis``.
+
+    >>> tl.argmin((tl.arange(0, 4) - 2) * (tl.arange(0, 4) - 2), axis=0)
+    2
+    """
     _, index = min(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
     return index
 
@@ -222,6 +264,10 @@ def _sum_combine(a, b):
 def sum(input, axis=None, keep_dims=False, dtype: core.constexpr = None):
     """The sum along ``axis`` (one, several in a tuple, or None for all). Integers under 32 bits accumulate in 32;
     ``dtype`` says otherwise.
+
+    >>> x = tl.load(ints + (tl.arange(0, 2)[:, None] * 4 + tl.arange(0, 4)))
+    >>> tl.sum(x, axis=1)
+    [6, 22]
     """
     accumulate: core.constexpr = _pick_sum_dtype(input.dtype, dtype)
     if accumulate is not None:
@@ -238,7 +284,11 @@ def _xor_combine(a, b):
 @tensor_method
 @jit
 def xor_sum(input, axis=None, keep_dims=False):
-    """The exclusive or of integers along ``axis``."""
+    """The exclusive or of integers along ``axis``.
+
+    >>> tl.xor_sum(tl.arange(0, 4) * 3)
+    12
+    """
     core.static_assert(input.type.scalar.is_int(), "xor_sum only supported for integers")
     return core.reduce(input, axis, _xor_combine, keep_dims=keep_dims)
 
@@ -251,7 +301,11 @@ def _or_combine(a, b):
 @tensor_method
 @jit
 def reduce_or(input, axis, keep_dims=False):
-    """The bitwise or of integers along ``axis``."""
+    """The bitwise or of integers along ``axis``.
+
+    >>> tl.reduce_or(tl.arange(0, 4) * 4, axis=0)
+    12
+    """
     core.static_assert(input.type.scalar.is_int(), "reduce_or only supported for integers")
     return core.reduce(input, axis, _or_combine, keep_dims=keep_dims)
 
@@ -264,6 +318,9 @@ def reduce_or(input, axis, keep_dims=False):
 def cumsum(input, axis=0, reverse=False, dtype: core.constexpr = None):
     """The inclusive sum along ``axis`` (or along several, in row-major order of them); bf16 gives fp32, integers under
     32 bits 32.
+
+    >>> tl.cumsum(tl.arange(0, 4))
+    [0, 1, 3, 6]
     """
     accumulate: core.constexpr = _pick_sum_dtype(_pick_product_dtype(input.dtype), dtype)
     if accumulate is not None:
@@ -280,7 +337,11 @@ def _prod_combine(a, b):
 @tensor_method
 @jit
 def cumprod(input, axis=0, reverse=False):
-    """The inclusive product along ``axis``; bf16 gives fp32."""
+    """The inclusive product along ``axis``; bf16 gives fp32.
+
+    >>> tl.cumprod(tl.arange(1, 5))
+    [1, 2, 6, 24]
+    """
     return core.associative_scan(input.to(_pick_product_dtype(input.dtype)), axis, _prod_combine, reverse)
 
 

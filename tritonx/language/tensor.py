@@ -96,6 +96,10 @@ class tensor(base_value, metaclass=_WithMethods):
     """A scalar (``type`` is an element or pointer type) or a block (``block_type``): one handle.
 
     ``dtype`` is the type of an element; for pointers that is the pointer type.
+
+    >>> x = tl.arange(0, 4)
+    >>> (x * x).sum()
+    14
     """
 
     __slots__ = ("dtype", "handle", "type")

@@ -63,6 +63,10 @@ class tuple_type(base_type):
 class tuple(base_value):
     """A sequence of values. ``+``, ``*``, ``==``, ``len``, iteration, constexpr indices and slices; fields by name
     when named.
+
+    >>> pair = tl.tuple((tl.arange(0, 2), 5))
+    >>> pair[0] + pair[1]
+    [5, 6]
     """
 
     values: list[Any]
@@ -162,7 +166,11 @@ class slice_type(base_type):
 
 
 class slice(base_value):
-    """``start:stop:step`` of compile-time values."""
+    """``start:stop:step`` of compile-time values.
+
+    >>> tl.arange(0, 8)[2:6]
+    [2, 3, 4, 5]
+    """
 
     def __init__(self, start: Any, stop: Any, step: Any):
         self.start: Any = start

@@ -83,9 +83,7 @@ def store_registers(f: FunctionEmitter, view: SharedView, elem: str, access: Sha
         own = [names[r] for r in one.registers]
         if elem == "i1":
             own = [f.inst(f"zext i1 {x} to i8") for x in own]
-        f.line(
-            f"store {type_} {f.pack(memory, own)}, {f.shared} {address}, align {align}{f.machine.scope_of_tiles}"
-        )
+        f.line(f"store {type_} {f.pack(memory, own)}, {f.shared} {address}, align {align}{f.machine.scope_of_tiles}")
 
 
 class SharedRegisters(ABC):
