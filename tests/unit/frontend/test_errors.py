@@ -472,12 +472,6 @@ def calls_numpy(n):
 
 
 @jit
-def slice_of_three(n):
-    x = tl.arange(0, 16)
-    y = x[2:5]
-
-
-@jit
 def slice_of_none(n):
     x = tl.arange(0, 16)
     y = x[None, 9:8]

@@ -46,8 +46,11 @@ FROM_FILES = {"allocate-warp-groups", "allocate-global-scratch", "insert-fences"
 DESCRIBED = {"view-transposed"}
 """Passes for products of warp groups: `tests/unit/backends/nvidia/test_block_copies.py`."""
 
-PIPELINES = {"buffer-values", "expand-pipeline", "wait-for-products"}
+PIPELINES = {"buffer-values", "expand-pipeline", "order-copies", "wait-for-products"}
 """Passes for loops with a schedule: `test_pipelines` and `test_expand_pipeline`."""
+
+TRANSPOSED = {"multiply-in-parts"}
+"""Passes for products that are computed transposed: `tests/unit/conversion/tile_to_gpu/test_transpose_dots.py`."""
 
 WITH_PIPELINES = ("carry-scalars",)
 """Passes of kernels that are there where loops are pipelined; of the others, some leave what is copied ahead alone."""
@@ -203,4 +206,4 @@ def test_every_pass_has_a_kernel() -> None:
         for value in [node.value]
         if isinstance(value, ast.Constant)
     }
-    assert names == set(ACTS_ON) | FROM_FILES | PIPELINES | DESCRIBED
+    assert names == set(ACTS_ON) | FROM_FILES | PIPELINES | DESCRIBED | TRANSPOSED
