@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
-from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import ArgSpec
 
 from tritonx.analysis.axis_info import analyze_axes
 from tritonx.conversion.launch_shape import check_launch_shape
@@ -15,11 +13,12 @@ from tritonx.conversion.tile_to_gpu.solve import solve
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.conversion.tile_to_gpu.write import write
 from tritonx.dialects import tile
+from tritonx.ir.target_pass import TargetModulePass
 from tritonx.ir.types import i32
 
 
 @dataclass(frozen=True)
-class AssignLayouts(ModulePass):
+class AssignLayouts(TargetModulePass[GpuTarget]):
     """Chooses the layout of every tile (`solve`), writes them and the conversions between them (`write`), and
     records the launch shape in the module's attributes. Takes `tt`, leaves `ttg`; tiles that nobody uses are removed.
 
@@ -29,21 +28,8 @@ class AssignLayouts(ModulePass):
 
     name = "assign-layouts"
 
-    target: GpuTarget
-
-    @classmethod
-    def from_target(cls, target: GpuTarget) -> AssignLayouts:
-        """The pass of a text, with the target that it names."""
-        return cls(target)
-
-    @classmethod
-    def from_spec(cls, spec: ArgSpec) -> AssignLayouts:
-        raise ValueError("its target is known to the backend alone: make it by from_target")
-
-    def spec(self, *, include_default: bool = False) -> ArgSpec:
-        own = self.target
-        shape = {"num_warps": own.num_warps, "num_ctas": own.num_ctas}
-        return ArgSpec(self.name, {"target": (own.name,), **{k: (v,) for k, v in (shape | dict(own.options)).items()}})
+    def chosen(self) -> dict[str, int]:
+        return {"num_warps": self.target.num_warps, "num_ctas": self.target.num_ctas}
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = self.target

@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import ArgSpec
 
 from tritonx.analysis.axis_info import analyze_axes
 from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
@@ -32,6 +30,7 @@ from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import Carried, carried_by
 from tritonx.ir.builder import Builder
 from tritonx.ir.edit import erase, set_type
+from tritonx.ir.target_pass import TargetModulePass
 from tritonx.ir.types import element_type, i32, shape_of, tensor, type_of
 from tritonx.layouts.encodings import BlockedEncoding
 
@@ -39,7 +38,7 @@ SWAP = {"order": DenseArrayBase.from_list(i32, [1, 0])}
 
 
 @dataclass(frozen=True)
-class TransposeDots(ModulePass):
+class TransposeDots(TargetModulePass[GpuTarget]):
     """On `tt`: a `tt.dot` of which the target's unit would have fewer bytes turned by the threads if it were computed
     transposed becomes a `tt.trans` of one of its operands' `tt.trans`. An `scf.for` that carries the result carries the
     transposed one.
@@ -49,21 +48,8 @@ class TransposeDots(ModulePass):
 
     name = "transpose-dots"
 
-    target: GpuTarget
-
-    @classmethod
-    def from_target(cls, target: GpuTarget) -> TransposeDots:
-        """The pass of a text, with the target that it names."""
-        return cls(target)
-
-    @classmethod
-    def from_spec(cls, spec: ArgSpec) -> TransposeDots:
-        raise ValueError("its target is known to the backend alone: make it by from_target")
-
-    def spec(self, *, include_default: bool = False) -> ArgSpec:
-        own = self.target
-        shape = {"num_warps": own.num_warps, "num_ctas": own.num_ctas}
-        return ArgSpec(self.name, {"target": (own.name,), **{k: (v,) for k, v in (shape | dict(own.options)).items()}})
+    def chosen(self) -> dict[str, int]:
+        return {"num_warps": self.target.num_warps, "num_ctas": self.target.num_ctas}
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if not any(isinstance(inner, tile.DotOp) for inner in op.walk()):

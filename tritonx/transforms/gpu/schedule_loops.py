@@ -21,8 +21,6 @@ from typing import Protocol
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
-from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import ArgSpec
 
 from tritonx.analysis.access_width import access_width
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
@@ -42,6 +40,7 @@ from tritonx.analysis.unit_costs import Unit, UnitCosts
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, LocalAllocOp
 from tritonx.ir.explain import explain, is_asked
+from tritonx.ir.target_pass import Named, TargetModulePass
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, type_of
 from tritonx.transforms.tile.simplify_control_flow import trip_count
 
@@ -56,13 +55,9 @@ WORKING_BYTES = 96
 """Of a thread's registers, for what is not kept from one task to another: addresses, counters, intermediates."""
 
 
-class PipelineTarget(Protocol):
+class PipelineTarget(Named, Protocol):
     """What a target says of itself here."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def options(self) -> tuple[tuple[str, int | str | bool], ...]: ...
     @property
     def shared_memory(self) -> int: ...
     @property
@@ -72,7 +67,7 @@ class PipelineTarget(Protocol):
 
 
 @dataclass(frozen=True)
-class ScheduleLoops(ModulePass):
+class ScheduleLoops(TargetModulePass[PipelineTarget]):
     """Schedules the innermost loops of which products need what they load; others only where the loop itself says how
     many stages it wants (`tt.num_stages`, which is the target's number elsewhere; 1 keeps a loop as it is).
 
@@ -82,21 +77,8 @@ class ScheduleLoops(ModulePass):
 
     name = "schedule-loops"
 
-    target: PipelineTarget
-
-    @classmethod
-    def from_target(cls, target: PipelineTarget) -> ScheduleLoops:
-        """The pass of a text, with the target that it names."""
-        return cls(target)
-
-    @classmethod
-    def from_spec(cls, spec: ArgSpec) -> ScheduleLoops:
-        raise ValueError("its target is known to the backend alone: make it by from_target")
-
-    def spec(self, *, include_default: bool = False) -> ArgSpec:
-        own = self.target
-        given = {"num_stages": own.num_stages} | dict(own.options)
-        return ArgSpec(self.name, {"target": (own.name,), **{key: (value,) for key, value in given.items()}})
+    def chosen(self) -> dict[str, int]:
+        return {"num_stages": self.target.num_stages}
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         facts = cache(lambda: analyze_axes(op))
