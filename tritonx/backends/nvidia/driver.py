@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib import import_module
 
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
-from tritonx.backends.nvidia.launcher import Launcher, fastest
+from tritonx.backends.nvidia.launcher import PORTABLE_CLUSTER, STATIC_SHARED_LIMIT, Launcher, fastest
 from tritonx.backends.nvidia.presence import LIBRARIES, load
 from tritonx.backends.nvidia.scratch_memory import ScratchMemory
 from tritonx.runtime.errors import NoDevice, OutOfResources, StartedBeforeFork, TritonError
@@ -35,7 +35,6 @@ _DEVICE_ATTRIBUTES = {
 }
 _FUNCTION_MAX_THREADS, _FUNCTION_STATIC_SHARED, _FUNCTION_LOCAL, _FUNCTION_REGISTERS = 0, 1, 3, 4
 _SET_MAX_DYNAMIC_SHARED, _SET_CARVEOUT, _SET_NON_PORTABLE_CLUSTER = 8, 9, 14
-_STATIC_SHARED_LIMIT = 49152
 
 _NOT_INITIALIZED = 3
 _ERRORS = {
@@ -139,10 +138,10 @@ class NvidiaKernel:
         threads = int(image.metadata["num_warps"]) * 32
         if threads > self.n_max_threads:
             raise OutOfResources(threads, self.n_max_threads, "threads", "Use fewer warps, or set maxnreg.")
-        if shared > _STATIC_SHARED_LIMIT:
+        if shared > STATIC_SHARED_LIMIT:
             check(cuda.cuFuncSetAttribute(function, _SET_MAX_DYNAMIC_SHARED, shared), "cuFuncSetAttribute")
             check(cuda.cuFuncSetAttribute(function, _SET_CARVEOUT, 100), "cuFuncSetAttribute")
-        if int(image.metadata.get("num_ctas", 1)) > 8:
+        if int(image.metadata.get("num_ctas", 1)) > PORTABLE_CLUSTER:
             check(cuda.cuFuncSetAttribute(function, _SET_NON_PORTABLE_CLUSTER, 1), "cuFuncSetAttribute")
         context, scratch = driver.context(device), driver.scratch(device)
         self.launcher = fastest(

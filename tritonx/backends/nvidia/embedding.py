@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tritonx.backends.embedding import Dialect, Launch
-
-STATIC_SHARED_LIMIT = 48 * 1024
-"""Bytes of shared memory that a kernel gets without being asked for."""
-
-PORTABLE_CLUSTER = 8
-"""Blocks of a cluster that every device has."""
+from tritonx.backends.nvidia.launcher import PORTABLE_CLUSTER, STATIC_SHARED_LIMIT
 
 
 def prepare(of: Launch) -> Sequence[str]:

@@ -28,6 +28,11 @@ from tritonx.runtime.parameter_values import address_of, bfloat16_bits, cell
 GRID_LIMITS = 2**31 - 1, 65535, 65535
 """Blocks in x, y and z: the same on every device since compute capability 3.0 (CUDA programming guide)."""
 
+STATIC_SHARED_LIMIT = 48 * 1024
+"""Bytes of shared memory that a kernel gets without being asked for."""
+
+PORTABLE_CLUSTER = 8
+"""Blocks of a cluster that every device has."""
 
 Block = ctypes.Array[ctypes.c_void_p]
 """The addresses of a launch's arguments."""
