@@ -369,6 +369,7 @@ def test_a_backend_runs_the_passes_that_stand_there(name: str) -> None:
     lists = listed_passes(text)
     shared = listed_passes(PASS_LISTS[0].read_text())["TILE_PIPELINE"]
     assert next(iter(lists.values())) == shared
+    assert listed_passes(PASS_LISTS[-1].read_text())["tile_passes"] == shared
     written = iter([one for passes in lists.values() for one in passes])
     stages = backend.stages(target, backend.parse_options(target, {}))
     run = [type(one).__name__ for stage in stages if isinstance(stage, PassStage) for one in stage.passes]
