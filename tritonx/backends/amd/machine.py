@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute
 
-from tritonx.backends.amd import debug, dot, math, memory
+from tritonx.backends.amd import debug, dot, math
+from tritonx.backends.amd.memory import AmdMemory
 from tritonx.backends.amd.targets import Processor
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
@@ -50,7 +51,7 @@ class AmdMachine(Machine):
     scheduler: str = ""
     flush_subnormal: bool = False
     copies: bool = False
-    memory = memory
+    memory = AmdMemory()
     functions = math
     messages = debug
     triple = "amdgcn-amd-amdhsa"

@@ -73,13 +73,17 @@ class PortableMemory:
     ) -> str:
         elem = access.elem
         self._refuse_narrow(f, elem)
-        operation, where = f"{RMW_OPERATIONS[kind]} {self._pointer} {pointer}", self._scope(scope)
-        order, align = MEMORY_ORDERS[sem], bits(elem) // 8
+        operation, where = RMW_OPERATIONS[kind], self._scope(scope)
+        ordered = f"{where}{MEMORY_ORDERS[sem]}, align {bits(elem) // 8}{self.atomic_marks(operation, where)}"
 
         def make() -> str:
-            return f.inst(f"atomicrmw {operation}, {elem} {value} {where}{order}, align {align}")
+            return f.inst(f"atomicrmw {operation} {self._pointer} {pointer}, {elem} {value} {ordered}")
 
         return guarded(f, mask, elem, "poison", make)
+
+    def atomic_marks(self, operation: str, where: str) -> str:
+        """The metadata of an ``atomicrmw``, each behind a comma; ``where`` is empty for all of the system."""
+        return ""
 
     def compare_and_swap(
         self,
