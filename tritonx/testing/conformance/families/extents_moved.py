@@ -64,10 +64,16 @@ def join_kernel(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
     tl.store(out_ptr + 2 * N + i, right)
     tl.store(out_ptr + 3 * N + i, left)
     tl.store(out_ptr + 4 * N + tl.arange(0, 2 * N), tl.interleave(x, y))
-    tl.store(out_ptr + 6 * N + tl.arange(0, 2 * N), tl.sort(tl.cat(x, y, can_reorder=True)))
-    tl.store(out_ptr + 8 * N + i, tl.flip(x))
-    tl.store(out_ptr + 9 * N + i, tl.gather(x, poisoned((i * 7 + 2) % N), 0))
-    tl.store(out_ptr + 10 * N + grid_2d(2, N), tl.trans(poisoned(joined)))
+    tl.store(out_ptr + 6 * N + grid_2d(2, N), tl.trans(poisoned(joined)))
+
+
+@tritonx.jit
+def reorder_kernel(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x, y = poisoned(tl.load(x_ptr + i)), poisoned(tl.load(y_ptr + i))
+    tl.store(out_ptr + tl.arange(0, 2 * N), tl.sort(tl.cat(x, y, can_reorder=True)))
+    tl.store(out_ptr + 2 * N + i, tl.flip(x))
+    tl.store(out_ptr + 3 * N + i, tl.gather(x, poisoned((i * 7 + 2) % N), 0))
 
 
 @tritonx.jit
@@ -132,12 +138,20 @@ def _join(dtype: str, n: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x, y = (small_integers(rng, dtype, n, -99, 99) for _ in range(2))
         both = np.stack([x, y], axis=1)
-        found = x[(np.arange(n) * 7 + 2) % n]
         parts = (
             Part("joined", both), Part("right", y), Part("left", x), Part("interleaved", both.reshape(-1)),
-            Part("sorted", np.sort(both.reshape(-1))), Part("flipped", x[::-1]), Part("gathered", found),
             Part("transposed", both.T),
         )  # fmt: skip
+        return Trial((x, y, Output(x.dtype, parts)), {"N": n})
+
+    return make
+
+
+def _reorder(dtype: str, n: int) -> MakeTrial:
+    def make(rng: np.random.Generator) -> Trial:
+        x, y = (small_integers(rng, dtype, n, -99, 99) for _ in range(2))
+        both, found = np.concatenate([x, y]), x[(np.arange(n) * 7 + 2) % n]
+        parts = (Part("sorted", np.sort(both)), Part("flipped", x[::-1]), Part("gathered", found))
         return Trial((x, y, Output(x.dtype, parts)), {"N": n})
 
     return make
@@ -212,6 +226,7 @@ def cases(cover: Cover) -> Iterator[Case]:
         yield Case(name, reshape_kernel, _reshape(dtype, shape, to), {"num_warps": w})
     for n, dtype, w in cover.zipped(EXTENTS, ("int32", "fp16", "int8", "fp32"), (4, 1)):
         yield Case(f"extents_moved/join-{dtype}-{n}-w{w}", join_kernel, _join(dtype, n), {"num_warps": w})
+        yield Case(f"extents_moved/reorder-{dtype}-{n}-w{w}", reorder_kernel, _reorder(dtype, n), {"num_warps": w})
     slices = ((0, 3, 1), (1, 6, 1), (5, 0, -2), (1, 6, 2))
     columns = ((0, 65, 1), (64, 96, 1), (0, 40, 3), (1, 96, 2), (1, 96, 1), (95, 3, -1))
     for (m, n), rows, picked in cover.zipped(((6, 96), (8, 100), (7, 192)), slices, columns):
