@@ -323,15 +323,20 @@ class Backend(ABC):
         """The target as the passes from `tt` to `ttg` see it; None for a backend that leaves at `tt`."""
         return None
 
+    def default_options(self, target: Target) -> Mapping[str, object]:
+        """What a launch for ``target`` gets where it says nothing, by keyword: those options whose default is not what
+        ``options_type`` says (one target's own ``num_warps``, what a setting of the user's chooses)."""
+        return {}
+
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
-        """The options with ``given`` applied; an unknown keyword is ``KeyError``, an impossible value
-        ``ValueError``."""
+        """The options with ``given`` applied over ``default_options``; an unknown keyword is ``KeyError``, an
+        impossible value ``ValueError``."""
         known = {f.name for f in dataclasses.fields(self.options_type)}
         for key in given:
             if key not in known:
                 raise KeyError(f"Keyword argument {key} was specified but unrecognised")
         build = cast("Callable[..., Options]", self.options_type)
-        options = build(**given)
+        options = build(**{**self.default_options(target), **given})
         warps = cast(object, options.num_warps)  # whatever the launch gave
         if not isinstance(warps, int) or warps < 1 or warps & (warps - 1):
             raise ValueError(f"num_warps must be a power of two, got {warps!r}")

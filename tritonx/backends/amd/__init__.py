@@ -61,15 +61,17 @@ class AmdBackend(Backend):
 
         return tuple(Target("hip", p.name, p.wave) for p in PROCESSORS.values())
 
-    def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
+    def default_options(self, target: Target) -> Mapping[str, object]:
         from tritonx.backends.amd.knobs import knobs
 
-        known = {
+        return {
             "pipeline": knobs.pipeline,
             "buffer_ops": knobs.use_buffer_ops,
             "async_copy": knobs.use_async_copy,
         }
-        options = super().parse_options(target, {**known, **given})
+
+    def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
+        options = super().parse_options(target, given)
         if options.num_warps * target.warp_size > 1024:
             limit = 1024 // target.warp_size
             raise ValueError(f"num_warps is at most {limit} on {target} (1024 threads), got {options.num_warps}")

@@ -53,11 +53,13 @@ class NvidiaBackend(Backend):
 
         return tuple(Target("cuda", n, 32) for n in CAPABILITIES)
 
-    def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
+    def default_options(self, target: Target) -> Mapping[str, object]:
         from tritonx.backends.nvidia.knobs import knobs
 
-        defaults = {"pipeline": knobs.pipeline, "ptx_options": knobs.assembler_options()}
-        options = super().parse_options(target, {**defaults, **given})
+        return {"pipeline": knobs.pipeline, "ptx_options": knobs.assembler_options()}
+
+    def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
+        options = super().parse_options(target, given)
         if target.warp_size != 32:
             raise ValueError(f"a warp of {target} has 32 threads, the target says {target.warp_size}")
         if options.num_warps > 32:
