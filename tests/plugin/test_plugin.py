@@ -187,8 +187,10 @@ tt.func public @f(%x: f32, %p: !tt.ptr<f32>) {
   tt.return
 }
 """
-    listed = run("-m", "tritonx.tools.opt", "--help")
-    assert "toy-double-by-adding" in listed.stdout + run("-m", "tritonx.tools.opt", "--list-passes").stdout
+    line = "    toy-double-by-adding        Replaces ``x * 2.0`` by ``x + x``, the same number.\n"
+    assert f"  backend toy: tt → tt\n{line}" in run("-m", "tritonx.tools.opt", "--help").stdout
+    explained = run("-m", "tritonx.tools.opt", "--explain", "toy-double-by-adding").stdout
+    assert explained.startswith("toy-double-by-adding: tt → tt, of backend toy\n") and "arith.mulf" in explained
     done = run("-m", "tritonx.tools.opt", "-p", "toy-double-by-adding", input=text)
     assert "arith.addf %x, %x" in done.stdout, done.stderr
 

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from tritonx.dialects.tile.enums import MemSyncScope as MemSyncScope
     from tritonx.dialects.tile.enums import RMWOp as RMWOp
     from tritonx.dialects.tile.enums import RoundingMode as RoundingMode
+    from tritonx.ir.contract import Contract as Contract
     from tritonx.ir.dispatch import case as case
     from tritonx.ir.dispatch import case_in as case_in
     from tritonx.ir.failure import PassError as PassError
@@ -142,6 +143,7 @@ HOMES = {
     "tritonx.conversion.tile_to_gpu.pipeline": "gpu_stage tile_stage",
     "tritonx.conversion.tile_to_gpu.target": "GpuTarget",
     "tritonx.dialects.tile.enums": "CacheModifier EvictionPolicy MemSemantic MemSyncScope RMWOp RoundingMode",
+    "tritonx.ir.contract": "Contract",
     "tritonx.ir.dispatch": "case case_in",
     "tritonx.ir.failure": "PassError PassFailure",
     "tritonx.ir.properties": "stated_number",

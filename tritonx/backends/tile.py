@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tritonx.interpreter.meanings import MEANINGS as MEANINGS
     from tritonx.interpreter.memory import Memory as Memory
     from tritonx.interpreter.values import dtype_of as dtype_of
+    from tritonx.ir.contract import Contract as Contract
     from tritonx.ir.declaration import TypeRules as TypeRules
     from tritonx.ir.declaration import same as same
     from tritonx.ir.define import define as define
@@ -63,6 +64,7 @@ HOMES = {
     "tritonx.interpreter.meanings": "MEANINGS",
     "tritonx.interpreter.memory": "Memory",
     "tritonx.interpreter.values": "dtype_of",
+    "tritonx.ir.contract": "Contract",
     "tritonx.ir.declaration": "TypeRules same",
     "tritonx.ir.define": "define",
     "tritonx.ir.failure": "PassError PassFailure",

@@ -7,6 +7,7 @@
     tritonx-opt kernel.ttir --target cuda:90 -t ptx         whatever the file still needs, at whatever level it is
     tritonx-opt kernel.ptx --target cuda:90 -t cubin        text of a stage, known by its extension or by --from
     tritonx-opt kernel.ttir --target cuda:90 --until sass   beyond the last stage: its output disassembled
+    tritonx-opt --explain insert-barriers                   what a pass does, takes, leaves, needs; who runs it
 
 An error in the input is ``file:line:col: error: ...`` with the line and a caret; the exit code is then 1. With
 ``--verify-diagnostics`` errors are compared with ``// expected-error@+1 {{text}}`` comments instead.
@@ -46,7 +47,8 @@ class _Arguments(argparse.ArgumentParser):
         raise Diagnostic(self.prog, 0, 0, message)
 
     def format_help(self) -> str:
-        return super().format_help() + "\npasses:\n" + "\n".join(opt_listing.passes(full=True)) + "\n"
+        title = "\npasses, by the levels that they take and leave (--explain PASS: the contract):\n"
+        return super().format_help() + title + "\n".join(opt_listing.passes()) + "\n"
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -78,9 +80,10 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--time-passes", action="store_true", help="print each pass's time, to standard error")
     group = parser.add_argument_group("what there is")
     add = group.add_argument
-    add("--list-passes", action="store_true")
-    add("--list-backends", action="store_true")
-    add("--list-dialects", action="store_true")
+    add("--explain", metavar="PASS", help="a pass's contract; of TARGET or TARGET:STAGE, the passes that are run")
+    add("--list-passes", action="store_true", help="the passes, as below")
+    add("--list-backends", action="store_true", help="the backends, with their targets and stages")
+    add("--list-dialects", action="store_true", help="the dialects that the parser knows")
     return parser
 
 
@@ -290,8 +293,12 @@ def run(argv: Sequence[str], stdin: Any = None, stdout: Any = None, stderr: Any 
         listings = [f for f in ("passes", "backends", "dialects") if getattr(args, f"list_{f}")]
         if listings:
             for listing in listings:
-                lines = opt_listing.passes(full=False) if listing == "passes" else getattr(opt_listing, listing)()
-                stdout.write("\n".join(lines) + "\n")
+                stdout.write("\n".join(getattr(opt_listing, listing)()) + "\n")
+            return 0
+        if args.explain is not None:
+            from tritonx.tools.opt_explain import explain
+
+            stdout.write("\n".join(explain(args.explain)) + "\n")
             return 0
         driver = Driver(args, stdin, stderr)
         driver.prepare()

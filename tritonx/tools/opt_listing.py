@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 from collections.abc import Iterator
 
+NAME_WIDTH = 27
 
-def passes(full: bool) -> Iterator[str]:
-    """Each pass with its options and its docstring's first line, or all of the docstring."""
-    from xdsl.utils.hints import type_repr
 
+def passes() -> Iterator[str]:
+    """Each pass with its summary on a line, by the level that it takes and leaves; those of backends under theirs."""
+    from tritonx.ir.contract import contract_of
+    from tritonx.tools.pass_info import Home, home, level, level_order, summary
     from tritonx.transforms.registry import find_pass, pass_names
 
+    groups: dict[tuple[str, tuple[int, ...], str], list[str]] = {}
     for name in pass_names():
+        contract = None
         try:
-            cls = find_pass(name)
-        except ImportError as error:
-            yield f"  {name}\n      (cannot be imported: {error})"
-            continue
-        text = inspect.getdoc(cls) or ""
-        shown = text if full else text.split("\n")[0]
-        yield f"  {name}" + "".join(f"\n      {line}" for line in shown.splitlines())
-        for option in dataclasses.fields(cls):
-            if option.name != "name":
-                default = f" = {option.default}" if option.default is not dataclasses.MISSING else ""
-                kind = option.type if isinstance(option.type, str) else type_repr(option.type)
-                yield f"      {option.name.replace('_', '-')}: {kind}{default}"
+            kind = find_pass(name)
+            contract, text = contract_of(kind), summary(kind)
+        except Exception as error:  # a defect of a plug-in must not hide the others
+            text = f"(cannot be used: {type(error).__name__}: {error})"
+        whose = home(name)
+        heading = level(contract) if whose == Home() else f"{whose}: {level(contract)}"
+        groups.setdefault((str(whose), level_order(contract), heading), []).append(f"    {name:{NAME_WIDTH}} {text}")
+    for (_, _, heading), lines in sorted(groups.items()):
+        yield f"  {heading}"
+        yield from lines
 
 
 def backends() -> Iterator[str]:

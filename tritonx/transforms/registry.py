@@ -67,6 +67,11 @@ def pass_names() -> tuple[str, ...]:
     return tuple(sorted({*(name for name in _modules() if _here(name) is not None), *_plugins()}))
 
 
+def entry_of(name: str) -> EntryPoint | None:
+    """The entry point that brings the pass; None of one that is here."""
+    return None if _here(name) is not None else _plugins().get(name)
+
+
 def find_pass(name: str) -> type[ModulePass]:
     """The class of the pass called ``name``. ``UnknownPass`` where there is none."""
     found = _here(name)

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import FloatAttr, ModuleOp
 from xdsl.ir import OpResult, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.backends.tile import SplatAttr, arith
+from tritonx.backends.tile import Contract, SplatAttr, arith
 
 
 def _is_two(value: SSAValue) -> bool:
@@ -25,6 +25,7 @@ class DoubleByAdding(ModulePass):
     """Replaces ``x * 2.0`` by ``x + x``, the same number. Leaves the IR valid; the constant may be left unused."""
 
     name = "toy-double-by-adding"
+    contract = Contract(("tt",), on=("arith.mulf",), creates=("arith.addf",))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for multiply in [m for m in op.walk() if isinstance(m, arith.MulfOp)]:

@@ -232,18 +232,9 @@ def test_watching() -> None:
 
 
 def test_listings() -> None:
-    assert "  fold\n" in run("--list-passes")[1]
+    assert "\n    fold " in run("--list-passes")[1]
     assert "stages of cpu" in run("--list-backends")[1]
     assert "  tt\n" in run("--list-dialects")[1]
-
-
-def test_help_lists_every_pass(capsys: pytest.CaptureFixture[str]) -> None:
-    from tritonx.transforms.registry import pass_names
-
-    with pytest.raises(SystemExit) as stop:
-        run("--help")
-    text = capsys.readouterr().out
-    assert stop.value.code == 0 and all(f"  {name}\n" in text for name in pass_names())
 
 
 def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
@@ -259,6 +250,7 @@ def test_the_command_starts_without_what_it_does_not_need() -> None:
     code = (
         "import sys; from tritonx.tools import opt; import io\n"
         "opt.run(['-p', 'fold,cse,dce'], io.StringIO('module {}'), io.StringIO(), io.StringIO())\n"
+        "opt.run(['--list-passes'], io.StringIO(), io.StringIO(), io.StringIO())\n"
         "heavy = ('numpy', 'llvmlite', 'torch', 'xdsl.xdsl_opt_main', 'tritonx.interpreter')\n"
         "print([m for m in heavy if m in sys.modules])"
     )

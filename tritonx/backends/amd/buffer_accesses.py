@@ -18,6 +18,7 @@ from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreO
 from tritonx.dialects.control_flow import Carried, carried_argument, carried_result
 from tritonx.dialects.tile.enums import CacheModifier
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.properties import stated_number
 from tritonx.ir.types import element_type, i32, is_tensor, type_of, with_element
@@ -41,13 +42,22 @@ class Split:
 
 @dataclass(frozen=True)
 class UseBufferAccesses(ModulePass):
-    """Replaces `tt.load` and `tt.store` of tiles by `amdg.buffer_load` and `amdg.buffer_store`, and
+    """Replaces accesses by pointers into small buffers by buffer instructions.
+
+    Replaces `tt.load` and `tt.store` of tiles by `amdg.buffer_load` and `amdg.buffer_store`, and
     `ttg.async_copy_global_to_local` by `amdg.buffer_load_to_local`, where the pointers are an argument marked
     `tt.pointer_range = 32` (or a scalar offset from one), plus 32-bit offsets that are provably not negative. The
     offsets' sum is taken not to wrap, as addresses in a buffer of less than 2 GiB do not. Volatile accesses and those
     with a cache modifier stay."""
 
     name = "use-buffer-accesses"
+    contract = Contract(
+        ("tt", "ttg"),
+        on=("tt.load", "tt.store", "ttg.async_copy_global_to_local"),
+        creates=("amdg.buffer_load", "amdg.buffer_store", "amdg.buffer_load_to_local", "tt", "arith"),
+        reads=("tt.pointer_range",),
+        after=("order-copies", "carry-scalar-pointers"),
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         facts = analyze_axes(op)

@@ -15,17 +15,25 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import tile
 from tritonx.dialects.amd import BufferAtomicCASOp, BufferAtomicRMWOp
 from tritonx.dialects.tile.enums import RMWOp
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import insert_before, replace
 from tritonx.ir.types import is_float, type_of, with_element
 
 
 @dataclass(frozen=True)
 class PointersForBufferAtomics(ModulePass):
-    """Rewrites `amdg.buffer_atomic_rmw` and `amdg.buffer_atomic_cas` as `tt.atomic_rmw` and `tt.atomic_cas` of `ptr` +
+    """Rewrites atomics of a buffer as atomics of pointers.
+
+    `amdg.buffer_atomic_rmw` and `amdg.buffer_atomic_cas` become `tt.atomic_rmw` and `tt.atomic_cas` of `ptr` +
     `offsets`. What `tt.atomic_rmw` cannot say (the larger of two floats) is left.
     """
 
     name = "pointers-for-buffer-atomics"
+    contract = Contract(
+        ("ttg",),
+        on=("amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas"),
+        creates=("tt.addptr", "tt.atomic_cas", "tt.atomic_rmw", "tt.splat"),
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -13,15 +13,24 @@ from xdsl.ir import SSAValue
 
 from tritonx.analysis.axis_info import AxisFacts
 from tritonx.backends.amd.buffer_accesses import is_small_buffer, split
+from tritonx.ir.contract import Contract
 from tritonx.transforms.gpu.carry_scalars import CarryScalars
 
 
 @dataclass(frozen=True)
 class CarryScalarPointers(CarryScalars):
-    """`carry-scalars` where in front of the loop the tile is an argument marked `tt.pointer_range = 32` (or a scalar
-    offset from one) plus 32-bit offsets that are provably not negative."""
+    """Carries scalars where buffer instructions gain by it.
+
+    That is `carry-scalars` where in front of the loop the tile is an argument marked `tt.pointer_range = 32` (or a
+    scalar offset from one) plus 32-bit offsets that are provably not negative."""
 
     name = "carry-scalar-pointers"
+    contract = Contract(
+        ("tt", "ttg"),
+        on=("scf.for",),
+        creates=CarryScalars.contract.creates,
+        reads=("tt.pointer_range",),
+    )
 
     def is_wanted(self, tile: SSAValue, facts: Callable[[], AxisFacts]) -> bool:
         start = split(tile)

@@ -25,6 +25,7 @@ from tritonx.dialects.nvidia import (
 )
 from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.declaration import SEGMENTS, sizes_of_segments
 from tritonx.ir.edit import erase, replace, set_type
 from tritonx.ir.types import bit_width, element_type, encoding_of, i1, i32, i64, shape_of, type_as, type_of
@@ -35,13 +36,31 @@ BARRIER = memdesc((1,), i64, attribute_of(SwizzledSharedEncoding(1, 1, 1, (0,)))
 
 @dataclass(frozen=True)
 class CopyBlocks(ModulePass):
-    """Replaces `tt.descriptor_load`, `_store` and `_reduce` of descriptors whose blocks have an encoding: a load by a
+    """Has the copy engine move the blocks of descriptors.
+
+    Replaces `tt.descriptor_load`, `_store` and `_reduce` of descriptors whose blocks have an encoding: a load by a
     copy to a buffer and a wait for it, a store by a buffer, a fence, a copy and a wait until the buffer is free.
 
     A load whose tile goes to a buffer of the descriptor's own encoding is that buffer. The descriptors that the kernel
     makes itself become tensor maps in memory (`make_tensor_map`)."""
 
     name = "copy-blocks"
+    contract = Contract(
+        ("ttg",),
+        on=("tt.descriptor_load", "tt.descriptor_store", "tt.descriptor_reduce", "tt.make_tensor_descriptor"),
+        creates=(
+            "arith",
+            "scf",
+            "ttg.global_scratch_alloc",
+            "ttg.local_alloc",
+            "ttg.local_barrier",
+            "ttg.local_load",
+            "ttg.local_store",
+            "ttng",
+        ),
+        needs=("encode-descriptors",),
+        after=("buffer-values",),
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         inside = list(op.walk())

@@ -22,6 +22,7 @@ from tritonx.dialects.gpu_layout import (
     shared_encoding,
 )
 from tritonx.dialects.tile import TensorDescType
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import set_type
 from tritonx.ir.types import bit_width, encoding_of, type_as, type_of, with_encoding
 from tritonx.layouts.encodings import NvmmaSharedEncoding
@@ -37,11 +38,14 @@ ROWS = 8
 
 @dataclass(frozen=True)
 class EncodeDescriptors(ModulePass):
-    """Gives every `!tt.tensordesc` that has none, a parameter of a function or made there, an encoding of its block:
-    that of the first `ttg.local_alloc` of a loaded block for a matrix unit, else rows swizzled over as many bytes as
-    they have. Where threads alone read what a `ttg.local_alloc` stores of a loaded block, it lies as the block does."""
+    """Says how the blocks of tensor descriptors lie in shared memory.
+
+    Every `!tt.tensordesc` that has none, a parameter of a function or made there, gets an encoding of its block: that
+    of the first `ttg.local_alloc` of a loaded block for a matrix unit, else rows swizzled over as many bytes as they
+    have. Where threads alone read what a `ttg.local_alloc` stores of a loaded block, it lies as the block does."""
 
     name = "encode-descriptors"
+    contract = Contract(("ttg",), needs=("assign-layouts",), after=("stage-dot-operands", "view-transposed"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:

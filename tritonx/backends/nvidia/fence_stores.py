@@ -13,17 +13,26 @@ from tritonx.analysis.buffers import aliases_of, allocated
 from tritonx.dialects.effects import views_of
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
 from tritonx.dialects.nvidia import FenceAsyncSharedOp, WarpGroupDotOp
+from tritonx.ir.contract import Contract
 
 
 @dataclass(frozen=True)
 class FenceStores(ModulePass):
-    """Puts a `ttng.fence_async_shared` behind each `ttg.local_alloc` of a tile that a `ttng.warp_group_dot` reads: its
+    """Fences what threads store to shared memory for warp-group products to read.
+
+    Puts a `ttng.fence_async_shared` behind each `ttg.local_alloc` of a tile that a `ttng.warp_group_dot` reads: its
     threads store by the generic proxy, and the unit reads by the asynchronous one (PTX ISA 9.0, section 8.6). It stands
     in front of the first op of the block that reads the buffer, or another one that was stored since, or holds such an
     op; what is fenced there needs no other. The barrier behind it, for which the threads wait for each other, is
     `insert-barriers`'."""
 
     name = "fence-stores"
+    contract = Contract(
+        ("ttg",),
+        on=("ttng.warp_group_dot",),
+        creates=("ttng.fence_async_shared",),
+        after=("expand-pipeline", "wait-for-products"),
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -13,20 +13,32 @@ from tritonx.conversion.tile_to_gpu.solve import solve
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.conversion.tile_to_gpu.write import write
 from tritonx.dialects import tile
+from tritonx.ir.contract import Contract
 from tritonx.ir.target_pass import TargetModulePass
 from tritonx.ir.types import i32
 
 
 @dataclass(frozen=True)
 class AssignLayouts(TargetModulePass[GpuTarget]):
-    """Chooses the layout of every tile (`solve`), writes them and the conversions between them (`write`), and
-    records the launch shape in the module's attributes. Takes `tt`, leaves `ttg`; tiles that nobody uses are removed.
+    """Chooses the layout of every tile and writes it.
+
+    `solve` chooses, `write` writes the layouts and the conversions between them, and records the launch shape in the
+    module's attributes. Tiles that nobody uses are removed.
 
     As text it names a target and compile options, those of the launch shape and those that the backend describes its
     target by: `assign-layouts{target="chip:v1" num_warps=8}`; `tritonx-opt` asks the backend (`from_target`).
     """
 
     name = "assign-layouts"
+    contract = Contract(
+        ("tt",),
+        leaves="ttg",
+        creates=("ttg.convert_layout", "ttg.local_alloc", "ttng.warp_group_dot", "arith"),
+        reads=("tt.divisibility",),
+        writes=("ttg.num-ctas", "ttg.num-warps", "ttg.target", "ttg.threads-per-warp"),
+        needs=("decompose-scaled-dots",),
+        after=("rewrite-descriptors", "decompose-dots", "split-dots", "transpose-dots"),
+    )
 
     def chosen(self) -> dict[str, int]:
         return {"num_warps": self.target.num_warps, "num_ctas": self.target.num_ctas}

@@ -29,6 +29,7 @@ from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import Carried, carried_by
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, set_type
 from tritonx.ir.target_pass import TargetModulePass
 from tritonx.ir.types import element_type, i32, shape_of, tensor, type_of
@@ -39,7 +40,9 @@ SWAP = {"order": DenseArrayBase.from_list(i32, [1, 0])}
 
 @dataclass(frozen=True)
 class TransposeDots(TargetModulePass[GpuTarget]):
-    """On `tt`: a `tt.dot` of which the target's unit would have fewer bytes turned by the threads if it were computed
+    """Computes products transposed where threads then turn fewer bytes of operands.
+
+    A `tt.dot` of which the target's unit would have fewer bytes turned by the threads if it were computed
     transposed becomes a `tt.trans` of one of its operands' `tt.trans`. An `scf.for` that carries the result carries the
     transposed one.
 
@@ -47,6 +50,7 @@ class TransposeDots(TargetModulePass[GpuTarget]):
     as the next product reads it."""
 
     name = "transpose-dots"
+    contract = Contract(("tt",), on=("tt.dot",), creates=("tt.trans",), after=("decompose-dots", "split-dots"))
 
     def chosen(self) -> dict[str, int]:
         return {"num_warps": self.target.num_warps, "num_ctas": self.target.num_ctas}

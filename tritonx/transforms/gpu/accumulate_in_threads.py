@@ -32,6 +32,7 @@ from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.control_flow import Carried, carried_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, attribute_of, distributed_encoding
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import clone_region, erase, set_type
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, shape_of, tensor, type_of
@@ -63,10 +64,18 @@ NEUTRAL: dict[type[Operation], Callable[[int], Number]] = {
 
 @dataclass(frozen=True)
 class AccumulateInThreads(ModulePass):
-    """Moves the part of a reduction that crosses threads out of a loop that only accumulates its result with the op
-    that it reduces by. Floating-point sums are regrouped, as any reduction regroups them."""
+    """Combines threads behind a loop that only adds up a reduction's results, not in it.
+
+    The part of the reduction that crosses threads moves out of a loop that accumulates its result with the op that it
+    reduces by. Floating-point sums are regrouped, as any reduction regroups them."""
 
     name = "accumulate-in-threads"
+    contract = Contract(
+        ("ttg",),
+        on=("scf.for",),
+        creates=("tt.expand_dims", "tt.reshape", "tt.broadcast", "tt.splat", "ttg.convert_layout", "arith"),
+        needs=("assign-layouts",),
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.frames import Bases, functions_of
 from tritonx.analysis.memory_plan import align
 from tritonx.dialects.gpu_layout import GlobalScratchAllocOp
+from tritonx.ir.contract import Contract
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import i32
 
@@ -30,15 +31,25 @@ MOST = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class AllocateGlobalScratch(ModulePass):
-    """Gives every `ttg.global_scratch_alloc` its byte offset in what a block has of a launch's global scratch memory,
-    and a module that has such an op the size and the alignment of one block's bytes.
+    """Gives every `ttg.global_scratch_alloc` its bytes of a launch's global scratch memory.
 
-    No two share bytes: what is written there may be read until the kernel ends. An op in a loop has the same bytes in
-    every iteration. A function that is called has its bytes above those of all its callers. The size is a multiple of
-    the alignment, so that the blocks' bytes lie one after another.
+    The op gets its byte offset in what a block has of it, a module with such an op the size and the alignment of one
+    block's bytes. No two share bytes: what is written there may be read until the kernel ends. An op in a loop has the
+    same bytes in every iteration. A function that is called has its bytes above those of all its callers. The size is
+    a multiple of the alignment, so that the blocks' bytes lie one after another.
     """
 
     name = "allocate-global-scratch"
+    contract = Contract(
+        ("ttg",),
+        on=("ttg.global_scratch_alloc",),
+        writes=(
+            "ttg.global_scratch_memory_alignment",
+            "ttg.global_scratch_memory_offset",
+            "ttg.global_scratch_memory_size",
+        ),
+        after=("copy-blocks",),
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = functions_of(op)

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i32
 from xdsl.passes import ModulePass
 
 from tritonx.dialects.gpu_layout import WarpSpecializeOp
+from tritonx.ir.contract import Contract
 from tritonx.ir.failure import PassError
 
 WARPS_IN_GROUP = 4
@@ -21,9 +22,10 @@ GRANULE = 8
 
 @dataclass(frozen=True)
 class AllocateWarpGroups(ModulePass):
-    """Gives each partition its warps behind the kernel's own (`warpGroupStartIds`): the widest partitions first, so
-    that each of four warps or more begins at a warp group. The warps of the block, in whole warp groups, become
-    `ttg.total-num-warps`.
+    """Gives each partition of warps its place behind the kernel's own, and its registers.
+
+    The first warp of each is in `warpGroupStartIds`: the widest partitions come first, so that each of four warps or
+    more begins at a warp group. The warps of the block, in whole warp groups, become `ttg.total-num-warps`.
 
     Where partitions ask for registers (`requestedRegisters`), `ttg.maxnreg` becomes what each thread has at the
     launch, out of `registers` in all, and `actualRegisters` what a thread of the kernel's own warps has during the
@@ -33,10 +35,21 @@ class AllocateWarpGroups(ModulePass):
     """
 
     name = "allocate-warp-groups"
+    contract = Contract(
+        ("ttg",),
+        on=("ttg.warp_specialize",),
+        reads=("ttg.num-warps",),
+        writes=("ttg.total-num-warps", "ttg.maxnreg"),
+    )
+
     registers: int = 65536
+    """Registers of a block's threads in all."""
     fewest: int = 24
+    """Registers that a thread keeps at least."""
     most: int = 256
+    """Registers that a thread may have at most."""
     threads_per_warp: int = 32
+    """Lanes of a warp."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         specialized = [inner for inner in op.walk() if isinstance(inner, WarpSpecializeOp)]

@@ -16,16 +16,20 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, scf
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, replace, terminator_of
 from tritonx.ir.types import is_tensor, type_of
 
 
 @dataclass(frozen=True)
 class BranchSelects(ModulePass):
-    """Makes an `arith.select` of tiles by one i1 a result of the next `scf.if` of its block with that condition, where
-    nothing uses it in between. In the if's regions the side that is taken there stands for it."""
+    """Makes selects of tiles results of the next `scf.if` with the same condition.
+
+    That is an `arith.select` by one i1, in the block of the if, that nothing uses in between. In the if's regions the
+    side that is taken there stands for it."""
 
     name = "branch-selects"
+    contract = Contract(("ttg",), on=("arith.select",))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -47,6 +47,7 @@ from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalDeallocOp, memdesc
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
 from tritonx.ir.explain import explain
 from tritonx.ir.types import i32
@@ -58,7 +59,9 @@ from tritonx.transforms.gpu.turned_operands import turned_behind
 
 @dataclass(frozen=True)
 class BufferValues(ModulePass):
-    """In `scf.for` loops with a schedule, a `tt.load` whose tile goes to a `ttg.local_alloc` that is read in a later
+    """Gives what scheduled loops load for a later stage a buffer of slots in front of the loop.
+
+    In `scf.for` loops with a schedule, a `tt.load` whose tile goes to a `ttg.local_alloc` that is read in a later
     stage becomes a `ttg.async_copy_global_to_local` to a slot of a buffer in front of the loop, a `tt.descriptor_load`
     a `ttng.async_tma_copy_global_to_local`, if the buffer has the encoding of the descriptor's blocks. One that is
     computed with in a later stage does too, where there is a product, and is read by a `ttg.local_load`. The
@@ -72,10 +75,38 @@ class BufferValues(ModulePass):
     of a block; a loop of which not even two have, or whose schedule contradicts itself, loses its schedule."""
 
     name = "buffer-values"
+    contract = Contract(
+        ("ttg",),
+        on=("scf.for",),
+        creates=(
+            "arith",
+            "scf",
+            "tt.splat",
+            "ttg.local_alloc",
+            "ttg.local_dealloc",
+            "ttg.local_load",
+            "ttg.local_store",
+            "ttg.memdesc_index",
+            "ttg.async_copy_global_to_local",
+            "ttg.async_commit_group",
+            "ttg.async_wait",
+            "ttng.async_tma_copy_global_to_local",
+            "ttng.barrier_expect",
+            "ttng.init_barrier",
+            "ttng.inval_barrier",
+            "ttng.wait_barrier",
+        ),
+        reads=("loop.stage", "loop.cluster"),
+        needs=("schedule-loops",),
+        after=("encode-descriptors", "carry-scalars"),
+    )
 
     shared_memory: int = 48 * 1024
+    """Bytes of shared memory that a block may have."""
     copies: bool = True
+    """Whether threads copy to shared memory asynchronously in general."""
     lane_bytes: tuple[int, ...] = ()
+    """Bytes that a lane can copy past the registers; none where there are no such copies."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         loops = scheduled_loops(op)

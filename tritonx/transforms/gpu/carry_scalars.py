@@ -22,6 +22,7 @@ from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import Carried, carried_by
 from tritonx.dialects.gpu_layout import ConvertLayoutOp
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import clone, erase, set_type, terminator_of
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import element_type, is_tensor, type_of, with_element
@@ -29,12 +30,14 @@ from tritonx.ir.types import element_type, is_tensor, type_of, with_element
 
 @dataclass(frozen=True)
 class CarryScalars(ModulePass):
-    """Gives `scf.for` loops a pointer in place of a tile of pointers that was made of that pointer, by offsets that do
-    not change, and to which the body only adds the same everywhere. The tile is made again where it is used: in the
-    body, and behind the loop. Outer loops come first, and those in front of others: then what goes into the next one is
-    made of a pointer as well."""
+    """Gives `scf.for` loops a pointer in place of a tile of pointers that all move alike.
+
+    The tile was made of that pointer, by offsets that do not change, and the body only adds the same everywhere. The
+    tile is made again where it is used: in the body, and behind the loop. Outer loops come first, and those in front
+    of others: then what goes into the next one is made of a pointer as well."""
 
     name = "carry-scalars"
+    contract = Contract(("tt", "ttg"), on=("scf.for",), creates=("tt.addptr", "tt.splat", "tt.broadcast", "arith"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         facts = cache(lambda: analyze_axes(op))

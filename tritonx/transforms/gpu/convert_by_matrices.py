@@ -15,21 +15,28 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tritonx.dialects.gpu_layout import ConvertLayoutOp
+from tritonx.ir.contract import Contract
 from tritonx.transforms.gpu.conversions_in_memory import conversion_bytes, matrix_arrangement, write_through_buffers
 
 
 @dataclass(frozen=True)
 class ConvertByMatrices(ModulePass):
-    """Writes conversions for which that is cheaper as `ttg.local_alloc` and `ttg.local_load` in an arrangement
-    (`ttg.shared_linear`) that the target's matrix loads (ldmatrix) or stores (stmatrix) fit.
+    """Has matrix loads or stores do one side of a layout conversion where that is cheaper.
 
-    A conversion that stays in its warps or is done in parts is left: its barriers or its memory are worth more.
+    The conversion becomes `ttg.local_alloc` and `ttg.local_load` in an arrangement (`ttg.shared_linear`) that the
+    target's matrix loads (ldmatrix) or stores (stmatrix) fit. A conversion that stays in its warps or is done in parts
+    is left: its barriers or its memory are worth more.
     """
 
     name = "convert-by-matrices"
+    contract = Contract(
+        ("ttg",), on=("ttg.convert_layout",), creates=("ttg.local_alloc", "ttg.local_load"), after=("share-barriers",)
+    )
 
     loads: bool = False
+    """Whether the target has matrix loads."""
     stores: bool = False
+    """Whether the target has matrix stores."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import arith, tile
 from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.types import (
     FLOAT8_TYPES,
@@ -33,7 +34,7 @@ TF32_MASK = -(1 << 13)
 
 @dataclass(frozen=True)
 class DecomposeDots(ModulePass):
-    """Rewrites, on `tt`, for a unit that multiplies the types `matrix_types` (names separated by spaces):
+    """Rewrites products that the target's matrix unit has not into ones that it has.
 
     * `dot` of f32 in `tf32x3`, `bf16x3` and `bf16x6` into products of parts, the small ones first; where the unit
       has not the parts' type, into one in full precision;
@@ -42,8 +43,10 @@ class DecomposeDots(ModulePass):
     """
 
     name = "decompose-dots"
+    contract = Contract(("tt",), on=("tt.dot",), creates=("arith", "tt.bitcast", "tt.fp_to_fp"))
 
     matrix_types: str = ""
+    """Names of the types that the unit multiplies, separated by spaces."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         known = frozenset(self.matrix_types.split())

@@ -36,6 +36,7 @@ from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.gpu_layout import AsyncCommitGroupOp, AsyncWaitOp
 from tritonx.dialects.gpu_layout.types import ASYNC_TOKEN
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import ValueMap, clone, erase
 from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of, width_of
@@ -54,6 +55,13 @@ class ExpandPipeline(ModulePass):
     `fold`, `cse` and `dce`."""
 
     name = "expand-pipeline"
+    contract = Contract(
+        ("ttg",),
+        on=("scf.for",),
+        creates=("arith", "tt.splat", "scf", "ttg.async_wait"),
+        reads=("loop.stage", "loop.cluster"),
+        needs=("schedule-loops", "buffer-values"),
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in scheduled_loops(op):

@@ -12,19 +12,23 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import tile
 from tritonx.dialects.effects import Kind, Resource, effects_of
 from tritonx.dialects.gpu_layout import DotOperandEncodingAttr, LocalDotOp, LocalLoadOp
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, replace
 from tritonx.ir.types import encoding_of, is_tensor, type_of
 
 
 @dataclass(frozen=True)
 class FuseOperandLoads(ModulePass):
-    """A `tt.dot` becomes a `ttg.local_dot` that is given the memory of those operands that a `ttg.local_load` in its
+    """Gives products the memory of operands that are loaded for them alone.
+
+    A `tt.dot` becomes a `ttg.local_dot` that is given the memory of those operands that a `ttg.local_load` in its
     block loads for it alone, so that it need not have all of K in registers.
 
     Between the load and the product nothing may write memory, take any or wait for threads: then what is read later is
     the same, and no buffer lives with one that it did not live with before. Other loads stay."""
 
     name = "fuse-operand-loads"
+    contract = Contract(("ttg",), on=("tt.dot",), creates=("ttg.local_dot",), after=("make-room",))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -36,6 +36,7 @@ from tritonx.analysis.buffers import owned_by_warps
 from tritonx.dialects import gpu_layout, tile
 from tritonx.dialects.control_flow import is_concurrent, repeats
 from tritonx.dialects.effects import Completion, Kind, Resource, effects_of, resources_of
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
 from tritonx.transforms.gpu.forward_flow import ForwardFlow
 from tritonx.transforms.gpu.pending_accesses import Accesses, Pending, accesses_of, waits_of
@@ -59,6 +60,13 @@ class InsertBarriers(ModulePass):
     """
 
     name = "insert-barriers"
+    contract = Contract(
+        ("ttg",),
+        creates=("ttg.local_barrier",),
+        reads=("allocation.offset",),
+        needs=("allocate-shared-memory",),
+        after=("insert-fences",),
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         users = functions_with_shared_memory(op)

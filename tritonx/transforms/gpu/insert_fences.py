@@ -31,6 +31,7 @@ from tritonx.dialects import tile
 from tritonx.dialects.control_flow import is_concurrent, is_per_element, regions_of, repeats
 from tritonx.dialects.effects import Completion, Effect, Kind, Proxy, Resource, effects_of, resources_of
 from tritonx.dialects.nvidia import FenceAsyncSharedOp
+from tritonx.ir.contract import Contract
 from tritonx.transforms.gpu.forward_flow import ForwardFlow
 from tritonx.transforms.gpu.placed_memory import (
     ALL,
@@ -44,7 +45,9 @@ from tritonx.transforms.gpu.placed_memory import (
 
 @dataclass(frozen=True)
 class InsertFences(ModulePass):
-    """Inserts `ttng.fence_async_shared` where the asynchronous proxy reads bytes of shared memory that threads have
+    """Inserts fences where the asynchronous proxy meets what threads did to shared memory.
+
+    A `ttng.fence_async_shared` stands where the proxy reads bytes of shared memory that threads have
     written, or writes bytes that they have read or written, and no fence stands between on some way. Needs the offsets
     of `allocate-shared-memory`; barriers come later.
 
@@ -53,6 +56,14 @@ class InsertFences(ModulePass):
     """
 
     name = "insert-fences"
+    contract = Contract(
+        ("ttg",),
+        on=("ttng",),
+        creates=("ttng.fence_async_shared",),
+        reads=("allocation.offset",),
+        needs=("allocate-shared-memory",),
+        after=("fence-stores",),
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         users = functions_with_shared_memory(op)

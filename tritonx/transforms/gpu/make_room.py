@@ -18,20 +18,27 @@ from tritonx.analysis.shared_budget import Frame, SharedBudget
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp
 from tritonx.dialects.nvidia import WarpGroupDotOp
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import move_before
 from tritonx.transforms.gpu.conversions_in_memory import first_load_before
 
 
 @dataclass(frozen=True)
 class MakeRoom(ModulePass):
-    """Where the buffers of a function take more than `shared_memory`, the bytes that a block may have, those that wait
+    """Makes buffers later, or products synchronous, until shared memory suffices.
+
+    Where the buffers of a function take more than `shared_memory`, the bytes that a block may have, those that wait
     when most is taken are made later: the `ttg.local_alloc` of the tile that waits longest moves to its first use, and
     so on until all fit or none waits. Products that are under way then, and keep what they read, are made synchronous,
     the one that keeps most first. What fits stays as it is. `allocate-shared-memory` goes by the same budget."""
 
     name = "make-room"
+    contract = Contract(
+        ("ttg",), on=("ttg.local_alloc",), creates=("ttng.warp_group_dot_wait",), after=("share-barriers",)
+    )
 
     shared_memory: int = 48 * 1024
+    """Bytes of shared memory that a block may have."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = functions_of(op)

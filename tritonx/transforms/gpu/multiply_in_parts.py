@@ -24,6 +24,7 @@ from tritonx.dialects.effects import Kind, Resource, effects_of
 from tritonx.dialects.gpu_layout import LocalLoadOp, MemDescSubsliceOp, MemDescType, memdesc
 from tritonx.dialects.nvidia import WarpGroupDotOp
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
 from tritonx.ir.types import bit_width, element_type, encoding_of, i32, shape_of, tensor, type_as, type_of
 
@@ -37,13 +38,21 @@ beside the sums, of which a thread may have 512 bytes."""
 
 @dataclass(frozen=True)
 class MultiplyInParts(ModulePass):
-    """In the body of an `scf.for` a `ttng.warp_group_dot` whose first operand a `ttg.local_load` reads for it alone
+    """Splits warp-group products whose first operand is loaded for them alone into parts of K.
+
+    In the body of an `scf.for` a `ttng.warp_group_dot` whose first operand a `ttg.local_load` reads for it alone
     becomes products of parts of K, two or more, each with a load of its own in front. Sums keep their order.
 
     Where memory is written between the load and the product they stay as they are; and where sums are limited in length
     (`maxNumImpreciseAcc`)."""
 
     name = "multiply-in-parts"
+    contract = Contract(
+        ("ttg",),
+        on=("ttng.warp_group_dot",),
+        creates=("ttg.memdesc_subslice",),
+        after=("expand-pipeline",),
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

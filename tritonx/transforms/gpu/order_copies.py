@@ -20,6 +20,7 @@ from tritonx.dialects import arith
 from tritonx.dialects.gpu_layout import AsyncCopyGlobalToLocalOp, ConvertLayoutOp, MemDescType, attribute_of
 from tritonx.dialects.layout_constraints import ExpandDims, constraint_of
 from tritonx.dialects.tile import ExpandDimsOp
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import clone, set_type
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.splat import retyped
@@ -29,13 +30,21 @@ from tritonx.layouts.encodings import DistributedEncoding, SliceEncoding
 
 @dataclass(frozen=True)
 class OrderCopies(ModulePass):
-    """Gives each `ttg.async_copy_global_to_local` that can be copies of one of `lane_bytes` bytes a lane, pointers and
-    a mask in the layout for them, and says in `contiguity` how many elements a copy has. Others stay as they are.
-    Leaves ops behind for `cse` and `dce`."""
+    """Gives asynchronous copies pointers and a mask in the layout in which lanes can copy.
+
+    Each `ttg.async_copy_global_to_local` that can be copies of one of `lane_bytes` bytes a lane gets them, and says in
+    `contiguity` how many elements a copy has. Others stay as they are. Leaves ops behind for `cse` and `dce`."""
 
     name = "order-copies"
+    contract = Contract(
+        ("ttg",),
+        on=("ttg.async_copy_global_to_local",),
+        creates=("tt", "arith", "ttg.convert_layout"),
+        after=("expand-pipeline",),
+    )
 
     lane_bytes: tuple[int, ...] = ()
+    """Bytes that a lane can copy past the registers."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         copies = [inner for inner in op.walk() if isinstance(inner, AsyncCopyGlobalToLocalOp)]

@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, math, tile
 from tritonx.dialects.gpu_layout.encodings import distributed_encoding
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import clone
 from tritonx.ir.types import bit_width, is_float, is_tensor, shape_of, type_of
 from tritonx.layouts import linear_layout
@@ -47,17 +48,29 @@ WORKING_REGISTERS = 48
 
 @dataclass(frozen=True)
 class RecomputeNarrow(ModulePass):
-    """Recomputes, after each reduction, float tiles of at least ``words`` 32-bit words a thread from narrower ones.
+    """Recomputes wide float tiles from narrower ones after each reduction.
 
-    Only where what must be kept instead is at most half as wide. The narrow tile passes through an empty piece of
-    inline assembly, so that the code generator cannot merge the two computations again. Sets ``ttg.maxnreg`` to what
-    lets ``blocks`` blocks of ``registers`` registers share a processor. With ``words`` 0 it does nothing."""
+    Tiles of at least ``words`` words, and only where what must be kept instead is at most half as wide. The narrow
+    tile passes through an empty piece of inline assembly, so that the code generator cannot merge the two computations
+    again. Sets ``ttg.maxnreg`` to what lets ``blocks`` blocks of ``registers`` registers share a processor. With
+    ``words`` 0 it does nothing."""
 
     name = "recompute-narrow"
+    contract = Contract(
+        ("ttg",),
+        on=("tt.reduce",),
+        creates=("tt.elementwise_inline_asm",),
+        reads=("ttg.num-warps", "ttg.threads-per-warp"),
+        writes=("ttg.maxnreg",),
+        needs=("assign-layouts",),
+    )
 
     words: int = 64
+    """32-bit words that a tile takes in a thread at least; 0 for no tile."""
     registers: int = 65536
+    """Registers of a processor."""
     blocks: int = 2
+    """Blocks that are to share it."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if not self.words:

@@ -39,6 +39,7 @@ from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.analysis.unit_costs import Unit, UnitCosts
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import ConvertLayoutOp, LocalAllocOp
+from tritonx.ir.contract import Contract
 from tritonx.ir.explain import explain, is_asked
 from tritonx.ir.target_pass import Named, TargetModulePass
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, type_of
@@ -68,14 +69,22 @@ class PipelineTarget(Named, Protocol):
 
 @dataclass(frozen=True)
 class ScheduleLoops(TargetModulePass[PipelineTarget]):
-    """Schedules the innermost loops of which products need what they load; others only where the loop itself says how
-    many stages it wants (`tt.num_stages`, which is the target's number elsewhere; 1 keeps a loop as it is).
+    """Schedules the innermost loops of which products need what they load.
 
-    Fewer stages are taken where the loop goes round less often, or the slots do not fit a block's shared memory. Takes
-    `ttg` with layouts and leaves it, but for the attributes.
+    Others only where the loop itself says how many stages it wants (`tt.num_stages`, which is the target's number
+    elsewhere; 1 keeps a loop as it is). Fewer stages are taken where the loop goes round less often, or the slots do
+    not fit a block's shared memory. Takes `ttg` with layouts and leaves it, but for the attributes.
     """
 
     name = "schedule-loops"
+    contract = Contract(
+        ("ttg",),
+        on=("scf.for",),
+        reads=("tt.num_stages",),
+        writes=("loop.stage", "loop.cluster", "tt.scheduled_max_stage"),
+        needs=("assign-layouts",),
+        after=("stage-dot-operands", "view-transposed", "carry-scalars", "encode-descriptors"),
+    )
 
     def chosen(self) -> dict[str, int]:
         return {"num_stages": self.target.num_stages}

@@ -21,6 +21,7 @@ from tritonx.dialects import tile
 from tritonx.dialects.control_flow import is_per_element
 from tritonx.dialects.effects import EffectList, Kind, Resource, effects_of
 from tritonx.dialects.gpu_layout import ConvertLayoutOp
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import move_before
 from tritonx.ir.effects import is_speculatable
 from tritonx.layouts import LinearLayout
@@ -35,18 +36,24 @@ from tritonx.transforms.gpu.conversions_in_memory import (
 
 @dataclass(frozen=True)
 class ShareBarriers(ModulePass):
-    """Writes groups of conversions through shared memory, in one block and independent of each other, as
-    `ttg.local_alloc` and `ttg.local_load`, all stores before the first load, so that one barrier serves them all.
+    """Has independent layout conversions share one barrier.
+
+    Groups of conversions through shared memory, in one block and independent of each other, become `ttg.local_alloc`
+    and `ttg.local_load`, all stores before the first load, so that one barrier serves them all.
 
     What a store needs may be computed earlier than it was, where that cannot be told. A group takes what a block with
     `shared_memory` bytes has for them (`Room.for_conversions`). Conversions that are alone, or stay in their warps, are
     left. For the flags see `convert-by-matrices`."""
 
     name = "share-barriers"
+    contract = Contract(("ttg",), on=("ttg.convert_layout",), creates=("ttg.local_alloc", "ttg.local_load"))
 
     shared_memory: int = 48 * 1024
+    """Bytes of shared memory that a block may have."""
     matrix_loads: bool = False
+    """Whether the target has matrix loads."""
     matrix_stores: bool = False
+    """Whether the target has matrix stores."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for room in SharedBudget(self.shared_memory).rooms(op):

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.dialects import tile
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, shape_of, tensor, type_of
 
@@ -21,13 +22,19 @@ SMALLEST_K = 32
 
 @dataclass(frozen=True)
 class SplitDots(ModulePass):
-    """On `tt`: a `dot` whose operands take more than `shared_memory` bytes, what a block may have, becomes two of half
-    of K each, the sum of the first the accumulator of the second, and so on until they fit. Sums keep their order. What
-    another product of the block makes is not counted: it mostly lies in registers as the next one needs it."""
+    """Splits products whose operands do not fit a block's shared memory along K.
+
+    Where the operands take more than `shared_memory` bytes the product becomes two of half of K each, the sum of the
+    first the accumulator of the second, and so on until they fit. Sums keep their order. What another product of the
+    block makes is not counted: it mostly lies in registers as the next one needs it."""
 
     name = "split-dots"
+    contract = Contract(
+        ("tt",), on=("tt.dot",), creates=("tt.reshape", "tt.trans", "tt.split"), after=("decompose-dots",)
+    )
 
     shared_memory: int = 48 * 1024
+    """Bytes of shared memory that a block may have."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -23,6 +23,7 @@ from tritonx.dialects.gpu_layout import (
     distributed_encoding,
     memdesc,
 )
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, replace
 from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, linear_layout, storage_shape
@@ -56,7 +57,9 @@ for the product's result: three quarters of all. If they take more, it is read a
 
 @dataclass(frozen=True)
 class StageDotOperands(ModulePass):
-    """Replaces a `convert_layout` to a `dot_op` layout that would exchange data between warps by a store to shared
+    """Stages operands of products in shared memory where they would have to change warps.
+
+    Replaces a `convert_layout` to a `dot_op` layout that would exchange data between warps by a store to shared
     memory and a load from it. Conversions inside a warp stay. `fuse-operand-loads` has products read the memory
     themselves, a step of K at a time, instead of keeping all of K in registers.
 
@@ -69,8 +72,15 @@ class StageDotOperands(ModulePass):
     product if memory is free by then. Other conversions stay, which are cut into parts."""
 
     name = "stage-dot-operands"
+    contract = Contract(
+        ("ttg",),
+        on=("ttg.convert_layout",),
+        creates=("ttg.local_alloc", "ttg.local_load"),
+        needs=("assign-layouts",),
+    )
 
     shared_memory: int = 48 * 1024
+    """Bytes of shared memory that a block may have."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:

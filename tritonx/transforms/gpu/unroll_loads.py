@@ -27,6 +27,7 @@ from tritonx.analysis.access_width import access_width
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.buffers import scratch_size, tensor_layout
 from tritonx.dialects import arith, scf, tile
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import only_block
 from tritonx.ir.effects import may_write
 from tritonx.ir.fold.constants import constant_of
@@ -58,21 +59,32 @@ class Loaded:
 
 @dataclass(frozen=True)
 class UnrollLoads(ModulePass):
-    """Unrolls innermost ``scf.for`` loops by ``factor``, or less where a thread then has ``bytes`` of registers waiting
-    for loads.
+    """Unrolls innermost ``scf.for`` loops that only load, so that more loads are under way.
 
-    Only loops of at most ``work`` simple ops a thread, that write nothing, exchange nothing between threads,
+    They are unrolled by ``factor``, or less where a thread then has ``bytes`` of registers waiting for loads; and only
+    loops of at most ``work`` simple ops a thread, that write nothing, exchange nothing between threads,
     multiply no matrices, and whose addresses do not come out of what they load. Sets ``ttg.maxnreg`` to what lets the
     loads of a body be under way together, unless ``limit`` is false, as for chips whose registers are not known. With
     ``factor`` 1 it does nothing.
     """
 
     name = "unroll-loads"
+    contract = Contract(
+        ("ttg",),
+        on=("scf.for",),
+        creates=("arith",),
+        writes=("ttg.maxnreg", "tt.num_stages"),
+        needs=("assign-layouts",),
+    )
 
     factor: int = 4
+    """By how much to unroll at most; 1 for not at all."""
     bytes: int = 256
+    """Bytes of a thread's registers that may wait for loads."""
     work: int = 256
+    """Simple ops that a thread may have in the body."""
     limit: bool = True
+    """Whether to limit the registers of a thread."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         @cache

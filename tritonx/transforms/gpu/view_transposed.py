@@ -23,6 +23,7 @@ from tritonx.dialects.gpu_layout import (
     memdesc,
     shared_encoding,
 )
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, move_before
 from tritonx.ir.edit import replace as replace_op
 from tritonx.ir.types import shape_of, type_as, type_of
@@ -32,11 +33,16 @@ from tritonx.layouts.shared import transposed_memory
 
 @dataclass(frozen=True)
 class ViewTransposed(ModulePass):
-    """Replaces a `ttg.local_alloc` of a `tt.trans` by one of what is transposed, laid out so that the bytes are the
+    """Stores what a transposition is of, and views the memory transposed.
+
+    Replaces a `ttg.local_alloc` of a `tt.trans` by one of what is transposed, laid out so that the bytes are the
     same, and a `ttg.memdesc_trans`. Is there such an allocation already, in the same block, that one is viewed: of
     memory that is written once."""
 
     name = "view-transposed"
+    contract = Contract(
+        ("ttg",), on=("tt.trans",), creates=("ttg.local_alloc", "ttg.memdesc_trans"), after=("stage-dot-operands",)
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -35,6 +35,7 @@ from tritonx.dialects.nvidia import (
     WarpGroupDotWaitOp,
 )
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import ValueMap, terminator_of
 from tritonx.ir.types import i32, type_of
 
@@ -44,11 +45,18 @@ C = 2
 
 @dataclass(frozen=True)
 class WaitForProducts(ModulePass):
-    """Makes each `ttng.warp_group_dot` in the body of a `scf.for` asynchronous, and inserts the
-    `ttng.warp_group_dot_wait` that this demands. A loop with asynchronous products, or with a result that goes round
-    more than once, stays as it is."""
+    """Makes warp-group products in loops asynchronous, and inserts the waits that this demands.
+
+    Each `ttng.warp_group_dot` in the body of a `scf.for` is, with `ttng.warp_group_dot_wait`. A loop with asynchronous
+    products, or with a result that goes round more than once, stays as it is."""
 
     name = "wait-for-products"
+    contract = Contract(
+        ("ttg",),
+        on=("ttng.warp_group_dot",),
+        creates=("ttng.warp_group_dot_wait",),
+        after=("expand-pipeline", "multiply-in-parts"),
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in [inner for inner in op.walk() if isinstance(inner, scf.ForOp)]:

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import arith, math, tile
 from tritonx.dialects.tile.enums import RoundingMode
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.types import FLOAT8_TYPES, element_type, f32, f64, i32, type_of, with_element
 
@@ -37,15 +38,17 @@ _QUOTIENT = 2.0**16
 
 @dataclass(frozen=True)
 class WidenFloat8(ModulePass):
-    """Rewrites arithmetic, comparisons and integer conversions of 8-bit floats, in regions as well, on `tt` or `ttg`.
+    """Rewrites arithmetic, comparisons and integer conversions of 8-bit floats in wider ones.
 
-    The operands are converted to f32, the op is done there, and its result is rounded as `tt.fp_to_fp` rounds:
-    to nearest even, beyond the format's range to its largest number. That is what the interpreter computes; in f32
-    sums, products and quotients of two such numbers are precise enough for a second rounding not to show. `math.fma`
-    is done in f64, where it is exact. Afterwards 8-bit floats are converted, moved and multiplied as matrices only.
+    In regions as well. The operands are converted to f32, the op is done there, and its result is rounded as
+    `tt.fp_to_fp` rounds: to nearest even, beyond the format's range to its largest number. That is what the
+    interpreter computes; in f32 sums, products and quotients of two such numbers are precise enough for a second
+    rounding not to show. `math.fma` is done in f64, where it is exact. Afterwards 8-bit floats are converted, moved
+    and multiplied as matrices only.
     """
 
     name = "widen-float8"
+    contract = Contract(("tt", "ttg"), creates=("arith", "math", "tt.fp_to_fp", "tt.precise_divf"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import arith, tile
 from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.dispatch import case
 from tritonx.ir.edit import erase, move_before, only_block, replace
@@ -25,7 +26,7 @@ SMALLEST_DOT = 16
 
 @dataclass(frozen=True)
 class Combine(ModulePass):
-    """Combines
+    """Combines chains of ops into fewer.
 
     * ``addptr(addptr(p, a), b)`` into ``addptr(p, a + b)``, where ``a + b`` cannot wrap differently from two additions;
     * ``addi(addi(x, c1), c2)`` into ``addi(x, c1 + c2)``;
@@ -36,6 +37,7 @@ class Combine(ModulePass):
     """
 
     name = "combine"
+    contract = Contract(("tt",), creates=("tt.dot", "arith"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Commutative, IsolatedFromAbove
 
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.effects import is_terminator, may_read, may_write
 
@@ -28,6 +29,7 @@ class CommonSubexpressionElimination(ModulePass):
     """
 
     name = "cse"
+    contract = Contract(("tt", "ttg"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for region in op.regions:

@@ -10,20 +10,22 @@ from xdsl.ir import Operation, Region
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import tile
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
 from tritonx.ir.effects import is_removable
 
 
 @dataclass(frozen=True)
 class DeadCodeElimination(ModulePass):
-    """Removes ops that nobody uses and that write nothing, blocks that nothing branches to, and private functions that
-    nobody names.
+    """Removes ops, blocks and private functions that nobody needs.
 
-    Loads are removed, unless volatile; so is a loop or a conditional whose results are unused and whose regions write
-    nothing.
+    Those are ops that nobody uses and that write nothing, blocks that nothing branches to, and functions that nobody
+    names. Loads are removed, unless volatile; so is a loop or a conditional whose results are unused and whose regions
+    write nothing.
     """
 
     name = "dce"
+    contract = Contract(("tt", "ttg"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         remove_dead_functions(op)

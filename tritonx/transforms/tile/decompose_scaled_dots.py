@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import tile
 from tritonx.dialects.tile.enums import InputPrecision, ScaleDotElemType
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import i32, type_of
@@ -19,10 +20,12 @@ from tritonx.transforms.tile.scaled_operands import scaled_operand
 
 @dataclass(frozen=True)
 class DecomposeScaledDots(ModulePass):
-    """Rewrites `tt.dot_scaled` into `tt.dot` of operands that are widened to 16 bits, multiplied by their scales and
-    rounded. Afterwards no `tt.dot_scaled` is left."""
+    """Rewrites `tt.dot_scaled` into `tt.dot` of operands of 16 bits.
+
+    They are widened, multiplied by their scales and rounded. Afterwards no `tt.dot_scaled` is left."""
 
     name = "decompose-scaled-dots"
+    contract = Contract(("tt",), on=("tt.dot_scaled",), creates=("tt", "arith"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -13,6 +13,7 @@ from xdsl.traits import IsolatedFromAbove
 from tritonx.dialects import tile
 from tritonx.dialects.arith import ConstantOp
 from tritonx.dialects.control_flow import is_per_element
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.fold import RULES, Constant, Replacement, attribute_for
 
@@ -26,6 +27,7 @@ class Fold(ModulePass):
     """
 
     name = "fold"
+    contract = Contract(("tt", "ttg"), creates=("arith", "tt.splat", "ub"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for region in op.regions:

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import tile
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import ValueMap, clone, erase, only_block, replace, splice, terminator_of
 from tritonx.ir.failure import PassError
 from tritonx.transforms.tile.dce import remove_dead_functions
@@ -20,14 +21,15 @@ from tritonx.transforms.tile.lift_control_flow import lift_function
 
 @dataclass(frozen=True)
 class Inline(ModulePass):
-    """Inlines every call whose callee has a body and is not marked ``noinline``, callees before their callers.
+    """Inlines every call whose callee has a body and is not marked ``noinline``.
 
-    A callee with early returns is first written as one block (``lift-control-flow``). An inlined op's location says
-    where it was called from. Private functions that are no longer called are removed. Recursion is an error, with the
-    cycle in its message.
+    Callees come before their callers. A callee with early returns is first written as one block
+    (``lift-control-flow``). An inlined op's location says where it was called from. Private functions that are no
+    longer called are removed. Recursion is an error, with the cycle in its message.
     """
 
     name = "inline"
+    contract = Contract(("tt",), creates=("scf",))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = {f.sym_name.data: f for f in op.ops if isinstance(f, tile.FuncOp)}

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.tile.rules import mask_of
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.edit import is_defined_inside, move_before, replace
 from tritonx.ir.effects import is_speculatable, may_write
@@ -23,16 +24,18 @@ SLT, ULT = 2, 6
 
 @dataclass(frozen=True)
 class LoopInvariantCodeMotion(ModulePass):
-    """Moves ops that compute the same in every iteration of an ``scf.for`` or ``scf.while`` in front of it, innermost
-    loops first.
+    """Moves ops that compute the same in every iteration in front of the loop.
 
-    An op that may trap or touches memory is not moved, as the loop may not run at all; except, with ``hoist_loads``, a
-    load in a loop that writes nothing: it gets "the loop runs at least once" as (part of) its mask where that is not
-    known.
+    Loops are ``scf.for`` and ``scf.while``, innermost first. An op that may trap or touches memory is not moved, as
+    the loop may not run at all; except, with ``hoist_loads``, a load in a loop that writes nothing: it gets "the loop
+    runs at least once" as (part of) its mask where that is not known.
     """
 
     name = "licm"
+    contract = Contract(("tt", "ttg"), on=("scf.for", "scf.while"), creates=("arith", "tt.splat"))
+
     hoist_loads: bool = True
+    """Whether a load is moved in front of an ``scf.for`` that writes nothing."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for region in op.regions:

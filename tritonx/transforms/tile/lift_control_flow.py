@@ -31,6 +31,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import cf, scf, tile
+from tritonx.ir.contract import Contract
 from tritonx.ir.define import append
 from tritonx.ir.edit import ValueMap, clone, terminator_of
 from tritonx.ir.failure import PassError
@@ -47,6 +48,7 @@ class LiftControlFlow(ModulePass):
     """
 
     name = "lift-control-flow"
+    contract = Contract(("tt",), on=("cf",), creates=("scf", "arith", "ub"), after=("inline",))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import tile
 from tritonx.dialects.layout_constraints import is_elementwise
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.effects import has_effects
 from tritonx.ir.fold.constants import constant_of
@@ -28,6 +29,7 @@ class ReorderBroadcast(ModulePass):
     """
 
     name = "reorder-broadcast"
+    contract = Contract(("tt",), on=("tt.splat", "tt.broadcast"), creates=("tt.splat", "arith"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):

@@ -26,6 +26,7 @@ from tritonx.dialects import arith, cf, scf, tile
 from tritonx.dialects.tile.descriptor import DESCRIPTOR
 from tritonx.dialects.tile.enums import DescriptorReduceKind, MemSemantic, MemSyncScope, PaddingOption, RMWOp
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.dispatch import case_in
 from tritonx.ir.edit import erase, replace
@@ -74,9 +75,21 @@ class RewriteDescriptors(ModulePass):
     """
 
     name = "rewrite-descriptors"
+    contract = Contract(
+        ("tt",),
+        creates=("tt", "arith", "scf"),
+        reads=("tt.divisibility",),
+        writes=("tt.descriptor", "tt.divisibility"),
+        needs=("inline",),
+        after=("lift-control-flow",),
+    )
+
     block_pointers_only: bool = False
+    """Whether descriptors stay as they are, and block pointers alone are replaced."""
     keep_copied: bool = False
+    """Whether the target copies whole blocks of descriptors by itself: those stay."""
     block_bytes: int | None = None
+    """Bytes of the largest block that it copies; None for any."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kept = copied(op, self.block_bytes) if self.keep_copied else frozenset[SSAValue]()

@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, scf
+from tritonx.ir.contract import Contract
 from tritonx.ir.dispatch import case
 from tritonx.ir.edit import erase, insert_before, is_defined_inside, only_block, replace, splice, terminator_of
 from tritonx.ir.effects import may_write
@@ -22,7 +23,7 @@ from tritonx.ir.fold.constants import constant_of, unsigned, width_of
 
 @dataclass(frozen=True)
 class SimplifyControlFlow(ModulePass):
-    """Simplifies ``scf.if``, ``scf.for`` and ``scf.while``, inside out:
+    """Simplifies ``scf.if``, ``scf.for`` and ``scf.while``, inside out.
 
     * an if whose condition is constant becomes that side; one whose sides are equal values or empty becomes selects;
       results that nobody uses are dropped;
@@ -32,6 +33,7 @@ class SimplifyControlFlow(ModulePass):
     """
 
     name = "simplify-control-flow"
+    contract = Contract(("tt", "ttg"), on=("scf",), creates=("arith",))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for region in op.regions:

@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, scf
 from tritonx.ir.builder import Builder
+from tritonx.ir.contract import Contract
 from tritonx.ir.define import append
 from tritonx.ir.edit import ValueMap, clone, clone_region, erase, only_block, terminator_of
 from tritonx.ir.fold.constants import constant_of, width_of
@@ -23,13 +24,16 @@ STAGES = "tt.num_stages"
 
 @dataclass(frozen=True)
 class Unroll(ModulePass):
-    """Unrolls every ``scf.for`` with the attribute ``tt.loop_unroll_factor``, innermost loops first.
+    """Unrolls every ``scf.for`` with the attribute ``tt.loop_unroll_factor``, innermost first.
 
     The remaining iterations run in a second loop, which is marked not to be pipelined, unless there are none for sure.
     A factor of 1 only removes the attribute.
     """
 
     name = "unroll"
+    contract = Contract(
+        ("tt",), on=("scf.for",), creates=("arith",), reads=("tt.loop_unroll_factor",), writes=("tt.num_stages",)
+    )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         loops = [inner for inner in op.walk() if isinstance(inner, scf.ForOp) and FACTOR in inner.attributes]
