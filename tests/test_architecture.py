@@ -307,6 +307,33 @@ PUBLIC_NAMES: set[tuple[str, str]] = {
 }
 
 
+TRITONS_OPTIONS = {
+    "conversion/gpu_options.py": {"launch_cooperative_grid"},  # the options that GPUs share
+    "runtime/config.py": {"maxnreg"},  # Triton's Config
+    "runtime/jit_hooks.py": {"launch_cooperative_grid"},  # Triton's hooks
+    "runtime/knob_types.py": {"launch_cooperative_grid"},
+}
+"""Where options of some backends are named by all that use Triton."""
+
+
+def test_options_that_not_every_backend_has_are_read_by_those_that_have_them() -> None:
+    """And nobody asks an object whether it has an option."""
+    from tritonx.backends.registry import portable_options
+
+    options = portable_options()
+    assert {"maxnreg", "launch_pdl", "launch_cooperative_grid"} <= options
+    found: dict[str, set[str]] = {}
+    for path in sources():
+        own = str(path.relative_to(PACKAGE))
+        if not re.match(r"backends/\w+/", own):
+            text = path.read_text()
+            for name in options:
+                if mentions(text, {name}):
+                    found.setdefault(own, set()).add(name)
+        assert not re.search(r"(get|has)attr\([\w.]*options,", path.read_text()), f"{path}: an option has a class"
+    assert found == TRITONS_OPTIONS
+
+
 PASS_LISTS = [
     PACKAGE / "transforms" / "tile" / "pipeline.py",
     PACKAGE / "backends" / "amd" / "passes.py",

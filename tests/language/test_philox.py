@@ -17,9 +17,10 @@ import pytest
 
 import tritonx.language as tl
 from tritonx import jit
-from tritonx.backends.api import Options, Target
+from tritonx.backends.api import Target
 from tritonx.frontend.compile import make_module
 from tritonx.interpreter.machine import interpret
+from tritonx.interpreter.options import InterpreterOptions
 
 STREAMS: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "philox.json").read_text())
 COUNT = 8
@@ -64,7 +65,7 @@ def run(kernel: Any, out: np.ndarray, arguments: list[Any], types: list[str], co
     names = kernel.arg_names
     signature = dict(zip(names, [pointer, *types], strict=False)) | dict.fromkeys(constants, "constexpr")
     module = make_module(
-        kernel, signature, {(names.index(k),): v for k, v in constants.items()}, {}, Options(), Target("cpu")
+        kernel, signature, {(names.index(k),): v for k, v in constants.items()}, {}, InterpreterOptions(), Target("cpu")
     )
     interpret(module, (1,), [out, *arguments])
     return out

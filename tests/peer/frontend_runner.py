@@ -28,15 +28,16 @@ import kernels_dot  # noqa: E402
 import kernels_elementwise  # noqa: E402
 import kernels_memory  # noqa: E402
 
-from tritonx.backends.api import Options, Target  # noqa: E402
+from tritonx.backends.api import Target  # noqa: E402
 from tritonx.frontend.compile import make_module  # noqa: E402
 from tritonx.interpreter.machine import interpret  # noqa: E402
+from tritonx.interpreter.options import InterpreterOptions  # noqa: E402
 from tritonx.ir.text import parse_module  # noqa: E402
 from tritonx.ir.verify import verify  # noqa: E402
 
 MODULES = (kernels_elementwise, kernels_combine, kernels_dot, kernels_memory, kernels_control)
 ELEMENTS = 1 << 15
-SUPPORTED = {f.name for f in Options.__dataclass_fields__.values()}
+SUPPORTED = {f.name for f in InterpreterOptions.__dataclass_fields__.values()}
 
 
 def compiled(case):
@@ -47,7 +48,7 @@ def compiled(case):
     signature = {n: case.signature.get(n, "constexpr") for n in names}
     constants = {(names.index(k),): v for k, v in case.constants.items()}
     given = {k: v for k, v in case.options.items() if k in SUPPORTED}
-    options = Options(**{"default_dot_input_precision": "tf32", "sanitize_overflow": True, **given})
+    options = InterpreterOptions(**{"default_dot_input_precision": "tf32", "sanitize_overflow": True, **given})
     module = make_module(case.fn, signature, constants, attributes, options, Target("cuda", 90, 32))
     verify(module)
     return module

@@ -97,8 +97,9 @@ def our_ops() -> dict[str, Any]:
     sys.modules["triton"], sys.modules["triton.language"] = tritonx, tritonx.language
     import language_kernels
 
-    from tritonx.backends.api import Options, Target
+    from tritonx.backends.api import Target
     from tritonx.frontend.compile import make_module
+    from tritonx.interpreter.options import InterpreterOptions
     from tritonx.ir.text import print_module
     from tritonx.ir.verify import verify
     from tritonx.transforms.tile.dce import remove_dead_ops
@@ -109,7 +110,7 @@ def our_ops() -> dict[str, Any]:
         full = {n: signature.get(n, "constexpr") for n in names}
         values = {(names.index(k),): v for k, v in constants.items()}
         try:
-            module = make_module(kernel, full, values, {}, Options(), Target("cuda", 90, 32))
+            module = make_module(kernel, full, values, {}, InterpreterOptions(), Target("cuda", 90, 32))
             verify(module)
             remove_dead_ops(module.body)
             found[name] = histogram(print_module(module))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tritonx.conversion.tile_to_gpu.target import GpuTarget
     from tritonx.ir.origin import Origin
 
-API_VERSION = 1
+API_VERSION = 2
 """Raised when a change here would break a backend that was written for the previous number."""
 
 STABLE_VERSION = 1
@@ -56,30 +56,42 @@ class Language(Enum):
 
 @dataclass(frozen=True)
 class Options:
-    """Compile options that every backend understands; a backend derives from it and adds its own.
+    """Compile options that every backend understands; a backend derives from it and adds its own, a GPU's from
+    `tritonx.backends.gpu.GpuOptions`.
 
     The fields are the keywords that a launch, a ``Config`` and ``tritonx.compile`` accept. Values must be hashable: the
     options are part of the in-memory key, and their ``repr`` of the key on disk.
-    """
+
+    ``num_warps``, ``num_stages`` and ``num_ctas`` come with every ``Config``: a backend to which one means nothing
+    leaves it alone, one that cannot do what it asks for refuses it in ``parse_options``. What kernels may be written
+    with, the backend declares by its defaults: the 8-bit floats of the language that it has
+    (``supported_fp8_dtypes``), and the ways in which it multiplies f32 numbers (``allowed_dot_input_precisions``)."""
 
     num_warps: int = 4
     num_stages: int = 3
     num_ctas: int = 1
-    maxnreg: int | None = None
     debug: bool = False
     sanitize_overflow: bool = True
     enable_fp_fusion: bool = True
     default_dot_input_precision: str = "ieee"
-    allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+    allowed_dot_input_precisions: tuple[str, ...] = ("ieee",)
     max_num_imprecise_acc_default: int = 0
-    supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16")
-    launch_cooperative_grid: bool = False
-    launch_pdl: bool = False
+    supported_fp8_dtypes: tuple[str, ...] = ()
     extern_libs: tuple[tuple[str, str], ...] = ()
     ir_override: str | None = None
-    max_instructions: int = 60_000
-    """Of one thread, as LLVM IR; a kernel that would be unrolled into more is refused. Where GPU code is that long LLVM
-    takes from half a minute to several (docs/measurements.md)."""
+
+    PORTABLE: ClassVar[frozenset[str]] = frozenset()
+    """Of the options that a backend adds, those that kernels pass wherever they run, since they say how and not what to
+    compute: a launch on a backend that has no such option leaves it out. Any other is an error there."""
+
+    @property
+    def is_cooperative(self) -> bool:
+        """Whether all programs of a launch run at once, as Triton's hooks are told."""
+        return False
+
+    def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
+        """The least M, N and K of ``tl.dot`` for operands of these widths."""
+        return (1, 1, 1)
 
     def hash(self) -> str:
         """A digest of the options, for the keys of libraries."""

@@ -112,7 +112,9 @@ class TargetBackend(BaseBackend):
         return "-".join(part for part in parts if part)
 
     def parse_options(self, opts: Mapping[str, object]) -> Options:
-        return self.backend.parse_options(self.target, opts)
+        from tritonx.backends.registry import parse_options
+
+        return parse_options(self.backend, self.target, opts)
 
     def add_stages(self, stages: dict[str, Callable[..., object]], options: Options, language: object = None) -> None:
         compilation = Compilation(self.target, options)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tritonx.backends.portable_stages import inserted as inserted
     from tritonx.backends.portable_stages import portable_stages as portable_stages
     from tritonx.backends.portable_stages import spirv_stage as spirv_stage
+    from tritonx.conversion.gpu_options import GpuOptions as GpuOptions
     from tritonx.conversion.gpu_to_llvm.calls import Signatures as Signatures
     from tritonx.conversion.gpu_to_llvm.calls import call_each as call_each
     from tritonx.conversion.gpu_to_llvm.dot import Rows as Rows
@@ -121,6 +122,7 @@ HOMES = {
     "tritonx.analysis.unit_costs": "UnitCosts",
     "tritonx.backends.portable_passes": "layout_passes memory_passes tile_passes",
     "tritonx.backends.portable_stages": "CannotTranslate Insert emit_llvm inserted portable_stages spirv_stage",
+    "tritonx.conversion.gpu_options": "GpuOptions",
     "tritonx.conversion.gpu_to_llvm.calls": "Signatures call_each",
     "tritonx.conversion.gpu_to_llvm.dot": "Rows",
     "tritonx.conversion.gpu_to_llvm.elementwise": "call_intrinsic emitted lanewise",

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.shared_budget import largest_buffers
 from tritonx.backends.api import Compilation, EmitStage, Stage
 from tritonx.backends.portable_passes import layout_passes, memory_passes, tile_passes
+from tritonx.conversion.gpu_options import gpu_options
 from tritonx.conversion.gpu_to_llvm.function import Emit
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
@@ -79,7 +80,7 @@ def emit_llvm(
 ) -> str:
     """One thread's program as LLVM text; fills in what a launch must know. Raises ``OutOfResources`` where a block has
     not ``shared_memory`` bytes enough."""
-    emitter = ModuleEmitter(module, machine, compilation.options, table)
+    emitter = ModuleEmitter(module, machine, gpu_options(compilation), table)
     text = emitter.emit()
     compilation.origin = emitter.origin()
     if emitter.shared_bytes > shared_memory:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tritonx.backends.api import API_VERSION, STABLE_VERSION, Backend, Target
+from tritonx.backends.api import API_VERSION, STABLE_VERSION, Backend, Options, Target
 from tritonx.runtime import knobs
 from tritonx.runtime.errors import NoBackend
 
@@ -177,6 +177,21 @@ def get_backend(name: str) -> Backend:
         raise NoBackend(
             f"no backend named {name!r} can be used{reason}; there are {', '.join(available()) or 'none'}"
         ) from None
+
+
+def portable_options() -> frozenset[str]:
+    """Names of the options that kernels pass wherever they run, though not every backend has them."""
+    return frozenset[str]().union(*(backend.options_type.PORTABLE for backend in available().values()))
+
+
+def parse_options(backend: Backend, target: Target, given: Mapping[str, object]) -> Options:
+    """The backend's options with ``given`` applied, of which it has what it knows and no `portable_options` that are
+    others'. Raises ``KeyError`` for any other that it does not know, ``ValueError`` for an impossible value."""
+    known = {f.name for f in fields(backend.options_type)}
+    if not known.issuperset(given):
+        foreign = portable_options() - known
+        given = {name: value for name, value in given.items() if name not in foreign}
+    return backend.parse_options(target, given)
 
 
 def parse_target(text: str) -> tuple[Backend, Target]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Block, Region, SSAValue
 
-from tritonx.backends.api import Options, Target
+from tritonx.backends.api import Target
 from tritonx.dialects.tile import FuncOp, ReturnOp
 from tritonx.frontend.codegen.function import FunctionGenerator
 from tritonx.frontend.codegen.module import ModuleGenerator
@@ -20,6 +20,7 @@ from tritonx.frontend.semantics import ir_type
 from tritonx.interpreter.execution import Execution, LaneFunction
 from tritonx.interpreter.machine import Machine, is_straight_line, single_ufunc
 from tritonx.interpreter.memory import Memory
+from tritonx.interpreter.options import InterpreterOptions
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.language.base import base_type
 
@@ -37,7 +38,7 @@ def library_combine(fn: object, types: tuple[base_type, ...]) -> LaneFunction | 
 def _bound(fn: object, types: tuple[base_type, ...], thread: int) -> LaneFunction | None:
     if not isinstance(fn, KernelDeclaration) or not fn.module.startswith(_LIBRARY):
         return None
-    module = ModuleGenerator(Options(), TARGET)
+    module = ModuleGenerator(InterpreterOptions(), TARGET)
     generator = FunctionGenerator(module, module.source_of(fn))
     block = Block(arg_types=[ir_type(t) for t in types])
     handles = iter(block.args)

@@ -20,6 +20,7 @@ from tritonx.interpreter.arguments import normalise_grid
 from tritonx.interpreter.combine import TARGET
 from tritonx.interpreter.host import HostMemory
 from tritonx.interpreter.machine import interpret
+from tritonx.interpreter.options import InterpreterOptions
 from tritonx.interpreter.values import Descriptor
 from tritonx.language.base import base_type
 from tritonx.language.constexpr import unwrap
@@ -28,7 +29,7 @@ from tritonx.runtime.jit_function import JITFunction
 from tritonx.runtime.launch import specialize
 from tritonx.runtime.specialize import ArgSpec, specializer
 
-OPTIONS = Options()
+OPTIONS = InterpreterOptions()
 
 
 @dataclass(frozen=True)

@@ -70,9 +70,11 @@ def _resolve_target(target: Target | str | None) -> Target:
 
 def _resolve_options(backend: Backend, target: Target, given: Any, source: Source) -> Options:
     if isinstance(given, Options):
+        if not isinstance(given, backend.options_type):
+            raise TypeError(f"{target} takes {backend.options_type.__name__}, not {type(given).__name__}")
         return given
     options: Mapping[str, Any] = given or {}
-    return backend.parse_options(target, {**source.parse_options(), **options})
+    return registry.parse_options(backend, target, {**source.parse_options(), **options})
 
 
 def compile(

@@ -103,7 +103,7 @@ def call_hook(
     arguments = ", ".join(f"{name}: {type}" for name, type in source.signature.items())
     description = (
         f"{fn.__name__}[num_warps={options.num_warps}, num_ctas={options.num_ctas}, num_stages={options.num_stages}, "
-        f"enable_fp_fusion={options.enable_fp_fusion}, launch_cooperative_grid={options.launch_cooperative_grid}]"
+        f"enable_fp_fusion={options.enable_fp_fusion}, launch_cooperative_grid={options.is_cooperative}]"
         f"({arguments})"
     )
     compile = {
@@ -115,7 +115,7 @@ def call_hook(
         "num_ctas": options.num_ctas,
         "num_stages": options.num_stages,
         "enable_fp_fusion": options.enable_fp_fusion,
-        "launch_cooperative_grid": options.launch_cooperative_grid,
+        "launch_cooperative_grid": options.is_cooperative,
         "extern_libs": options.extern_libs,
         "configs": [source.attrs],
         "specialization_data": specialization_data(key, source, placement.target, options),

@@ -11,6 +11,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tritonx.backends.api import Options
+from tritonx.backends.registry import parse_options, portable_options
 from tritonx.kernel.dependencies import Global, plain_value
 from tritonx.runtime import driver, knobs, misfits
 from tritonx.runtime.binder import generate, handlers_of
@@ -30,7 +31,6 @@ Entry = tuple[CompiledKernel, RawLaunch, Callable[[int], int], int, tuple[Global
 """What a key leads to: kernel, launcher, the device's current stream, the device, the globals it was compiled with."""
 
 _RESERVED = ("device", "stream", "device_type")
-_OPTION_NAMES = frozenset(f.name for f in fields(Options)) - {"debug"}
 GRID_LIMIT = 3
 GRIDS_KEPT = 1024
 """A kernel keeps the launch functions of so many grids."""
@@ -128,7 +128,7 @@ class Launcher:
             "plain": plain_value,
         }
         driver.override()
-        self._binder = generate(kernel.params, kernel.__name__, misfits.twice(kernel), _OPTION_NAMES, names)
+        self._binder = generate(kernel.params, kernel.__name__, misfits.twice(kernel), _option_names(), names)
         self._launch, self._bind = self._binder.launch, self._binder.bind
 
     # Entry points --------------------------------------------------------------------------------------------------
@@ -226,10 +226,10 @@ class Launcher:
     def _options(self, placement: Placement, given: dict[str, Any]) -> Options:
         """The backend's options. Raises KeyError for one that it does not know, ValueError for what it cannot do."""
         try:
-            return placement.backend.parse_options(placement.target, given)
+            return parse_options(placement.backend, placement.target, given)
         except KeyError:
             known = [f.name for f in fields(placement.backend.options_type)]
-            unknown = next((name for name in given if name not in known), None)
+            unknown = next((name for name in given if name not in portable_options().union(known)), None)
             if unknown is None:
                 raise
             raise misfits.unknown_keyword(self.kernel, unknown, known) from None
@@ -365,6 +365,11 @@ class Launcher:
         from tritonx.runtime.compiler import compile
 
         return compile(source, target=target, options=options)
+
+
+def _option_names() -> frozenset[str]:
+    """Options that may be a kernel's parameters as well."""
+    return (frozenset(f.name for f in fields(Options)) | portable_options()) - {"debug"}
 
 
 def _frozen(value: object) -> Any:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tritonx.backends.api import Backend, Driver, Options, Stage, Target
+from tritonx.backends.gpu import GpuOptions
 
 if TYPE_CHECKING:
     from tritonx.backends.gpu import GpuTarget
@@ -23,11 +24,10 @@ TARGETS = {"spirv": Target("opencl", "spirv", SUB_GROUP), "items": Target("openc
 
 
 @dataclass(frozen=True)
-class OpenCLOptions(Options):
+class OpenCLOptions(GpuOptions):
     """What the threads multiply, they multiply in full precision."""
 
     num_stages: int = 1
-    allowed_dot_input_precisions: tuple[str, ...] = ("ieee",)
     supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e4b15")
 
 

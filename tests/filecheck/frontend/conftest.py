@@ -14,8 +14,9 @@ import pytest
 def _print(
     fn: Any, signature: dict[str, Any], constants: dict[str, Any], options: dict[str, Any], debuginfo: bool
 ) -> str:
-    from tritonx.backends.api import Options, Target
+    from tritonx.backends.api import Target
     from tritonx.frontend.compile import make_module
+    from tritonx.interpreter.options import InterpreterOptions
     from tritonx.ir.text import print_module
     from tritonx.ir.verify import verify
 
@@ -23,7 +24,8 @@ def _print(
     full = {name: signature.get(name, "constexpr") for name in names}
     values = {(names.index(name),): value for name, value in constants.items()}
     aligned = {(names.index(name),): [["tt.divisibility", 16]] for name, kind in signature.items() if kind[0] == "*"}
-    module = make_module(fn, full, values, aligned, Options(**{"sanitize_overflow": False, **options}), Target("test"))
+    settings = InterpreterOptions(**{"sanitize_overflow": False, **options})
+    module = make_module(fn, full, values, aligned, settings, Target("test"))
     verify(module)
     return print_module(module, debuginfo=debuginfo)
 

@@ -13,8 +13,11 @@ from tritonx.backends.api import Backend, Compilation, Driver, EmitStage, Option
 
 @dataclass(frozen=True)
 class ToyOptions(Options):
-    """``trace`` makes the program print the id of every program instance it runs."""
+    """``trace`` makes the program print the id of every program instance it runs. The meanings that it
+    calls have every format and precision of the language."""
 
+    allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+    supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16")
     trace: bool = False
 
 

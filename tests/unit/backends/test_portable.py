@@ -12,10 +12,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tritonx.backends.api import Compilation, Options, Target, run_stages
+from tritonx.backends.api import Compilation, Target, run_stages
 from tritonx.backends.gpu import (
     AllocateSharedMemory,
     FunctionEmitter,
+    GpuOptions,
     GpuTarget,
     Insert,
     InsertBarriers,
@@ -96,7 +97,7 @@ class Plain(Machine):
 
 def made(element: str, machine: Plain, gpu: GpuTarget, **inserts: Any) -> str:
     add = "addf" if element.startswith(("f", "b")) else "addi"
-    target, options = Target("plain", "", machine.warp_size), Options(num_warps=gpu.num_warps)
+    target, options = Target("plain", "", machine.warp_size), GpuOptions(num_warps=gpu.num_warps)
     compilation = Compilation(target, options)
     artifacts = run_stages(
         parse_module(TEXT.format(t=element, add=add)), portable_stages(gpu, machine, **inserts), compilation

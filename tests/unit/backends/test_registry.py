@@ -11,6 +11,7 @@ import pytest
 
 import tritonx
 from tritonx.backends import registry
+from tritonx.backends.api import API_VERSION
 from tritonx.backends.registry import BackendWarning
 from tritonx.runtime import driver
 from tritonx.runtime.errors import NoBackend
@@ -79,7 +80,7 @@ def test_a_plugin_is_found(install: Install) -> None:
         ("def broken(:", "importing it failed: SyntaxError"),
         ("raise SystemExit(3)", "importing it failed: SystemExit: 3"),
         ("pass", "importing it failed: AttributeError: .* has no attribute 'BACKEND'"),
-        ("BACKEND = 5", "it was written for version None of tritonx.backends.api; this is version 1"),
+        ("BACKEND = 5", f"it was written for version None of tritonx.backends.api; this is version {API_VERSION}"),
         (GOOD.format(name="bad") + "Chip.api_version = 99", "it was written for version 99 of"),
         (GOOD.format(name="bad") + "BACKEND = Chip", "the entry point names a class; it must name an instance"),
         (GOOD.format(name=""), "the backend has no name"),

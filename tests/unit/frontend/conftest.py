@@ -11,15 +11,16 @@ import pytest
 def _build(
     fn: Any, signature: dict[str, Any] | None = None, /, options: dict[str, Any] | None = None, **constants: Any
 ) -> Any:
-    from tritonx.backends.api import Options, Target
+    from tritonx.backends.api import Target
     from tritonx.frontend.compile import make_module
+    from tritonx.interpreter.options import InterpreterOptions
 
     given = signature or {}
     names = list(fn.arg_names)
     full = {name: given.get(name, "constexpr") for name in names}
     values = {(names.index(name),): value for name, value in constants.items()}
     aligned = {(names.index(name),): [["tt.divisibility", 16]] for name, type_ in given.items() if str(type_)[0] == "*"}
-    settings = Options(**{"sanitize_overflow": False, **(options or {})})
+    settings = InterpreterOptions(**{"sanitize_overflow": False, **(options or {})})
     return make_module(fn, full, values, aligned, settings, Target("test", "", 32))
 
 

@@ -133,12 +133,13 @@ def tuple_argument(out, t, u):
 
 def test_tuple_arguments(build: Build) -> None:
     signature = {"out": "*i32", "t": ("i32", ("constexpr", "i32")), "u": Pair("i32", "i32")}
-    from tritonx.backends.api import Options, Target
+    from tritonx.backends.api import Target
     from tritonx.frontend.compile import make_module
+    from tritonx.interpreter.options import InterpreterOptions
     from tritonx.ir.text import print_module
 
     attrs = {(0,): [["tt.divisibility", 16]], (1, 1, 1): [["tt.divisibility", 16]]}
-    module = make_module(tuple_argument, signature, {(1, 1, 0): 7}, attrs, Options(), Target("test"))
+    module = make_module(tuple_argument, signature, {(1, 1, 0): 7}, attrs, InterpreterOptions(), Target("test"))
     header = print_module(module).splitlines()[1]
     assert header.count("i32") == 7  # out's pointee, four scalars, two attributes
     assert "%t_1: i32 {tt.divisibility = 16 : i32}" in header

@@ -9,11 +9,12 @@ import pytest
 
 import tritonx.language as tl
 from tritonx import jit
-from tritonx.backends.api import Options, Target
+from tritonx.backends.api import Target
 from tritonx.frontend.compile import make_module
 from tritonx.frontend.semantics import extern
 from tritonx.frontend.semantics.library import COMPOSED
 from tritonx.interpreter.machine import interpret
+from tritonx.interpreter.options import InterpreterOptions
 from tritonx.language.libdevice_table import overloads
 
 N = 256
@@ -76,7 +77,7 @@ def run(name: str, types: tuple[str, ...], result: str, arrays: list[np.ndarray]
     pointers = [f"*{SHORT.get(t, t)}" for t in (*types, result)]
     signature = dict(zip(kernel.arg_names, [*pointers, "constexpr", "constexpr"], strict=True))
     constants = {(len(types) + 1,): getattr(tl.extra.libdevice, name), (len(types) + 2,): N}
-    module = make_module(kernel, signature, constants, {}, Options(), Target("elsewhere"))
+    module = make_module(kernel, signature, constants, {}, InterpreterOptions(), Target("elsewhere"))
     out = np.zeros(N, NUMPY[result])
     interpret(module, (1,), [*arrays, out])
     return out

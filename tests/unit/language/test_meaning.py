@@ -13,13 +13,14 @@ from tritonx import jit
 from tritonx.backends.api import Options, Target
 from tritonx.frontend.compile import make_module
 from tritonx.interpreter.machine import interpret
+from tritonx.interpreter.options import InterpreterOptions
 
 
 def run(kernel: Any, types: list[str], *arguments: Any, options: Options | None = None, **constants: Any) -> None:
     names = kernel.arg_names
     signature = dict(zip(names, types, strict=False)) | dict.fromkeys(constants, "constexpr")
     values = {(names.index(k),): v for k, v in constants.items()}
-    module = make_module(kernel, signature, values, {}, options or Options(), Target("cpu"))
+    module = make_module(kernel, signature, values, {}, options or InterpreterOptions(), Target("cpu"))
     interpret(module, (1,), list(arguments))
 
 
@@ -161,10 +162,10 @@ def test_debug_compiles_check_overflow(op: str, pair: tuple[int, int], overflows
     x, out = np.array(pair, np.int32), np.zeros(1, np.int32)
     run(arithmetic, ["*i32", "*i32"], x, out, OP=op)  # it wraps
     if not overflows:
-        run(arithmetic, ["*i32", "*i32"], x, out, options=Options(debug=True), OP=op)
+        run(arithmetic, ["*i32", "*i32"], x, out, options=InterpreterOptions(debug=True), OP=op)
         return
     with pytest.raises(Exception, match=f"int32 overflow detected for operation {op}"):
-        run(arithmetic, ["*i32", "*i32"], x, out, options=Options(debug=True), OP=op)
+        run(arithmetic, ["*i32", "*i32"], x, out, options=InterpreterOptions(debug=True), OP=op)
 
 
 @jit

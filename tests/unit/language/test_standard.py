@@ -9,9 +9,10 @@ import pytest
 
 import tritonx.language as tl
 from tritonx import jit
-from tritonx.backends.api import Options, Target
+from tritonx.backends.api import Target
 from tritonx.frontend.compile import make_module
 from tritonx.interpreter.machine import interpret
+from tritonx.interpreter.options import InterpreterOptions
 
 NAMES = {
     np.dtype(np.float32): "fp32", np.dtype(np.float64): "fp64", np.dtype(np.float16): "fp16", np.dtype(np.int8): "i8",
@@ -26,7 +27,7 @@ def run(kernel: Any, *arrays: Any, **constants: Any) -> None:
     types = [f"*{NAMES[a.dtype]}" if isinstance(a, np.ndarray) else "i32" for a in arrays]
     signature = dict(zip(names, types, strict=False)) | dict.fromkeys(constants, "constexpr")
     module = make_module(
-        kernel, signature, {(names.index(k),): v for k, v in constants.items()}, {}, Options(), Target("cpu")
+        kernel, signature, {(names.index(k),): v for k, v in constants.items()}, {}, InterpreterOptions(), Target("cpu")
     )
     interpret(module, (1,), list(arrays))
 

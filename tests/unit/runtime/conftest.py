@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -85,6 +85,9 @@ class FakeDriver(Driver):
 @dataclass(frozen=True)
 class FakeOptions(Options):
     speed: int = 1
+    patience: int = 1
+
+    PORTABLE: ClassVar[frozenset[str]] = frozenset({"patience"})
 
 
 class FakeBackend(Backend):

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tritonx.backends.api import Compilation, Options, Target
+from tritonx.backends.api import Compilation, Target
+from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.ir.text import parse_module
 from tritonx.testing.conformance.structure import fault
 
@@ -30,7 +31,7 @@ def tile(count: int, element: str) -> str:
 
 
 def found(text: str, local: int | None, spills: int = 0, **metadata: int | str) -> str | None:
-    compilation = Compilation(Target("cuda", 90, 32), Options(num_warps=1))
+    compilation = Compilation(Target("cuda", 90, 32), NvidiaOptions(num_warps=1))
     if local is not None:
         compilation.metadata.update(local=local, spills=spills)
     compilation.metadata.update(metadata)

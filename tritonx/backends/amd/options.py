@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tritonx.backends.api import Options
+from tritonx.conversion.gpu_options import GpuOptions
 
 
 @dataclass(frozen=True)
-class AmdOptions(Options):
+class AmdOptions(GpuOptions):
     """Triton's names and defaults.
 
     * ``waves_per_eu`` asks the register allocator for that many waves a SIMD unit.

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from tritonx.backends.api import Options
+from tritonx.backends.api import Compilation
+from tritonx.conversion.gpu_options import GpuOptions
 
 
 @dataclass(frozen=True)
-class NvidiaOptions(Options):
+class NvidiaOptions(GpuOptions):
     """Triton's names and defaults.
 
+    ``maxnreg`` is the most registers of a thread; ``launch_pdl`` lets a launch begin before the one in front of it is
+    over (``tl.extra.cuda.gdc_wait``).
     ``ptx_options`` are passed to the assembler; ``enable_reflect_ftz`` flushes subnormal f32 numbers in
     device-library code. ``pipeline`` has the copies of a loop with products run ahead of them, by ``num_stages``, from
     compute capability 8.0 on; on 9.0 it gives products to warp groups (``wgmma``) too, which read their operands from
@@ -18,7 +22,10 @@ class NvidiaOptions(Options):
     ``knobs.nvidia.pipeline``. ``warp_group_dots`` gives products to warp groups without pipelines."""
 
     default_dot_input_precision: str = "tf32"
+    allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
     supported_fp8_dtypes: tuple[str, ...] = ("fp8e4nv", "fp8e5", "fp8e4b15")
+    maxnreg: int | None = None
+    launch_pdl: bool = False
     enable_reflect_ftz: bool = True
     ptx_version: int | None = None
     ptx_options: str | None = None
@@ -28,8 +35,14 @@ class NvidiaOptions(Options):
     warp_group_dots: bool = False
     pipeline: bool = True
 
+    PORTABLE: ClassVar[frozenset[str]] = GpuOptions.PORTABLE | {"maxnreg", "launch_pdl"}
+
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
-        """The least M, N and K of ``tl.dot`` for operands of these widths: an instruction's K is 32 bytes, or 16
-        elements.
-        """
+        """An instruction's K is 32 bytes, or 16 elements."""
         return (1, 1, 32 if lhs_bits == 8 else 16)
+
+
+def options_of(compilation: Compilation) -> NvidiaOptions:
+    """The options of a compile by this backend."""
+    assert isinstance(compilation.options, NvidiaOptions), compilation.options
+    return compilation.options

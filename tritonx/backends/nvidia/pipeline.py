@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 from tritonx.backends.nvidia.knobs import knobs
+from tritonx.backends.nvidia.options import options_of
 from tritonx.backends.nvidia.targets import capability
 from tritonx.runtime.errors import PTXASError
 
@@ -40,7 +41,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.table import TABLE
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
 
-    target, options = compilation.target, compilation.options
+    target, options = compilation.target, options_of(compilation)
     chip = capability(target)
     threads = target.warp_size * warps_of(module, options)
     machine = NvidiaMachine(
@@ -48,7 +49,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
         data_layout=data_layout(chip.processor),
         maxnreg=options.maxnreg or module_maxnreg(module, chip.thread_registers(threads)),
         cluster=options.num_ctas,
-        reflect_ftz=getattr(options, "enable_reflect_ftz", True),
+        reflect_ftz=options.enable_reflect_ftz,
     )
     emitter = ModuleEmitter(module, machine, options, TABLE)
     text = emitter.emit()
@@ -132,13 +133,13 @@ def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
     from tritonx.backends.nvidia.assemble import assemble
     from tritonx.runtime.isolation.translate import isolated
 
-    target, options = compilation.target, compilation.options
+    target, options = compilation.target, options_of(compilation)
     chip = capability(target)
     try:
         made = assemble(
             ptx,
             chip,
-            options=getattr(options, "ptx_options", None),
+            options=options.ptx_options,
             may_drop_limit=options.maxnreg is None,
             foreign=isolated(compilation.origin),
             shared=int(compilation.metadata.get("shared", 0)),

@@ -2,7 +2,7 @@
 
 A tile lies in registers, so that an op on it is written once for each register of a thread. A product of 512x512x512 by
 multiply-adds in four warps would be a million of them, 30 MB of text over which LLVM sits for minutes without a word; a
-program that long does not run well either. So emission stops where the limit of `Options.max_instructions` is
+program that long does not run well either. So emission stops where the limit of `GpuOptions.max_instructions` is
 reached, and the error names the op for which most was written, its tile and its line.
 """
 

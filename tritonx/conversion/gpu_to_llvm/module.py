@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.written import written_arguments
-from tritonx.backends.api import Options
+from tritonx.conversion.gpu_options import GpuOptions
 from tritonx.conversion.gpu_to_llvm import global_scratch
 from tritonx.conversion.gpu_to_llvm.control import emit_blocks
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
@@ -58,7 +58,7 @@ class ModuleEmitter(Module):
     shared_symbol = "@shared_memory"
 
     def __init__(
-        self, module: ModuleOp, machine: Machine, options: Options, table: Mapping[type[Operation], Emit]
+        self, module: ModuleOp, machine: Machine, options: GpuOptions, table: Mapping[type[Operation], Emit]
     ) -> None:
         super().__init__()
         self.op = module

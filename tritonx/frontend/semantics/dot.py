@@ -113,11 +113,8 @@ class DotSemantics(CastSemantics):
         return block_type(element, (*left[:-1], right[-1]))
 
     def _least_shape(self, lhs: dtype, rhs: dtype) -> tuple[int, int, int]:
-        """The least M, N, K of the target: ``options.min_dot_size(lhs bits, rhs bits)`` where the options have it,
-        else 1.
-        """
-        least = getattr(self.options, "min_dot_size", None)
-        return (1, 1, 1) if least is None else least(lhs.primitive_bitwidth, rhs.primitive_bitwidth)
+        """The least M, N, K of the target."""
+        return self.options.min_dot_size(lhs.primitive_bitwidth, rhs.primitive_bitwidth)
 
     def _input_precision(self, given: str | None, allow_tf32: bool | None) -> str:
         if given is not None and allow_tf32 is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from xdsl.context import Context
 
 from tritonx.backends.api import Compilation, Options, Target, run_stages
+from tritonx.backends.registry import parse_options
 from tritonx.interpreter.launch import Bound, bind
 from tritonx.interpreter.machine import interpret
 from tritonx.ir.text import print_module
@@ -38,7 +39,7 @@ def check_arranged(case: Case, device: Device, seed: int, arrangement: Arrangeme
         raise NotArranged("its Python lines are not rewritten, its tt is")
     arranged = fitted(case, arrangement, seed)
     if isinstance(device, CompileOnly | BackendDevice):
-        options = device.backend.parse_options(device.target, arrangement.options(case))
+        options = parse_options(device.backend, device.target, arrangement.options(case))
         bound = rewritten(arranged, options, device.target)
         if isinstance(device, CompileOnly):
             stages = device.backend.stages(device.target, options)

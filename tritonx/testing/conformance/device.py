@@ -197,7 +197,7 @@ EXECUTED = "ttg:"
 
 def options_for(case: Case, backend: Backend, target: Target) -> Options:
     """The case's options as the backend understands them."""
-    return backend.parse_options(target, case.options)
+    return registry.parse_options(backend, target, case.options)
 
 
 def unsupported(case: Case, backend: Backend, target: Target) -> str | None:

@@ -1,0 +1,34 @@
+"""The compile options that GPUs share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tritonx.backends.api import Compilation, Options
+
+
+@dataclass(frozen=True)
+class GpuOptions(Options):
+    """What every GPU's options have beside those of all backends.
+
+    ``launch_cooperative_grid`` asks for all blocks to run at once, so that they may wait for each other.
+    ``max_instructions`` are those of one thread, as LLVM IR; a kernel that would be unrolled into more is refused.
+    Where code is that long LLVM takes from half a minute to several (docs/measurements.md)."""
+
+    launch_cooperative_grid: bool = False
+    max_instructions: int = 60_000
+
+    PORTABLE: ClassVar[frozenset[str]] = frozenset({"launch_cooperative_grid"})
+
+    @property
+    def is_cooperative(self) -> bool:
+        return self.launch_cooperative_grid
+
+
+def gpu_options(compilation: Compilation) -> GpuOptions:
+    """The options of a compile for a GPU. Raises ``TypeError`` where its backend has others."""
+    if not isinstance(compilation.options, GpuOptions):
+        kind = type(compilation.options).__name__
+        raise TypeError(f"the options of {compilation.target} ({kind}) are not derived from GpuOptions, as a GPU's are")
+    return compilation.options
