@@ -15,48 +15,29 @@ DIRECTIVE = "// tritonx-linker: "
 """What begins the line of a header that ``tritonx link`` reads: JSON behind it."""
 
 
-@dataclass(frozen=True)
-class Launch:
-    """What a launch needs to know beside grid and arguments: threads and bytes of shared memory of a block, blocks of a
-    cluster, whether all blocks run at once and whether it may begin before the launch in front of it is over."""
-
-    threads: int
-    shared: int
-    cluster: int
-    cooperative: bool
-    overlapping: bool
-
-    @staticmethod
-    def of(image: KernelImage) -> Launch:
-        known = image.metadata
-        return Launch(
-            int(known["num_warps"]) * int(known["warp_size"]),
-            int(known["shared"]),
-            int(known.get("num_ctas", 1)),
-            bool(known.get("launch_cooperative_grid")),
-            bool(known.get("launch_pdl")),
-        )
+def threads(image: KernelImage) -> int:
+    """Of a block."""
+    return int(image.metadata["num_warps"]) * int(image.metadata["warp_size"])
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """The names of a vendor's library. ``prepare`` and ``launch`` give C: an expression of type ``result`` about the
-    loaded ``function`` for each step, and the launch of ``function`` with ``x``, ``y``, ``z``, ``stream`` and
-    ``arguments``."""
+    """The names of a vendor's library, beside its types of parameters (``Backend.cpp_handles``). ``prepare`` and
+    ``launch`` give C for a kernel: an expression of type ``result`` about the loaded ``function`` for each step, and
+    the launch of ``function`` with ``x``, ``y``, ``z``, ``stream`` and ``arguments``."""
 
     include: str
     result: str
     success: str
     invalid: str
     stream: str
-    pointer: str
     module: str
     function: str
     load: str
     find: str
     unload: str
-    prepare: Callable[[Launch], Sequence[str]]
-    launch: Callable[[Launch], Sequence[str]]
+    prepare: Callable[[KernelImage], Sequence[str]]
+    launch: Callable[[KernelImage], Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -72,10 +53,12 @@ class Argument:
 class Embedded:
     """A kernel that is to be called ``function`` in C, which is one of ``kernel`` with the choices ``variant``.
 
-    ``arguments`` are those of the source that are no constants, in order; ``constants`` are the integers among the
-    others, and what is compiled as 1. ``grid`` are C expressions of all of them."""
+    ``pointer`` is the type of its pointers. ``arguments`` are those of the source that are no constants, in order;
+    ``constants`` are the integers among the others, and what is compiled as 1. ``grid`` are C expressions of all of
+    them."""
 
     image: KernelImage
+    pointer: str
     kernel: str
     variant: str
     function: str
@@ -96,7 +79,7 @@ def header(dialect: Dialect, kernel: Embedded) -> str:
     name = kernel.function
     directive = {
         "include": dialect.include, "result": dialect.result, "stream": dialect.stream, "invalid": dialect.invalid,
-        "success": dialect.success, "pointer": dialect.pointer, "kernel": kernel.kernel, "variant": kernel.variant,
+        "success": dialect.success, "pointer": kernel.pointer, "kernel": kernel.kernel, "variant": kernel.variant,
         "function": name, "arguments": [[a.type, a.name, a.hint] for a in kernel.arguments],
     }  # fmt: skip
     return f"""\
@@ -123,10 +106,10 @@ extern "C" {{
 
 
 def source(dialect: Dialect, kernel: Embedded, header_name: str) -> str:
-    name, image, launch = kernel.function, kernel.image, Launch.of(kernel.image)
-    steps = [f"{dialect.find}(&function, module, {json.dumps(image.name)})", *dialect.prepare(launch)]
+    name, image = kernel.function, kernel.image
+    steps = [f"{dialect.find}(&function, module, {json.dumps(image.name)})", *dialect.prepare(image)]
     prepare = "\n".join(f"    if (result == {dialect.success}) result = {step};" for step in steps)
-    launched = "\n".join(f"    {line}" for line in dialect.launch(launch))
+    launched = "\n".join(f"    {line}" for line in dialect.launch(image))
     x, y, z = kernel.grid
     constants = "".join(f"    enum {{{key} = {value}}};\n" for key, value in kernel.constants.items())
     cells = ", ".join(f"(void *)&{a.name}" for a in kernel.passed()) or "0"

@@ -32,6 +32,7 @@ from tritonx.backends.embedding import Argument, Dialect, Embedded, header, sour
 from tritonx.runtime import driver
 from tritonx.runtime.compiled_kernel import CompiledKernel
 from tritonx.runtime.compiler import compile as compile_source
+from tritonx.runtime.cpp_types import c_type, is_c_type
 from tritonx.runtime.drivers import find_backend
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.jit_function import JITFunction
@@ -39,7 +40,7 @@ from tritonx.runtime.parameter_values import letter
 from tritonx.runtime.sources import ASTSource
 
 if TYPE_CHECKING:
-    from tritonx.backends.api import Target
+    from tritonx.backends.api import Backend, Target
 
 
 class NotEmbeddable(TritonError):
@@ -70,15 +71,6 @@ class Given:
     hint: int = 0
     value: object = None
 
-
-_C_TYPES = {
-    **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)},
-    **{f"u{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)},
-    **dict.fromkeys(("i1", "u1"), "uint8_t"),
-    **dict.fromkeys(("fp16", "bf16"), "uint16_t"),
-    "fp32": "float",
-    "fp64": "double",
-}
 
 _TAKEN = frozenset(
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "
@@ -125,7 +117,8 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
         raise NotEmbeddable(f"a grid has three expressions, as in 'n / 64, 1, 1', not {args.grid!r}")
     options = {"num_warps": args.num_warps, "num_stages": args.num_stages, **(args.options or {})}
     compiled = compile_source(_source(kernel, given), _target(args.target), options)
-    dialect = _dialect(compiled)
+    backend = find_backend(compiled.target.backend)
+    dialect = _dialect(backend, compiled)
 
     name = args.out_name or args.kernel_name
     choices = "x".join(f"{key}{value}" for key, value in sorted(options.items()))
@@ -134,11 +127,12 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     constants = "x".join(str(each.value) for each in given if each.type == "constexpr")
     embedded = Embedded(
         compiled.image(),
+        backend.cpp_handles[0],
         name,
         re.sub(r"\W", "_", f"{constants}_{choices}"),
         f"{name}_{digest}_{suffix}",
         tuple(
-            Argument(_c_type(dialect, each.type), c_name, each.hint)
+            Argument(c_type(backend, each.type), c_name, each.hint)
             for c_name, each in zip(names, given, strict=True)
             if each.type != "constexpr"
         ),
@@ -201,7 +195,7 @@ def _entry(entry: str, name: str, constexpr: bool) -> Given:
         raise NotEmbeddable(f"{name!r}: {error}") from None
     if colon and hint not in ("1", "16"):
         raise NotEmbeddable(f"{name!r}: a hint is 1 or 16, not {hint!r}")
-    if type_ not in _C_TYPES and not type_.startswith("*"):
+    if not is_c_type(type_):
         raise NotEmbeddable(f"{name!r}: C has no type for {type_}")
     number = int(hint or 0)
     if number == 1 and type_.startswith("*"):
@@ -230,8 +224,8 @@ def _constants(names: Sequence[str], given: Sequence[Given]) -> dict[str, int]:
     return {name: int(value) for name, value in values.items() if isinstance(value, int) and abs(value) < 2**31}
 
 
-def _dialect(compiled: CompiledKernel) -> Dialect:
-    dialect = find_backend(compiled.target.backend).c_dialect()
+def _dialect(backend: Backend, compiled: CompiledKernel) -> Dialect:
+    dialect = backend.c_dialect()
     if dialect is None:
         raise NotEmbeddable(f"kernels for {compiled.target} are not launched from C")
     if getattr(compiled.metadata, "global_scratch_size", 0):
@@ -247,10 +241,6 @@ def _target(text: str | None) -> Target | str:
     if text is None:
         return driver.get_active().get_current_target()
     return ":".join(text.split(":")[:2])
-
-
-def _c_type(dialect: Dialect, type_: str) -> str:
-    return dialect.pointer if type_.startswith("*") else _C_TYPES[type_]
 
 
 def _c_names(kernel: JITFunction) -> list[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tritonx.backends.embedding import Dialect, Launch
+from tritonx.backends.api import KernelImage
+from tritonx.backends.embedding import Dialect, threads
 
 
-def launch(of: Launch) -> Sequence[str]:
+def launch(image: KernelImage) -> Sequence[str]:
     """The LDS is static, so no dynamic amount is asked for."""
-    return [f"return hipModuleLaunchKernel(function, x, y, z, {of.threads}, 1, 1, 0, stream, arguments, 0);"]
+    return [f"return hipModuleLaunchKernel(function, x, y, z, {threads(image)}, 1, 1, 0, stream, arguments, 0);"]
 
 
 DIALECT = Dialect(
@@ -18,7 +19,6 @@ DIALECT = Dialect(
     success="hipSuccess",
     invalid="hipErrorInvalidValue",
     stream="hipStream_t",
-    pointer="hipDeviceptr_t",
     module="hipModule_t",
     function="hipFunction_t",
     load="hipModuleLoadData",

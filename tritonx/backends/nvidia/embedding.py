@@ -3,12 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from tritonx.backends.embedding import Dialect, Launch
+from tritonx.backends.api import KernelImage
+from tritonx.backends.embedding import Dialect, threads
 from tritonx.backends.nvidia.launcher import PORTABLE_CLUSTER, STATIC_SHARED_LIMIT
 
 
-def prepare(of: Launch) -> Sequence[str]:
+@dataclass(frozen=True)
+class Launch:
+    """What a launch needs to know beside grid and arguments: threads and bytes of shared memory of a block, blocks of a
+    cluster, whether all blocks run at once and whether it may begin before the launch in front of it is over."""
+
+    threads: int
+    shared: int
+    cluster: int
+    cooperative: bool
+    overlapping: bool
+
+    @staticmethod
+    def of(image: KernelImage) -> Launch:
+        known = image.metadata
+        return Launch(
+            threads(image),
+            int(known["shared"]),
+            int(known["num_ctas"]),
+            bool(known["launch_cooperative_grid"]),
+            bool(known["launch_pdl"]),
+        )
+
+
+def prepare(image: KernelImage) -> Sequence[str]:
+    of = Launch.of(image)
     steps: list[str] = []
     if of.shared > STATIC_SHARED_LIMIT:
         steps.append(f"cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, {of.shared})")
@@ -18,7 +44,8 @@ def prepare(of: Launch) -> Sequence[str]:
     return steps
 
 
-def launch(of: Launch) -> Sequence[str]:
+def launch(image: KernelImage) -> Sequence[str]:
+    of = Launch.of(image)
     attributes = _attributes(of)
     if not attributes:
         return [f"return cuLaunchKernel(function, x, y, z, {of.threads}, 1, 1, {of.shared}, stream, arguments, 0);"]
@@ -53,7 +80,6 @@ DIALECT = Dialect(
     success="CUDA_SUCCESS",
     invalid="CUDA_ERROR_INVALID_VALUE",
     stream="CUstream",
-    pointer="CUdeviceptr",
     module="CUmodule",
     function="CUfunction",
     load="cuModuleLoadData",
