@@ -106,7 +106,7 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     barriers. From 7.5 on there are matrix loads, from 9.0 on matrix stores and the asynchronous proxy."""
     gpu, recent = gpu_target(target, options), int(target.arch) >= 90
     return (
-        AllocateWarpGroups(capability(target).registers),
+        AllocateWarpGroups(capability(target).registers, limit=options.maxnreg),
         BranchSelects(),
         WidenFloat8(),
         ShareBarriers(gpu.shared_memory, matrix_loads=True, matrix_stores=recent),

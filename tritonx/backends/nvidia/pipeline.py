@@ -47,7 +47,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     machine = NvidiaMachine(
         capability=int(target.arch),
         data_layout=data_layout(chip.processor),
-        maxnreg=options.maxnreg or module_maxnreg(module, chip.thread_registers(threads)),
+        maxnreg=thread_limit(module, options, chip.thread_registers(threads)),
         cluster=options.num_ctas,
         reflect_ftz=options.enable_reflect_ftz,
     )
@@ -81,6 +81,17 @@ def warps_of(module: ModuleOp, options: Options) -> int:
 
     stated = stated_number(module.attributes, "ttg.total-num-warps"), stated_number(module.attributes, "ttg.num-warps")
     return next((warps for warps in stated if warps is not None), options.num_warps)
+
+
+def thread_limit(module: ModuleOp, options: Options, share: int) -> int | None:
+    """The most registers of a thread: what the user says, or else a pass. Where warps share registers out, what the
+    pass says is what each begins with, which keeps to the user's limit."""
+    from tritonx.ir.properties import stated_number
+
+    stated = module_maxnreg(module, share)
+    if stated is None or stated_number(module.attributes, "ttg.total-num-warps") is None:
+        return options.maxnreg or stated
+    return min(stated, options.maxnreg or stated)
 
 
 def module_maxnreg(module: ModuleOp, share: int) -> int | None:

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from tritonx.dialects.gpu_layout import WarpSpecializeOp
 from tritonx.ir.contract import Contract
 from tritonx.ir.failure import PassError
+from tritonx.ir.properties import stated_number
 
 WARPS_IN_GROUP = 4
 """Registers are given to so many warps at a time, and products of warp groups take so many."""
@@ -28,8 +29,9 @@ class AllocateWarpGroups(ModulePass):
     more begins at a warp group. The warps of the block, in whole warp groups, become `ttg.total-num-warps`.
 
     Where partitions ask for registers (`requestedRegisters`), `ttg.maxnreg` becomes what each thread has at the
-    launch, out of `registers` in all, and `actualRegisters` what a thread of the kernel's own warps has during the
-    op, then of each partition: what it asked for, in eights; the kernel's own warps have what is left.
+    launch, out of `registers` in all and no more than `limit` or than the module already says, and `actualRegisters`
+    what a thread of the kernel's own warps has during the op, then of each partition: what it asked for, in eights; the
+    kernel's own warps have what is left.
 
     Ops that have their warps already are left as they are.
     """
@@ -38,7 +40,7 @@ class AllocateWarpGroups(ModulePass):
     contract = Contract(
         ("ttg",),
         on=("ttg.warp_specialize",),
-        reads=("ttg.num-warps",),
+        reads=("ttg.num-warps", "ttg.maxnreg"),
         writes=("ttg.total-num-warps", "ttg.maxnreg"),
     )
 
@@ -50,6 +52,8 @@ class AllocateWarpGroups(ModulePass):
     """Registers that a thread may have at most."""
     threads_per_warp: int = 32
     """Lanes of a warp."""
+    limit: int | None = None
+    """Registers of a thread at the launch at most; None where nobody says."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         specialized = [inner for inner in op.walk() if isinstance(inner, WarpSpecializeOp)]
@@ -68,7 +72,9 @@ class AllocateWarpGroups(ModulePass):
                     " warps",
                     f"num_warps must be a multiple of {WARPS_IN_GROUP}",
                 )
-            at_launch = min(self.registers // (total * self.threads_per_warp), self.most - 1) // GRANULE * GRANULE
+            share = min(self.registers // (total * self.threads_per_warp), self.most - 1)
+            limits = (self.limit, stated_number(op.attributes, "ttg.maxnreg"))
+            at_launch = min([share, *(limit for limit in limits if limit is not None)]) // GRANULE * GRANULE
             op.attributes["ttg.maxnreg"] = IntegerAttr(at_launch, i32)
             for each in specialized:
                 self._share_out(each, first, total, at_launch)

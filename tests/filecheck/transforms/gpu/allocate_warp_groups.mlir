@@ -52,3 +52,21 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 }
+
+// -----
+
+// No thread gets more at the launch than the module already allows: of 8 x 96, 4 x 120 are the partition's.
+// CHECK: module attributes {ttg.maxnreg = 96 : i32, "ttg.num-warps" = 4 : i32, "ttg.total-num-warps" = 8 : i32}
+// CHECK: actualRegisters = array<i32: 72, 120>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.maxnreg = 100 : i32} {
+  tt.func public @limited() {
+    ttg.warp_specialize() attributes {requestedRegisters = array<i32: 120>}
+    default {
+      ttg.warp_yield
+    }
+    partition0() num_warps(4) {
+      ttg.warp_return
+    } : () -> ()
+    tt.return
+  }
+}

@@ -5,6 +5,7 @@ take and give are counted."""
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from random import Random
 
@@ -16,7 +17,7 @@ from tests.unit.backends.nvidia.ptx.device import extent, packed
 from tests.unit.backends.nvidia.ptx.run import Block, execute, window
 from tests.unit.backends.nvidia.ptx.text import Instruction, Number
 from tests.unit.backends.nvidia.ptx.threads import LANES, Fault
-from tritonx.backends.api import Compilation, run_stages
+from tritonx.backends.api import Compilation, Options, Target, run_stages
 from tritonx.backends.nvidia.passes import memory_passes
 from tritonx.backends.registry import parse_target
 from tritonx.dialects.gpu_layout import WarpSpecializeOp
@@ -95,11 +96,13 @@ class Specialized:
 
 @dataclass(frozen=True)
 class Kernel:
-    """``ops`` one after the other, ``times`` times, on a number that each makes larger by seven."""
+    """``ops`` one after the other, ``times`` times, on a number that each makes larger by seven. ``limit``: the most
+    registers of a thread that the user allows."""
 
     own: int
     ops: tuple[Specialized, ...]
     times: int
+    limit: int | None = None
 
     def text(self) -> str:
         warps = sorted({p.warps for op in self.ops for p in op.partitions})
@@ -143,7 +146,7 @@ module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = {self.own} : i32
 def drawn(random: Random) -> tuple[Kernel, int]:
     """A kernel, and how many words it writes to at most."""
     words, ops = FIRST, list[Specialized]()
-    own = random.choice([4, 8])
+    own, limit = random.choice([4, 8]), random.choice([None, None, 76, 128])
     for _ in range(random.randint(1, 3)):
         partitions = list[Partition]()
         for number in range(random.randint(1, 3)):
@@ -151,9 +154,10 @@ def drawn(random: Random) -> tuple[Kernel, int]:
             partitions.append(Partition(number, warps, words, random.choice([1, 1, 3])))
             words += LANES * warps
         amounts = [24, 40, 88] if len(partitions) > 1 else [24, 88, 152, 232]  # what leaves enough for the others
+        amounts = amounts if limit is None else [24, 40]
         registers = tuple(random.choice(amounts) for _ in partitions) if random.random() < 0.7 else ()
         ops.append(Specialized(random.randrange(1, FIRST), tuple(partitions), registers))
-    return Kernel(own, tuple(ops), random.randint(1, 2)), words
+    return Kernel(own, tuple(ops), random.randint(1, 2), limit), words
 
 
 class Registers:
@@ -179,12 +183,12 @@ class Registers:
         assert set(self.held.values()) <= {self.at_launch}
 
 
-def shared_out(module: ModuleOp, own: int, at_launch: int) -> None:
+def shared_out(module: ModuleOp, own: int, at_launch: int, limit: int | None) -> None:
     """Who asked has what it asked for, warps without a partition the fewest, and the kernel's own all that is left."""
     ops = [op for op in module.walk() if isinstance(op, WarpSpecializeOp)]
     places = [list(zip(starts(op), sizes(op), strict=True)) for op in ops]
     total = -(-max(start + size for each in places for start, size in each) // 4) * 4
-    assert at_launch == min(MOST - 1, 65536 // (LANES * total)) // 8 * 8
+    assert at_launch == min(MOST - 1, 65536 // (LANES * total), limit or MOST) // 8 * 8
     for op, each in zip(ops, places, strict=True):
         taken = [warp for start, size in each for warp in range(start, start + size)]
         assert min(taken) >= own and len(set(taken)) == len(taken)
@@ -211,20 +215,25 @@ def sizes(op: WarpSpecializeOp) -> list[int]:
 
 def run(kernel: Kernel, words: np.ndarray, n: int, m: int) -> str:
     backend, target = parse_target("cuda:90")
-    options = backend.parse_options(target, {"num_warps": kernel.own})
+    options = backend.parse_options(target, {"num_warps": kernel.own, "maxnreg": kernel.limit})
     module = parse_module(kernel.text())
     run_passes(module, memory_passes(target, options))
-    compilation = Compilation(target, options)
-    stages = [s for s in backend.stages(target, options) if s.name in ("llir", "ptx")]
-    text = str(run_stages(module, stages, compilation)["ptx"])
+    text, shared = written(module, target, options)
     registers = Registers(int(text.partition(".maxnreg ")[2].split()[0]) if ".maxnreg" in text else 0)
     arguments = packed(["!tt.ptr<i32>", "i32", "i64"], [words.ctypes.data, n, m])
-    shared = int(compilation.metadata["shared"])
     execute(text, (1, 1, 1), arguments, [window(*extent(words))], shared, SEED, {"setmaxnreg": registers.set})
     registers.settle()
-    if ".maxnreg" in text:
-        shared_out(module, kernel.own, registers.at_launch)
+    if any(op.registers for op in kernel.ops):
+        shared_out(module, kernel.own, registers.at_launch, kernel.limit)
     return text
+
+
+def written(module: ModuleOp, target: Target, options: Options) -> tuple[str, int]:
+    """PTX, and the bytes of shared memory."""
+    compilation = Compilation(target, options)
+    stages = [s for s in parse_target(str(target))[0].stages(target, options) if s.name in ("llir", "ptx")]
+    text = str(run_stages(module, stages, compilation)["ptx"])
+    return text, int(compilation.metadata["shared"])
 
 
 @pytest.mark.parametrize("draw", range(12))
@@ -237,3 +246,27 @@ def test_every_warp_runs_its_partition(draw: int) -> None:
     text = run(kernel, words, n, m)
     np.testing.assert_array_equal(words, expected, err_msg=f"seed {SEED * 100 + draw}\n{kernel}")
     assert ("setmaxnreg" in text) == any(op.registers for op in kernel.ops)
+
+
+def test_the_kernels_own_warps_give_and_take_back() -> None:
+    """One warp group that asks for much: what is left for eight own warps is less than at the launch."""
+    kernel = Kernel(8, (Specialized(1, (Partition(0, 4, FIRST, 1),), (232,)),), 1)
+    words = np.zeros(FIRST + 4 * LANES, np.int32)
+    text = run(kernel, words, 5, 6)
+    np.testing.assert_array_equal(words, kernel.expected(np.zeros_like(words), 5, 6))
+    own = text[: text.index("setmaxnreg.inc.sync.aligned.u32 232")]
+    assert re.findall(r"setmaxnreg\.(\S+?)\.\S+ (\d+)", own) == [("dec", "136"), ("inc", "168")]
+
+
+@pytest.mark.parametrize("lost", ["actualRegisters", "ttg.maxnreg"])
+def test_registers_are_shared_out_only_where_all_is_said(lost: str) -> None:
+    kernel = Kernel(4, (Specialized(1, (Partition(0, 4, FIRST, 1),), (88,)),), 1)
+    backend, target = parse_target("cuda:90")
+    options = backend.parse_options(target, {"num_warps": kernel.own})
+    module = parse_module(kernel.text())
+    run_passes(module, memory_passes(target, options))
+    assert "setmaxnreg" in written(module.clone(), target, options)[0]
+    module.attributes.pop(lost, None)
+    for op in module.walk():
+        op.properties.pop(lost, None)
+    assert "setmaxnreg" not in written(module, target, options)[0]
