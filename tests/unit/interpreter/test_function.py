@@ -293,6 +293,18 @@ def test_a_fault_in_an_operand_of_and_shows_the_operand() -> None:
 
 
 @jit
+def gathers(x, o, N: tl.constexpr):
+    i, j = tl.arange(0, 2)[:, None], tl.arange(0, N)[None, :]
+    places = tl.where((i == 1) & (j >= 3), j + N, j)
+    tl.store(o + i * N + j, tl.gather(tl.load(x + i * N + j), places, 1))
+
+
+def test_an_index_outside_a_tile_is_named_with_the_first_lane_that_has_it() -> None:
+    with pytest.raises(OutOfBoundsAccess, match=r"lane \(1, 3\) gathers element 11 along axis 1 of a tile with 8"):
+        interpreted(gathers)[(1,)](np.zeros((2, 8), np.float32), np.zeros((2, 8), np.float32), N=8)
+
+
+@jit
 def wrong_types(x):
     i = tl.arange(0, 8)
     j = tl.arange(0, 16)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tritonx.layouts import LayoutError, equivalent, infer, linear_layout, simulate
+from tritonx.layouts.distributed import cga_of
 from tritonx.layouts.encodings import BlockedEncoding, LinearEncoding, NvidiaMmaEncoding, SliceEncoding
 from tritonx.layouts.samples import random_blocked, random_mma, random_shape
 
@@ -107,3 +108,12 @@ def test_recognising_blocked():
         assert isinstance(found, BlockedEncoding) and equivalent(found, ROWS, shape)
     mma = linear_layout(NvidiaMmaEncoding(2, 0, (4, 1), (16, 8)), (64, 32))
     assert isinstance(infer.simplest_encoding(mma), LinearEncoding)
+
+
+def test_the_blocks_of_a_slice_step_as_its_parents_do_in_the_dims_that_are_left():
+    rng = random.Random(5)
+    for _ in range(200):
+        parent = random_blocked(rng, 3)
+        dim = rng.randrange(3)
+        kept = [d for d in range(3) if d != dim]
+        assert cga_of(SliceEncoding(dim, parent)) == tuple(tuple(basis[d] for d in kept) for basis in parent.cga)

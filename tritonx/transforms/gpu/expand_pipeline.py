@@ -106,7 +106,8 @@ class _Expansion:
 
     def run(self) -> None:
         if needless := _count_groups(self.schedule):
-            for wait in needless:
+            for wait, first in needless:
+                wait.retToken.replace_all_uses_with(first.retToken)
                 erase(wait)
             schedule = schedule_of(self.loop)
             assert schedule is not None
@@ -265,25 +266,25 @@ class _Expansion:
         Builder.before(self.loop).create(AsyncWaitOp, (), (ASYNC_TOKEN,), properties)
 
 
-def _count_groups(schedule: LoopSchedule) -> list[Operation]:
+def _count_groups(schedule: LoopSchedule) -> list[tuple[AsyncWaitOp, AsyncWaitOp]]:
     """Waits for the groups whose tokens they are given wait until only those made since are under way. In each interval
     every group of the loop is made, so that their number follows from the schedule.
 
     Groups that have had an interval's time where the first wait of an interval is are waited for there, because each
-    wait is followed by a barrier: the waits that are then not needed, are returned."""
+    wait is followed by a barrier: the waits that are then not needed are returned, each with the one in its place."""
     made = [op for op in schedule.order if isinstance(op, AsyncCommitGroupOp)]
     first: AsyncWaitOp | None = None
-    least, needless = 0, list[Operation]()
+    least, needless = 0, list[tuple[AsyncWaitOp, AsyncWaitOp]]()
     for wait in schedule.order:
         if not isinstance(wait, AsyncWaitOp):
             continue
         groups = [owner for token in wait.operands if isinstance(owner := token.owner, Operation) and owner in made]
         if not groups:
             continue
-        if first is not None and all(_is_old(schedule, group, wait, first) for group in groups):
+        if first is not None and _can_wait_at(schedule, wait, groups, first):
             least = min(least, *(_made_since(schedule, made, group, wait, first) for group in groups))
             first.properties["num"] = IntegerAttr(least, i32)
-            needless.append(wait)
+            needless.append((wait, first))
             continue
         number = min(_made_since(schedule, made, group, wait, wait) for group in groups)
         wait.properties["num"] = IntegerAttr(number, i32)
@@ -291,6 +292,13 @@ def _count_groups(schedule: LoopSchedule) -> list[Operation]:
         if first is None:
             first, least = wait, number
     return needless
+
+
+def _can_wait_at(schedule: LoopSchedule, wait: AsyncWaitOp, groups: Sequence[Operation], at: AsyncWaitOp) -> bool:
+    """Whether the groups have had an interval's time at an earlier wait, whose token is there for who takes this one's.
+    """
+    has_token = wait.retToken.first_use is None or schedule.stage(at) <= schedule.stage(wait)
+    return has_token and all(_is_old(schedule, group, wait, at) for group in groups)
 
 
 def _is_old(schedule: LoopSchedule, group: Operation, wait: Operation, at: Operation) -> bool:
