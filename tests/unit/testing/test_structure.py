@@ -83,3 +83,10 @@ def test_ops_that_need_memory(text: str) -> None:
 def test_tiles_that_do_not_fit(count: int, element: str, fits: bool) -> None:
     """256 registers of 32 threads hold 8192 words; elements of fewer bits take a word each."""
     assert (found(tile(count, element), 80) is not None) == fits
+
+
+def test_products_that_a_threads_registers_do_not_hold() -> None:
+    """Of 16 × 16 elements a thread of each warp has 8: in 4 registers as f16, in 8 as f32."""
+    fits = 4 + 4 + 8
+    assert found(product(MMA), 8, registers=fits, max_registers=fits) is not None
+    assert found(product(MMA), 8, registers=fits - 1, max_registers=fits - 1) is None

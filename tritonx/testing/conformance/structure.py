@@ -17,7 +17,10 @@ from xdsl.ir import Attribute, Operation
 from tritonx.backends.api import Compilation
 from tritonx.dialects import math, tile
 from tritonx.dialects.gpu_layout import BlockedEncodingAttr, LocalDotOp
+from tritonx.dialects.gpu_layout.encodings import distributed_encoding
 from tritonx.ir.types import bit_width, encoding_of, is_tensor, shape_of, type_of
+from tritonx.layouts import linear_layout
+from tritonx.layouts.dims import REGISTER
 
 REGISTERS = 256
 """Words of 32 bits; no target has more for a thread's own use than one less."""
@@ -54,8 +57,19 @@ def _excuses(op: Operation, compilation: Compilation) -> Iterator[str]:
         loaded = (each for each in op.parent.ops if isinstance(each, tile.LoadOp)) if op.parent is not None else ()
         if words(type_of(op.d)) + sum(words(type_of(load.result)) for load in loaded) > REGISTERS * threads:
             yield "the result of multiply-adds and what was loaded for it do not fit the registers together"
+    available = compilation.metadata.get("max_registers")
+    if available and isinstance(op, tile.DotOp | LocalDotOp):
+        operands = op.operand_types if isinstance(op, LocalDotOp) else (type_of(op.a), type_of(op.b))
+        if sum(map(words_of_a_thread, (*operands, type_of(op.d)))) > available:
+            yield "the operands and the result of a product do not fit what a thread of so wide a block has"
     if any(words(type_of(result)) >= REGISTERS * threads for result in op.results):
         yield "a tile does not fit the registers"
+
+
+def words_of_a_thread(type_: Attribute) -> int:
+    """Registers of a thread that hold its elements of a tile, copies included."""
+    layout = linear_layout(distributed_encoding(type_), shape_of(type_))
+    return -(-(bit_width(type_) << layout.in_bits(REGISTER)) // 32)
 
 
 def words(type_: Attribute) -> int:
