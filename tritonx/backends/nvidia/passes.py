@@ -9,6 +9,7 @@ from tritonx.backends.nvidia.copy_blocks import CopyBlocks
 from tritonx.backends.nvidia.encode_descriptors import EncodeDescriptors
 from tritonx.backends.nvidia.fence_stores import FenceStores
 from tritonx.backends.nvidia.layout_target import copies_blocks, gpu_target, is_pipelined
+from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.backends.nvidia.targets import capability
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.conversion.tile_to_gpu.transpose_dots import TransposeDots
@@ -106,7 +107,9 @@ def memory_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     barriers. From 7.5 on there are matrix loads, from 9.0 on matrix stores and the asynchronous proxy."""
     gpu, recent = gpu_target(target, options), int(target.arch) >= 90
     return (
-        AllocateWarpGroups(capability(target).registers, limit=options.maxnreg),
+        AllocateWarpGroups(
+            capability(target).registers, limit=options.maxnreg if isinstance(options, NvidiaOptions) else None
+        ),
         BranchSelects(),
         WidenFloat8(),
         ShareBarriers(gpu.shared_memory, matrix_loads=True, matrix_stores=recent),

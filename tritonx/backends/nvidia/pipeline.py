@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 from tritonx.backends.nvidia.knobs import knobs
-from tritonx.backends.nvidia.options import options_of
+from tritonx.backends.nvidia.options import NvidiaOptions, options_of
 from tritonx.backends.nvidia.targets import capability
 from tritonx.runtime.errors import PTXASError
 
@@ -83,7 +83,7 @@ def warps_of(module: ModuleOp, options: Options) -> int:
     return next((warps for warps in stated if warps is not None), options.num_warps)
 
 
-def thread_limit(module: ModuleOp, options: Options, share: int) -> int | None:
+def thread_limit(module: ModuleOp, options: NvidiaOptions, share: int) -> int | None:
     """The most registers of a thread: what the user says, or else a pass. Where warps share registers out, what the
     pass says is what each begins with, which keeps to the user's limit."""
     from tritonx.ir.properties import stated_number
