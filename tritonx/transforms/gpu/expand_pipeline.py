@@ -295,7 +295,7 @@ def _count_groups(schedule: LoopSchedule) -> list[tuple[AsyncWaitOp, AsyncWaitOp
 
 
 def _can_wait_at(schedule: LoopSchedule, wait: AsyncWaitOp, groups: Sequence[Operation], at: AsyncWaitOp) -> bool:
-    """Whether the groups have had an interval's time at an earlier wait, whose token is there for who takes this one's."""
+    """Whether the groups have had an interval's time at an earlier wait, whose token is there for this one's users."""
     has_token = wait.retToken.first_use is None or schedule.stage(at) <= schedule.stage(wait)
     return has_token and all(_is_old(schedule, group, wait, at) for group in groups)
 
