@@ -90,7 +90,7 @@ _MODULES = {
 __all__ = [*sorted({*_NAMES, *_MODULES} - {"_C"}), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]  # the names are the keys of the tables above
 
 
-def __getattr__(name: str) -> Any:
+def _loaded(name: str) -> Any:
     from importlib import import_module
 
     if name in _NAMES:
@@ -101,6 +101,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'tritonx' has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # a type checker is to find unknown names
+    __getattr__ = _loaded
 
 
 def __dir__() -> list[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from tritonx.kernel import active
 from tritonx.kernel.excerpt import not_launched
 from tritonx.kernel.params import KernelParam
 from tritonx.kernel.source import JITCallable
+
+F = TypeVar("F", bound=Callable[..., object])
 
 
 class KernelDeclaration(JITCallable):
@@ -72,6 +74,7 @@ class KernelDeclaration(JITCallable):
         return f"JITFunction({self.module}:{self.fn.__qualname__})"
 
 
-def declare(fn: Callable[..., Any]) -> KernelDeclaration:
-    """``@jit`` of the language's own library: functions that only kernels call."""
-    return KernelDeclaration(fn)
+def declare(fn: F) -> F:
+    """``@jit`` of the language's own library: functions that only kernels call, which a type checker sees as they are
+    written."""
+    return cast(F, KernelDeclaration(fn))

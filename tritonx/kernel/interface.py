@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeAlias, TypeVar
 
 T = TypeVar("T")
+
+Grid: TypeAlias = Callable[[dict[str, Any]], Any] | Sequence[Any] | SupportsIndex
+"""One to three extents, or what gives them for the arguments of a launch by name."""
 
 
 class KernelInterface(Generic[T]):
@@ -23,7 +26,7 @@ class KernelInterface(Generic[T]):
         """Compile for these arguments without launching; dtypes may stand in for arrays."""
         return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)  # pyright: ignore  # what `run` takes is the subclass's to say
 
-    def __getitem__(self, grid: Any) -> Any:
+    def __getitem__(self, grid: Grid) -> Callable[..., Any]:
         """The launch of this kernel over ``grid``: one to three extents, or a function of the bound arguments."""
         return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)  # pyright: ignore  # what `run` takes is the subclass's to say
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator
 from inspect import getmembers, isfunction, signature
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_type_hints
 
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.source import JITCallable
@@ -20,6 +20,8 @@ from tritonx.language.tuples import type_of
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
+
+C = TypeVar("C")
 
 
 class _aggregate_type(base_type):
@@ -104,7 +106,7 @@ def _methods(cls: type) -> list[object]:
     return [m for _, m in getmembers(cls, lambda member: isfunction(member) or isinstance(member, JITCallable))]
 
 
-def _aggregate(cls: Any) -> Any:  # pyright: ignore[reportUnusedFunction]  # its name in Triton
+def _aggregate(cls: type[C]) -> type[C]:  # pyright: ignore[reportUnusedFunction]  # its name in Triton
     """Class decorator: the class's annotated fields become a struct that kernels can make and pass.
 
     ``__init__`` is a jit function, or a Python function that gets the arguments as values of the language, and
@@ -112,8 +114,9 @@ def _aggregate(cls: Any) -> Any:  # pyright: ignore[reportUnusedFunction]  # its
     value, AttributeError for a field that there is none of, or that ``__init__`` leaves out."""
     hints = get_type_hints(cls)
     names = list(hints)
+    base: Any = cls
 
-    class Struct(cls, base_value):
+    class Struct(base, base_value):
         __doc__ = cls.__doc__
         __triton_aggregate__ = True
         __fields__ = hints
@@ -138,4 +141,4 @@ def _aggregate(cls: Any) -> Any:  # pyright: ignore[reportUnusedFunction]  # its
             return [h for n in names for h in getattr(self, n).handles()]
 
     Struct.__name__, Struct.__qualname__, Struct.__module__ = cls.__name__, cls.__qualname__, cls.__module__
-    return Struct
+    return cast(type[C], Struct)

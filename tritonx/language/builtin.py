@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 from tritonx.kernel import active
 
@@ -50,6 +50,10 @@ def is_builtin(fn: object) -> bool:
     return bool(getattr(fn, TRITON_BUILTIN, False))
 
 
+@overload
+def must_use_result(x: str, s: Any = True) -> Callable[[T], T]: ...
+@overload
+def must_use_result(x: T, s: Any = True) -> T: ...
 def must_use_result(x: Any, s: Any = True) -> Any:
     """Mark a function of the language whose result must not be dropped; ``@must_use_result("why")`` says why."""
     if isinstance(x, str):

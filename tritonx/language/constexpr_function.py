@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tritonx.kernel import active
 from tritonx.kernel.source import JITCallable
@@ -11,6 +11,8 @@ from tritonx.language.constexpr import constexpr, unwrap
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+
+F = TypeVar("F", bound=Callable[..., object])
 
 
 class ConstexprFunction(JITCallable):
@@ -44,6 +46,6 @@ class BoundConstexprFunction:
         return self.__func__(self.__self__, *args, **kwargs)
 
 
-def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
+def constexpr_function(fn: F) -> F:
     """Let kernels call ``fn`` at compile time; its arguments and its result are compile-time values."""
-    return ConstexprFunction(fn)
+    return cast(F, ConstexprFunction(fn))

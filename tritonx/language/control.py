@@ -135,7 +135,7 @@ class range(base_value):
         self.disable_licm = disable_licm
         self.type = base_type()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[tensor]:
         semantic = active.current("tl.range")
         start, end, step = (semantic.to_tensor(v) for v in (self.start, self.end, self.step))
         common = (start + end + step).type

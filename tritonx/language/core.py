@@ -16,7 +16,7 @@ from tritonx.language.atomic import *
 from tritonx.language.atomic import __all__ as _atomic
 from tritonx.language.base import base_type, base_value
 from tritonx.language.builtin import TRITON_BUILTIN, builtin, extern, is_builtin, must_use_result
-from tritonx.language.constexpr import constexpr, constexpr_type
+from tritonx.language.constexpr import constexpr_type
 from tritonx.language.constexpr import unwrap as _unwrap_if_constexpr
 from tritonx.language.control import *
 from tritonx.language.control import __all__ as _control
@@ -89,6 +89,9 @@ from tritonx.runtime.refusals import refusing
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.static_types import constexpr
+else:
+    from tritonx.language.constexpr import constexpr
 
 CONSTEXPR_0 = constexpr(0)
 
@@ -103,13 +106,13 @@ def binary_op_type_legalization(lhs: object, rhs: object, semantic: Semantics) -
     return semantic.binary_operands(lhs, rhs)
 
 
-__getattr__ = refusing(
-    __name__,
-    {
-        "check_bit_width": "a shift checks its own operands",
-        "dispatch": "``extern_elementwise`` calls the symbol of a library",
-    },
-)
+_REFUSED = {
+    "check_bit_width": "a shift checks its own operands",
+    "dispatch": "``extern_elementwise`` calls the symbol of a library",
+}
+
+if not TYPE_CHECKING:  # a type checker is to find unknown names
+    __getattr__ = refusing(__name__, _REFUSED)
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # what a family exports it says itself
     "CONSTEXPR_0",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.tensor import tensor
 
 
 class tensor_descriptor_base_type(base_type):
@@ -86,41 +87,41 @@ class tensor_descriptor_base(base_value):
     def __str__(self) -> str:
         return str(self.type)
 
-    def load(self, offsets: Any, _semantic: Semantics | None = None) -> Any:
+    def load(self, offsets: Any, _semantic: Semantics | None = None) -> tensor:
         """The block at ``offsets`` (int32, one an axis); elements outside the tensor are zero (or NaN, by its
         padding).
         """
         return (_semantic or active.current("load")).descriptor_load(self, offsets, "", "")
 
-    def store(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
+    def store(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> None:
         """Store a block at ``offsets``; elements outside the tensor are dropped."""
         return (_semantic or active.current("store")).descriptor_store(self, value, offsets)
 
-    def atomic_add(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
+    def atomic_add(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> None:
         return (_semantic or active.current("atomic_add")).descriptor_reduce("add", self, value, offsets)
 
-    def atomic_min(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
+    def atomic_min(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> None:
         return (_semantic or active.current("atomic_min")).descriptor_reduce("min", self, value, offsets)
 
-    def atomic_max(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
+    def atomic_max(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> None:
         return (_semantic or active.current("atomic_max")).descriptor_reduce("max", self, value, offsets)
 
-    def atomic_and(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
+    def atomic_and(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> None:
         return (_semantic or active.current("atomic_and")).descriptor_reduce("and", self, value, offsets)
 
-    def atomic_or(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
+    def atomic_or(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> None:
         return (_semantic or active.current("atomic_or")).descriptor_reduce("or", self, value, offsets)
 
-    def atomic_xor(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> Any:
+    def atomic_xor(self, offsets: Any, value: Any, _semantic: Semantics | None = None) -> None:
         return (_semantic or active.current("atomic_xor")).descriptor_reduce("xor", self, value, offsets)
 
-    def gather(self, *args: Any, _semantic: Semantics | None = None) -> Any:
+    def gather(self, *args: Any, _semantic: Semantics | None = None) -> tensor:
         """Rows ``x_offsets`` (a 1-D int32 block) from column ``y_offset`` on."""
         if len(args) != 2:
             raise TypeError(f"descriptor gather only supports 2D indexing, but got {len(args)}")
         return (_semantic or active.current("gather")).descriptor_gather(self, args[0], args[1])
 
-    def scatter(self, value: Any, *args: Any, _semantic: Semantics | None = None) -> Any:
+    def scatter(self, value: Any, *args: Any, _semantic: Semantics | None = None) -> None:
         """Store the rows of ``value`` at rows ``x_offsets`` from column ``y_offset`` on."""
         if len(args) != 2:
             raise TypeError(f"descriptor scatter only supports 2D indexing, but got {len(args)}")
@@ -266,7 +267,7 @@ class block_pointer(base_value):
     def handles(self) -> list[SSAValue]:
         return [*self.base.handles(), *self.shape_.handles(), *self.strides_.handles(), *self.offsets_.handles()]
 
-    def advance(self, offsets: object, _semantic: Semantics | None = None) -> Any:
+    def advance(self, offsets: object, _semantic: Semantics | None = None) -> block_pointer:
         """The window moved by ``offsets``; see ``tl.advance``."""
         return (_semantic or active.current("advance")).advance(self, offsets)
 

@@ -72,6 +72,8 @@ class dtype(base_type):
     int_bitwidth: int
     fp_mantissa_width: int
     exponent_bias: int
+    element_ty: dtype
+    """Of pointers and blocks."""
     storage: tuple[int, ...] = ()
     """The extents in the IR."""
     padded: bool = False

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from tritonx.language.builtin import INJECTED, builtin
 from tritonx.language.constexpr import unwrap
-from tritonx.language.tuples import tuple as language_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.dtypes import dtype
     from tritonx.language.tensor import tensor
 
 __all__ = [
@@ -112,10 +113,18 @@ def clamp(
     return _semantic.clamp(x, min, max, propagate_nan)
 
 
+@overload
+def inline_asm_elementwise(
+    asm: Any, constraints: Any, args: Any, dtype: dtype, is_pure: Any, pack: Any, _semantic: Semantics = INJECTED
+) -> tensor: ...
+@overload
+def inline_asm_elementwise(
+    asm: Any, constraints: Any, args: Any, dtype: Sequence[dtype], is_pure: Any, pack: Any, _semantic: Semantics = ...
+) -> tuple[tensor, ...]: ...
 @builtin
 def inline_asm_elementwise(
     asm: Any, constraints: Any, args: Any, dtype: Any, is_pure: Any, pack: Any, _semantic: Semantics = INJECTED
-) -> tensor | language_tuple:
+) -> Any:
     """Inline assembly of the target with LLVM constraints, ``pack`` elements a time; a tuple of dtypes gives a
     tuple.
     """
@@ -131,9 +140,7 @@ def extern_elementwise(
 
 
 @builtin
-def map_elementwise(
-    scalar_fn: object, *args: object, pack: object = 1, _semantic: Semantics = INJECTED
-) -> tensor | language_tuple:
+def map_elementwise(scalar_fn: object, *args: object, pack: object = 1, _semantic: Semantics = INJECTED) -> Any:
     """A scalar jit function, with real control flow, applied to each element of the broadcast ``args``.
 
     With ``pack`` = n it gets n elements of the first input, then n of the second, ..., and returns n of each result.

@@ -81,7 +81,7 @@ def make_block_ptr(
     "tl.advance to a variable."
 )
 @builtin
-def advance(base: Any, offsets: Any, _semantic: Semantics = INJECTED) -> Any:
+def advance(base: Any, offsets: Any, _semantic: Semantics = INJECTED) -> block_pointer:
     """The block pointer moved by ``offsets`` elements along each axis.
 
     >>> block = tl.make_block_ptr(ints, (4, 4), (4, 1), (0, 2), (2, 2), (1, 0))

@@ -11,8 +11,16 @@ low and the high half of the offset. ``philox`` with 64-bit counters of one's ow
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, math
+
+if TYPE_CHECKING:
+    from tritonx.language.static_types import Operand
+    from tritonx.language.tensor import tensor
+
+    Four: TypeAlias = tuple[tensor, tensor, tensor, tensor]
 
 N_ROUNDS_DEFAULT = core.constexpr(10)
 
@@ -29,7 +37,9 @@ _MULTIPLIER_B_64 = core.constexpr(0xCA5A826395121157)
 
 
 @jit
-def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+def philox_impl(
+    c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: tensor, n_rounds: core.constexpr = N_ROUNDS_DEFAULT
+) -> Four:
     """``n_rounds`` of Philox on four counters (uint32 or uint64 blocks) with the two halves of the key: four blocks
     of words.
 
@@ -55,7 +65,9 @@ def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds: core.constexpr = N_ROUNDS_DEFA
 
 
 @jit
-def philox(seed, c0, c1, c2, c3, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+def philox(
+    seed: Operand, c0: Operand, c1: Operand, c2: Operand, c3: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT
+) -> Four:
     """Four random words for each counter (c0, c1, c2, c3) under an integer seed of up to 64 bits.
 
     >>> a, b, c, d = tl.philox(7, tl.arange(0, 2), 0, 0, 0)
@@ -95,7 +107,7 @@ def philox(seed, c0, c1, c2, c3, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
 
 
 @jit
-def randint4x(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+def randint4x(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> Four:
     """Four blocks of random uint32 words for each offset of up to 64 bits.
 
     >>> a, b, c, d = tl.randint4x(7, tl.arange(0, 2))
@@ -112,7 +124,7 @@ def randint4x(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
 
 
 @jit
-def randint(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+def randint(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> tensor:
     """A block of random words; see ``randint4x``, which is cheaper where four are needed.
 
     >>> tl.randint(7, tl.arange(0, 2))
@@ -123,7 +135,7 @@ def randint(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
 
 
 @jit
-def uint_to_uniform_float(x):
+def uint_to_uniform_float(x: tensor) -> tensor:
     """Random words as fp32 in [0, 1): the magnitude of the signed word, scaled.
 
     >>> tl.uint_to_uniform_float(tl.arange(0, 2).to(tl.uint32) << 30)
@@ -141,7 +153,7 @@ def uint_to_uniform_float(x):
 
 
 @jit
-def rand(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+def rand(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> tensor:
     """Uniform fp32 in [0, 1) for each offset.
 
     >>> tl.rand(7, tl.arange(0, 2))
@@ -151,7 +163,7 @@ def rand(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
 
 
 @jit
-def rand4x(seed, offsets, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+def rand4x(seed: Operand, offsets: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> Four:
     """Four blocks of uniform fp32.
 
     >>> a, b, c, d = tl.rand4x(7, tl.arange(0, 2))
@@ -163,7 +175,7 @@ def rand4x(seed, offsets, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
 
 
 @jit
-def pair_uniform_to_normal(u1, u2):
+def pair_uniform_to_normal(u1: tensor, u2: tensor) -> tuple[tensor, tensor]:
     """Two independent standard normals from two uniforms (Box and Muller).
 
     >>> u = tl.full((1,), 0.25, tl.float32)
@@ -178,7 +190,7 @@ def pair_uniform_to_normal(u1, u2):
 
 
 @jit
-def randn(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+def randn(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> tensor:
     """Standard normal fp32 for each offset.
 
     >>> tl.randn(7, tl.arange(0, 2))
@@ -190,7 +202,7 @@ def randn(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
 
 
 @jit
-def randn4x(seed, offset, n_rounds: core.constexpr = N_ROUNDS_DEFAULT):
+def randn4x(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> Four:
     """Four blocks of standard normal fp32.
 
     >>> a, b, c, d = tl.randn4x(7, tl.arange(0, 2))

@@ -10,6 +10,7 @@ from tritonx.language.tuples import tuple as language_tuple
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+    from tritonx.language.static_types import Values
     from tritonx.language.tensor import tensor
 
 __all__ = ["associative_scan", "histogram", "reduce"]
@@ -18,8 +19,8 @@ __all__ = ["associative_scan", "histogram", "reduce"]
 @tensor_method
 @builtin
 def reduce(
-    input: object, axis: object, combine_fn: object, keep_dims: object = False, _semantic: Semantics = INJECTED
-) -> Any:
+    input: Values, axis: object, combine_fn: object, keep_dims: object = False, _semantic: Semantics = INJECTED
+) -> Values:
     """Reduce a block, or a tuple of blocks together, along ``axis`` with a jit function.
 
     ``axis`` is one axis, several in a tuple, or None for all. ``combine_fn(*lefts, *rights)`` gets scalars and returns
@@ -45,8 +46,8 @@ def _reduce_with_indices(
 @tensor_method
 @builtin
 def associative_scan(
-    input: object, axis: object, combine_fn: object, reverse: object = False, _semantic: Semantics = INJECTED
-) -> Any:
+    input: Values, axis: object, combine_fn: object, reverse: object = False, _semantic: Semantics = INJECTED
+) -> Values:
     """Inclusive scan of a block, or of a tuple of blocks together, along ``axis``; see ``reduce``.
 
     Along several axes, in a tuple, elements follow each other in row-major order of these axes.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.language.builtin import INJECTED, builtin, tensor_method
 from tritonx.language.constexpr import unwrap
@@ -37,7 +37,7 @@ def _listed(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @builtin
-def broadcast(input: object, other: object, _semantic: Semantics = INJECTED) -> language_tuple:
+def broadcast(input: object, other: object, _semantic: Semantics = INJECTED) -> tuple[tensor, tensor]:
     """Both blocks at their common shape, as a tuple.
 
     >>> a, b = tl.broadcast(tl.arange(0, 2)[:, None], tl.arange(0, 2)[None, :])
@@ -45,7 +45,7 @@ def broadcast(input: object, other: object, _semantic: Semantics = INJECTED) -> 
     [[0, 1], [10, 11]]
     """
     left, right = _semantic.broadcast(_semantic.to_tensor(input), _semantic.to_tensor(other))
-    return language_tuple([left, right])
+    return cast("tuple[tensor, tensor]", language_tuple([left, right]))
 
 
 @tensor_method
@@ -136,14 +136,14 @@ def join(a: Any, b: Any, _semantic: Semantics = INJECTED) -> tensor:
 
 @tensor_method
 @builtin
-def split(a: Any, _semantic: Semantics = INJECTED) -> language_tuple:
+def split(a: Any, _semantic: Semantics = INJECTED) -> tuple[tensor, tensor]:
     """The two halves along a last axis of extent 2, as a tuple.
 
     >>> even, odd = tl.split(tl.reshape(tl.arange(0, 4), (2, 2)))
     >>> odd
     [1, 3]
     """
-    return language_tuple(_semantic.split(a))
+    return cast("tuple[tensor, tensor]", language_tuple(_semantic.split(a)))
 
 
 @tensor_method

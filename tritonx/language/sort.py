@@ -198,7 +198,7 @@ def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descendin
 
 @tensor_method
 @jit
-def sort(x, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
+def sort(x: core.tensor, dim: core.constexpr = None, descending: core.constexpr = ASCENDING) -> core.tensor:
     """The last axis sorted; NaNs end up anywhere.
 
     >>> tl.sort(tl.arange(0, 8) * 3 % 8)
@@ -211,7 +211,7 @@ def sort(x, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
 
 
 @jit
-def topk(x, k: core.constexpr, dim: core.constexpr = None):
+def topk(x: core.tensor, k: core.constexpr, dim: core.constexpr = None) -> core.tensor:
     """The ``k`` largest elements of the last axis, descending.
 
     >>> tl.topk(tl.arange(0, 8) * 3 % 8, 2)
@@ -225,7 +225,7 @@ def topk(x, k: core.constexpr, dim: core.constexpr = None):
 
 
 @jit
-def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
+def bitonic_merge(x: core.tensor, dim: core.constexpr = None, descending: core.constexpr = ASCENDING) -> core.tensor:
     """Sort a last axis that is bitonic already (up then down, or down then up): the last stage of ``sort``.
 
     >>> tl.bitonic_merge(tl.abs(4 - tl.arange(0, 8)))
@@ -242,7 +242,7 @@ def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = AS
 
 @tensor_method
 @jit
-def flip(x, dim=None):
+def flip(x: core.tensor, dim: object = None) -> core.tensor:
     """The elements along ``dim`` (the last axis for None) in reverse.
 
     >>> tl.flip(tl.arange(0, 4))

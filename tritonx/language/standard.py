@@ -7,12 +7,16 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tritonx.kernel.declaration import declare as jit
 from tritonx.language import core, math
 from tritonx.language.builtin import tensor_method
 from tritonx.language.constexpr_function import constexpr_function
+
+if TYPE_CHECKING:
+    from tritonx.language.static_types import Number, Operand
+    from tritonx.language.tensor import tensor
 
 # Compile-time helpers. Kernels call some of them by these names.
 
@@ -60,7 +64,7 @@ def _pick_product_dtype(in_dtype: Any) -> Any:
 
 @tensor_method
 @jit
-def cdiv(x, div):
+def cdiv(x: Number, div: Operand) -> Number:
     """``ceil(x / div)`` of integers, for ``x >= 0`` and ``div > 0``.
 
     >>> tl.cdiv(tl.arange(0, 4), 2)
@@ -71,7 +75,7 @@ def cdiv(x, div):
 
 @tensor_method
 @jit
-def sigmoid(x):
+def sigmoid(x: tensor) -> tensor:
     """``1 / (1 + exp(-x))``.
 
     >>> tl.sigmoid(tl.arange(0, 4).to(tl.float32))
@@ -82,7 +86,7 @@ def sigmoid(x):
 
 @tensor_method
 @jit
-def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
+def softmax(x: tensor, dim: object = None, keep_dims: object = False, ieee_rounding: object = False) -> tensor:
     """The softmax of ``x`` along ``dim`` (0 by default); the shape is that of ``x``.
 
     >>> tl.softmax(tl.arange(0, 4).to(tl.float32))
@@ -96,7 +100,7 @@ def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
 
 
 @jit
-def swizzle2d(i, j, size_i, size_j, size_g):
+def swizzle2d(i: Operand, j: Operand, size_i: Operand, size_j: Operand, size_g: Operand) -> tuple[tensor, tensor]:
     """The program index (i, j) of a ``size_i`` x ``size_j`` grid, reordered so that groups of ``size_g`` rows go
     column by column.
 
@@ -115,7 +119,7 @@ def swizzle2d(i, j, size_i, size_j, size_g):
 
 @tensor_method
 @jit
-def ravel(x, can_reorder=False):
+def ravel(x: tensor, can_reorder: object = False) -> tensor:
     """The 1-D view of a block.
 
     >>> tl.ravel(tl.full((2, 2), 3, tl.int32))
@@ -125,7 +129,7 @@ def ravel(x, can_reorder=False):
 
 
 @jit
-def interleave(a, b):
+def interleave(a: Operand, b: Operand) -> tensor:
     """The elements of two blocks in turn along the last axis; two scalars make a block of two.
 
     >>> tl.interleave(tl.arange(0, 4), tl.arange(4, 8))
@@ -160,13 +164,44 @@ def _argmax_combine_tie_break_fast(value1, index1, value2, index2):
 
 
 @jit
-def _elementwise_max(a, b):
+def _elementwise_max(a: tensor, b: tensor) -> tensor:
     return core.maximum(a, b)
 
 
+@overload
+def max(
+    input: tensor,
+    axis: object = None,
+    return_indices: Literal[False] = False,
+    return_indices_tie_break_left: object = True,
+    keep_dims: object = False,
+) -> tensor: ...
+@overload
+def max(
+    input: tensor,
+    axis: object,
+    return_indices: Literal[True],
+    return_indices_tie_break_left: object = True,
+    keep_dims: object = False,
+) -> tuple[tensor, tensor]: ...
+@overload
+def max(
+    input: tensor,
+    axis: object = None,
+    *,
+    return_indices: Literal[True],
+    return_indices_tie_break_left: object = True,
+    keep_dims: object = False,
+) -> tuple[tensor, tensor]: ...
 @tensor_method
 @jit
-def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+def max(
+    input: tensor,
+    axis: object = None,
+    return_indices: object = False,
+    return_indices_tie_break_left: object = True,
+    keep_dims: object = False,
+) -> object:
     """The maximum along ``axis`` (one, several in a tuple, or None for all); with ``return_indices``, along one axis or
     None, also its int32 index, the first one of equals unless ``return_indices_tie_break_left`` is off. NaNs lose.
     Types under 32 bits give fp32 or int32.
@@ -187,7 +222,7 @@ def max(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
 
 @tensor_method
 @jit
-def argmax(input, axis, tie_break_left=True, keep_dims=False):
+def argmax(input: tensor, axis: object, tie_break_left: object = True, keep_dims: object = False) -> tensor:
     """The int32 index of the maximum along ``axis``.
 
     >>> tl.argmax((tl.arange(0, 4) - 2) * (tl.arange(0, 4) - 2), axis=0)
@@ -216,13 +251,44 @@ def _argmin_combine_tie_break_fast(value1, index1, value2, index2):
 
 
 @jit
-def _elementwise_min(a, b):
+def _elementwise_min(a: tensor, b: tensor) -> tensor:
     return core.minimum(a, b)
 
 
+@overload
+def min(
+    input: tensor,
+    axis: object = None,
+    return_indices: Literal[False] = False,
+    return_indices_tie_break_left: object = True,
+    keep_dims: object = False,
+) -> tensor: ...
+@overload
+def min(
+    input: tensor,
+    axis: object,
+    return_indices: Literal[True],
+    return_indices_tie_break_left: object = True,
+    keep_dims: object = False,
+) -> tuple[tensor, tensor]: ...
+@overload
+def min(
+    input: tensor,
+    axis: object = None,
+    *,
+    return_indices: Literal[True],
+    return_indices_tie_break_left: object = True,
+    keep_dims: object = False,
+) -> tuple[tensor, tensor]: ...
 @tensor_method
 @jit
-def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+def min(
+    input: tensor,
+    axis: object = None,
+    return_indices: object = False,
+    return_indices_tie_break_left: object = True,
+    keep_dims: object = False,
+) -> object:
     """The minimum along ``axis``; see ``max``.
 
     >>> x = tl.load(ints + (tl.arange(0, 2)[:, None] * 4 + tl.arange(0, 4)))
@@ -241,7 +307,7 @@ def min(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
 
 @tensor_method
 @jit
-def argmin(input, axis, tie_break_left=True, keep_dims=False):
+def argmin(input: tensor, axis: object, tie_break_left: object = True, keep_dims: object = False) -> tensor:
     """The int32 index of the minimum along ``axis``.
 
     >>> tl.argmin((tl.arange(0, 4) - 2) * (tl.arange(0, 4) - 2), axis=0)
@@ -255,13 +321,13 @@ def argmin(input, axis, tie_break_left=True, keep_dims=False):
 
 
 @jit
-def _sum_combine(a, b):
+def _sum_combine(a: tensor, b: tensor) -> tensor:
     return a + b
 
 
 @tensor_method
 @jit
-def sum(input, axis=None, keep_dims=False, dtype: core.constexpr = None):
+def sum(input: tensor, axis: object = None, keep_dims: object = False, dtype: core.constexpr = None) -> tensor:
     """The sum along ``axis`` (one, several in a tuple, or None for all). Integers under 32 bits accumulate in 32;
     ``dtype`` says otherwise.
 
@@ -277,13 +343,13 @@ def sum(input, axis=None, keep_dims=False, dtype: core.constexpr = None):
 
 
 @jit
-def _xor_combine(a, b):
+def _xor_combine(a: tensor, b: tensor) -> tensor:
     return a ^ b
 
 
 @tensor_method
 @jit
-def xor_sum(input, axis=None, keep_dims=False):
+def xor_sum(input: tensor, axis: object = None, keep_dims: object = False) -> tensor:
     """The exclusive or of integers along ``axis``.
 
     >>> tl.xor_sum(tl.arange(0, 4) * 3)
@@ -294,13 +360,13 @@ def xor_sum(input, axis=None, keep_dims=False):
 
 
 @jit
-def _or_combine(a, b):
+def _or_combine(a: tensor, b: tensor) -> tensor:
     return a | b
 
 
 @tensor_method
 @jit
-def reduce_or(input, axis, keep_dims=False):
+def reduce_or(input: tensor, axis: object, keep_dims: object = False) -> tensor:
     """The bitwise or of integers along ``axis``.
 
     >>> tl.reduce_or(tl.arange(0, 4) * 4, axis=0)
@@ -315,7 +381,7 @@ def reduce_or(input, axis, keep_dims=False):
 
 @tensor_method
 @jit
-def cumsum(input, axis=0, reverse=False, dtype: core.constexpr = None):
+def cumsum(input: tensor, axis: object = 0, reverse: object = False, dtype: core.constexpr = None) -> tensor:
     """The inclusive sum along ``axis`` (or along several, in row-major order of them); bf16 gives fp32, integers under
     32 bits 32.
 
@@ -330,13 +396,13 @@ def cumsum(input, axis=0, reverse=False, dtype: core.constexpr = None):
 
 
 @jit
-def _prod_combine(a, b):
+def _prod_combine(a: tensor, b: tensor) -> tensor:
     return a * b
 
 
 @tensor_method
 @jit
-def cumprod(input, axis=0, reverse=False):
+def cumprod(input: tensor, axis: object = 0, reverse: object = False) -> tensor:
     """The inclusive product along ``axis``; bf16 gives fp32.
 
     >>> tl.cumprod(tl.arange(1, 5))
@@ -345,10 +411,14 @@ def cumprod(input, axis=0, reverse=False):
     return core.associative_scan(input.to(_pick_product_dtype(input.dtype)), axis, _prod_combine, reverse)
 
 
-def __getattr__(name: str) -> Any:
+def _elsewhere(name: str) -> Any:
     """Names that Triton has here too: the sorting networks, which are built on this module, and two builtins."""
     if name in ("sort", "topk", "bitonic_merge", "flip", "sort_impl"):
         return getattr(import_module("tritonx.language.sort"), name)
     if name in ("zeros", "zeros_like"):
         return getattr(core, name)
     raise AttributeError(f"module 'tritonx.language.standard' has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # a type checker is to find unknown names
+    __getattr__ = _elsewhere

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from tritonx.kernel import active
 from tritonx.language.base import base_value
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
     from tritonx.frontend.semantics import Semantics
     from tritonx.language.dtypes import dtype
+    from tritonx.language.methods import Methods
+    from tritonx.language.static_types import Operand
+else:
+    Methods = base_value
 
 FAMILIES = ("creation", "memory", "atomic", "shape", "reduce", "math", "standard", "sort")
 """The modules whose functions may be methods of a tensor too: those that are marked (`builtin.tensor_method`)."""
@@ -55,7 +59,7 @@ class BoundMember:
         return f"<method of {self.receiver}: {self.function!r}>"
 
 
-def _binary(method: str) -> Callable[..., Any]:
+def _binary(method: str) -> Callable[[tensor, Operand], tensor]:
     def operator(self: tensor, other: object, _semantic: Semantics | None = None) -> Any:
         semantic = active.current("an operator") if _semantic is None else _semantic
         return getattr(semantic, method)(self, other)
@@ -63,7 +67,7 @@ def _binary(method: str) -> Callable[..., Any]:
     return operator
 
 
-def _reflected(method: str) -> Callable[..., Any]:
+def _reflected(method: str) -> Callable[[tensor, Operand], tensor]:
     def operator(self: tensor, other: object, _semantic: Semantics | None = None) -> Any:
         semantic = active.current("an operator") if _semantic is None else _semantic
         return getattr(semantic, method)(other, self)
@@ -71,7 +75,7 @@ def _reflected(method: str) -> Callable[..., Any]:
     return operator
 
 
-def _unary(method: str) -> Callable[..., Any]:
+def _unary(method: str) -> Callable[[tensor], tensor]:
     def operator(self: tensor, _semantic: Semantics | None = None) -> Any:
         semantic = active.current("an operator") if _semantic is None else _semantic
         return getattr(semantic, method)(self)
@@ -92,7 +96,7 @@ class _WithMethods(type):
         return [*super().__dir__(), *tensor_methods()]
 
 
-class tensor(base_value, metaclass=_WithMethods):
+class tensor(Methods, metaclass=_WithMethods):
     """A scalar (``type`` is an element or pointer type) or a block (``block_type``): one handle.
 
     ``dtype`` is the type of an element; for pointers that is the pointer type.
@@ -126,7 +130,7 @@ class tensor(base_value, metaclass=_WithMethods):
         return constexpr(prod(self.type.shape))
 
     @property
-    def T(self) -> Any:
+    def T(self) -> tensor:
         """The transpose of a 2-D block."""
         return active.current("T").permute(self, (1, 0))
 
@@ -145,22 +149,24 @@ class tensor(base_value, metaclass=_WithMethods):
         """Cast; see ``tl.cast``."""
         return cast(self, dtype, fp_downcast_rounding, bitcast, _semantic=_semantic)
 
-    def logical_and(self, other: object, _semantic: Semantics | None = None) -> Any:
+    def logical_and(self, other: object, _semantic: Semantics | None = None) -> tensor:
         """Elementwise ``and`` of 1-bit values."""
         return (_semantic or active.current("logical_and")).logical_and(self, other)
 
-    def logical_or(self, other: object, _semantic: Semantics | None = None) -> Any:
+    def logical_or(self, other: object, _semantic: Semantics | None = None) -> tensor:
         """Elementwise ``or`` of 1-bit values."""
         return (_semantic or active.current("logical_or")).logical_or(self, other)
 
-    def __getitem__(self, index: Any, _semantic: Semantics | None = None) -> Any:
+    def __getitem__(self, index: Any, _semantic: Semantics | None = None) -> tensor:
         return (_semantic or active.current("indexing")).index(self, index)
 
-    def __getattr__(self, name: str) -> BoundMember:
-        function = None if name.startswith("__") else tensor_methods().get(name)
-        if function is None:
-            raise AttributeError(f"'tensor' object has no attribute {name!r}")
-        return BoundMember(function, self)
+    if not TYPE_CHECKING:  # a type checker finds them in `Methods`
+
+        def __getattr__(self, name: str) -> BoundMember:
+            function = None if name.startswith("__") else tensor_methods().get(name)
+            if function is None:
+                raise AttributeError(f"'tensor' object has no attribute {name!r}")
+            return BoundMember(function, self)
 
     __iter__ = None  # indexing does not make a tensor a sequence
 
@@ -192,11 +198,30 @@ class tensor(base_value, metaclass=_WithMethods):
     __xor__, __rxor__ = _binary("xor_"), _reflected("xor_")
     __lshift__, __rlshift__ = _binary("shl"), _reflected("shl")
     __rshift__, __rrshift__ = _binary("shr"), _reflected("shr")
-    __lt__, __rlt__ = _binary("less_than"), _reflected("less_than")
+    if TYPE_CHECKING:  # the second: Python's `min` and `max`, which kernels call, take what compares to a bool
+
+        @overload
+        def __lt__(self, other: Operand) -> tensor: ...  # pyright: ignore[reportOverlappingOverload]  # is the one that is called
+        @overload
+        def __lt__(self, other: Operand) -> bool: ...  # pyright: ignore[reportOverlappingOverload]  # see above
+        def __lt__(self, other: Operand) -> tensor | bool: ...
+
+        @overload
+        def __gt__(self, other: Operand) -> tensor: ...  # pyright: ignore[reportOverlappingOverload]  # is the one that is called
+        @overload
+        def __gt__(self, other: Operand) -> bool: ...  # pyright: ignore[reportOverlappingOverload]  # see above
+        def __gt__(self, other: Operand) -> tensor | bool: ...
+    else:
+        __lt__, __gt__ = _binary("less_than"), _binary("greater_than")
+    __rlt__, __rgt__ = _reflected("less_than"), _reflected("greater_than")
     __le__, __rle__ = _binary("less_equal"), _reflected("less_equal")
-    __gt__, __rgt__ = _binary("greater_than"), _reflected("greater_than")
     __ge__, __rge__ = _binary("greater_equal"), _reflected("greater_equal")
-    __eq__, __req__ = _binary("equal"), _reflected("equal")
-    __ne__, __rne__ = _binary("not_equal"), _reflected("not_equal")
+    if TYPE_CHECKING:
+
+        def __eq__(self, other: object) -> tensor: ...  # pyright: ignore[reportIncompatibleMethodOverride]  # a mask
+        def __ne__(self, other: object) -> tensor: ...  # pyright: ignore[reportIncompatibleMethodOverride]  # a mask
+    else:
+        __eq__, __ne__ = _binary("equal"), _binary("not_equal")
+    __req__, __rne__ = _reflected("equal"), _reflected("not_equal")
     __neg__, __invert__, __not__ = _unary("minus"), _unary("invert"), _unary("not_")
     __pos__ = _unary("plus")

@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tritonx.runtime import arrays as arrays
+    from tritonx.runtime import autotuner as autotuner
+    from tritonx.runtime import build as build
+    from tritonx.runtime import cache as cache
+    from tritonx.runtime import compiler as compiler
+    from tritonx.runtime import errors as errors
+    from tritonx.runtime import interpreter as interpreter
+    from tritonx.runtime import jit as jit
+    from tritonx.runtime import knobs as knobs
+    from tritonx.runtime import launch as launch
     from tritonx.runtime.autotuner import Autotuner as Autotuner
     from tritonx.runtime.autotuner import Config as Config
     from tritonx.runtime.autotuner import Heuristics as Heuristics
@@ -40,7 +50,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def _loaded(name: str) -> Any:
     import importlib
 
     if name == "driver":  # the object, as in Triton; the module of the same name stays importable
@@ -50,6 +60,10 @@ def __getattr__(name: str) -> Any:
     if name in ("autotuner", "cache", "compiler", "errors", "jit", "knobs", "launch", "arrays", "interpreter", "build"):
         return importlib.import_module(f"tritonx.runtime.{name}")
     raise AttributeError(f"module 'tritonx.runtime' has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # a type checker is to find unknown names
+    __getattr__ = _loaded
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.kernel.interface import KernelInterface
 from tritonx.runtime import driver, knobs
@@ -302,7 +302,7 @@ class Autotuner(KernelInterface[Any]):
         kernel = self.fn
         while not isinstance(kernel, JITFunction) and hasattr(kernel, "fn"):
             kernel = kernel.fn
-        return kernel
+        return cast("JITFunction", kernel)
 
     def check_disk_cache(
         self, tuning_key: tuple[object, ...], configs: Sequence[Config], bench_fn: Callable[[], None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 from tritonx.kernel.interface import KernelInterface as KernelInterface
 from tritonx.kernel.interface import MockTensor as MockTensor
@@ -19,13 +19,20 @@ from tritonx.language.constexpr_function import ConstexprFunction as ConstexprFu
 from tritonx.language.constexpr_function import constexpr_function as constexpr_function
 from tritonx.runtime import knobs
 from tritonx.runtime.jit_function import JITFunction as JITFunction
+from tritonx.runtime.jit_function import P, R
 from tritonx.runtime.refusals import refusing
 from tritonx.runtime.tensor_wrapper import TensorWrapper as TensorWrapper
 from tritonx.runtime.tensor_wrapper import reinterpret as reinterpret
 
 
+class _Decorator(Protocol):
+    """What ``@jit`` with options is."""
+
+    def __call__(self, fn: Callable[P, R], /) -> JITFunction[P, R]: ...
+
+
 @overload
-def jit(fn: Callable[..., Any]) -> JITFunction: ...
+def jit(fn: Callable[P, R]) -> JITFunction[P, R]: ...
 @overload
 def jit(
     *,
@@ -36,7 +43,7 @@ def jit(
     do_not_specialize_on_alignment: Iterable[int | str] | None = None,
     debug: bool | None = None,
     noinline: bool | None = None,
-) -> Callable[[Callable[..., Any]], JITFunction]: ...
+) -> _Decorator: ...
 def jit(
     fn: Callable[..., object] | None = None,
     *,

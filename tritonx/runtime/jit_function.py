@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from tritonx.kernel.declaration import KernelDeclaration
-from tritonx.kernel.interface import KernelInterface, MockTensor
+from tritonx.kernel.interface import Grid, KernelInterface, MockTensor
 
 if TYPE_CHECKING:
     from tritonx.runtime.compiled_kernel import CompiledKernel
     from tritonx.runtime.launch import Launcher
+
+if TYPE_CHECKING:
+    import typing_extensions  # of type checkers: TypeVars with defaults, so that `JITFunction` alone is any
+
+    P = typing_extensions.ParamSpec("P", default=...)
+    R = typing_extensions.TypeVar("R", default=Any, covariant=True)
+else:
+    P, R = ParamSpec("P"), TypeVar("R", covariant=True)
+
+Q = ParamSpec("Q")
+Owner = TypeVar("Owner")
 
 
 class _LibraryToo(type):
@@ -20,12 +31,12 @@ class _LibraryToo(type):
         return super().__instancecheck__(instance) or (cls is JITFunction and type(instance) is KernelDeclaration)
 
 
-class JITFunction(KernelDeclaration, KernelInterface[Any], metaclass=_LibraryToo):
+class JITFunction(KernelDeclaration, KernelInterface[Any], Generic[P, R], metaclass=_LibraryToo):
     """What ``@jit`` makes of a user's function: launched with ``kernel[grid](...)``, or called by kernels."""
 
     def __init__(
         self,
-        fn: Callable[..., object],
+        fn: Callable[P, R],
         version: object = None,
         do_not_specialize: Iterable[int | str] | None = None,
         do_not_specialize_on_alignment: Iterable[int | str] | None = None,
@@ -40,6 +51,17 @@ class JITFunction(KernelDeclaration, KernelInterface[Any], metaclass=_LibraryToo
         self.pre_run_hooks: list[Callable[..., Any]] = []
         self.kernel: None = None  # as in Triton: libraries look
         self._launcher: Launcher | None = None
+
+    if TYPE_CHECKING:  # called by kernels, with the parameters and the result that it was written with
+
+        def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+        @overload
+        def __get__(self, instance: None, owner: type) -> typing_extensions.Self: ...
+        @overload
+        def __get__(self: JITFunction[Concatenate[Owner, Q], R], instance: Owner, owner: type) -> JITFunction[Q, R]: ...
+        def __get__(self, instance: object, owner: type) -> Any:
+            """A method of an aggregate is called without its first argument."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_launcher": None, "pre_run_hooks": []}
@@ -60,7 +82,7 @@ class JITFunction(KernelDeclaration, KernelInterface[Any], metaclass=_LibraryToo
         """device → (kernels by key, keys, target, backend, binder), as Triton shows it."""
         return self.launcher.device_caches()
 
-    def __getitem__(self, grid: Any) -> Any:
+    def __getitem__(self, grid: Grid) -> Callable[..., CompiledKernel]:
         if (
             type(self).run is not _RUN or "run" in self.__dict__
         ):  # a library put its own run in place: it wants to be called

@@ -1,5 +1,7 @@
 """Measuring and checking kernels: Triton's ``triton.testing``, and the conformance suite for authors of backends."""
 
+from typing import TYPE_CHECKING
+
 from tritonx.runtime.benchmark import quantiles as _quantile
 from tritonx.runtime.benchmark import summarize as _summarize_statistics  # Triton's name, which libraries call
 from tritonx.runtime.refusals import refusing
@@ -27,4 +29,5 @@ __all__ = [
     "set_gpu_clock",
 ]
 
-__getattr__ = refusing(__name__, {"cuda_memcheck": "run the vendor's sanitizer on the whole program"})
+if not TYPE_CHECKING:  # a type checker is to find unknown names
+    __getattr__ = refusing(__name__, {"cuda_memcheck": "run the vendor's sanitizer on the whole program"})

@@ -1,5 +1,10 @@
 """Commands, and Triton's ``triton.tools``."""
 
+from typing import TYPE_CHECKING
+
 from tritonx.runtime.refusals import refusing
 
-__getattr__ = refusing(__name__, {"LinearLayout": "``tritonx.layouts.linear.LinearLayout`` has another interface"})
+_REFUSED = {"LinearLayout": "``tritonx.layouts.linear.LinearLayout`` has another interface"}
+
+if not TYPE_CHECKING:  # a type checker is to find unknown names
+    __getattr__ = refusing(__name__, _REFUSED)

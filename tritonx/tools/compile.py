@@ -26,7 +26,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tritonx.backends.embedding import Argument, Dialect, Embedded, header, source
 from tritonx.runtime import driver
@@ -165,7 +165,7 @@ def kernel_of(path: Path, name: str) -> JITFunction:
     if found is None:
         kernels = [key for key, value in vars(module).items() if hasattr(value, "arg_names")]
         raise NotEmbeddable(f"{path} has no kernel {name!r}; those it has: {', '.join(kernels) or 'none'}")
-    return found
+    return cast("JITFunction", found)
 
 
 def parse_signature(kernel: JITFunction, text: str) -> list[Given]:
