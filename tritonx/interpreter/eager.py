@@ -24,7 +24,7 @@ from xdsl.traits import IsTerminator
 from tritonx.dialects.arith import ConstantOp
 from tritonx.interpreter.errors import UnsupportedInInterpreter
 from tritonx.interpreter.execution import Execution, Function, LaneFunction
-from tritonx.interpreter.meanings import MEANINGS
+from tritonx.interpreter.meanings import meaning_of
 from tritonx.interpreter.values import Value
 from tritonx.ir.builder import Builder
 from tritonx.ir.fold import attribute_for
@@ -196,7 +196,7 @@ class EagerBuilder(Builder):
         self._python_regions[block] = function
 
     def _bind(self, op: Operation) -> Function:
-        meaning = MEANINGS.get(type(op))
+        meaning = meaning_of(type(op))
         if meaning is None:
             raise UnsupportedInInterpreter(f"the interpreter has no meaning for '{op.name}'")
         return meaning(op, self)

@@ -21,7 +21,7 @@ from tritonx.dialects import arith, cf, tile
 from tritonx.interpreter.arguments import bind_arguments, normalise_grid
 from tritonx.interpreter.errors import InvalidLaunch, KernelFault, RecursiveCall, UnsupportedInInterpreter
 from tritonx.interpreter.execution import Execution, Function, LaneFunction
-from tritonx.interpreter.meanings import MEANINGS
+from tritonx.interpreter.meanings import meaning_of
 from tritonx.interpreter.memory import Memory
 from tritonx.interpreter.values import Array, Value, dtype_of
 from tritonx.ir.source import source_of
@@ -124,7 +124,7 @@ class FunctionBinder:
                 isinstance(op, cf.BranchOp | cf.ConditionalBranchOp) or (not op.results and is_terminator(op))
             ):
                 break
-            meaning = MEANINGS.get(type(op))
+            meaning = meaning_of(type(op))
             if meaning is None:
                 raise UnsupportedInInterpreter(f"the interpreter has no meaning for '{op.name}'").at(
                     position_of(op), None

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from tritonx.kernel import active
+
+if TYPE_CHECKING:
+    from tritonx.frontend.semantics import Semantics
 
 TRITON_BUILTIN = "__triton_builtin__"
 """The attribute that marks a builtin; code generators of libraries look for it."""
@@ -29,6 +32,28 @@ def builtin(fn: F) -> F:
 
     setattr(wrapper, TRITON_BUILTIN, True)
     return cast(F, wrapper)
+
+
+def builtin_of(backend: str) -> Callable[[F], F]:
+    """As `builtin`, for a function of ``tl.extra.<backend>``: a kernel for a target of another backend that calls it is
+    refused at that line. The interpreter runs it by what the function's ops mean.
+
+    Of ``_semantic`` it may use ``target`` and ``options``, ``to_tensor(x)`` for a number or a tensor, ``cast(x,
+    dtype)``, ``broadcast(x, y)``, and ``emit(Op, operands, type, properties)``, which gives the op's only result.
+    """
+
+    def mark(fn: F) -> F:
+        @wraps(fn)
+        def guarded(*args: object, **kwargs: object) -> object:
+            target = cast("Semantics", kwargs["_semantic"]).target
+            if target.backend not in (backend, "interpreter"):
+                name = f"tl.extra.{backend}.{fn.__name__}"
+                raise AttributeError(f"{name} is there for targets of {backend} alone, not for {target}")
+            return fn(*args, **kwargs)
+
+        return cast(F, builtin(guarded))
+
+    return mark
 
 
 TENSOR_METHOD = "__tensor_method__"

@@ -10,6 +10,7 @@ import numpy as np
 
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.backends.tile import HostDriver
+from tritonx_toy.core import Core
 
 
 class ToyKernel:
@@ -25,7 +26,9 @@ class ToyKernel:
     def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[Any]) -> None:
         with np.errstate(all="ignore"):
             for program in itertools.product(*map(range, grid)):
-                self.function(program, grid, *args)
+                core = Core(program, grid)
+                self.function(core, *args)
+                core.end()
 
 
 class ToyDriver(HostDriver):

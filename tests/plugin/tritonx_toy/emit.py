@@ -23,14 +23,17 @@ from tritonx.backends.tile import (
     pointee_of,
     scf,
     shape_of,
+    source_of,
     tile,
 )
 from tritonx_toy import meanings
-from tritonx_toy.dialect import DoubleOp
+from tritonx_toy.dialect import CopyAsyncOp, FixedMultiplyOp, MmaOp, ReadOp, WaitOp
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 NATIVE = frozenset({"int8", "int16", "int32", "int64", "float32", "float64"})
 """The dtypes on which NumPy's operators do what the ops mean; to bools and short floats they do something else."""
+SHORT = frozenset({"float16", "bfloat16"})
+"""Those of the short floats of which a program may hold constants."""
 
 
 def dtype(value: Any) -> str:
@@ -128,10 +131,10 @@ def expression(template: str, *, when: Callable[[Any], bool] = is_native) -> Emi
 
 def constant(w: Writer, op: Any) -> None:
     attribute, kind = op.value, dtype(op.results[0])
-    if kind not in NATIVE or (not isinstance(attribute, SplatAttr) and is_tensor(op.results[0].type)):
+    if kind not in NATIVE | SHORT or (not isinstance(attribute, SplatAttr) and is_tensor(op.results[0].type)):
         return by_meaning(w, op)
     number = attribute.value if isinstance(attribute, SplatAttr) else attribute.value.data
-    scalar = f"np.{kind}(float('{number}'))" if isinstance(number, float) else f"np.{kind}({number})"
+    scalar = f"np.dtype({kind!r}).type({f'float({str(number)!r})' if isinstance(number, float) else number})"
     shape = shape_of(op.results[0].type) if is_tensor(op.results[0].type) else None
     w.define(op, scalar if shape is None else f"np.full({shape}, {scalar})")
 
@@ -149,11 +152,21 @@ def addptr(w: Writer, op: Any) -> None:
 
 
 def load(w: Writer, op: Any) -> None:
-    pointer, *rest = w.operands(op)
-    mask, other = (*rest, "None", "None")[:2]
     if not is_pointer(element_type(op.operands[0].type)):
         raise PassError(op, "toy has no block pointers")
-    w.define(op, f"memory.load({pointer}, {dtype(op.results[0])!r}, {mask}, {other})")
+    w.define(op, f"memory.load({loaded(w, op)})")
+
+
+def loaded(w: Writer, op: Any) -> str:
+    """What ``memory.load`` is given for a load, or for a copy."""
+    pointer, *rest = w.operands(op)
+    kind = dtype_of(pointee_of(element_type(op.operands[0].type))).name
+    return ", ".join([pointer, repr(kind), *rest])
+
+
+def copy(w: Writer, op: Any) -> None:
+    where = next((f"{at.file}:{at.line}" for at in source_of(op)), op.name)
+    w.define(op, f"core.copy({where!r}, {loaded(w, op)})")
 
 
 def store(w: Writer, op: Any) -> None:
@@ -232,7 +245,7 @@ def end_of_function(w: Writer, op: Any) -> None:
 
 
 def call(w: Writer, op: Any) -> None:
-    text = f"{op.callee.root_reference.data}({', '.join(['program', 'grid', *w.operands(op)])})"
+    text = f"{function_name(op.callee.root_reference.data)}({', '.join(['core', *w.operands(op)])})"
     w.assign([w.name(r) for r in op.results] or ["_"], [f"*{text}" if op.results else text])
 
 
@@ -242,7 +255,6 @@ def single_product(op: Any) -> bool:
 
 TABLE: dict[type, Emit] = {
     arith.ConstantOp: constant,
-    DoubleOp: expression("{0} + {0}", when=lambda op: True),
     arith.AddiOp: expression("{0} + {1}"),
     arith.SubiOp: expression("{0} - {1}"),
     arith.MuliOp: expression("{0} * {1}"),
@@ -256,8 +268,8 @@ TABLE: dict[type, Emit] = {
     arith.MaxnumfOp: expression("np.fmax({0}, {1})"),
     arith.SelectOp: expression("np.where({0}, {1}, {2})", when=lambda op: True),
     math.ExpOp: expression("np.exp({0})"),
-    tile.GetProgramIdOp: lambda w, op: w.define(op, f"np.int32(program[{op.properties['axis'].value.data}])"),
-    tile.GetNumProgramsOp: lambda w, op: w.define(op, f"np.int32(grid[{op.properties['axis'].value.data}])"),
+    tile.GetProgramIdOp: lambda w, op: w.define(op, f"np.int32(core.program[{op.properties['axis'].value.data}])"),
+    tile.GetNumProgramsOp: lambda w, op: w.define(op, f"np.int32(core.grid[{op.properties['axis'].value.data}])"),
     tile.MakeRangeOp: lambda w, op: w.define(
         op, f"np.arange({op.properties['start'].value.data}, {op.properties['end'].value.data}, dtype=np.int32)"
     ),
@@ -269,6 +281,11 @@ TABLE: dict[type, Emit] = {
     tile.LoadOp: load,
     tile.StoreOp: store,
     tile.DotOp: expression("{0} @ {1} + {2}", when=single_product),
+    MmaOp: expression("units.multiply({0}, {1}, {2})", when=lambda op: True),
+    FixedMultiplyOp: expression("units.fixed_multiply({0}, {1})", when=lambda op: True),
+    CopyAsyncOp: copy,
+    WaitOp: lambda w, op: w.line(f"core.wait({op.left.value.data})"),
+    ReadOp: expression("core.read({0})", when=lambda op: True),
     tile.ReduceOp: reduce,
     tile.ReduceReturnOp: end_of_function,
     tile.ScanOp: scan,
@@ -283,24 +300,29 @@ TABLE: dict[type, Emit] = {
 }
 
 
+def function_name(symbol: str) -> str:
+    """No name of the program's own."""
+    return f"tt_{symbol}"
+
+
 def emit_module(module: Any, compilation: Compilation) -> str:
-    """The program: a function ``kernel(program, grid, *arguments)``."""
+    """The program: a function ``kernel(core, *arguments)``."""
     functions = [op for op in module.ops if isinstance(op, tile.FuncOp)]
     (kernel,) = [f for f in functions if f.sym_visibility is None or f.sym_visibility.data == "public"]
     w = Writer()
     for function in functions:
-        w.function(function.sym_name.data, function.body, extra="program, grid, ")
+        w.function(function_name(function.sym_name.data), function.body, extra="core, ")
     parameters = only_block(kernel.body).args
     names = [f"a{i}" for i in range(len(parameters))]
-    w.line(f"def kernel(program, grid, {', '.join(names)}):")
+    w.line(f"def kernel(core, {', '.join(names)}):")
     w.indent = 1
     if getattr(compilation.options, "trace", False):
-        w.line("print(program)")
+        w.line("print(core.program)")
     values = [f"tiles.argument({name}, {dtype(p)!r})" for name, p in zip(names, parameters, strict=True)]
-    w.line(f"{kernel.sym_name.data}({', '.join(['program', 'grid', *values])})")
+    w.line(f"{function_name(kernel.sym_name.data)}({', '.join(['core', *values])})")
     head = [
         f"# {kernel.sym_name.data} for {compilation.target}",
         "import numpy as np",
-        "from tritonx_toy import memory, tiles",
+        "from tritonx_toy import memory, tiles, units",
     ]
     return "\n".join(itertools.chain(head, w.meanings.lines(), w.lines)) + "\n"

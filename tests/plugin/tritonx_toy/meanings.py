@@ -13,12 +13,12 @@ PREFIX = "meaning"
 
 def has(op: Any) -> bool:
     """Whether a program may call the op. Atomics it may not: toy's memory has none; nor what only a device can do."""
-    from tritonx.backends.tile import EXTERN_FUNCTIONS, MEANINGS, tile
+    from tritonx.backends.tile import EXTERN_FUNCTIONS, meaning_of, tile
 
     if isinstance(op, tile.ExternElementwiseOp):
         return op.symbol.data in EXTERN_FUNCTIONS
     refused = tile.AtomicRMWOp | tile.AtomicCASOp | tile.ElementwiseInlineAsmOp
-    return type(op) in MEANINGS and not op.regions and not isinstance(op, refused)
+    return meaning_of(type(op)) is not None and not op.regions and not isinstance(op, refused)
 
 
 class Collector:
@@ -61,11 +61,19 @@ def _function(op: Any) -> str:
 
 def bind(text: str) -> list[Callable[..., Any]]:
     """The functions of the ops in the text, in order."""
-    from tritonx.backends.tile import MEANINGS, Execution, Memory, parse_module
+    from tritonx.backends.tile import Execution, Memory, parse_module
 
     binder = _Binder(Execution((1, 1, 1), Memory()))
     ops: list[Any] = [function.body.blocks.first.first_op for function in parse_module(text).ops]
-    return [_single(MEANINGS[type(op)](op, binder), len(op.results)) for op in ops]
+    return [_single(_meaning(op, binder), len(op.results)) for op in ops]
+
+
+def _meaning(op: Any, binder: Any) -> Callable[..., Any]:
+    from tritonx.backends.tile import meaning_of
+
+    meaning = meaning_of(type(op))
+    assert meaning is not None, op.name
+    return meaning(op, binder)
 
 
 class _Binder:

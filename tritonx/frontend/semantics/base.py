@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tritonx.dialects.tile import BroadcastOp, ExpandDimsOp, IntToPtrOp, SplatOp
 from tritonx.frontend.semantics.neutral import IfPresent
 from tritonx.frontend.semantics.promotion import IncompatibleTypeErrorImpl, float_literal_type, literal_type
-from tritonx.frontend.semantics.storage import ANYTHING, UnsupportedExtents
+from tritonx.frontend.semantics.storage import ANYTHING, UnsupportedExtents, ignores_padding
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.types import i32
 from tritonx.language.base import base_type, base_value
@@ -267,7 +267,7 @@ class SemanticsBase:
 def _check_padding(op: type[Operation], operands: Sequence[tensor], *types: dtype) -> None:
     """``UnsupportedExtents`` for a block with padding, of which the op does not know."""
     for type_ in (*types, *[v.type for v in operands]):
-        if type_.padded:
+        if type_.padded and not ignores_padding(op):
             error = UnsupportedExtents(f"{op.name} has no blocks of {type_.shape}")
             error.add_note("its extents must be powers of two: pad it, and mask what reads and writes it")
             raise error

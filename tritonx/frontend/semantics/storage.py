@@ -15,6 +15,7 @@ from enum import Enum, auto
 from xdsl.ir import Operation
 
 from tritonx.dialects import arith, gpu, llvm, math, tile
+from tritonx.dialects.layout_constraints import ELEMENTWISE
 
 
 class Padding(Enum):
@@ -77,6 +78,11 @@ PADDING: Mapping[type[Operation], Padding] = {
 
 ANYTHING = frozenset(op for op, kind in PADDING.items() if kind in (Padding.LANES, Padding.AXES))
 """The ops to which padding does not matter."""
+
+
+def ignores_padding(op: type[Operation]) -> bool:
+    """Whether padding does not matter to it; an op of another package says so by the layouts of its tensors."""
+    return op in ANYTHING or (op not in PADDING and getattr(op, "LAYOUTS", None) is ELEMENTWISE)
 
 
 class UnsupportedExtents(ValueError):

@@ -22,7 +22,7 @@ from tritonx.interpreter.asynchronous.reports import Kind
 from tritonx.interpreter.errors import KernelFault, UnsupportedInInterpreter
 from tritonx.interpreter.execution import Execution, Function, LaneFunction
 from tritonx.interpreter.machine import Branch, Slots, is_straight_line, is_terminator, position_of, single_ufunc
-from tritonx.interpreter.meanings import MEANINGS
+from tritonx.interpreter.meanings import meaning_of
 from tritonx.interpreter.values import Array, Value
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Program:
 
     def _step(self, op: Operation) -> Step:
         own = self.machine.meanings.get(type(op))
-        meaning = own or MEANINGS.get(type(op))
+        meaning = own or meaning_of(type(op))
         if meaning is None:
             raise UnsupportedInInterpreter(f"the machine has no meaning for '{op.name}'").at(position_of(op), None)
         operands = tuple(self._slot(operand) for operand in op.operands)

@@ -1,12 +1,14 @@
 """What every op means: one table from op class to meaning, put together from a file for each family.
 
 This is the definition of the tile dialect's ops. `execution.py` says what a meaning is; the machine and the eager
-builder look ops up here, and so may any test.
+builder look ops up here, and so may any test. An op of another package brings its own: its class holds it as `MEANING`.
 """
 
 from __future__ import annotations
 
-from tritonx.interpreter.execution import Table
+from xdsl.ir import Operation
+
+from tritonx.interpreter.execution import Meaning, Table
 from tritonx.interpreter.meanings import (
     atomic,
     casts,
@@ -38,3 +40,8 @@ MEANINGS: Table = {
     **descriptor.TABLE,
     **debug.TABLE,
 }
+
+
+def meaning_of(cls: type[Operation]) -> Meaning | None:
+    """What the ops of a class mean; None where nobody says."""
+    return MEANINGS.get(cls) or getattr(cls, "MEANING", None)

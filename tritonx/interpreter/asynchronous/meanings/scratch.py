@@ -22,7 +22,7 @@ from tritonx.interpreter.asynchronous.group import Group, shifted
 from tritonx.interpreter.asynchronous.program import Program, Table
 from tritonx.interpreter.asynchronous.shared import Buffer, Mode
 from tritonx.interpreter.execution import Function
-from tritonx.interpreter.meanings import MEANINGS as TILE_MEANINGS
+from tritonx.interpreter.meanings import meaning_of
 from tritonx.interpreter.values import Array
 from tritonx.ir.dispatch import Op, case
 from tritonx.ir.types import is_tensor, shape_of, type_of
@@ -197,7 +197,7 @@ def _same(value: Array) -> Array:
 
 def _through_scratch(rule: Callable[[Op, Program], Iterable[Phase]]) -> Callable[[Op, Program], Function]:
     def meaning(op: Op, bind: Program) -> Function:
-        tile_meaning = TILE_MEANINGS.get(type(op))
+        tile_meaning = meaning_of(type(op))
         value: Function = _same if tile_meaning is None else tile_meaning(op, bind)
         found: list[Phase] = []
 
