@@ -161,6 +161,23 @@ class Shortage:
 
 
 @dataclass(frozen=True)
+class Candidate:
+    """A configuration of a tuned kernel as a launch with it would be compiled: what a backend is asked about.
+
+    ``given``: the keywords of the configuration, compile-time parameters and options. ``types``: the parameters' types
+    by name, ``constexpr`` for what is compiled in, and ``constants`` the values of those, whether the configuration,
+    the launch or a heuristic gives them. ``options``: all of them, as the backend parsed them.
+    """
+
+    kernel: str
+    given: Mapping[str, object]
+    types: Mapping[str, object]
+    constants: Mapping[str, object]
+    options: Options
+    grid: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
 class Parameter:
     """One run-time parameter of a compiled kernel, in order; constexpr parameters are not among them.
 
@@ -381,10 +398,30 @@ class Backend(ABC):
         compiler is loaded, so that no launch compiles anything. Optional."""
         return None
 
+    def propose(self, target: Target, candidate: Candidate) -> Sequence[Mapping[str, object]]:
+        """Configurations worth trying beside this one, each as the keywords that it changes: parameters that the
+        configuration gives, and options. Asked where the user says so (``autotune(propose=True)``). Optional."""
+        return ()
+
+    def code_options(self, target: Target, options: Options) -> Options:
+        """The options with everything that changes no code of ``target`` at one value. Of configurations that are the
+        same then, the tuner tries the first. Optional."""
+        return options
+
+    def predict(self, target: Target, candidate: Candidate) -> Shortage | None:
+        """What a kernel will lack, told before anything is compiled. The tuner tries such a configuration only where no
+        other runs. Optional."""
+        return None
+
     def foresee(self, target: Target, options: Options, module: ModuleOp) -> Shortage | None:
-        """What a kernel will lack, told by the module that the last of the pass stages leaves. The tuner asks it, and
+        """What ``predict`` could not tell, told by the module that the last of the pass stages leaves: the tuner
         compiles such a configuration no further. Optional."""
         return None
+
+    def prune(self, target: Target, candidates: Sequence[Candidate]) -> Mapping[int, str]:
+        """The numbers of the candidates that are not worth measuring, each with the reason, which the tuner's report
+        shows. They are those that the user's pruning and ``predict`` leave. Optional."""
+        return {}
 
     def has_device(self) -> bool | None:
         """Whether there is a device, told without the driver, which a process that forks later may not start; None

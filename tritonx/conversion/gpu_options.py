@@ -25,6 +25,13 @@ class GpuOptions(Options):
     def is_cooperative(self) -> bool:
         return self.launch_cooperative_grid
 
+    def neighbours(self, most_warps: int) -> list[dict[str, int]]:
+        """One step to either side, as what it changes: half and twice the warps, a pipeline stage less and one more.
+        What ``Backend.propose`` gives where nothing better is known."""
+        warps = [count for count in (self.num_warps // 2, 2 * self.num_warps) if 1 <= count <= most_warps]
+        stages = [count for count in (self.num_stages - 1, self.num_stages + 1) if count >= 1]
+        return [*({"num_warps": count} for count in warps), *({"num_stages": count} for count in stages)]
+
 
 def gpu_options(compilation: Compilation) -> GpuOptions:
     """The options of a compile for a GPU. Raises ``TypeError`` where its backend has others."""

@@ -18,6 +18,7 @@ from tritonx.kernel.interface import KernelInterface
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.cache import get_cache_manager
 from tritonx.runtime.cache import triton_key as triton_key
+from tritonx.runtime.computed_arguments import Heuristics, heuristics
 from tritonx.runtime.config import Config
 from tritonx.runtime.errors import AutotunerError, OutOfResources, PTXASError
 from tritonx.runtime.jit_function import JITFunction
@@ -63,6 +64,12 @@ def _set_zero(target: Any) -> None:
         target[...] = 0
 
 
+def _runs_as(kind: type[object], kernel: object) -> bool:
+    """Whether it is of that kind, and no one has put a ``run`` of its own in place."""
+    run = getattr(type(kernel), "run", None)
+    return isinstance(kernel, kind) and run is getattr(kind, "run", None) and "run" not in vars(kernel)
+
+
 class Autotuner(KernelInterface[Any]):
     """A kernel with configurations.
 
@@ -86,6 +93,7 @@ class Autotuner(KernelInterface[Any]):
         use_cuda_graph: bool = False,
         do_bench: Callable[..., Any] | None = None,
         cache_results: bool = False,
+        propose: bool = False,
     ) -> None:
         self.configs: list[Config] = list(configs) if configs else [Config({})]
         self.fn = fn
@@ -97,6 +105,7 @@ class Autotuner(KernelInterface[Any]):
         self.bench_time: float | None = None
         self.configs_timings: dict[Config, list[float]] | None = None
         self._searched: tuple[object, ...] = ()
+        self._proposes = propose
         self._elsewhere: Callable[[TunedLaunches, Sequence[Config]], Sequence[Launches]] | None = None
         self._report: tuple[tuple[object, ...], tuple[Tried, ...]] | None = None
         self.cache_results = cache_results or knobs.autotuning.cache
@@ -212,9 +221,34 @@ class Autotuner(KernelInterface[Any]):
         measured_here = self._do_bench is None and type(self)._bench is Autotuner._bench
         return measured_here and knobs.autotuning.early and not self.use_cuda_graph
 
+    def _hears(self) -> bool:
+        """Whether the backend is asked about configurations: not where a library says what measuring one is, and not
+        through wrappers of others, which may do more than tell what they would launch."""
+        if not knobs.autotuning.hints or type(self)._bench is not Autotuner._bench:
+            return False
+        kernel = self.fn
+        while _runs_as(Heuristics, kernel):
+            kernel = kernel.fn
+        return _runs_as(JITFunction, kernel)
+
     def _tried(
         self, configs: Sequence[Config], args: tuple[object, ...], kwargs: dict[str, object]
     ) -> tuple[Tried, ...]:
+        if not self._hears():
+            return self._measured(configs, configs, args, kwargs)
+        from tritonx.runtime.tuning.hints import planned
+
+        plan = planned(self.__name__, self._launches(args, kwargs, 0).heard, configs)
+        return plan.tried(lambda some: self._measured(some, configs, args, kwargs))
+
+    def _measured(
+        self,
+        configs: Sequence[Config],
+        listed: Sequence[Config],
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+    ) -> tuple[Tried, ...]:
+        """What became of ``configs``, which are some of those ``listed``."""
         from tritonx.runtime.tuning.progress import Progress
         from tritonx.runtime.tuning.search import as_tried, benched, compiled_in_order, search
 
@@ -227,7 +261,7 @@ class Autotuner(KernelInterface[Any]):
                 return search(launches, configs, rules, found, progress)
             from tritonx.runtime.tuning.apart import search_apart
 
-            return search_apart(self._elsewhere(launches, configs), configs, rules, found, progress)
+            return search_apart(self._elsewhere(launches, listed), configs, rules, found, progress)
         records = self._records(configs)
         ready = compiled_in_order(launches, configs, records)
         times = {config: benched(lambda c: self._bench(*args, config=c, **kwargs), config, records) for config in ready}
@@ -312,7 +346,7 @@ class Autotuner(KernelInterface[Any]):
         if not tuning_key or any(config.pre_hook is not None for config in configs):
             bench_fn()  # a hook may depend on anything, so its timings belong to this process
             return False
-        parts = (*self._decisive(tuning_key), *map(str, configs))
+        parts = (*self._decisive(tuning_key), f"hints {knobs.autotuning.hints}", *map(str, configs))
         manager = get_cache_manager(hashlib.sha256("-".join(parts).encode()).hexdigest())
         file_name = f"{self.__name__[:150]}.autotune.json"
         group = manager.get_group(file_name) or {}
@@ -347,12 +381,14 @@ class Autotuner(KernelInterface[Any]):
         pruned = self.prune_configs(kwargs)
         self._searched = key
 
+        from tritonx.runtime.tuning.report import LEFT_OUT
+
         def bench() -> None:
             start = time.time()
             tried = self._tried(pruned, args, kwargs)
             self.bench_time = time.time() - start
             self._report = (key, tried)
-            timings = {each.config: [*each.times] for each in tried}
+            timings = {each.config: [*each.times] for each in tried if each.fate != LEFT_OUT}
             self.cache[key] = min(timings, key=lambda c: timings[c])
             self.configs_timings = timings
 
@@ -371,7 +407,7 @@ class Autotuner(KernelInterface[Any]):
         used_cache = True
         key: tuple[object, ...] = ()
         config = self.configs[0]
-        if len(self.configs) > 1:
+        if len(self.configs) > 1 or self._proposes:
             key = self._key(kwargs)
             if key not in self.cache:
                 used_cache = self._search(key, args, kwargs)
@@ -391,10 +427,11 @@ class Autotuner(KernelInterface[Any]):
 
     def prune_configs(self, kwargs: dict[str, Any]) -> list[Config]:
         """What is left for measuring: by ``early_config_prune``, then the ``top_k`` best of ``perf_model``."""
-        pruned = list(self.configs)
+        listed = self.configs + self._proposed(kwargs)
+        pruned = list(listed)
         named = self.nargs or {}
         if self.early_config_prune is not None:
-            pruned = list(self.early_config_prune(self.configs, named, **kwargs))
+            pruned = list(self.early_config_prune(listed, named, **kwargs))
             if not pruned:
                 raise AutotunerError(
                     "No valid autotuner configs after pruning. `early_config_prune` should return at least one config."
@@ -405,12 +442,21 @@ class Autotuner(KernelInterface[Any]):
         if isinstance(top_k, float):
             if not top_k <= 1.0:
                 raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
-            top_k = int(len(self.configs) * top_k)
+            top_k = int(len(listed) * top_k)
         if len(pruned) > top_k:
             model = self.perf_model
             estimated = {config: model(**named, **kwargs, **config.all_kwargs()) for config in pruned}
             pruned = sorted(estimated, key=lambda c: estimated[c])[:top_k]
         return pruned
+
+    def _proposed(self, kwargs: Mapping[str, object]) -> list[Config]:
+        """What the backend would have listed as well, where the user asks for it."""
+        if not self._proposes or not self._hears():
+            return []
+        from tritonx.runtime.tuning.hints import proposed
+
+        given = {**(self.nargs or {}), **kwargs}
+        return proposed(self.__name__, self._launches((), given, 0).heard, self.configs)
 
     def warmup(self, *args: Any, **kwargs: Any) -> list[Any]:
         """Compile every configuration that pruning leaves; the CompiledKernels."""
@@ -437,13 +483,14 @@ def autotune(
     use_cuda_graph: bool = False,
     do_bench: Callable[..., Any] | None = None,
     cache_results: bool = False,
+    propose: bool = False,
 ) -> Callable[[Any], Autotuner]:
     """Measure ``configs`` whenever the values of the arguments named in ``key`` are new, and launch with the best.
 
     ``prune_configs_by``: ``early_config_prune(configs, named_args, **kwargs)`` → configs; ``perf_model(**all)`` →
     estimated time, of which ``top_k`` (a share or a number) are measured. ``reset_to_zero`` and ``restore_value`` name
     arrays that are zeroed before, or restored after, each measured run. ``warmup`` and ``rep`` are milliseconds for
-    ``do_bench``.
+    ``do_bench``. ``propose`` has the backend list further ones, which then are as if ``configs`` had them.
     """
 
     def decorate(fn: Any) -> Autotuner:
@@ -462,29 +509,7 @@ def autotune(
             use_cuda_graph=use_cuda_graph,
             do_bench=do_bench,
             cache_results=cache_results,
+            propose=propose,
         )
 
     return decorate
-
-
-class Heuristics(KernelInterface[Any]):
-    """A kernel some of whose arguments are computed from the others: ``values`` is name → function of all arguments."""
-
-    def __init__(
-        self, fn: Any, arg_names: Sequence[str], values: Mapping[str, Callable[[dict[str, Any]], Any]]
-    ) -> None:
-        self.fn = fn
-        self.values = values
-        self.arg_names = list(arg_names)
-        self.__name__ = getattr(fn, "__name__", "kernel")
-
-    def run(self, *args: Any, **kwargs: Any) -> Any:
-        """Launch with the computed arguments added, in their order; each sees those before it."""
-        for name, compute in self.values.items():
-            kwargs[name] = compute({**dict(zip(self.arg_names, args, strict=False)), **kwargs})
-        return self.fn.run(*args, **kwargs)
-
-
-def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Any], Heuristics]:
-    """Compute the arguments named in ``values`` at each launch: ``{"EVEN": lambda args: args["n"] % 16 == 0}``."""
-    return lambda fn: Heuristics(fn, fn.arg_names, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any
 
 _OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")
@@ -38,6 +39,17 @@ class Config:
     def all_kwargs(self) -> dict[str, Any]:
         """Everything that a launch with it is given; options that are None are left out."""
         return {**self.kwargs, **{name: value for name, value in self._options().items() if value is not None}}
+
+    def varied(self, changes: Mapping[str, object]) -> Config:
+        """This configuration with other values; a name that it does not have is one more keyword of the launch."""
+        other = copy(self)
+        other.kwargs = dict(self.kwargs)
+        for name, value in changes.items():
+            if name in _OPTIONS:
+                setattr(other, name, value)
+            else:
+                other.kwargs[name] = value
+        return other
 
     def to_json(self) -> dict[str, Any]:
         return {"kwargs": self.kwargs, **self._options()}

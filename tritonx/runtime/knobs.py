@@ -373,6 +373,8 @@ class AutotuningKnobs(Group):
     measuring thread."""
     early = flag("TRITON_TUNING_EARLY", True)
     """Measuring of configurations that are clearly slower stops early."""
+    hints = flag("TRITON_TUNING_HINTS", True)
+    """A backend says which configurations are the same code, cannot run or are not worth measuring."""
     progress = flag("TRITON_TUNING_PROGRESS", True)
     """A search that takes longer shows on a terminal how far it is."""
     executor = hook()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from functools import partial
 from operator import index
@@ -94,6 +95,12 @@ class Request:
         return _hashable_key(self.placement, self.wanted, self.options)
 
 
+Hear = Callable[[Request, tuple[int, int, int]], None]
+
+asking: ContextVar[Hear | None] = ContextVar("tritonx_asking", default=None)
+"""Who is told what a launch with ``warmup=True`` would compile, and over which grid, in the place of compiling it."""
+
+
 def _adapter(kernel: JITFunction, run_time: tuple[str, ...], launch: RawLaunch) -> RawLaunch:
     """``launch``, or a function that picks what it takes out of all non-constexpr arguments."""
     given = tuple(f"a{p.num}" for p in kernel.params if not p.is_constexpr)
@@ -153,6 +160,10 @@ class Launcher:
         if not warmup:
             return self.on(grid)(*args, **kwargs)
         key, specs, bound, options, _ = self._bind(grid, *args, **kwargs)
+        hear = asking.get()
+        if hear is not None:
+            hear(self._request(specs, bound, options), self._extents(grid, bound, options))
+            return None
         return self._find_kernel(key, specs, bound, options, warmup=True)[0]
 
     def request(self, args: tuple[object, ...], kwargs: dict[str, Any]) -> tuple[Request, dict[str, Any]]:

@@ -152,7 +152,7 @@ def test_copies_and_listing() -> None:
         group.reset()
         assert other.assigned == {"print": True}
         assert not group.assigned
-    assert set(group.knobs) == {"cache", "early", "executor", "print", "progress", "workers"}
+    assert set(group.knobs) == {"cache", "early", "hints", "executor", "print", "progress", "workers"}
     assert tritonx.knobs.autotuning.knob_descriptors["print"].env == "TRITON_PRINT_AUTOTUNING"
 
 

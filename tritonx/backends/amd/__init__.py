@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tritonx.backends.amd.options import SCHEDULE_HINTS, AmdOptions
-from tritonx.backends.api import Backend, Driver, Options, Shortage, Stage, Target
+from tritonx.backends.api import Backend, Candidate, Driver, Options, Shortage, Stage, Target
 from tritonx.runtime.pytorch import built_for
 
 if TYPE_CHECKING:
@@ -89,6 +89,11 @@ class AmdBackend(Backend):
         from tritonx.backends.amd.layout_target import gpu_target
 
         return gpu_target(target, options)
+
+    def propose(self, target: Target, candidate: Candidate) -> Sequence[Mapping[str, object]]:
+        """Half and twice the warps, a stage more and less."""
+        assert isinstance(candidate.options, AmdOptions)
+        return candidate.options.neighbours(1024 // target.warp_size)
 
     def foresee(self, target: Target, options: Options, module: ModuleOp) -> Shortage | None:
         from tritonx.backends.amd.targets import processor

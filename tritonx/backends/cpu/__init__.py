@@ -41,6 +41,9 @@ class CpuBackend(Backend):
             raise ValueError(f"num_threads must not be negative, got {options.num_threads}")
         return options
 
+    def code_options(self, target: Target, options: Options) -> Options:
+        return options.replace(num_warps=1, num_stages=1, num_ctas=1)
+
     def version_key(self) -> str:
         """The LLVM that writes the code, and the CPU that it is for."""
         from importlib.metadata import version

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tritonx.backends.api import Backend, Driver, KernelImage, Options, Shortage, Stage, Target
+from tritonx.backends.api import Backend, Candidate, Driver, KernelImage, Options, Shortage, Stage, Target
 from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.runtime.pytorch import built_for
 
@@ -79,6 +79,11 @@ class NvidiaBackend(Backend):
         from tritonx.backends.nvidia.layout_target import gpu_target
 
         return gpu_target(target, options)
+
+    def propose(self, target: Target, candidate: Candidate) -> Sequence[Mapping[str, object]]:
+        """Half and twice the warps, a stage more and less."""
+        assert isinstance(candidate.options, NvidiaOptions)
+        return candidate.options.neighbours(1024 // target.warp_size)
 
     def foresee(self, target: Target, options: Options, module: ModuleOp) -> Shortage | None:
         from tritonx.backends.nvidia.targets import capability

@@ -4,6 +4,8 @@ Most of a search's time is compiling, and most measuring is of configurations th
 other processes while the device measures, what cannot run is told before it is compiled, and who is clearly slower is
 measured a few times only.
 
+    hearing     what a configuration would compile, as its launch says
+    hints       what the backend says of configurations before any is compiled
     ahead       what a configuration would compile, handed to an executor
     workers     the processes that do so by default, as a concurrent.futures.Executor
     race        which configuration is fastest, told with few measurements; knows no device

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from tritonx.runtime.config import Config
+from tritonx.runtime.errors import Foreseen
 from tritonx.runtime.tuning.progress import Progress
 from tritonx.runtime.tuning.race import RULES, Race, Rules
 from tritonx.runtime.tuning.records import Record, Records
@@ -31,6 +32,7 @@ def search_apart(
     source = _Shared(compiled(devices[0], configs))
     races = [Race(device.times, rules) for device in devices]
     refused: dict[Config, str] = {}
+    foreseen: list[Config] = []
     shown = threading.Lock()
     progress = progress or Progress("", len(configs))
 
@@ -42,7 +44,9 @@ def search_apart(
             with shown:
                 if error is not None or (known and known.reason):
                     refused[config] = str(error) if error is not None else known.reason if known else ""
-                    if records and not known:
+                    if isinstance(error, Foreseen):
+                        foreseen.append(config)
+                    elif records and not known:
                         records.put(config, Record(reason=refused[config]))
                 medians = [best.median for each in races if (best := each.best()) is not None]
                 progress.step(min(medians, default=None))
@@ -52,6 +56,11 @@ def search_apart(
         with ThreadPoolExecutor(len(devices), thread_name_prefix="tritonx-measure") as threads:
             for done in [threads.submit(run, number) for number in range(len(devices))]:
                 done.result()
+        if not any(race.runners for race in races):  # what was foreseen is then seen
+            for config in foreseen:
+                if enter(races[0], devices[0], config, None) is None:
+                    del refused[config]
+            races[0].rounds()
     finally:
         progress.close()
     final = _final(devices[0], races, rules)

@@ -109,8 +109,12 @@ def _prepared(case: Case) -> tuple[TunedLaunches, Sequence[Config]]:
     return tuner(case).prepared(grid, args, kwargs)
 
 
-def measure(case: Case, number: int, count: int) -> list[float]:
+def measure(case: Case, number: int, text: str, count: int) -> list[float]:
     """Milliseconds of each of ``count`` runs of the configuration of that number, of those that pruning leaves, in this
-    process, on its device. What the cache does not have is compiled."""
+    process, on its device. What the cache does not have is compiled. Raises ``NoCase`` where the configuration is not
+    the one that ``text`` is: what a backend proposes, or a pruning leaves, is another here."""
     here, configs = _prepared(case)
+    found = str(configs[number]) if number < len(configs) else "none"
+    if found != text:
+        raise NoCase(f"configuration {number} of {case.kernel} is {found} where it is measured, and not {text}")
     return [*here.times(configs[number], count)]

@@ -33,7 +33,7 @@ class Elsewhere:
 
     def times(self, config: Config, count: int) -> Sequence[float]:
         self._here.finish(config)
-        return self._executor.submit(measure, self._case, self._numbers[config], count).result()
+        return self._executor.submit(measure, self._case, self._numbers[config], str(config), count).result()
 
     def refuses(self, config: Config, error: Exception) -> bool:
         return self._here.refuses(config, error)

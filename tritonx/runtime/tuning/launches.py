@@ -12,6 +12,7 @@ from tritonx.runtime.config import Config
 from tritonx.runtime.drivers import find_backend
 from tritonx.runtime.tuning.ahead import Ahead
 from tritonx.runtime.tuning.clock import Clock
+from tritonx.runtime.tuning.hearing import Heard, heard
 from tritonx.runtime.tuning.refusals import is_impossible
 from tritonx.runtime.tuning.workers import CompileWorkers, compile_workers, usable_cores
 
@@ -52,13 +53,20 @@ class TunedLaunches:
     def begin(self, config: Config) -> Future[Made] | None:
         if self._ahead is None:
             return None
-        options = {**self._options, **config.all_kwargs()}
-        if config.pre_hook is not None and any(hasattr(value, "block_shape") for value in self._arguments.values()):
-            config.pre_hook({**self._arguments, **options})  # it may say what a descriptor describes
-        future = self._ahead.start(self._run, self._args, options)
+        future = self._ahead.start(self._run, self._args, self._given(config))
         if future is not None and self._ahead.promised is not None:
             self._promised[config] = self._ahead.promised
         return future
+
+    def heard(self, config: Config) -> tuple[Heard, ...]:
+        """What a launch with it would compile. Raises what that launch raises for what does not fit."""
+        return heard(self._run, self._args, self._given(config))
+
+    def _given(self, config: Config) -> dict[str, object]:
+        options = {**self._options, **config.all_kwargs()}
+        if config.pre_hook is not None and any(hasattr(value, "block_shape") for value in self._arguments.values()):
+            config.pre_hook({**self._arguments, **options})  # it may say what a descriptor describes
+        return options
 
     def finish(self, config: Config) -> None:
         """Have what a worker compiled in the cache, for another process that measures. Raises what the compile did."""

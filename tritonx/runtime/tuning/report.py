@@ -12,12 +12,14 @@ _BAR, _ROW, _LABEL, _TIME = 420, 18, 380, 110
 """Of the drawing, in pixels: the longest bar, a row's height, the room for a configuration and for its time."""
 
 FASTEST, SLOWER, IMPOSSIBLE = "fastest", "slower", "impossible"
+MERGED, LEFT_OUT = "merged", "left out"
+"""Not measured: the code of another one, which has the times; not worth it, as the backend says."""
 
 
 @dataclass(frozen=True)
 class Tried:
     """A configuration with its times (median, 20 % and 80 % quantiles, in milliseconds), how often it was measured,
-    what became of it, and why it cannot run where it cannot."""
+    what became of it, and why it was not measured where it was not."""
 
     config: Config
     times: tuple[float, ...]
@@ -45,11 +47,12 @@ class Report:
         return tuple(sorted(self.tried, key=lambda each: each.times))
 
     def heading(self) -> str:
-        impossible = sum(each.fate == IMPOSSIBLE for each in self.tried)
+        fates = {IMPOSSIBLE: "cannot run", MERGED: "are the code of another", LEFT_OUT: "are left out"}
+        counts = {text: sum(each.fate == fate for each in self.tried) for fate, text in fates.items()}
         runs = sum(each.runs for each in self.tried)
-        cannot = f", {impossible} of which cannot run" if impossible else ""
+        which = "".join(f", {count} of which {text}" for text, count in counts.items() if count)
         return (
-            f"{self.name}, key {self.key}: {len(self.tried)} configurations{cannot}, {runs} runs, {self.seconds:.2f} s"
+            f"{self.name}, key {self.key}: {len(self.tried)} configurations{which}, {runs} runs, {self.seconds:.2f} s"
         )
 
     def table(self) -> str:
@@ -65,12 +68,14 @@ class Report:
                 continue
             spread = (each.times[-1] - each.times[1]) / each.median if len(each.times) > 1 and each.median else 0.0
             ratio = each.median / best if best else 1.0
-            lines.append(f"{each.median:>10.4f} {ratio:>7.3f} {spread:>7.1%} {each.runs:>6}  {short(each.config)}")
+            times = f"{each.median:>10.4f} {ratio:>7.3f} {spread:>7.1%}"
+            lines.append(f"{times} {each.runs:>6}  {short(each.config)}  {each.reason}".rstrip())
         return "\n".join(lines)
 
     def svg(self) -> str:
-        """A bar for each configuration, the fastest at the top; a line from quantile to quantile."""
-        rows = [each for each in self.ordered if math.isfinite(each.median)]
+        """A bar for each configuration with code of its own, the fastest at the top; a line from quantile to
+        quantile."""
+        rows = [each for each in self.ordered if math.isfinite(each.median) and each.fate != MERGED]
         longest = max((each.times[-1] for each in rows), default=1.0) or 1.0
         width, height = _LABEL + _BAR + _TIME, _ROW * (len(rows) + 1)
         drawn = [

@@ -185,7 +185,11 @@ def test_another_process_measures(whose: str, file: str, executors: dict[str, li
 
 
 def test_a_process_measures_what_it_is_told(file: str) -> None:
-    assert len(measure(Case(file, "cleared"), 1, 4)) == 4
+    configs = tuner(Case(file, "cleared")).configs
+    assert len(measure(Case(file, "cleared"), 1, str(configs[1]), 4)) == 4
+    for number in (0, len(configs)):
+        with pytest.raises(NoCase, match="where it is measured, and not BLOCK"):
+            measure(Case(file, "cleared"), number, str(configs[1]), 4)
 
 
 def test_what_is_missing_is_said(file: str, tmp_path: Path) -> None:

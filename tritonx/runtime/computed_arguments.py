@@ -1,0 +1,31 @@
+"""Arguments of a kernel that are computed from the others at each launch: ``@heuristics``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tritonx.kernel.interface import KernelInterface
+
+
+class Heuristics(KernelInterface[Any]):
+    """A kernel some of whose arguments are computed from the others: ``values`` is name → function of all arguments."""
+
+    def __init__(
+        self, fn: Any, arg_names: Sequence[str], values: Mapping[str, Callable[[dict[str, Any]], Any]]
+    ) -> None:
+        self.fn = fn
+        self.values = values
+        self.arg_names = list(arg_names)
+        self.__name__ = getattr(fn, "__name__", "kernel")
+
+    def run(self, *args: object, **kwargs: object) -> object:
+        """Launch with the computed arguments added, in their order; each sees those before it."""
+        for name, compute in self.values.items():
+            kwargs[name] = compute({**dict(zip(self.arg_names, args, strict=False)), **kwargs})
+        return self.fn.run(*args, **kwargs)
+
+
+def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Any], Heuristics]:
+    """Compute the arguments named in ``values`` at each launch: ``{"EVEN": lambda args: args["n"] % 16 == 0}``."""
+    return lambda fn: Heuristics(fn, fn.arg_names, values)
