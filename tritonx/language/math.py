@@ -11,6 +11,26 @@ if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
     from tritonx.language.tensor import tensor
 
+__all__ = [
+    "abs",
+    "ceil",
+    "cos",
+    "div_rn",
+    "erf",
+    "exp",
+    "exp2",
+    "fdiv",
+    "floor",
+    "fma",
+    "log",
+    "log2",
+    "rsqrt",
+    "sin",
+    "sqrt",
+    "sqrt_rn",
+    "umulhi",
+]
+
 
 @tensor_method
 @builtin

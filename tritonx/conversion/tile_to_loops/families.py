@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TypeGuard, cast
 
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 
-from tritonx.dialects import arith, math, tile, ub
-from tritonx.dialects.layout_constraints import LookedUp, layouts_of
+from tritonx.dialects import arith, tile, ub
+from tritonx.dialects.layout_constraints import Elementwise, LookedUp, layouts_of
 from tritonx.dialects.llvm import AssumeOp
 from tritonx.ir.effects import may_read, may_write
 
@@ -112,69 +113,20 @@ EFFECT_ANCHORS: frozenset[type[Operation]] = frozenset(
 alone).
 """
 
-INLINE: frozenset[type[Operation]] = frozenset(
-    (
-        *LOADS,
-        *CHEAP,
-        *TRIVIAL,
-        *VIEW_SOURCES,
-        arith.DivSIOp,
-        arith.DivUIOp,
-        arith.RemSIOp,
-        arith.RemUIOp,
-        arith.FloorDivSIOp,
-        arith.CeilDivSIOp,
-        arith.CeilDivUIOp,
-        arith.MaxSIOp,
-        arith.MinSIOp,
-        arith.MaxUIOp,
-        arith.MinUIOp,
-        arith.DivfOp,
-        arith.RemFOp,
-        arith.MaximumfOp,
-        arith.MinimumfOp,
-        arith.TruncFOp,
-        arith.UIToFPOp,
-        arith.FPToSIOp,
-        arith.FPToUIOp,
-        arith.IndexCastOp,
-        math.AbsFOp,
-        math.AbsIOp,
-        math.CeilOp,
-        math.FloorOp,
-        math.RoundOp,
-        math.RoundEvenOp,
-        math.TruncOp,
-        math.CosOp,
-        math.SinOp,
-        math.TanOp,
-        math.ErfOp,
-        math.Exp2Op,
-        math.ExpOp,
-        math.ExpM1Op,
-        math.LogOp,
-        math.Log2Op,
-        math.Log10Op,
-        math.Log1pOp,
-        math.RsqrtOp,
-        math.SqrtOp,
-        math.TanhOp,
-        math.FmaOp,
-        tile.ClampFOp,
-        tile.ExternElementwiseOp,
-        tile.FpToFpOp,
-        tile.IntToPtrOp,
-        tile.PtrToIntOp,
-        tile.MulhiUIOp,
-        tile.PreciseDivFOp,
-        tile.PreciseSqrtOp,
-    )
-)
+INLINE: frozenset[type[Operation]] = frozenset((*LOADS, *CHEAP, *TRIVIAL, *VIEW_SOURCES))
+
+
+@cache
+def _is_elementwise(op: type[Operation]) -> bool:
+    """Whether an element of the only result is computed from the elements in its place."""
+    if not isinstance(layouts_of(op), Elementwise):
+        return False
+    return len(cast("type[IRDLOperation]", op).get_irdl_definition().results) == 1
 
 
 def is_inline(op: object) -> TypeGuard[Operation]:
     """Whether `op` (or the block that an argument belongs to) is an op that is evaluated where its result is used."""
-    return type(op) in INLINE
+    return type(op) in INLINE or (isinstance(op, Operation) and _is_elementwise(type(op)))
 
 
 def writes_memory(op: Operation) -> bool:

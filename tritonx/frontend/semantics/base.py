@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tritonx.dialects.tile import BroadcastOp, ExpandDimsOp, IntToPtrOp, SplatOp
 from tritonx.frontend.semantics.neutral import IfPresent
 from tritonx.frontend.semantics.promotion import IncompatibleTypeErrorImpl, float_literal_type, literal_type
-from tritonx.frontend.semantics.storage import ANYTHING, UnsupportedExtents, ignores_padding
+from tritonx.frontend.semantics.storage import UnsupportedExtents, ignores_padding
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.types import i32
 from tritonx.language.base import base_type, base_value
@@ -71,7 +71,7 @@ class SemanticsBase:
         properties: Mapping[str, Attribute] | None = None,
     ) -> tensor:
         """The single result of ``op`` as a tensor of ``type_``; folded and merged by the builder."""
-        if op not in ANYTHING:
+        if not ignores_padding(op):
             _check_padding(op, operands, type_)
         handle = self.builder.emit(op, [v.handle for v in operands], (ir_type(type_),), properties)
         return tensor(handle, type_)
@@ -85,7 +85,7 @@ class SemanticsBase:
         regions: Sequence[Region] = (),
     ) -> list[tensor]:
         """The results of an op that is neither folded nor merged, as tensors of ``types``."""
-        if op not in ANYTHING:
+        if not ignores_padding(op):
             _check_padding(op, operands, *types)
         handles = [v.handle for v in operands]
         made = self.builder.create(op, handles, [ir_type(t) for t in types], properties, regions=regions)
@@ -267,7 +267,7 @@ class SemanticsBase:
 def _check_padding(op: type[Operation], operands: Sequence[tensor], *types: dtype) -> None:
     """``UnsupportedExtents`` for a block with padding, of which the op does not know."""
     for type_ in (*types, *[v.type for v in operands]):
-        if type_.padded and not ignores_padding(op):
+        if type_.padded:
             error = UnsupportedExtents(f"{op.name} has no blocks of {type_.shape}")
             error.add_note("its extents must be powers of two: pad it, and mask what reads and writes it")
             raise error
