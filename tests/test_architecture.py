@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tokenize
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -257,7 +258,11 @@ def test_vendor_words_stay_in_their_backend(path: Path) -> None:
             words.append((node.lineno, node.name))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             words.append((node.lineno, node.value))
+        elif isinstance(node, ast.ImportFrom) and own.startswith("ir/"):
+            words += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
     for line, name in words:
+        if own.startswith("ir/"):
+            assert not VENDOR_DIALECTS.search(name), f"{path}:{line}: {name!r}"
         word = FORMAT_NAMES.sub("", name)
         if word in ANYWHERE or (own, word) in PYTORCH:
             continue
@@ -274,6 +279,9 @@ FORMAT_NAMES = re.compile(
 )
 """Dialects and encodings as the text format spells them."""
 
+VENDOR_DIALECTS = re.compile(r"\bttng\b|\bamdg\b|\brocdl\b|nvmma|nvidia|\bamd", re.I)
+"""Not even as the text format spells them where any dialect is read and written: a backend brings its own."""
+
 ANYWHERE = {"__cuda_array_interface__", "sm_clock_rate"}
 """The array protocol, and a key of Triton's device properties, which every driver reports."""
 
@@ -287,9 +295,6 @@ PYTORCH = {
 
 # Names of Triton's public interface, or of an array protocol, that cannot be spelled otherwise: (place, word).
 PUBLIC_NAMES: set[tuple[str, str]] = {
-    ("ir/context.py", "Nvidia"),  # the dialects' objects
-    ("ir/context.py", "Amd"),
-    ("ir/text", "mma"),  # the text format's short name for any such layout
     ("backends/cpu", "sm_clock_rate"),
     ("runtime/autotuner.py", "use_cuda_graph"),
     ("runtime/autotuner.py", "do_bench_cudagraph"),
@@ -332,6 +337,28 @@ def test_options_that_not_every_backend_has_are_read_by_those_that_have_them() -
                     found.setdefault(own, set()).add(name)
         assert not re.search(r"(get|has)attr\([\w.]*options,", path.read_text()), f"{path}: an option has a class"
     assert found == TRITONS_OPTIONS
+
+
+def test_a_dialect_is_common_or_brought_by_a_backend() -> None:
+    """Each that is declared here; a backend's by an entry point, as one from outside brings it."""
+    from xdsl.ir import Dialect
+
+    from tritonx.ir.context import DIALECTS, dialect_loaders
+
+    brought = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["tritonx.dialects"]
+    assert brought.keys() == {"ttng", "amdg", "rocdl"} and not brought.keys() & DIALECTS.keys()
+    missing = brought.keys() - dialect_loaders().keys()
+    assert not missing, f"{missing} are not installed: entry points are seen after `pip install -e .`"
+    declared = {
+        found.name
+        for path in (PACKAGE / "dialects").iterdir()
+        if path.stem not in ("__init__", "__pycache__")
+        for found in vars(importlib.import_module(f"tritonx.dialects.{path.stem}")).values()
+        if isinstance(found, Dialect)
+    }
+    foreign = {name for name, (module, _) in DIALECTS.items() if module.startswith("xdsl.")}
+    assert declared == (DIALECTS.keys() - foreign) | brought.keys()
+    assert all(load().name == name for name, load in dialect_loaders().items())
 
 
 PASS_LISTS = [

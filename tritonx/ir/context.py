@@ -1,7 +1,7 @@
 """The context in which tritonx's text is parsed: every dialect, each loaded when its first op or type is met.
 
-Packages outside add theirs through the entry-point group ``tritonx.dialects``, whose entries name an xDSL ``Dialect``
-under the dialect's name. They are looked for where a name is met that no dialect here has.
+Backends, those of this package and others, add theirs through the entry-point group ``tritonx.dialects``, whose entries
+name an xDSL ``Dialect`` under the dialect's name. They are looked for where a name is met that no dialect here has.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "builtin": ("xdsl.dialects.builtin", "Builtin"),
     "tt": ("tritonx.dialects.tile", "Tile"),
     "ttg": ("tritonx.dialects.gpu_layout", "GPULayout"),
-    "ttng": ("tritonx.dialects.nvidia", "Nvidia"),
-    "amdg": ("tritonx.dialects.amd", "Amd"),
-    "rocdl": ("tritonx.dialects.amd", "Rocdl"),
     "arith": ("tritonx.dialects.arith", "Arith"),
     "math": ("tritonx.dialects.math", "Math"),
     "scf": ("tritonx.dialects.scf", "Scf"),
@@ -31,7 +28,7 @@ DIALECTS: dict[str, tuple[str, str]] = {
     "func": ("xdsl.dialects.func", "Func"),
     "test": ("xdsl.dialects.test", "Test"),
 }
-"""Name of a dialect in the text → module and attribute that hold it."""
+"""Name of a dialect in the text → module and attribute that hold it: those that no backend brings."""
 
 
 def _loader(module: str, attribute: str) -> Callable[[], Dialect]:
@@ -42,22 +39,24 @@ def _loader(module: str, attribute: str) -> Callable[[], Dialect]:
 
 
 DIALECT_GROUP = "tritonx.dialects"
+OWN_PACKAGE = "tritonx"
 
 
 @cache
-def _outside() -> dict[str, EntryPoint]:
-    """Name → entry point, of the dialects of other packages."""
-    return {entry.name: entry for entry in entry_points(group=DIALECT_GROUP) if entry.name not in DIALECTS}
+def _brought() -> dict[str, EntryPoint]:
+    """Name → entry point, of the dialects of backends. What this package has, no other replaces."""
+    found = sorted(entry_points(group=DIALECT_GROUP), key=lambda entry: entry.module.split(".")[0] == OWN_PACKAGE)
+    return {entry.name: entry for entry in found if entry.name not in DIALECTS}
 
 
 def dialect_loaders() -> dict[str, Callable[[], Dialect]]:
     """Name → function that imports the dialect, of all that are installed; for drivers that register dialects
     themselves."""
     here = {name: _loader(*place) for name, place in DIALECTS.items()}
-    return here | {name: _outside_loader(entry) for name, entry in _outside().items()}
+    return here | {name: _brought_loader(entry) for name, entry in _brought().items()}
 
 
-def _outside_loader(entry: EntryPoint) -> Callable[[], Dialect]:
+def _brought_loader(entry: EntryPoint) -> Callable[[], Dialect]:
     def load() -> Dialect:
         dialect = entry.load()
         if not isinstance(dialect, Dialect) or dialect.name != entry.name:
@@ -72,8 +71,8 @@ class TextContext(Context):
 
     def _look_for(self, name: str) -> None:
         dialect, dot, _ = name.partition(".")
-        if dot and dialect not in self._registered_dialects and (entry := _outside().get(dialect)) is not None:
-            self.register_dialect(dialect, _outside_loader(entry))
+        if dot and dialect not in self._registered_dialects and (entry := _brought().get(dialect)) is not None:
+            self.register_dialect(dialect, _brought_loader(entry))
 
     def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
         self._look_for(name)
@@ -89,7 +88,7 @@ class TextContext(Context):
 
 
 def new_context(*, allow_unregistered: bool = False) -> Context:
-    """A context with every dialect of tritonx registered and none but `builtin` loaded."""
+    """A context that knows every dialect that is installed, with none but `builtin` loaded."""
     context = TextContext(allow_unregistered=allow_unregistered)
     for name, place in DIALECTS.items():
         context.register_dialect(name, _loader(*place))

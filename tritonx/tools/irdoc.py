@@ -22,14 +22,9 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "ir"
 
 def dialect(page: str) -> Dialect:
     """The dialect object that ``page`` describes."""
-    from tritonx.ir.context import new_context
+    from tritonx.ir.context import dialect_loaders
 
-    context = new_context()
-    found = context.get_optional_dialect(page) if hasattr(context, "get_optional_dialect") else None
-    if found is None:
-        context.load_registered_dialect(page)
-        found = next(d for d in context.loaded_dialects if d.name == page)
-    return found
+    return dialect_loaders()[page]()
 
 
 def operations(page: str) -> list[str]:

@@ -19,6 +19,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.dialects.gpu_layout.types import MemDescType
+from tritonx.ir.alias import Aliased
 from tritonx.ir.types import encoding_of
 from tritonx.layouts import encodings as E
 from tritonx.layouts.errors import LayoutError
@@ -172,10 +173,11 @@ def print_python(printer: Printer, value: object) -> None:
 
 
 @irdl_attr_definition
-class BlockedEncodingAttr(EncodingAttr):
+class BlockedEncodingAttr(EncodingAttr, Aliased):
     """`#ttg.blocked`"""
 
     name = "ttg.blocked"
+    ALIAS: ClassVar[str] = "blocked"
     ENCODING: ClassVar = E.BlockedEncoding
     KEYS: ClassVar = (
         ("sizePerThread", "size_per_thread", _never),
@@ -209,10 +211,11 @@ class DotOperandEncodingAttr(EncodingAttr):
 
 
 @irdl_attr_definition
-class NvidiaMmaEncodingAttr(EncodingAttr):
+class NvidiaMmaEncodingAttr(EncodingAttr, Aliased):
     """`#ttg.nvidia_mma`"""
 
     name = "ttg.nvidia_mma"
+    ALIAS: ClassVar[str] = "mma"
     ENCODING: ClassVar = E.NvidiaMmaEncoding
     KEYS: ClassVar = (
         ("versionMajor", "version_major", _never),
@@ -224,10 +227,11 @@ class NvidiaMmaEncodingAttr(EncodingAttr):
 
 
 @irdl_attr_definition
-class AmdMfmaEncodingAttr(EncodingAttr):
+class AmdMfmaEncodingAttr(EncodingAttr, Aliased):
     """`#ttg.amd_mfma`"""
 
     name = "ttg.amd_mfma"
+    ALIAS: ClassVar[str] = "mma"
     ENCODING: ClassVar = E.AmdMfmaEncoding
     KEYS: ClassVar = (
         ("version", "version", _never),
@@ -241,10 +245,11 @@ class AmdMfmaEncodingAttr(EncodingAttr):
 
 
 @irdl_attr_definition
-class AmdWmmaEncodingAttr(EncodingAttr):
+class AmdWmmaEncodingAttr(EncodingAttr, Aliased):
     """`#ttg.amd_wmma`"""
 
     name = "ttg.amd_wmma"
+    ALIAS: ClassVar[str] = "mma"
     ENCODING: ClassVar = E.AmdWmmaEncoding
     KEYS: ClassVar = (
         ("version", "version", _never),
@@ -257,10 +262,11 @@ class AmdWmmaEncodingAttr(EncodingAttr):
 
 
 @irdl_attr_definition
-class LinearEncodingAttr(EncodingAttr):
+class LinearEncodingAttr(EncodingAttr, Aliased):
     """`#ttg.linear`"""
 
     name = "ttg.linear"
+    ALIAS: ClassVar[str] = "linear"
     ENCODING: ClassVar = E.LinearEncoding
     KEYS: ClassVar = (
         ("register", "register", _never),
@@ -271,10 +277,11 @@ class LinearEncodingAttr(EncodingAttr):
 
 
 @irdl_attr_definition
-class SwizzledSharedEncodingAttr(EncodingAttr):
+class SwizzledSharedEncodingAttr(EncodingAttr, Aliased):
     """`#ttg.swizzled_shared`"""
 
     name = "ttg.swizzled_shared"
+    ALIAS: ClassVar[str] = "shared"
     ENCODING: ClassVar = E.SwizzledSharedEncoding
     KEYS: ClassVar = (
         ("vec", "vec", _never),
@@ -286,19 +293,21 @@ class SwizzledSharedEncodingAttr(EncodingAttr):
 
 
 @irdl_attr_definition
-class RotatingSharedEncodingAttr(EncodingAttr):
+class RotatingSharedEncodingAttr(EncodingAttr, Aliased):
     """`#ttg.amd_rotating_shared`"""
 
     name = "ttg.amd_rotating_shared"
+    ALIAS: ClassVar[str] = "shared"
     ENCODING: ClassVar = E.RotatingSharedEncoding
     KEYS: ClassVar = SwizzledSharedEncodingAttr.KEYS
 
 
 @irdl_attr_definition
-class NvmmaSharedEncodingAttr(EncodingAttr):
+class NvmmaSharedEncodingAttr(EncodingAttr, Aliased):
     """`#ttg.nvmma_shared`"""
 
     name = "ttg.nvmma_shared"
+    ALIAS: ClassVar[str] = "shared"
     ENCODING: ClassVar = E.NvmmaSharedEncoding
     KEYS: ClassVar = (
         ("swizzlingByteWidth", "swizzling_byte_width", _never),
@@ -319,10 +328,11 @@ class NvmmaSharedEncodingAttr(EncodingAttr):
 
 
 @irdl_attr_definition
-class PaddedSharedEncodingAttr(EncodingAttr):
+class PaddedSharedEncodingAttr(EncodingAttr, Aliased):
     """`#ttg.padded_shared<[512:+16] {order = [1, 0], shape = [64, 64]}>`, or with `offset` and `block` bases."""
 
     name = "ttg.padded_shared"
+    ALIAS: ClassVar[str] = "shared"
     ENCODING: ClassVar = E.PaddedSharedEncoding
     KEYS: ClassVar = (
         ("intervals", "intervals", lambda e: True),
@@ -359,10 +369,11 @@ class PaddedSharedEncodingAttr(EncodingAttr):
 
 
 @irdl_attr_definition
-class SharedLinearEncodingAttr(EncodingAttr):
+class SharedLinearEncodingAttr(EncodingAttr, Aliased):
     """`#ttg.shared_linear<{offset = [...], block = [...]}, alignment = 16>`"""
 
     name = "ttg.shared_linear"
+    ALIAS: ClassVar[str] = "shared"
     ENCODING: ClassVar = E.SharedLinearEncoding
     KEYS: ClassVar = (
         ("offset", "offset", _never),

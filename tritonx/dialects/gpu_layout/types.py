@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
+
+from tritonx.ir.alias import Aliased
 
 if TYPE_CHECKING:
     from xdsl.parser import AttrParser
@@ -20,10 +22,11 @@ _Fields = tuple[tuple[int, ...], Attribute, Attribute, Attribute, bool, tuple[in
 
 
 @irdl_attr_definition
-class SharedMemoryAttr(ParametrizedAttribute):
+class SharedMemoryAttr(ParametrizedAttribute, Aliased):
     """`#ttg.shared_memory`: the memory that the threads of a block share."""
 
     name = "ttg.shared_memory"
+    ALIAS: ClassVar[str] = "smem"
 
 
 @irdl_attr_definition

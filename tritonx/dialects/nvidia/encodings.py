@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from xdsl.ir import Data, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
+
+from tritonx.ir.alias import Aliased
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
 
 
 @irdl_attr_definition
-class TensorMemoryAttr(ParametrizedAttribute):
+class TensorMemoryAttr(ParametrizedAttribute, Aliased):
     """`#ttng.tensor_memory`: the memory that the tensor cores of Blackwell accumulate in."""
 
     name = "ttng.tensor_memory"
+    ALIAS: ClassVar[str] = "ttng.tensor_memory"
 
 
 @dataclass(frozen=True)
@@ -89,10 +92,11 @@ def _print(printer: Printer, data: TensorMemoryEncoding | TensorMemoryScalesEnco
 
 
 @irdl_attr_definition
-class TensorMemoryEncodingAttr(Data[TensorMemoryEncoding]):
+class TensorMemoryEncodingAttr(Data[TensorMemoryEncoding], Aliased):
     """`#ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>`"""
 
     name = "ttng.tensor_memory_encoding"
+    ALIAS: ClassVar[str] = "tmem"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> TensorMemoryEncoding:
@@ -109,10 +113,11 @@ class TensorMemoryEncodingAttr(Data[TensorMemoryEncoding]):
 
 
 @irdl_attr_definition
-class TensorMemoryScalesEncodingAttr(Data[TensorMemoryScalesEncoding]):
+class TensorMemoryScalesEncodingAttr(Data[TensorMemoryScalesEncoding], Aliased):
     """`#ttng.tensor_memory_scales_encoding<>`"""
 
     name = "ttng.tensor_memory_scales_encoding"
+    ALIAS: ClassVar[str] = "tmem_scales"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> TensorMemoryScalesEncoding:

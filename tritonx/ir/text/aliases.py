@@ -7,27 +7,9 @@ from typing import Any
 from xdsl.dialects.builtin import CallSiteLoc, DictionaryAttr, FileLineColLoc, FusedLoc, NameLoc, UnknownLoc
 from xdsl.ir import Attribute, Data, Operation, ParametrizedAttribute
 
-LOCATION_KINDS = (UnknownLoc, FileLineColLoc, CallSiteLoc, NameLoc, FusedLoc)
+from tritonx.ir.alias import Aliased
 
-ALIAS_NAMES: dict[str, str] = {
-    "ttg.blocked": "blocked",
-    "ttg.linear": "linear",
-    "ttg.generic_linear": "linear",
-    "ttg.nvidia_mma": "mma",
-    "ttg.amd_mfma": "mma",
-    "ttg.amd_wmma": "mma",
-    "ttg.swizzled_shared": "shared",
-    "ttg.nvmma_shared": "shared",
-    "ttg.padded_shared": "shared",
-    "ttg.shared_linear": "shared",
-    "ttg.amd_rotating_shared": "shared",
-    "ttg.partitioned_shared": "shared",
-    "ttg.shared_memory": "smem",
-    "ttng.tensor_memory": "ttng.tensor_memory",
-    "ttng.tensor_memory_encoding": "tmem",
-    "ttng.tensor_memory_scales_encoding": "tmem_scales",
-}
-"""Attributes that are given an alias, and its stem; the second of a stem gets a 1 behind it, and so on."""
+LOCATION_KINDS = (UnknownLoc, FileLineColLoc, CallSiteLoc, NameLoc, FusedLoc)
 
 
 def collect_aliases(root: Operation, *, locations: bool) -> dict[Attribute, str]:
@@ -55,11 +37,12 @@ def collect_aliases(root: Operation, *, locations: bool) -> dict[Attribute, str]
         elif isinstance(attribute, Data):
             parts = getattr(attribute, "parts", None)  # pyright: ignore[reportUnknownArgumentType] -- as above
             visit(attribute.data if parts is None else parts())  # pyright: ignore[reportUnknownMemberType] -- as above
-        stem = ALIAS_NAMES.get(attribute.name)
-        if stem is None:
-            if not locations or not isinstance(attribute, LOCATION_KINDS) or isinstance(attribute, UnknownLoc):
-                return
+        if isinstance(attribute, Aliased):
+            stem = attribute.ALIAS
+        elif locations and isinstance(attribute, LOCATION_KINDS) and not isinstance(attribute, UnknownLoc):
             stem = "loc"
+        else:
+            return
         count = counts.get(stem, 0)
         counts[stem] = count + 1
         aliases[attribute] = f"#{stem}{count or ''}"
