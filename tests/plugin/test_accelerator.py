@@ -26,7 +26,7 @@ tt.func public @f(%x: tensor<8x16x!tt.ptr<f8E5M2>>, %y: tensor<16x8x!tt.ptr<f8E5
 """
 
 
-@pytest.mark.parametrize("program", ["matrix_unit", "copies", "intrinsic"])
+@pytest.mark.parametrize("program", ["matrix_unit", "copies", "intrinsic", "tuning"])
 def test_a_program_on_the_chip(run: Run, tmp_path: Path, program: str) -> None:
     done = run(str(PROGRAMS / f"{program}.py"), str(tmp_path), TRITONX_BACKEND="toy")
     assert done.returncode == 0, f"seed {os.environ['TRITONX_SEED']}\n{done.stderr}"

@@ -77,7 +77,7 @@ def refused(done: subprocess.CompletedProcess[str], reason: str) -> int:
 CONFORMANCE = ("-m", "tritonx.testing.conformance", "toy", "-k")
 
 
-@pytest.mark.parametrize("family", ["elementwise", "shape", "reduce", "scan", "control", "blocks"])
+@pytest.mark.parametrize("family", ["elementwise", "shape", "reduce", "scan", "control", "blocks", "dot_cuts"])
 def test_the_conformance_suite_passes(run: Run, family: str) -> None:
     done = run(*CONFORMANCE, f"{family}/")
     found = counts(done)

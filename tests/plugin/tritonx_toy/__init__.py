@@ -7,11 +7,11 @@ the chip.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tritonx.backends.api import Backend, Compilation, Driver, EmitStage, Options, PassStage, Target
+from tritonx.backends.api import Backend, Candidate, Compilation, Driver, EmitStage, Options, PassStage, Target
 
 MOST_COPIES = 16
 """The queue of the DMA engine holds no more."""
@@ -64,6 +64,21 @@ class ToyBackend(Backend):
             PassStage("ttir", (*TILE_PIPELINE, RefuseTypes(), UseMatrixUnit(), CopyAhead(options.copies))),
             EmitStage("numpy", _emit, kind="text"),
         )
+
+    def code_options(self, target: Target, options: Options) -> Options:
+        from tritonx_toy.hints import same_code
+
+        return same_code(options)
+
+    def propose(self, target: Target, candidate: Candidate) -> Sequence[Mapping[str, object]]:
+        from tritonx_toy.hints import neighbours
+
+        return neighbours(candidate)
+
+    def prune(self, target: Target, candidates: Sequence[Candidate]) -> Mapping[int, str]:
+        from tritonx_toy.hints import not_worth_it
+
+        return not_worth_it(candidates)
 
     def driver(self) -> Driver:
         from tritonx_toy.driver import ToyDriver
