@@ -5,7 +5,9 @@ ours: helper processes come up with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, cast
 
@@ -153,3 +155,31 @@ def binding() -> Binding:
     made = cast(Binding, found)
     made.set_option("", _REUSE_GUARD)
     return made
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How far a pass looks: what is given for it, and LLVM's own."""
+
+    option: str
+    given: int
+    default: int
+
+
+_RUNNING = threading.Lock()
+
+
+def run_passes(passes: ModulePasses, module: Module, builder: PassBuilder, limits: Sequence[Limit] = ()) -> None:
+    """Run a module's passes with limits of their own.
+
+    LLVM's options are the process's, where others may use LLVM as well, and other targets of ours: so LLVM's own limits
+    hold again behind the passes. What another thread's passes find in between changes how much they find to improve,
+    not what their program does; ours wait for each other, so that code never depends on what else is compiled."""
+    with _RUNNING:
+        try:
+            for limit in limits:
+                binding().set_option("", f"{limit.option}={limit.given}")
+            passes.run(module, builder)
+        finally:
+            for limit in limits:
+                binding().set_option("", f"{limit.option}={limit.default}")

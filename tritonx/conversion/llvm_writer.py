@@ -9,9 +9,12 @@ share of a tile for GPUs (`gpu_to_llvm.function`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tritonx.conversion.llvm_text import mangle, string_constant
+
+_SHORT = 8
+"""Parts of a structure that is written out."""
 
 
 class Module:
@@ -20,6 +23,8 @@ class Module:
     def __init__(self) -> None:
         self.globals: dict[str, str] = {}
         """Definition → symbol: equal constants are one."""
+        self.structures: dict[str, str] = {}
+        """A structure's text → its name."""
         self.declarations: dict[str, str] = {}
         self.definitions: dict[str, str] = {}
         """The text of functions by their symbols."""
@@ -46,6 +51,11 @@ class Module:
         """A global that ``text`` defines; the symbol of an equal one where there is one."""
         return self.globals.setdefault(text, symbol)
 
+    def structure(self, types: Sequence[str]) -> str:
+        """A structure of these types. A long one gets a name: a line for each of its parts would write it out."""
+        text = f"{{ {', '.join(types)} }}"
+        return text if len(types) <= _SHORT else self.structures.setdefault(text, f"%struct{len(self.structures)}")
+
     def string(self, text: str, space: int = 0) -> str:
         """A private zero-terminated constant in an address space; returns its symbol."""
         where = f"addrspace({space}) " if space else ""
@@ -54,8 +64,9 @@ class Module:
 
     def print(self, head: Iterable[str], tail: Iterable[str] = ()) -> str:
         """The whole text, between what a target puts in front and behind."""
-        constants = [f"{symbol} = {text}" for text, symbol in self.globals.items()]
-        return "\n".join([*head, *constants, *self.definitions.values(), *self.declarations.values(), *tail, ""])
+        named = [f"{name} = type {text}" for text, name in self.structures.items()]
+        named += [f"{symbol} = {text}" for text, symbol in self.globals.items()]
+        return "\n".join([*head, *named, *self.definitions.values(), *self.declarations.values(), *tail, ""])
 
 
 class Writer:

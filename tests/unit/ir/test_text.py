@@ -6,7 +6,7 @@ import struct
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from xdsl.dialects.builtin import bf16, f16, f32, f64
+from xdsl.dialects.builtin import BytesAttr, bf16, f16, f32, f64
 
 from tritonx.ir.splat import SplatAttr, splat
 from tritonx.ir.text import parse_module, print_module
@@ -46,6 +46,15 @@ def test_every_float_survives(bits, kind):
 )
 def test_floats_as_mlir_writes_them(value, type_, text):
     assert float_text(value, type_) == text
+
+
+@given(st.binary(max_size=40))
+@settings(max_examples=200, deadline=None)
+def test_every_string_survives(given):
+    module = parse_module("module {}")
+    module.attributes["s"] = BytesAttr(given)
+    literal = "".join(chr(b) if 0x20 <= b <= 0x7E and b not in b'"\\' else f"\\{b:02X}" for b in given)
+    assert f's = "{literal.replace(chr(92) + "5C", chr(92) * 2)}"' in print_module(module)
 
 
 def test_splats_are_not_materialised():

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tritonx.backends.amd import device_library
-from tritonx.conversion.llvm_binding import Module, TargetMachine, binding
+from tritonx.conversion.llvm_binding import Module, TargetMachine, binding, run_passes
 
 llvm = binding()
 
@@ -69,7 +69,7 @@ def optimised(text: str, processor: str, wave: int, libraries: Sequence[str] = (
     options.loop_vectorization = False
     options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    run_passes(builder.getModulePassManager(), module, builder)
     return module
 
 

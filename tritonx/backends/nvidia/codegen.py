@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from tritonx.backends.nvidia import library_excerpt
 from tritonx.backends.nvidia.targets import PTX_VERSION
-from tritonx.conversion.llvm_binding import Module, TargetMachine, binding
+from tritonx.conversion.llvm_binding import Limit, Module, TargetMachine, binding, run_passes
 
 llvm = binding()
 
@@ -17,6 +17,10 @@ TRIPLE = "nvptx64-nvidia-cuda"
 
 # Shared-memory addresses in 32 bits: one register an address instead of two. The layout string must say so too.
 _SHORT_POINTERS = "--nvptx-short-ptr"
+
+_LIMITS = (Limit("-dse-memoryssa-walklimit", 10, 90),)
+"""How many stores back LLVM looks for one that is overwritten. Of a thread that writes 128 elements one by one it asks
+for each whether 90 others go to the same place, which takes a third of all its passes; kernels seldom do."""
 
 
 @lru_cache(maxsize=1)
@@ -63,7 +67,7 @@ def _optimise(module: Module, machine: TargetMachine) -> None:
     options.loop_vectorization = False
     options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    run_passes(builder.getModulePassManager(), module, builder, _LIMITS)
 
 
 def kernel_name(ptx: str) -> str:

@@ -49,7 +49,7 @@ def results_of(
     rest: str = "",
 ) -> list[str]:
     """Inline assembly with a result of each of ``types``; ``constraints`` are those of the operands, and clobbers."""
-    struct = types[0] if len(types) == 1 else "{ " + ", ".join(types) + " }"
+    struct = types[0] if len(types) == 1 else f.module.structure(types)
     given = ",".join([*(f"={letter(t)}" for t in types), *constraints])
     called = f.inst(f'call {struct} asm {text}, "{given}"({", ".join(operands)}) {rest}'.rstrip())
     if len(types) == 1:

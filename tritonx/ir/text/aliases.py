@@ -20,6 +20,14 @@ def collect_aliases(root: Operation, *, locations: bool) -> dict[Attribute, str]
     counts: dict[str, int] = {}
     seen: set[Attribute] = set()
 
+    held: dict[int, Attribute] = {}
+
+    def visit_held(attribute: Attribute) -> None:
+        # Most stand at many places, as one object: equal ones are found by what they are made of, which takes longer.
+        if id(attribute) not in held:
+            held[id(attribute)] = attribute
+            visit(attribute)
+
     def visit(attribute: Any) -> None:
         if isinstance(attribute, tuple | list | frozenset):
             for part in attribute:  # pyright: ignore[reportUnknownVariableType] -- parameters of attributes are of any type
@@ -49,16 +57,16 @@ def collect_aliases(root: Operation, *, locations: bool) -> dict[Attribute, str]
 
     for op in root.walk():
         for result in op.results:
-            visit(result.type)
+            visit_held(result.type)
         for region in op.regions:
             for block in region.blocks:
                 for argument in block.args:
-                    visit(argument.type)
+                    visit_held(argument.type)
                     if locations:
-                        visit(argument.location)
+                        visit_held(argument.location)
         for values in (op.properties, op.attributes):
             for value in values.values():
-                visit(value)
+                visit_held(value)
         if locations:
-            visit(op.location)
+            visit_held(op.location)
     return aliases

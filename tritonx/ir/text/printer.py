@@ -20,6 +20,9 @@ from xdsl.traits import IsolatedFromAbove
 from tritonx.ir.text.aliases import LOCATION_KINDS, collect_aliases
 from tritonx.ir.text.floats import float_text
 
+_ESCAPES = {byte: f"\\{byte:02X}" for byte in (*range(0x20), 0x22, *range(0x7F, 0x100))} | {0x5C: "\\\\"}
+"""How a byte stands in a literal, where not as itself."""
+
 
 @dataclass(eq=False, repr=False)
 class Printer(XDSLPrinter):
@@ -58,7 +61,7 @@ class Printer(XDSLPrinter):
             super().print_string(text, indent=indent)
             return
         self._current_column += len(text)
-        cast(IO[str], self.stream).write(text)
+        cast("IO[str]", self.stream).write(text)
 
     def print_attribute(self, attribute: Attribute) -> None:
         alias = self._aliases.get(attribute)
@@ -81,6 +84,9 @@ class Printer(XDSLPrinter):
 
     def print_attr_dict(self, attr_dict: Mapping[str, Attribute]) -> None:
         super().print_attr_dict(dict(sorted(attr_dict.items())))
+
+    def print_bytes_literal(self, bytestring: bytes) -> None:
+        self.print_string(f'"{bytestring.decode("latin-1").translate(_ESCAPES)}"')
 
     def print_float(self, value: float, type: AnyFloat) -> None:
         self.print_string(float_text(value, type))

@@ -25,7 +25,7 @@ start. Between them the program has its mbarriers. When all are over, what each 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -82,49 +82,54 @@ class _Inserter(ForwardFlow[Pending]):
         self.inserted: list[Operation] = []
         self.trying = False
         self.memory = PlacedMemory(function)
+        self.steps: dict[Operation, _Step] = {}
         self.straight: list[tuple[Operation, Pending]] = []
-        """The ops that were just walked, with nothing between them that settles, and what was pending before each."""
+        """The ops that were just walked, with nothing between them that settles, and what was pending before each;
+        without those that do nothing here."""
 
     def after(self, op: Operation, state: Pending) -> Pending:
         if op.prev_op is None or op.regions:
             self.straight = []
+        step = self._step(op)
+        if step is _NOTHING:
+            return state
         if isinstance(op, tile.CallOp):
             self.straight = []
             return self._call(op, state)
-        if (scratch := scratch_of(op)) is not None:
+        if step.scratch is not None:
             self.straight = []
-            return self._scratch(op, scratch, state)
-        if Resource.THREADS in resources_of(op) and _is_barrier(op):
+            return self._scratch(op, step.scratch, state)
+        if step.is_barrier:
             self.straight = []
             return state.settled()
-        if accesses_of(op, self.memory.in_round).need_barrier(state):
+        if step.accesses.need_barrier(state):
             at, state = self._earliest(op) or (op, state.settled())
             self._wait_before(at)
             self.straight = []
         if not op.regions:
             self.straight.append((op, state))
-        return self._behind(op, state)
+        return step.added_to(state)
 
-    def _behind(self, op: Operation, state: Pending) -> Pending:
-        state = accesses_of(op, self.memory.in_round).added_to(state)
-        for completion, for_all in waits_of(op):
-            state = state.waited(completion, for_all=for_all)
-        return state
+    def _step(self, op: Operation) -> _Step:
+        step = self.steps.get(op)
+        if step is None:
+            step = self.steps[op] = _step_of(op, self.memory)
+        return step
 
     def _earliest(self, op: Operation) -> tuple[Operation, Pending] | None:
         """The first product under way in front of which a barrier is as good as in front of an op, and what is pending
         in front of the op then."""
         for start, (product, state) in enumerate(self.straight):
-            if not _is_under_way(product):
+            if not self._step(product).is_under_way:
                 continue
             state = state.settled()
-            for inner, _ in self.straight[start:]:
+            for step in (self._step(inner) for inner, _ in self.straight[start:]):
                 # Behind a wait more is over, which a barrier behind it tells all.
-                if waits_of(inner) or accesses_of(inner, self.memory.in_round).need_barrier(state):
+                if step.waits or step.accesses.need_barrier(state):
                     break
-                state = self._behind(inner, state)
+                state = step.added_to(state)
             else:
-                if not accesses_of(op, self.memory.in_round).need_barrier(state):
+                if not self._step(op).accesses.need_barrier(state):
                     return product, state
         return None
 
@@ -199,6 +204,41 @@ class _Inserter(ForwardFlow[Pending]):
             return replace(pending, owned=pending.owned | {(scratch, owners)})
         # Its own barrier, between writing and reading the scratch, settles what came before.
         return Pending(frozenset({scratch}), frozenset(), pending.late)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What an op, without its regions, does that barriers are about. `is_under_way`: it starts a product that something
+    else waits for."""
+
+    scratch: Interval | None = None
+    is_barrier: bool = False
+    accesses: Accesses = field(default_factory=Accesses)
+    waits: tuple[tuple[Completion, bool], ...] = ()
+    is_under_way: bool = False
+
+    def added_to(self, pending: Pending) -> Pending:
+        pending = self.accesses.added_to(pending)
+        for completion, for_all in self.waits:
+            pending = pending.waited(completion, for_all=for_all)
+        return pending
+
+
+_NOTHING = _Step()
+
+
+def _step_of(op: Operation, memory: PlacedMemory) -> _Step:
+    """As an op is found on every way through it: it is walked as often as states are new, with the same effects.
+    `_NOTHING` itself for what does nothing, as most ops."""
+    if isinstance(op, tile.CallOp):
+        return _Step()
+    if (scratch := scratch_of(op)) is not None:
+        return _Step(scratch)
+    if Resource.THREADS in resources_of(op) and _is_barrier(op):
+        return _Step(is_barrier=True)
+    accesses, waits = accesses_of(op, memory.in_round), tuple(waits_of(op))
+    step = _Step(accesses=accesses, waits=waits, is_under_way=_is_under_way(op))
+    return _NOTHING if step == _NOTHING else step
 
 
 def _is_under_way(op: Operation) -> bool:

@@ -99,6 +99,17 @@ class Later:
 
 NOTHING = Unfenced()
 EVERYTHING = Unfenced(frozenset({ALL}), frozenset({ALL}))
+NOTHING_LATER = Later()
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What an op itself does that fences are about, on every way through it: it is walked as often as states are new.
+    Of the two nothings most ops have, there is one object each."""
+
+    is_fence: bool
+    later: Later
+    touched: Unfenced
 
 
 class _Fencer(ForwardFlow[Unfenced]):
@@ -106,6 +117,7 @@ class _Fencer(ForwardFlow[Unfenced]):
         super().__init__(NOTHING)
         self.users = users
         self.memory = PlacedMemory(function)
+        self.steps: dict[Operation, _Step] = {}
         self.beside: dict[Operation, Later] = {}
         """What others access beside an op that arrives at an mbarrier."""
         self.asking = False
@@ -137,7 +149,7 @@ class _Fencer(ForwardFlow[Unfenced]):
         """Which accesses of other groups an arrival in one group may be for: any."""
         inside = [(region, [each for top in _ops_of(region) for each in top.walk()]) for region in regions_of(op)]
         for region, ops in inside:
-            others = [self._later(each) for other, theirs in inside if other is not region for each in theirs]
+            others = [self._step(each).later for other, theirs in inside if other is not region for each in theirs]
             later = Later(tuple(r for one in others for r in one.reads), tuple(w for one in others for w in one.writes))
             self.beside.update((each, later) for each in ops if any(map(_tells, _effects(each))))
 
@@ -146,12 +158,13 @@ class _Fencer(ForwardFlow[Unfenced]):
     def after(self, op: Operation, state: Unfenced) -> Unfenced:
         if isinstance(op, tile.CallOp):
             return EVERYTHING if op.callee.string_value() in self.users else state
-        if any(map(_is_fence, _effects(op))):
+        step = self._step(op)
+        if step.is_fence:
             return NOTHING
-        for later in (self._later(op), self.beside.get(op)):
-            if later is not None and later.meets(state):
+        for later in (step.later, self.beside.get(op, NOTHING_LATER)):
+            if later is not NOTHING_LATER and later.meets(state):
                 state = self._fence(op, later)
-        return state.joined(self._touched(op))
+        return state if step.touched is NOTHING else state.joined(step.touched)
 
     def _fence(self, op: Operation, later: Later) -> Unfenced:
         """Inserts one behind what was done last, and tells what is unfenced where the op begins."""
@@ -160,13 +173,24 @@ class _Fencer(ForwardFlow[Unfenced]):
             return NOTHING
         at, between = op, NOTHING
         while (previous := at.prev_op) is not None and not self._is_before(previous, later):
-            at, between = previous, between.joined(self._touched(previous))
+            at, between = previous, between.joined(self._step(previous).touched)
         _insert_before(at)
         return between
 
     def _is_before(self, op: Operation, later: Later) -> bool:
         """Whether a fence must come behind the op: it may have touched the bytes, or made others known."""
-        return bool(op.regions) or isinstance(op, tile.CallOp) or later.meets(self._touched(op))
+        return bool(op.regions) or isinstance(op, tile.CallOp) or later.meets(self._step(op).touched)
+
+    def _step(self, op: Operation) -> _Step:
+        step = self.steps.get(op)
+        if step is None:
+            later, touched = self._later(op), self._touched(op)
+            step = self.steps[op] = _Step(
+                any(map(_is_fence, _effects(op))),
+                NOTHING_LATER if later == NOTHING_LATER else later,
+                NOTHING if touched == NOTHING else touched,
+            )
+        return step
 
     def _later(self, op: Operation) -> Later:
         """What the op accesses by the asynchronous proxy."""
