@@ -12,6 +12,7 @@ import builtins
 import copy
 import hashlib
 from dataclasses import dataclass
+from enum import Enum
 from inspect import unwrap
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
@@ -21,7 +22,8 @@ _OWN_PACKAGE = __name__.split(".", 1)[0]
 
 @dataclass(frozen=True, eq=False)
 class Global:
-    """A global that was read: ``scope[name]`` was the object ``seen``, of which ``value`` is a shallow copy."""
+    """A global that was read: ``scope[name]`` was the object ``seen``, of which ``value`` is a copy where a program may
+    change it in place (``mutable``)."""
 
     name: str
     scope: dict[str, Any]
@@ -89,6 +91,25 @@ def same_value(a: object, b: object) -> bool:
         return False
 
 
+def _may_change(value: object) -> bool:
+    """Whether a program may change ``value`` in place: a list or its like, alone or in tuples."""
+    if isinstance(value, tuple):
+        return any(map(_may_change, value))  # pyright: ignore[reportUnknownArgumentType]  # a user's tuple holds anything
+    return type(value) in (list, dict, set, bytearray)
+
+
+def _copied(value: object) -> object:
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # what is inside says how it is copied, and may refuse
+        return copy.copy(value)
+
+
+def is_type(value: object) -> bool:
+    """Whether ``value`` is a type of the language, which a program may have under a name of its own."""
+    return not isinstance(value, type) and hasattr(value, "cache_key_part")
+
+
 def is_language_builtin(value: object) -> bool:
     """Whether the front end gives ``value`` its meaning, so that there is no source to depend on."""
     if getattr(value, "__triton_builtin__", False):
@@ -114,6 +135,7 @@ class _Finder(ast.NodeVisitor):
         self.digests: list[str] = []
         self.globals: dict[tuple[str, int], Global] = {}
         self.local: set[str] = set()
+        self.in_default = False
 
     def merge(self, function: Dependent) -> None:
         if function.finding:  # recursion: the function is already part of the digest
@@ -121,15 +143,18 @@ class _Finder(ast.NodeVisitor):
             return
         self.digests.append(function.cache_key + str(function.noinline))
         for found in function.dependencies.globals:
-            self._record(found)
+            self._record(found, function.__qualname__)
 
-    def _record(self, found: Global) -> None:
+    def _record(self, found: Global, inner: str | None = None) -> None:
+        """``inner`` is the function that read it, where it is not this one."""
         key = (found.name, id(found.scope))
         before = self.globals.get(key)
         if before is not None and not same_value(before.value, found.value):
+            mine, theirs = (before, found) if inner is not None else (found, before)
             raise RuntimeError(
-                f"Global variable {found.name} is {found.value!r} in one function that {self.own_name} calls and "
-                f"{before.value!r} in another: it changed between their compiles"
+                f"Global variable {found.name} has value {mine.value} when compiling {self.own_name}, but inner kernel "
+                f"{inner or 'called there'} has conflicting value {theirs.value} from when it was first compiled.  "
+                f"This is not allowed."
             )
         self.globals[key] = found
 
@@ -146,7 +171,7 @@ class _Finder(ast.NodeVisitor):
         if isinstance(inner, Dependent):  # an autotuned kernel that another kernel names
             self.merge(inner)
             return
-        if is_language_builtin(value) and not _is_constexpr(value):
+        if is_language_builtin(value) and not (_is_constexpr(value) or is_type(value) or isinstance(value, Enum)):
             return
         if is_foreign_function(value):
             return  # the front end refuses it, with the line, where it is used
@@ -154,10 +179,10 @@ class _Finder(ast.NodeVisitor):
             for element in value:  # pyright: ignore[reportUnknownVariableType]  # a user's tuple holds anything
                 if isinstance(element, Dependent):
                     self.merge(element)
-        if scope is not None:
+        if scope is not None and not self.in_default:  # Python takes defaults once, where the function is defined
             found: Any = cast("Any", value)
-            mutable = type(found) in (list, dict, set, bytearray)  # what a program may change in place
-            kept: Any = copy.copy(found) if mutable else found
+            mutable = _may_change(plain_value(found))
+            kept: Any = _copied(found) if mutable else found
             self._record(Global(name, scope, found, kept, mutable))
 
     def struct(self, cls: type) -> None:
@@ -202,7 +227,9 @@ class _Finder(ast.NodeVisitor):
         every += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
         self.local |= {a.arg for a in every}
         for default in [*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)]:
+            self.in_default = True
             self.visit(default)
+            self.in_default = False
         for statement in node.body:
             self.visit(statement)
 
@@ -253,13 +280,14 @@ def _is_constexpr(value: object) -> bool:
 
 def _describe(found: Global) -> str:
     value = plain_value(found.value)
-    return f"{found.name}={value!r}" if not callable(value) else f"{found.name}={type(value).__name__}"
+    kind = "constexpr " if _is_constexpr(found.value) else ""  # what a kernel may read, and what it may not
+    return f"{kind}{found.name}={value!r}" if not callable(value) else f"{kind}{found.name}={type(value).__name__}"
 
 
 def find_dependencies(function: Dependent) -> Dependencies:
     """What ``function`` depends on. Raises RuntimeError where a global changed between two compiles."""
     closure = function.enclosing_names()
-    finder = _Finder([closure, function.__globals__], function.__qualname__)
+    finder = _Finder([closure, function.__globals__], f"{function.__module__}.{function.__qualname__}")
     function.finding = True
     try:
         finder.visit(function.parse())

@@ -70,8 +70,10 @@ class Config:
         )
 
     def __str__(self) -> str:
-        parts = [f"{name}: {value}" for name, value in self.kwargs.items()]
-        return ", ".join([*parts, *(f"{name}: {value}" for name, value in self._options().items())])
+        options = self._options()
+        if options["ir_override"] is None:  # which Triton's text has not
+            del options["ir_override"]
+        return ", ".join(f"{name}: {value}" for name, value in [*self.kwargs.items(), *options.items()])
 
     def __repr__(self) -> str:
         return f"Config({self})"

@@ -67,6 +67,10 @@ class AutotunerError(TritonError, RuntimeError):
         return f"Autotuner error: {self.error_message}"
 
 
+class OtherKernel(TritonError, RuntimeError):
+    """What is preloaded was recorded for another kernel; names both."""
+
+
 class NoDevice(TritonError):
     """A backend was asked for its driver on a machine without its device or its vendor library; says which and why."""
 

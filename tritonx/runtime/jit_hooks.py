@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Options, Target
-from tritonx.runtime.errors import TritonError
+from tritonx.runtime.errors import OtherKernel, TritonError
 from tritonx.runtime.placement import Placement
 from tritonx.runtime.sources import ASTSource
 
@@ -75,10 +75,10 @@ def specialization_data(key: str, source: ASTSource, target: Target, options: Op
 
 
 def source_of_data(kernel: JITFunction, text: str) -> tuple[ASTSource, Target, dict[str, Any]]:
-    """What ``specialization_data`` described. Raises TritonError where it is about another kernel."""
+    """What ``specialization_data`` described. Raises OtherKernel where it is about another."""
     data = json.loads(text)
     if data["name"] != kernel.__name__:
-        raise TritonError(f"Specialization data is for {data['name']} but trying to preload for {kernel.__name__}")
+        raise OtherKernel(f"Specialization data is for {data['name']} but trying to preload for {kernel.__name__}")
     source = ASTSource(
         kernel,
         {name: _type(type) for name, type in data["signature"].items()},

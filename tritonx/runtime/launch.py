@@ -332,10 +332,10 @@ class Launcher:
     def _check_globals(self, used: tuple[Global, ...]) -> None:
         for found in used:
             if found.changed():
-                now = plain_value(found.scope.get(found.name, "<deleted>"))
+                now = found.scope.get(found.name, "<deleted>")
                 raise RuntimeError(
                     f"Global variable {found.name} has changed since we compiled this kernel, "
-                    f"from {plain_value(found.value)!r} to {now!r}"
+                    f"from {found.value} to {now}"
                 )
 
     def _extents(self, grid: object, bound: dict[str, Any], options: dict[str, Any]) -> tuple[int, int, int]:

@@ -60,7 +60,7 @@ def reinterpret(tensor: object, dtype: object) -> Any:
     from tritonx.runtime.arguments import array_source
 
     if array_source(base.__class__) is None:
-        raise TypeError(f"Cannot reinterpret a {type(tensor).__name__}.")
+        raise TypeError(f"Cannot reinterpret a {type(tensor)}.")
     from tritonx.runtime.dtype_names import type_name
 
     if isinstance(tensor, TensorWrapper) and type_name(base.dtype) == type_name(dtype):
