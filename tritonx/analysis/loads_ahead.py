@@ -134,7 +134,9 @@ def _room_in_registers(graph: LoopGraph, costs: UnitCosts, threads: int) -> int:
     """Bytes of a thread's registers in which what is loaded may wait. A quarter of all is for addresses and for what is
     computed, another for operands of products that are not read from memory, half of that for those that are read in
     steps; the loop carries on sums in the rest."""
-    share = min(costs.thread_bytes, costs.register_bytes // threads)
+    share = costs.thread_share(threads)
+    if share is None:
+        return 0
     from_memory = all(is_asynchronous(graph.ops[number]) for number in products_of(graph))
     most = share * 3 // 4 if from_memory else share * 5 // 8 if costs.stores_slots else share // 2
     values = [each.argument for each in carried_by(graph.loop)]

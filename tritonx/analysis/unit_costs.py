@@ -42,7 +42,7 @@ class UnitCosts:
     brought so the threads store. `copied` is how many
     bytes arrive in a cycle, `latency` cycles after a load was issued the first ones. In `held_bytes` of a thread's
     registers tiles may wait from one interval to the next; `register_bytes` are the processor's, of which a thread has
-    `thread_bytes` at most.
+    `thread_bytes` at most. Of a chip that does not say how many there are nothing is planned that would take some.
     """
 
     products: tuple[tuple[str, int], ...] = ()
@@ -56,9 +56,20 @@ class UnitCosts:
     lane_bytes: tuple[int, ...] = ()
     copied: int = 32
     latency: int = 600
-    held_bytes: int = 128
-    register_bytes: int = 256 * 1024
-    thread_bytes: int = 1020
+    held_bytes: int = 0
+    register_bytes: int | None = None
+    thread_bytes: int | None = None
+
+    @property
+    def thread_registers(self) -> int | None:
+        """Registers of 32 bits that a thread may have; None where that is not known."""
+        return None if self.thread_bytes is None else self.thread_bytes // 4
+
+    def thread_share(self, threads: int) -> int | None:
+        """Bytes of registers that each of so many threads of a processor may have; None where that is not known."""
+        if self.register_bytes is None or self.thread_bytes is None:
+            return None
+        return min(self.thread_bytes, self.register_bytes // threads)
 
 
 UNKNOWN_COSTS = UnitCosts()

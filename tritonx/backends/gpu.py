@@ -1,6 +1,27 @@
 """What a GPU backend outside this package imports, beside `tritonx.backends.api`: the machine, thread groups, matrix
 units, the emission table and its helpers, stages and what to insert into them, errors, values of parameters.
 
+A ``Machine`` leaves to a backend where a thread stands, barriers and, for warps of several lanes, shuffles. All else
+has a default that any LLVM target can take, so that a machine says what its chip does better, or otherwise:
+
+* ``legal``: types, the widest vector and integer. The high half of a product is made of halves where no integer is wide
+  enough for all of it; ``maximum`` and ``minimum``, which keep NaN, are LLVM's intrinsics, or comparisons in text that
+  is made legal.
+* ``global_space``, ``shared_space``, ``constant_space``, ``generic_space``: the target's numbers. ``data_layout``
+  has the widths of pointers.
+* ``kernel_attributes(threads)``, ``module_tail(threads)``: function attributes and metadata of a kernel, and the end of
+  its module, for a block of so many threads; ``parameter`` and ``shared_memory`` write the lines of these.
+* ``memory``: `PortableMemory` guards accesses by branches; its atomics have LLVM's scopes, and are loops of
+  compare-and-swap where ``smallest_atomic`` and ``float_sums`` say that there is no instruction.
+* ``functions`` and ``messages``: `NamedFunctions` of a library, `NoMessages`.
+* ``shifts_saturate``, ``orders_zeros``, ``converts_bytes_slowly``, ``bfloat_by_single``, ``paired_extrema``: what
+  instructions do by themselves; the defaults promise nothing.
+* ``convert``, ``dot``, ``local_load``, ``local_store``, ``async_copy``, ``reduce_lanes``, ``swap``, ``both``:
+  instructions that few chips have; None or False says that this one has not.
+
+`GpuTarget` and `UnitCosts` say what layouts and schedules may count on. What a chip does not say of its registers
+nobody assumes: no limit is set, nothing is planned to wait in them.
+
 Nothing else of tritonx is promised to stay as it is. ``API_VERSION`` is raised when a change here would break a package
 that was written for the previous number; ``Backend.stable_version`` says for which one a backend was written. A name is
 imported when it is first asked for, so that a launch may use those that need no compiler.

@@ -63,7 +63,7 @@ def layout_passes(gpu: GpuTarget) -> tuple[ModulePass, ...]:
         AssignLayouts(gpu),
         AccumulateInThreads(),
         UnrollLoads(limit=False),
-        StageDotOperands(gpu.shared_memory),
+        StageDotOperands(gpu.shared_memory, registers=gpu.costs.thread_registers),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
     )

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from made_up_unit import MadeUp, multiply
 
 from tritonx.backends.api import Driver, Options, Stage, Target
-from tritonx.backends.gpu import DotProduct, FunctionEmitter, GpuTarget, portable_stages, spirv_stage
+from tritonx.backends.gpu import DotProduct, FunctionEmitter, GpuTarget, PortableMemory, portable_stages, spirv_stage
 from tritonx_opencl import OpenCLBackend
 from tritonx_opencl.driver import OpenCLDriver
 from tritonx_opencl.machine import EXTENSIONS, TRIPLE, OpenCLMachine
@@ -19,6 +19,10 @@ from tritonx_opencl.machine import EXTENSIONS, TRIPLE, OpenCLMachine
 
 @dataclass(frozen=True)
 class MadeUpMachine(OpenCLMachine):
+    """Its memory says nothing of its atomics: what every target has will do."""
+
+    memory = PortableMemory()
+
     def dot(self, f: FunctionEmitter, product: DotProduct) -> bool:
         return multiply(f, product)
 

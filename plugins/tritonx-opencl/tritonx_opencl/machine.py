@@ -59,13 +59,17 @@ class OpenCLMachine(Machine):
     """``warp_size`` lanes, as many as a sub-group has work items or one."""
 
     warp_size: int  # pyright: ignore[reportIncompatibleVariableOverride]  # a field here, an attribute there
-    memory = PortableMemory(scopes={MemSyncScope.GPU: "device", MemSyncScope.CTA: "workgroup"})
+    memory = PortableMemory(
+        {MemSyncScope.GPU: "device", MemSyncScope.CTA: "workgroup"}, float_sums=frozenset({"float", "double"})
+    )
     functions = FUNCTIONS
     messages = Messages()
     triple = TRIPLE
     data_layout = spirv_data_layout(TRIPLE)
     legal = spirv_legal()
     kernel_convention = "spir_kernel"
+    generic_space, global_space, constant_space, shared_space = 4, 1, 2, 3
+    """LLVM's SPIR-V target: Generic, CrossWorkgroup, UniformConstant, Workgroup."""
 
     def kernel_attributes(self, threads: int) -> list[str]:
         lanes = ["!intel_reqd_sub_group_size !1"] if self.warp_size > 1 else []

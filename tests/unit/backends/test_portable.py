@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, replace
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -14,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.backends.api import Compilation, Target, run_stages
 from tritonx.backends.gpu import (
+    TABLE,
     AllocateSharedMemory,
     FunctionEmitter,
     GpuOptions,
@@ -29,14 +32,19 @@ from tritonx.backends.gpu import (
     PassFailure,
     PortableMemory,
     UnrollLoads,
+    emit_llvm,
     inserted,
     layout_passes,
     memory_passes,
     portable_stages,
     tile_passes,
 )
+from tritonx.interpreter.launch import bind
 from tritonx.ir.pipeline import run_passes
 from tritonx.ir.text import parse_module
+from tritonx.testing.conformance.case import Case
+from tritonx.testing.conformance.device import host_arguments
+from tritonx.testing.conformance.suite import cases
 
 TEXT = """
 tt.func public @f(%x: !tt.ptr<{t}> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<{t}>) {{
@@ -56,6 +64,15 @@ tt.func public @f(%x: !tt.ptr<{t}> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<{
 
 
 EVERYTHING = Legal()
+SEED = int(os.environ["TRITONX_SEED"])
+
+
+def drawn(count: int) -> list[Case]:
+    found = [case for case in cases() if not case.optional and case.family not in ("debug", "functions", "wide")]
+    if os.environ.get("TRITONX_MACHINES") == "all":
+        return found
+    rng = np.random.default_rng(SEED)
+    return [found[i] for i in sorted(rng.choice(len(found), count, replace=False))]
 
 
 @dataclass(frozen=True)
@@ -93,6 +110,13 @@ class Plain(Machine):
     def shuffle_xor(self, f: FunctionEmitter, value: str, mask: int, equal: int = 0) -> str:
         assert self.warp_size > 1 and mask < self.warp_size
         return f.call("i32", "@shuffle", ("i32", value), ("i32", str(mask)), attributes="convergent")
+
+    def shuffle_up(self, f: FunctionEmitter, value: str, delta: int) -> str:
+        assert self.warp_size > 1 and delta < self.warp_size
+        return f.call("i32", "@shuffle_up", ("i32", value), ("i32", str(delta)), attributes="convergent")
+
+    def shuffle_index(self, f: FunctionEmitter, value: str, lane: str) -> str:
+        return f.call("i32", "@shuffle_index", ("i32", value), ("i32", lane), attributes="convergent")
 
 
 def made(element: str, machine: Plain, gpu: GpuTarget, **inserts: Any) -> str:
@@ -185,3 +209,108 @@ def test_passes_are_inserted() -> None:
             made("f32", Plain(1), gpu, on_layouts=[Insert(Refuse(), before)])
     with pytest.raises(ValueError, match="refuse: no InsertBarriers to run in front of"):
         made("f32", Plain(1), gpu, on_tiles=[Insert(Refuse(), InsertBarriers)])
+
+
+@dataclass(frozen=True)
+class Elsewhere(Plain):
+    """Memories by other numbers, and pointers of 32 bits: only what a host has is of 64."""
+
+    data_layout = "e-m:e-p:64:64-p7:32:32-p9:32:32-i64:64"
+    global_space, shared_space, constant_space = 7, 9, 11
+    has_global_scratch = True
+    functions = NamedFunctions(
+        lambda name, elems: f"@{name}.{elems[0]}",
+        {name: name for name in "exp exp2 log log2 log10 log1p expm1 sin cos tan tanh erf rem".split()},
+    )
+
+
+@dataclass(frozen=True)
+class Usual(Plain):
+    has_global_scratch = True
+
+
+POINTERS = """
+#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [16], warpsPerCTA = [4], order = [0]}>
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [16], warpsPerCTA = [4], order = [0]}>
+#r = #ttg.linear<{register = [[64], [128]], lane = [[2], [8], [1], [4]], warp = [[16], [32]], block = []}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 16 : i32, "ttg.num-ctas" = 1 : i32} {
+  tt.func public @f(%x: !tt.ptr<f32>, %t: !tt.ptr<!tt.ptr<f32>>, %c: !tt.ptr<f32, 4>, %g: !tt.ptr<f32, 0>) {
+    %scratch = ttg.global_scratch_alloc {nbytes = 256 : i32, alignment = 16 : i32} : !tt.ptr<i8>
+    %i = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32, #a>
+    %j = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32, #b>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>, #a>
+    %p = tt.addptr %xs, %i : tensor<256x!tt.ptr<f32>, #a>, tensor<256xi32, #a>
+    %q = ttg.convert_layout %p : tensor<256x!tt.ptr<f32>, #a> -> tensor<256x!tt.ptr<f32>, #b>
+    %or = arith.constant dense<2.000000e+00> : tensor<256xf32, #r>
+    %n = tt.gather %p[%i] {axis = 0 : i32} : (tensor<256x!tt.ptr<f32>, #a>, tensor<256xi32, #a>)
+        -> tensor<256x!tt.ptr<f32>, #a>
+    %r = ttg.convert_layout %p : tensor<256x!tt.ptr<f32>, #a> -> tensor<256x!tt.ptr<f32>, #r>
+    tt.store %r, %or : tensor<256x!tt.ptr<f32>, #r>
+    %o = arith.constant dense<1.000000e+00> : tensor<256xf32, #a>
+    tt.store %n, %o : tensor<256x!tt.ptr<f32>, #a>
+    %ts = tt.splat %t : !tt.ptr<!tt.ptr<f32>> -> tensor<256x!tt.ptr<!tt.ptr<f32>>, #b>
+    %tp = tt.addptr %ts, %j : tensor<256x!tt.ptr<!tt.ptr<f32>>, #b>, tensor<256xi32, #b>
+    %l = tt.load %tp : tensor<256x!tt.ptr<!tt.ptr<f32>>, #b>
+    %m = arith.cmpi slt, %j, %j : tensor<256xi32, #b>
+    tt.store %tp, %q, %m : tensor<256x!tt.ptr<!tt.ptr<f32>>, #b>
+    %w = tt.load %l, %m : tensor<256x!tt.ptr<f32>, #b>
+    tt.store %q, %w : tensor<256x!tt.ptr<f32>, #b>
+    %old = tt.atomic_rmw fadd, acq_rel, gpu, %l, %w, %m :
+        (tensor<256x!tt.ptr<f32>, #b>, tensor<256xf32, #b>, tensor<256xi1, #b>) -> tensor<256xf32, #b>
+    %s = tt.bitcast %scratch : !tt.ptr<i8> -> !tt.ptr<f32>
+    %one = arith.constant 1.000000e+00 : f32
+    tt.store %s, %one : !tt.ptr<f32>
+    %k = tt.load %c : !tt.ptr<f32, 4>
+    tt.return
+  }
+}
+"""
+
+
+def emitted(text: str, machine: Plain) -> str:
+    module, gpu = parse_module(text), GpuTarget("plain", machine.warp_size, 4)
+    run_passes(module, memory_passes(gpu))
+    compilation = Compilation(Target("plain", "", machine.warp_size), GpuOptions(num_warps=4))
+    made = emit_llvm(module, compilation, machine, TABLE, gpu.shared_memory)
+    llvm.parse_assembly(made).verify()
+    return made
+
+
+CONSTANT = "    %k = tt.load %c : !tt.ptr<f32, 4>\n"
+
+
+def test_pointers_of_a_machine_with_other_spaces() -> None:
+    """In registers and in shared memory they have the machine's bits, in global memory the language's."""
+    text = emitted(POINTERS.replace(CONSTANT, ""), Elsewhere(16))
+    assert set(re.findall(r"addrspace\((\d+)\)", text)) == {"7", "9", "11"}
+    assert "ptr addrspace(11) %arg2, ptr %arg3, ptr addrspace(7) %global_scratch" in text
+    assert re.search(r"store ptr addrspace\(7\) %\w+, ptr addrspace\(9\) %\w+, align 4", text)
+    assert re.search(r"= ptrtoint ptr addrspace\(7\) %\w+ to i32\n.* call i32 @shuffle_index\(i32", text)
+    assert re.search(r"load i64, ptr addrspace\(7\) %\w+, align 8\n.* = inttoptr i64", text)
+    assert re.search(r"ptrtoint ptr addrspace\(7\) %\w+ to i64\n +store i64", text)
+    wide = [line for line in text.splitlines()[1:] if re.search(r"i64 (?!%\w+, ptr|%\w+ to ptr)", line)]
+    assert not wide, "integers of 64 bits are those of pointers in global memory"
+
+
+def test_pointers_of_the_usual_machine() -> None:
+    text = emitted(POINTERS.replace(CONSTANT, ""), Usual(16))
+    assert "ptr addrspace(4) %arg2, ptr %arg3, ptr addrspace(1) %global_scratch" in text
+    assert "addrspace(7)" not in text and re.search(r"store ptr addrspace\(1\) %\w+, ptr addrspace\(5\)", text)
+    assert re.search(r"load ptr addrspace\(1\), ptr addrspace\(1\) %\w+, align 8", text)
+
+
+def test_an_access_to_memory_that_is_not_global_is_refused() -> None:
+    with pytest.raises(PassError, match=r"accesses are to global memory, and this one goes through !tt.ptr<f32, 4>"):
+        emitted(POINTERS, Elsewhere(16))
+
+
+@pytest.mark.parametrize("case", drawn(16), ids=lambda case: case.name)
+def test_kernels_of_a_machine_with_other_spaces(case: Case) -> None:
+    """Of the conformance suite; `TRITONX_MACHINES=all` for every case."""
+    machine, options = Elsewhere(16), GpuOptions(num_warps=case.options.get("num_warps", 4))
+    trial, target = case.trial(SEED), Target("plain", "", 16)
+    module = bind(case.kernel, host_arguments(trial), dict(trial.constants), options, target).module
+    gpu = GpuTarget("plain", 16, options.num_warps, shared_memory=1 << 20)
+    text = run_stages(module, portable_stages(gpu, machine), Compilation(target, options))["llir"]
+    llvm.parse_assembly(text).verify()
+    assert {*re.findall(r"addrspace\((\d+)\)", text)} <= {"7", "9"}, f"seed {SEED}"

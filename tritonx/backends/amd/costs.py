@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tritonx.analysis.unit_costs import UnitCosts
-from tritonx.backends.amd.targets import Processor
+from tritonx.backends.amd.targets import SHARED_REGISTERS, Processor
 
 _CDNA = UnitCosts(
     products=(("f16", 1024), ("bf16", 1024), ("f32", 128), ("i8", 2048), ("f64", 128), ("f8E4M3FNUZ", 2048)),
@@ -22,7 +22,13 @@ _CDNA = UnitCosts(
 )
 
 _RDNA = UnitCosts(
-    products=(("f16", 256), ("bf16", 256), ("i8", 256)), lanes=64, latency=600, held_bytes=256, stores_slots=True
+    products=(("f16", 256), ("bf16", 256), ("i8", 256)),
+    lanes=64,
+    latency=600,
+    held_bytes=256,
+    register_bytes=4 * SHARED_REGISTERS,
+    thread_bytes=1020,
+    stores_slots=True,
 )
 
 

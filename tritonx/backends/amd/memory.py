@@ -44,12 +44,13 @@ def zeros_where_false(f: FunctionEmitter, pointer: str, mask: str, access: Acces
 
 @dataclass(frozen=True)
 class AmdMemory(PortableMemory):
-    """What is not said here is LLVM's own, with AMD's names of scopes."""
+    """What is not said here is LLVM's own, with AMD's names of scopes: it has every atomic, of any width."""
 
     scopes: Mapping[MemSyncScope, str] = field(
         default_factory=lambda: {MemSyncScope.GPU: "agent", MemSyncScope.CTA: "workgroup"}
     )
     smallest_atomic: int = 8
+    float_sums: frozenset[str] = frozenset({"half", "bfloat", "float", "double"})
 
     def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
         stored = 8 if access.elem == "i1" else bits(access.elem)

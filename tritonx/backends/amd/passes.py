@@ -9,6 +9,7 @@ from tritonx.backends.amd.buffer_atomics import PointersForBufferAtomics
 from tritonx.backends.amd.carried_pointers import CarryScalarPointers
 from tritonx.backends.amd.layout_target import copied_widths, gpu_target, is_pipelined
 from tritonx.backends.amd.options import AmdOptions
+from tritonx.backends.amd.targets import NAMED_REGISTERS, SHARED_REGISTERS
 from tritonx.backends.api import Options, Target
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
@@ -73,7 +74,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         AssignLayouts(gpu),
         AccumulateInThreads(),
         UnrollLoads(),
-        StageDotOperands(gpu.shared_memory),
+        StageDotOperands(gpu.shared_memory, registers=NAMED_REGISTERS),
         *([CarryScalars()] if pipelined else []),
         *([ScheduleLoops(gpu)] if pipelined else []),
         *([BufferValues(gpu.shared_memory, copies=False, lane_bytes=widths)] if pipelined else []),
@@ -82,7 +83,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         *([Fold()] if pipelined else []),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
-        RecomputeNarrow(),
+        RecomputeNarrow(registers=SHARED_REGISTERS),
     )
 
 

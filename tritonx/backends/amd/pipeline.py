@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tritonx.backends.amd.knobs import knobs
 from tritonx.backends.amd.options import AmdOptions
-from tritonx.backends.amd.targets import processor
+from tritonx.backends.amd.targets import NAMED_REGISTERS, processor
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 from tritonx.runtime.errors import OutOfResources
 
@@ -93,6 +93,7 @@ def emit_assembly(text: str, compilation: Compilation) -> str:
     compilation.metadata["spills"] = sum(map(int, re.findall(r"\.[sv]gpr_spill_count:\s+(\d+)", written)))
     frames = re.findall(r"\.private_segment_fixed_size:\s+(\d+)", written)
     compilation.metadata["local"] = max(map(int, frames), default=0)
+    compilation.metadata["thread_registers"] = NAMED_REGISTERS
     compilation.metadata["registers"] = max(map(int, re.findall(r"\.vgpr_count:\s+(\d+)", written)), default=0)
     compilation.scratch["object"] = made["object"]
     if knobs.dump_amdgcn:

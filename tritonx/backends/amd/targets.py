@@ -8,6 +8,12 @@ from dataclasses import dataclass
 
 from tritonx.backends.api import Target
 
+NAMED_REGISTERS = 256
+"""Vector registers that an instruction can name (CDNA 3 ISA, RDNA 3 ISA: VGPRs)."""
+SHARED_REGISTERS = 65536
+"""Of 32 bits, those of the blocks that are to run beside each other: half of what a compute unit of CDNA has, a third
+of what two of RDNA have together, so that neither is filled to the last one."""
+
 _SIMDS = 4
 """Of a compute unit (CDNA), or of the two that a work-group of RDNA runs on: its waves are shared out among them."""
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tritonx.analysis.unit_costs import UnitCosts
+from tritonx.backends.nvidia.targets import MAX_REGISTERS
 
-_TURING = UnitCosts(products=(("f16", 512),), lanes=64)
+_REGISTERS = UnitCosts(held_bytes=128, register_bytes=256 * 1024, thread_bytes=4 * MAX_REGISTERS)
 
-_AMPERE = UnitCosts(
+_TURING = replace(_REGISTERS, products=(("f16", 512),), lanes=64)
+
+_AMPERE = replace(
+    _REGISTERS,
     products=(("f16", 1024), ("bf16", 1024), ("f32", 512), ("i8", 2048), ("f64", 64)),
     lanes=64,
     copy_bytes=(4, 8, 16),
@@ -24,7 +28,8 @@ _SMALL_AMPERE = replace(
 
 _ADA = replace(_SMALL_AMPERE, products=(*_SMALL_AMPERE.products, ("f8E4M3FN", 1024), ("f8E5M2", 1024)))
 
-_HOPPER = UnitCosts(
+_HOPPER = replace(
+    _REGISTERS,
     products=(("f16", 1024), ("bf16", 1024), ("f32", 512), ("i8", 2048), ("f64", 128)),
     shared_products=(
         *(("f16", 2048), ("bf16", 2048), ("f32", 1024)),

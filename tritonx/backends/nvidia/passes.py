@@ -10,7 +10,7 @@ from tritonx.backends.nvidia.encode_descriptors import EncodeDescriptors
 from tritonx.backends.nvidia.fence_stores import FenceStores
 from tritonx.backends.nvidia.layout_target import copies_blocks, gpu_target, is_pipelined
 from tritonx.backends.nvidia.options import NvidiaOptions
-from tritonx.backends.nvidia.targets import capability
+from tritonx.backends.nvidia.targets import MAX_REGISTERS, capability
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.conversion.tile_to_gpu.transpose_dots import TransposeDots
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
@@ -83,8 +83,8 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         *([TransposeDots(gpu)] if copied else []),
         AssignLayouts(gpu),
         AccumulateInThreads(),
-        UnrollLoads(),
-        StageDotOperands(gpu.shared_memory),
+        UnrollLoads(limit=True),
+        StageDotOperands(gpu.shared_memory, registers=MAX_REGISTERS + 1),
         *([ViewTransposed()] if copied else []),
         *([EncodeDescriptors()] if copied else []),
         *([CarryScalars()] if pipelined else []),
@@ -94,7 +94,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         *([Fold()] if pipelined else []),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
-        RecomputeNarrow(),
+        RecomputeNarrow(registers=capability(target).registers),
         *([CopyBlocks()] if copied else []),
         *([MultiplyInParts()] if pipelined and groups else []),
         *([WaitForProducts()] if pipelined and groups else []),

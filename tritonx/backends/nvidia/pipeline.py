@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tritonx.backends.api import Compilation, EmitStage, Options, Stage, Target
 from tritonx.backends.nvidia.knobs import knobs
 from tritonx.backends.nvidia.options import NvidiaOptions, options_of
-from tritonx.backends.nvidia.targets import capability
+from tritonx.backends.nvidia.targets import MAX_REGISTERS, capability
 from tritonx.runtime.errors import PTXASError
 
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ def emit_cubin(ptx: str, compilation: Compilation) -> bytes:
     except PTXASError as error:
         raise with_lines(error, compilation.origin) from None
     compilation.metadata["registers"] = made.registers
+    compilation.metadata["thread_registers"] = MAX_REGISTERS + 1
     compilation.metadata["max_registers"] = chip.thread_registers(target.warp_size * compilation.metadata["num_warps"])
     compilation.metadata["spills"] = made.spills
     compilation.metadata["local"] = made.local

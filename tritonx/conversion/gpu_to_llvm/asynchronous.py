@@ -31,16 +31,17 @@ def copy(op: gpu_layout.AsyncCopyGlobalToLocalOp, f: FunctionEmitter) -> None:
     pointers = f.scalars(f.get(op.src))
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     places = placement(f, op.src.type, type_as(op.result, MemDescType))
-    access = shared_access(places, bits(elem), max_vec_bits=plan.access.width * bits(elem))
+    size = f.bits(elem)
+    access = shared_access(places, size, max_vec_bits=plan.access.width * size)
     groups = {group[0]: group for group in plan.groups}
     together = access.vec == plan.access.width and all(
         groups.get(a.registers[0]) == a.registers for a in access.accesses
     )
     if not together:
-        access = shared_access(places, bits(elem), max_vec_bits=bits(elem))
-    nbytes = access.vec * bits(elem) // 8
+        access = shared_access(places, size, max_vec_bits=size)
+    nbytes = access.vec * size // 8
     other = None if op.other is None else f.get(op.other)
-    direct = nbytes in (4, 8, 16) and (other is None or is_zero(other))
+    direct = nbytes in (4, 8, 16) and size == bits(elem) and (other is None or is_zero(other))
     single = plan.access if together else narrowed(plan.access)
     owner = f.threads.indices(f.layout(op.src.type)).owner_in_block
     for one, address in zip(access.accesses, addresses(f, f.view(op.result), elem, access), strict=True):

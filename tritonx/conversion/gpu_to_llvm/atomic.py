@@ -12,7 +12,6 @@ from tritonx.conversion.gpu_to_llvm.exchange import squeeze
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
 from tritonx.conversion.gpu_to_llvm.memory import Guard, cut, ownership, part
-from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
 from tritonx.ir.dispatch import case
@@ -20,13 +19,13 @@ from tritonx.ir.types import is_tensor, pointee_of
 from tritonx.layouts.dims import LANE, WARP
 
 
-def pointee(pointer: SSAValue) -> str:
-    return llvm_type(pointee_of(pointer.type))
+def pointee(f: FunctionEmitter, pointer: SSAValue) -> str:
+    return f.type(pointee_of(pointer.type))
 
 
 def read_modify_write(op: tile.AtomicRMWOp, f: FunctionEmitter) -> None:
     kind, sem, scope = (p.value.data for p in (op.atomic_rmw_op, op.sem, op.scope))
-    plan = cut(op, f, op.ptr, op.mask, f.machine.memory.atomic_width(kind, pointee(op.ptr)))
+    plan = cut(op, f, op.ptr, op.mask, f.machine.memory.atomic_width(kind, pointee(f, op.ptr)))
     pointers, values = f.scalars(f.get(op.ptr)), f.get(op.val)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     _, owner = ownership(f, op.ptr)
@@ -46,7 +45,7 @@ def read_modify_write(op: tile.AtomicRMWOp, f: FunctionEmitter) -> None:
 def compare_and_swap(op: tile.AtomicCASOp, f: FunctionEmitter) -> None:
     pointers, compare, values = (f.scalars(f.get(v)) for v in (op.ptr, op.cmp, op.val))
     skip, owner = ownership(f, op.ptr)
-    elem = pointee(op.ptr)
+    elem = pointee(f, op.ptr)
     sem, scope = op.sem.value.data, op.scope.value.data
     old: list[str] = []
     for i, (pointer, expected, value) in enumerate(zip(pointers, compare, values, strict=True)):
@@ -99,9 +98,9 @@ def share(
     places = {r: f.shared_element(base, elem, slot, k * slots) for k, r in enumerate(registers)}
     with f.where(owner):
         for r in registers:
-            f.line(f"store {elem} {old[r]}, {f.shared} {places[r]}, align {bits(elem) // 8}")
+            f.line(f"store {elem} {old[r]}, {f.shared} {places[r]}, align {f.bits(elem) // 8}")
     f.threads.barrier()
-    read = {r: f.inst(f"load {elem}, {f.shared} {places[r]}, align {bits(elem) // 8}") for r in registers}
+    read = {r: f.inst(f"load {elem}, {f.shared} {places[r]}, align {f.bits(elem) // 8}") for r in registers}
     return [read[i & ~skip] for i in range(len(old))]
 
 

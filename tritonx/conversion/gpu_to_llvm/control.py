@@ -8,7 +8,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shared import paddings
-from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.conversion.gpu_to_llvm.words import Words, words_of_stored
 from tritonx.conversion.llvm_text import is_float
@@ -107,7 +106,7 @@ def terminator_values(f: FunctionEmitter, block: Block) -> list[Tile]:
 
 def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
     lower, upper, step = (f.scalar(v) for v in (op.lb, op.ub, op.step))
-    type_ = llvm_type(op.lb.type)
+    type_ = f.type(op.lb.type)
     body = op.body.block
     head, inside, done = f.new_label("for"), f.new_label("body"), f.new_label("done")
     start = passed_on(f, op, op.iter_args)
@@ -158,7 +157,7 @@ def edge_operands(
         if words and (form := words.get(number)) is not None:
             out.append(form.of(f, value))
             continue
-        wide = value.n > 1 and is_float(llvm_type(type_))
+        wide = value.n > 1 and is_float(f.type(type_))
         out.append([f.wide(value)] if wide else list(f.scalars(value)))
     return out
 

@@ -15,7 +15,7 @@ from tritonx.conversion.gpu_to_llvm.control import (
     types_of,
 )
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
-from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
 from tritonx.ir.dispatch import case
@@ -26,7 +26,7 @@ def inline_assembly(op: tile.ElementwiseInlineAsmOp, f: FunctionEmitter) -> None
     """One asm call for ``packed_element`` elements; narrow elements travel packed in 32-bit registers."""
     pack = op.packed_element.value.data
     inputs = [(f.get(v), f.scalars(f.get(v))) for v in op.args]
-    outputs = [llvm_type(r.type) for r in op.results]
+    outputs = [f.type(r.type) for r in op.results]
     check_operands(op, [value.elem for value, _ in inputs], outputs)
     count = len(inputs[0][1]) if inputs else f.registers(op.results[0].type)
     constraints = escape(op.constraints.data)
@@ -132,7 +132,7 @@ def unpack_words(f: FunctionEmitter, elem: str, words: list[str], pack: int) -> 
 
 def extern_elementwise(op: tile.ExternElementwiseOp, f: FunctionEmitter) -> None:
     """A function of the vendor's device library: the machine inlines it or declares it for linking."""
-    operands, result = [f.get(v) for v in op.srcs], llvm_type(op.results[0].type)
+    operands, result = [f.get(v) for v in op.srcs], f.type(op.results[0].type)
     if (op.symbol.data, tuple([t.elem for t in operands]), result) not in f.machine.functions.library_signatures():
         f.module.foreign(op)
     made = f.machine.functions.extern(f, op.symbol.data, operands, result)
@@ -157,7 +157,7 @@ def map_elementwise(op: tile.MapElementwiseOp, f: FunctionEmitter) -> None:
         for k in range(len(op.results)):
             collected[k] += [f.scalars(t)[0] for t in outs[k * pack : (k + 1) * pack]]
     for result, names in zip(op.results, collected, strict=True):
-        f.set(result, Tile.of(llvm_type(result.type), names))
+        f.set(result, Tile.of(f.type(result.type), names))
 
 
 def inline_region(f: FunctionEmitter, region: Region, args: list[Tile]) -> list[Tile]:

@@ -10,7 +10,7 @@ from tritonx.conversion.gpu_to_llvm.multiply_add import multiply_add
 from tritonx.conversion.gpu_to_llvm.product import DotProduct, Factor
 from tritonx.conversion.gpu_to_llvm.shape import positions
 from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
-from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalDotOp
@@ -38,7 +38,7 @@ class Rows:
         held = operand.held
         self.staged = held if isinstance(held, SharedRegisters) else None
         self.value = held if isinstance(held, Tile) else None
-        self.elem = llvm_type(operand.type)
+        self.elem = f.type(operand.type)
         by_row: dict[Position, dict[int, int]] = {}
         for r, p in enumerate(positions(f.layout(operand.type))):
             row = (*p[:-2], p[-2] if along == -1 else p[-1])

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from xdsl.ir import Attribute, Operation
 
 from tritonx.analysis.axis_value import AxisInfo, scalar
+from tritonx.conversion.data_layout import WIDTH
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
-from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.scalar import conversions, integers
 from tritonx.conversion.scalar.literals import literal
@@ -170,16 +170,17 @@ def format_name(type_: Attribute) -> str:
 
 def constant(op: arith.ConstantOp, f: FunctionEmitter) -> None:
     type_ = op.results[0].type
-    elem, n = llvm_type(type_), f.registers(type_)
+    elem, n = f.type(type_), f.registers(type_)
     value = scalar_of(op.value)
     if value is None:
         raise PassError(op, "a constant tile whose elements differ")
-    f.result(op, Tile.splat(elem, n, literal(value, element_type(type_), elem)))
+    pointer = f.pointer_bits(elem) if elem.startswith("ptr") else WIDTH
+    f.result(op, Tile.splat(elem, n, literal(value, element_type(type_), elem, pointer)))
 
 
 def poison(op: Operation, f: FunctionEmitter) -> None:
     type_ = op.results[0].type
-    f.result(op, Tile.splat(llvm_type(type_), f.registers(type_), "poison"))
+    f.result(op, Tile.splat(f.type(type_), f.registers(type_), "poison"))
 
 
 QUOTIENTS = ("div", "precise_div")

@@ -19,7 +19,6 @@ from xdsl.ir import Operation
 from tritonx.analysis.scratch import ALIGNMENT, align, slots_per_register
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import apply_columns
-from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.layouts import AxisBits, LinearLayout
 from tritonx.layouts.dims import LANE, WARP
@@ -52,7 +51,7 @@ class Exchange:
         many as one access holds if that is enough."""
         if not among_lanes:
             return Share(self.along, apply_columns(f, {LANE: self.lanes, WARP: self.warps}), [])
-        size = max(bits(memory) // 8 for _, memory in self.areas)
+        size = max(f.bits(memory) // 8 for _, memory in self.areas)
         count = max(1, self.along >> len(self.axis.lanes), min(self.along, ALIGNMENT // size))
         sharing = [bit for bit, _ in self.axis.lanes][: (self.along // count).bit_length() - 1]
         columns = list(self.lanes)
@@ -87,7 +86,7 @@ def row(f: FunctionEmitter, elem: str, address: str, count: int) -> list[str]:
     """``count`` neighbours in shared memory, a power of two, aligned to their size or to 16 bytes."""
     if count == 1:
         return [f.inst(f"load {elem}, {f.shared} {address}")]
-    alignment = min(ALIGNMENT, bits(elem) // 8 * count)
+    alignment = min(ALIGNMENT, f.bits(elem) // 8 * count)
     whole = f.inst(f"load <{count} x {elem}>, {f.shared} {address}, align {alignment}")
     return [f.inst(f"extractelement <{count} x {elem}> {whole}, i32 {i}") for i in range(count)]
 
@@ -129,7 +128,7 @@ def exchange(f: FunctionEmitter, op: Operation, layout: LinearLayout, axis: Axis
         for r, name in enumerate(f.scalars(value)):
             stored = f.inst(f"zext i1 {name} to i8") if value.elem == "i1" else name
             written.append((memory, stored, f.shared_element(base, memory, write, r * slots)))
-        base += align(slots * value.n * (bits(memory) // 8))
+        base += align(slots * value.n * (f.bits(memory) // 8))
     with f.where(leader(f, axis.lane_mask)):
         for memory, stored, address in written:
             f.line(f"store {memory} {stored}, {f.shared} {address}")

@@ -19,10 +19,9 @@ from tritonx.conversion.gpu_to_llvm.runs import first_registers
 from tritonx.conversion.gpu_to_llvm.stretches import stretches_of
 from tritonx.conversion.gpu_to_llvm.sums import Sums
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
-from tritonx.conversion.gpu_to_llvm.types import is_held, llvm_type
+from tritonx.conversion.gpu_to_llvm.types import bits, is_held, pointer_to, space_of
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile, Value, is_constant
 from tritonx.conversion.llvm_writer import Writer
-from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import element_type, is_tensor, shape_of, type_of
 from tritonx.layouts import LinearLayout
@@ -43,8 +42,10 @@ class FunctionEmitter(Writer):
         super().__init__(module)
         self.module: ModuleEmitter = module
         self.machine = module.machine
-        self.shared = f"ptr addrspace({module.machine.shared_space})"
+        self.shared = pointer_to(module.machine.shared_space)
         """The type of an address in the block's shared memory."""
+        self.global_ = pointer_to(module.machine.global_space)
+        """The type of an address in global memory."""
         self.options = module.options
         self.threads = Threads(self, group)
         self.partitions: Partitions | None = None
@@ -326,4 +327,12 @@ class FunctionEmitter(Writer):
 
     def type(self, type_: Attribute) -> str:
         """The LLVM type of a scalar, of one element of a tile, or of where a buffer starts."""
-        return self.shared if isinstance(type_, MemDescType) else llvm_type(type_)
+        return self.module.type(type_)
+
+    def pointer_bits(self, elem: str) -> int:
+        """Bits that a register holds of a pointer of LLVM type ``elem``."""
+        return self.machine.pointer_bits(space_of(elem))
+
+    def bits(self, elem: str) -> int:
+        """Bits that one element of LLVM type ``elem`` takes in shared memory: a pointer's are a register's."""
+        return self.pointer_bits(elem) if elem.startswith("ptr") else bits(elem)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntegerAttr
 
+from tritonx.conversion.gpu_to_llvm.elementwise import scalar_ops
 from tritonx.conversion.gpu_to_llvm.values import Tile
+from tritonx.conversion.scalar.integers import resized
 from tritonx.dialects.gpu_layout import GlobalScratchAllocOp
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 
 PARAMETER = "%global_scratch"
-POINTER = "ptr addrspace(1)"
 
 
 def base(f: FunctionEmitter) -> str:
@@ -36,12 +37,13 @@ def _of_block(f: FunctionEmitter) -> str:
     number = f.program_id(2)
     for axis in (1, 0):
         number = f.inst(f"add i32 {f.inst(f'mul i32 {number}, {f.num_programs(axis)}')}, {f.program_id(axis)}")
-    wide = f.inst(f"zext i32 {number} to i64")
+    ops, index = scalar_ops(f), f"i{f.pointer_bits(f.global_)}"
+    wide = resized(ops, "i32", number, index)
     if (blocks := f.module.blocks_per_program) > 1:
-        rank = f.inst(f"zext i32 {f.machine.cluster_rank(f)} to i64")
-        wide = f.inst(f"add i64 {f.inst(f'mul i64 {wide}, {blocks}')}, {rank}")
-    offset = f.inst(f"mul i64 {wide}, {f.module.global_scratch_bytes}")
-    return f.inst(f"getelementptr i8, {POINTER} {PARAMETER}, i64 {offset}")
+        rank = resized(ops, "i32", f.machine.cluster_rank(f), index)
+        wide = f.inst(f"add {index} {f.inst(f'mul {index} {wide}, {blocks}')}, {rank}")
+    offset = f.inst(f"mul {index} {wide}, {f.module.global_scratch_bytes}")
+    return f.inst(f"getelementptr i8, {f.global_} {PARAMETER}, {index} {offset}")
 
 
 def alloc(op: GlobalScratchAllocOp, f: FunctionEmitter) -> None:
@@ -52,8 +54,8 @@ def alloc(op: GlobalScratchAllocOp, f: FunctionEmitter) -> None:
         raise PassError(op, f"{op.name} has no bytes allocated", "run the pass allocate-global-scratch first")
     start = base(f)
     if at := offset.value.data:
-        start = f.inst(f"getelementptr i8, {POINTER} {start}, i64 {at}")
-    f.set(op.result, Tile.of(POINTER, [start]))
+        start = f.inst(f"getelementptr i8, {f.global_} {start}, i{f.pointer_bits(f.global_)} {at}")
+    f.set(op.result, Tile.of(f.global_, [start]))
 
 
 TABLE: dict[type[Operation], Emit] = {**case(GlobalScratchAllocOp, alloc)}

@@ -7,7 +7,6 @@ from xdsl.ir import Operation
 from tritonx.conversion.gpu_to_llvm.elementwise import scalar_ops
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.memory import Guard
-from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.scalar.integers import bin_of, resized
 from tritonx.dialects import tile
@@ -29,9 +28,9 @@ def row_major(f: FunctionEmitter, coordinates: list[str], shape: tuple[int, ...]
 
 def gather(op: tile.GatherOp, f: FunctionEmitter) -> None:
     source, index = op.src.type, op.indices.type
-    elem = llvm_type(source)
+    elem = f.type(source)
     memory = "i8" if elem == "i1" else elem
-    base, align_ = f.scratch_offset(op), bits(elem) // 8
+    base, align_ = f.scratch_offset(op), f.bits(elem) // 8
     made: set[str] = set()
     layout = f.threads.indices(f.layout(source))
     for r, name in enumerate(f.scalars(f.get(op.src))):
@@ -85,7 +84,7 @@ def histogram(op: tile.HistogramOp, f: FunctionEmitter) -> None:
         f.inst(f"load i32, {f.shared} {f.shared_element(base, 'i32', bin_, 0)}, align 4")
         for bin_ in f.threads.indices(f.layout(result)).dim(0)
     ]
-    elem = llvm_type(result)
+    elem = f.type(result)
     f.result(op, Tile.of(elem, [resized(scalar_ops(f), "i32", name, elem) for name in names]))
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.product import DotProduct
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
     from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
+from tritonx.conversion.data_layout import pointer_bits
+from tritonx.conversion.gpu_to_llvm.types import CONSTANT, GENERIC, GLOBAL, SHARED
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.legal import Legal
 from tritonx.ir.properties import stated_number
@@ -132,8 +134,12 @@ class Machine(ABC):
     """`portable_memory` and `portable_parts` have what any LLVM target can do of these three."""
     legal: Legal = Legal()
     """What the text may hold for whatever compiles it."""
+    generic_space: int = 0
+    global_space: int = 1
     shared_space: int = 3
-    """The address space of a block's shared memory. Global memory is what the IR says, 1."""
+    constant_space: int = 4
+    """What the target's LLVM calls the address spaces that a generic pointer, and one into global, a block's shared and
+    constant memory, is of. ``data_layout`` says how many bits such a pointer has; in global memory each has 64."""
     has_global_scratch: bool = False
     """Whether a launch provides `ttg.global_scratch_alloc`'s memory; the kernel's last parameter says where it is."""
     shifts_saturate: int = 0
@@ -153,6 +159,20 @@ class Machine(ABC):
     def paired_extrema(self) -> frozenset[str]:
         """The 16-bit LLVM types of which one instruction compares two pairs."""
         return frozenset()
+
+    def space(self, space: int) -> int:
+        """The number of an address space of the IR; one that has no name there is the target's own."""
+        named = {
+            GENERIC: self.generic_space,
+            GLOBAL: self.global_space,
+            SHARED: self.shared_space,
+            CONSTANT: self.constant_space,
+        }
+        return named.get(space, space)
+
+    def pointer_bits(self, space: int) -> int:
+        """Bits of a pointer into an address space of the target's."""
+        return pointer_bits(self.data_layout, space)
 
     @property
     def scope_of_tiles(self) -> str:

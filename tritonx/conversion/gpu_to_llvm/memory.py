@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
-from tritonx.conversion.gpu_to_llvm.types import bits, is_held, llvm_type
+from tritonx.conversion.gpu_to_llvm.types import bits, is_held
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects import tile
 from tritonx.ir.dispatch import case
@@ -42,9 +42,11 @@ def cut(op: Operation, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | N
     """
     type_ = pointer.type
     element = element_type(pointee_of(type_))
+    if f.type(type_) != f.global_:
+        raise PassError(op, f"accesses are to global memory, and this one goes through {element_type(type_)}")
     if not is_held(element):
         raise PassError(op, f"no target has registers for {element}")
-    elem = llvm_type(element)
+    elem = f.type(element)
     size = bits(elem)
     if is_tensor(type_):
         layout, info = f.layout(type_), f.module.axis_info.of(pointer)

@@ -81,6 +81,10 @@ class ModuleEmitter(Module):
         self.launch_registers = self._attribute("ttg.maxnreg") or None
         self._foreign: list[Operation] = []
 
+    def type(self, type_: Attribute) -> str:
+        """The LLVM type of a scalar, of one element of a tile, or of where a buffer starts."""
+        return llvm_type(type_, self.machine.space)
+
     def _attribute(self, name: str) -> int:
         return stated_number(self.op.attributes, name) or 0
 
@@ -90,11 +94,11 @@ class ModuleEmitter(Module):
 
     def call(self, f: FunctionEmitter, callee: str, arguments: list[Tile], results: list[Attribute]) -> list[Tile]:
         """A call of a function that was not inlined; tiles travel in their wide form."""
-        types = [Tile(llvm_type(t), f.registers(t)) for t in results]
+        types = [Tile(self.type(t), f.registers(t)) for t in results]
         struct = "{ " + ", ".join(t.type for t in types) + " }" if types else "void"
         given = [f"{a.type} {f.wide(a)}" for a in arguments]
         if self.global_scratch_bytes:
-            given.append(f"{global_scratch.POINTER} {global_scratch.base(f)}")
+            given.append(f"{f.global_} {global_scratch.base(f)}")
         operands = ", ".join(given)
         if not types:
             f.line(f"call void @{callee}({operands})")
@@ -180,7 +184,7 @@ class ModuleEmitter(Module):
         else:
             results = op.function_type.outputs.data
             if results:
-                result = "{ " + ", ".join(Tile(llvm_type(t), f.registers(t)).type for t in results) + " }"
+                result = "{ " + ", ".join(Tile(self.type(t), f.registers(t)).type for t in results) + " }"
             attributes = " noinline"
         text = [f"define {convention} {result} @{f.symbol}({', '.join(parameters)}){attributes} {{", "entry:"]
         return "\n".join([*text, *entry, *f.threads.prologue, f"  br label %{f.labels[blocks[0]]}", *f.lines, "}", ""])
@@ -192,12 +196,12 @@ class ModuleEmitter(Module):
             name = f"%arg{i}"
             if not is_held(arg.type):
                 raise PassError(op, f"no target has registers for {arg.type}")
-            elem = llvm_type(arg.type)
+            elem = self.type(arg.type)
             tile_ = Tile.wide(elem, f.registers(arg.type), name)
             known: dict[str, Attribute] = {} if attrs is None else dict(attrs.data)
             out.append(self.machine.parameter(elem, name, known) if f.is_kernel else f"{tile_.type} {name}")
             f.set(arg, tile_)
         if self.global_scratch_bytes:
-            pointer, name = global_scratch.POINTER, global_scratch.PARAMETER
+            pointer, name = f.global_, global_scratch.PARAMETER
             out.append(self.machine.parameter(pointer, name, {}) if f.is_kernel else f"{pointer} {name}")
         return out

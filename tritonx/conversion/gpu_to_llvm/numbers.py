@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Attribute
 
 from tritonx.conversion.gpu_to_llvm.machine import Machine
-from tritonx.conversion.gpu_to_llvm.types import FORMATS, llvm_type
+from tritonx.conversion.gpu_to_llvm.types import FORMATS, bits, llvm_type, space_of
 from tritonx.conversion.scalar.ops import Target
 
 
@@ -15,6 +15,7 @@ class GpuNumbers(Target):
 
     def __init__(self, machine: Machine, *, fuse: bool) -> None:
         self.fuse = fuse
+        self._machine = machine
         self.shifts_saturate = machine.shifts_saturate
         self.orders_zeros = machine.orders_zeros
         self.bfloat_by_single = machine.bfloat_by_single
@@ -23,10 +24,16 @@ class GpuNumbers(Target):
         self.orders_truth_values = machine.legal.orders_truth_values
 
     def held(self, element: Attribute) -> str:
-        return llvm_type(element)
+        return llvm_type(element, self._machine.space)
 
     def in_memory(self, element: Attribute) -> str:
-        held = llvm_type(element)
+        return self.stored(self.held(element))
+
+    def stored(self, held: str) -> str:
+        """The LLVM type that an element of type ``held`` has in global memory: an i1 takes a byte, a pointer that has
+        fewer bits in a register the 64 of the language."""
+        if held.startswith("ptr"):
+            return held if self._machine.pointer_bits(space_of(held)) == bits(held) else f"i{bits(held)}"
         return "i8" if held == "i1" else held
 
     def format(self, name: str) -> str:

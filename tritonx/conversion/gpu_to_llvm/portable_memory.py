@@ -1,16 +1,18 @@
 """Accesses to global memory in LLVM's own instructions: guarded ones are branches around plain ones, atomics have the
-scopes that a backend names. It derives from this what its instructions do better."""
+scopes that a backend names, and are loops of compare-and-swap where it has no instruction. It derives from this what
+its instructions do better."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tritonx.conversion.gpu_to_llvm.machine import Access
+from tritonx.conversion.gpu_to_llvm.swap_loops import Part, Swap, compare_and_swap, modify
 from tritonx.conversion.gpu_to_llvm.types import bits
-from tritonx.conversion.llvm_text import FAILURE_ORDERS, MEMORY_ORDERS, RMW_OPERATIONS, float_literal, is_float
-from tritonx.dialects.tile.enums import MemSyncScope
+from tritonx.conversion.llvm_text import MEMORY_ORDERS, RMW_OPERATIONS, float_literal, is_float
+from tritonx.dialects.tile.enums import MemSyncScope, RMWOp
 from tritonx.ir.failure import PassError
 
 if TYPE_CHECKING:
@@ -32,30 +34,34 @@ def guarded(f: FunctionEmitter, mask: str | None, type_: str, otherwise: str, ma
 
 @dataclass(frozen=True)
 class PortableMemory:
-    """Global memory in address space ``space``. ``scopes`` gives LLVM's name of the threads that an atomic is for,
-    where it is not all of the system. Atomics of fewer than ``smallest_atomic`` bits are refused."""
+    """``scopes`` gives LLVM's name of the threads that an atomic is for, where it is not all of the system. Atomics of
+    fewer than ``smallest_atomic`` bits, and sums of floats that are none of ``float_sums`` (LLVM's types), are made by
+    compare-and-swap (`swap_loops`)."""
 
-    space: int = 1
     scopes: Mapping[MemSyncScope, str] = field(default_factory=dict[MemSyncScope, str])
     smallest_atomic: int = WORD
+    float_sums: frozenset[str] = frozenset()
 
     def load(self, f: FunctionEmitter, pointer: str, access: Access, mask: str | None, other: str | None) -> str:
         volatile = "volatile " if access.volatile else ""
-        in_memory = access.type.replace("i1", "i8") if access.elem == "i1" else access.type
+        stored = _stored(f, access)
 
         def make() -> str:
-            value = f.inst(f"load {volatile}{in_memory}, {self._pointer} {pointer}, align {access.bytes_aligned}")
-            return f.inst(f"trunc {in_memory} {value} to {access.type}") if access.elem == "i1" else value
+            value = f.inst(f"load {volatile}{stored.type}, {f.global_} {pointer}, align {access.bytes_aligned}")
+            if stored == access:
+                return value
+            opcode = "inttoptr" if access.elem.startswith("ptr") else "trunc"
+            return f.inst(f"{opcode} {stored.type} {value} to {access.type}")
 
         return guarded(f, mask, access.type, zero_of(access) if other is None else other, make)
 
     def store(self, f: FunctionEmitter, pointer: str, value: str, access: Access, mask: str | None) -> None:
         with f.where(mask):
-            type_ = access.type
-            if access.elem == "i1":
-                type_ = access.type.replace("i1", "i8")
-                value = f.inst(f"zext {access.type} {value} to {type_}")
-            f.line(f"store {type_} {value}, {self._pointer} {pointer}, align {access.bytes_aligned}")
+            stored = _stored(f, access)
+            if stored != access:
+                opcode = "ptrtoint" if access.elem.startswith("ptr") else "zext"
+                value = f.inst(f"{opcode} {access.type} {value} to {stored.type}")
+            f.line(f"store {stored.type} {value}, {f.global_} {pointer}, align {access.bytes_aligned}")
 
     def atomic_width(self, kind: int, elem: str) -> int:
         return 1
@@ -71,13 +77,16 @@ class PortableMemory:
         scope: int,
         mask: str | None,
     ) -> str:
-        elem = access.elem
-        self._refuse_narrow(f, elem)
-        operation, where = RMW_OPERATIONS[kind], self._scope(scope)
-        ordered = f"{where}{MEMORY_ORDERS[sem]}, align {bits(elem) // 8}{self.atomic_marks(operation, where)}"
+        elem, operation, where = access.elem, RMWOp(kind), self._scope(scope)
+        _refuse(f, operation, elem)
 
         def make() -> str:
-            return f.inst(f"atomicrmw {operation} {self._pointer} {pointer}, {elem} {value} {ordered}")
+            if bits(elem) < self.smallest_atomic or (operation is RMWOp.FADD and elem not in self.float_sums):
+                part = Part.at(f, pointer, elem, self.smallest_atomic)
+                return modify(f, part, Swap(where, sem), operation, value)
+            name = RMW_OPERATIONS[kind]
+            ordered = f"{where}{MEMORY_ORDERS[sem]}, align {bits(elem) // 8}{self.atomic_marks(name, where)}"
+            return f.inst(f"atomicrmw {name} {f.global_} {pointer}, {elem} {value} {ordered}")
 
         return guarded(f, mask, elem, "poison", make)
 
@@ -96,30 +105,34 @@ class PortableMemory:
         scope: int,
         mask: str | None,
     ) -> str:
-        self._refuse_narrow(f, elem)
-        order, where, word = MEMORY_ORDERS[sem], self._scope(scope), f"i{bits(elem)}"
+        _refuse(f, None, elem)
 
         def make() -> str:
-            old, new = (x if elem == word else f.inst(f"bitcast {elem} {x} to {word}") for x in (compare, value))
-            values = f"{word} {old}, {word} {new} {where}{order} {FAILURE_ORDERS[order]}"
-            pair = f.inst(f"cmpxchg {self._pointer} {pointer}, {values}")
-            found = f.inst(f"extractvalue {{ {word}, i1 }} {pair}, 0")
-            return found if elem == word else f.inst(f"bitcast {word} {found} to {elem}")
+            part = Part.at(f, pointer, elem, self.smallest_atomic)
+            return compare_and_swap(f, part, Swap(self._scope(scope), sem), compare, value)
 
         return guarded(f, mask, elem, "poison", make)
-
-    @property
-    def _pointer(self) -> str:
-        return f"ptr addrspace({self.space})"
 
     def _scope(self, scope: int) -> str:
         name = self.scopes.get(MemSyncScope(scope))
         return f'syncscope("{name}") ' if name else ""
 
-    def _refuse_narrow(self, f: FunctionEmitter, elem: str) -> None:
-        if bits(elem) < self.smallest_atomic:
-            assert f.current is not None
-            raise PassError(f.current, f"the target has no atomics of {bits(elem)} bits")
+
+def _stored(f: FunctionEmitter, access: Access) -> Access:
+    """The access with the type that its elements have in memory."""
+    stored = f.module.numbers.stored(access.elem)
+    return access if stored == access.elem else replace(access, elem=stored)
+
+
+def _refuse(f: FunctionEmitter, operation: RMWOp | None, elem: str) -> None:
+    """Raises ``PassError`` for what no target has: ``operation``, or a compare-and-swap, on elements that are no
+    numbers of a byte or more, or on floats that it is not for."""
+    assert f.current is not None
+    name = "compare-and-swap" if operation is None else RMW_OPERATIONS[operation]
+    if elem == "i1" or (elem.startswith("ptr") and operation is not RMWOp.XCHG):
+        raise PassError(f.current, f"there is no atomic {name} of {'pointers' if elem != 'i1' else elem}")
+    if operation not in (None, RMWOp.XCHG) and is_float(elem) != (operation is RMWOp.FADD):
+        raise PassError(f.current, f"there is no atomic {name} of {elem}")
 
 
 def zero_of(access: Access) -> str:

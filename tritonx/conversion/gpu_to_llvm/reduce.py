@@ -21,7 +21,6 @@ from tritonx.conversion.gpu_to_llvm.exchange import exchange
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.register_words import move_both, move_tile
 from tritonx.conversion.gpu_to_llvm.shape import positions
-from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.scalar.floats import EXTREMA
 from tritonx.dialects import arith, tile
@@ -296,7 +295,7 @@ def narrow_extremum(op: tile.ReduceOp, f: FunctionEmitter) -> Tile | None:
     pairs: a thread looks among those, since extending keeps the order, and extends what it finds.
     """
     made = op.srcs[0].owner
-    if not isinstance(made, arith.ExtFOp) or combiner(op) not in EXTREMA or llvm_type(op.srcs[0].type) != "float":
+    if not isinstance(made, arith.ExtFOp) or combiner(op) not in EXTREMA or f.type(op.srcs[0].type) != "float":
         return None
     narrow = f.get(made.operands[0])
     return narrow if narrow.n > 1 and narrow.elem in f.machine.paired_extrema else None

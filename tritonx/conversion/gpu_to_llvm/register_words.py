@@ -59,7 +59,8 @@ def through_words(f: FunctionEmitter, elem: str, name: str, move: Callable[[str]
 def pack_words(f: FunctionEmitter, elem: str, name: str) -> list[str]:
     """One value of type ``elem`` as one or two i32."""
     if elem.startswith("ptr"):
-        return pack_words(f, "i64", f.inst(f"ptrtoint {elem} {name} to i64"))
+        integer = f"i{f.pointer_bits(elem)}"
+        return pack_words(f, integer, f.inst(f"ptrtoint {elem} {name} to {integer}"))
     width = BITS[elem]
     integer = name if elem.startswith("i") else f.inst(f"bitcast {elem} {name} to i{width}")
     if width == 32:
@@ -73,7 +74,8 @@ def pack_words(f: FunctionEmitter, elem: str, name: str) -> list[str]:
 def unpack_words(f: FunctionEmitter, elem: str, words: list[str]) -> str:
     """The value of type ``elem`` that ``pack_words`` took apart."""
     if elem.startswith("ptr"):
-        return f.inst(f"inttoptr i64 {unpack_words(f, 'i64', words)} to {elem}")
+        integer = f"i{f.pointer_bits(elem)}"
+        return f.inst(f"inttoptr {integer} {unpack_words(f, integer, words)} to {elem}")
     width = BITS[elem]
     integer = words[0]
     if width < 32:

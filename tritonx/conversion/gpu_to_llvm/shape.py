@@ -15,7 +15,6 @@ from tritonx.conversion.gpu_to_llvm.elementwise import combine, convert_tile, la
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import register_constants
 from tritonx.conversion.gpu_to_llvm.sums import Sum
-from tritonx.conversion.gpu_to_llvm.types import llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.scalar.conversions import nibble_to_float
 from tritonx.dialects import gpu_layout, tile
@@ -112,13 +111,13 @@ def join(op: tile.JoinOp, f: FunctionEmitter) -> None:
         if p[:-1] not in where:
             raise PassError(op, "tt.join: the pair is not in one thread's registers")
         names.append(parts[p[-1]][where[p[:-1]]])
-    f.result(op, Tile.of(llvm_type(op.lhs.type), names))
+    f.result(op, Tile.of(f.type(op.lhs.type), names))
 
 
 def split(op: tile.SplitOp, f: FunctionEmitter) -> None:
     source = f.scalars(f.get(op.src))
     where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.src.type)))))}
-    elem = llvm_type(op.src.type)
+    elem = f.type(op.src.type)
     for which, result in enumerate((op.outLHS, op.outRHS)):
         names: list[str] = []
         for p in positions(f.layout(result.type)):
@@ -133,7 +132,7 @@ def cat(op: tile.CatOp, f: FunctionEmitter) -> None:
     names = f.scalars(f.get(op.lhs)) + f.scalars(f.get(op.rhs))
     if len(names) != f.registers(op.results[0].type):
         raise PassError(op, "tt.cat: the result's layout does not hold the operands' registers")
-    f.result(op, Tile.of(llvm_type(op.lhs.type), names))
+    f.result(op, Tile.of(f.type(op.lhs.type), names))
 
 
 def fp4_to_fp(op: gpu_layout.Fp4ToFpOp, f: FunctionEmitter) -> None:
@@ -142,7 +141,7 @@ def fp4_to_fp(op: gpu_layout.Fp4ToFpOp, f: FunctionEmitter) -> None:
     source = f.get(op.src)
     four = Tile.splat("i8", source.n, "4")
     high = combine(f, "i8", [source, four], lambda s, x: f"lshr {of(s, 'i8')} {x[0]}, {x[1]}")
-    elem = llvm_type(op.results[0].type)
+    elem = f.type(op.results[0].type)
     wide = [lanewise(f, "float", [part], lambda ops, x: nibble_to_float(ops, x[0])) for part in (source, high)]
     halves = [f.scalars(convert_tile(f, "fptrunc", part, elem)) for part in wide]
     where = {p: r for r, p in reversed(list(enumerate(positions(f.layout(op.src.type)))))}

@@ -9,7 +9,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters, VectorLoads, store_registers
-from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.dialects import gpu_layout
 from tritonx.dialects.gpu_layout import MemDescType
@@ -48,7 +47,7 @@ def write(f: FunctionEmitter, source: SSAValue, view: SharedView, memory: MemDes
 
 def write_tile(f: FunctionEmitter, value: Tile, type_: Attribute, view: SharedView, memory: MemDescType) -> None:
     """Store a tile of ``type_``, as it is in registers, into a buffer."""
-    access = shared_access(placement(f, type_, memory), bits(value.elem))
+    access = shared_access(placement(f, type_, memory), f.bits(value.elem))
     store_registers(f, view, value.elem, access, f.scalars(value))
 
 
@@ -69,8 +68,8 @@ def registers_of(f: FunctionEmitter, type_: Attribute, memory: SSAValue) -> Shar
     """A thread's part of the tile of ``type_`` that lies in a buffer, loaded where it is asked for."""
     registers = f.machine.local_load(f, type_, memory)
     if registers is None:
-        elem = llvm_type(type_)
-        access = shared_access(placement(f, type_, type_as(memory, MemDescType)), bits(elem))
+        elem = f.type(type_)
+        access = shared_access(placement(f, type_, type_as(memory, MemDescType)), f.bits(elem))
         registers = VectorLoads(f, f.view(memory), elem, access)
     return registers
 
@@ -83,7 +82,7 @@ def memdesc_index(op: gpu_layout.MemDescIndexOp, f: FunctionEmitter) -> None:
     """One of several buffers that lie one after another; in a cluster each block holds its part of every one."""
     source, type_ = f.view(op.src), type_as(op.result, MemDescType)
     elements = memory_layout(type_).in_size(OFFSET)
-    elem = llvm_type(type_.element_type)
+    elem = f.type(type_.element_type)
     index = f.scalar(op.index)
     step = f.inst(f"mul i32 {index}, {elements}")
     if source.padding:

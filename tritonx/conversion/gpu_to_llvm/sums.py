@@ -125,6 +125,7 @@ def advanced(fallback: Emit) -> Emit:
         step, size = f.module.numbers.in_memory(moved.pointee), -(-bit_width(moved.pointee) // 8)
         bases: dict[tuple[str, str], str] = {}
         made: dict[tuple[str, str], str] = {}
+        index = f"i{f.pointer_bits(pointers.elem)}"
         for key in dict.fromkeys(keys):
             pointer, offset = (f.sums.of(name) or Sum(name, 0) for name in key)
             whole = pointer.base, offset.base
@@ -133,7 +134,7 @@ def advanced(fallback: Emit) -> Emit:
             constant = pointer.constant + offset.constant * size
             made[key] = bases[whole]
             if constant:
-                made[key] = f.inst(f"getelementptr i8, {pointers.elem} {bases[whole]}, i64 {constant}")
+                made[key] = f.inst(f"getelementptr i8, {pointers.elem} {bases[whole]}, {index} {constant}")
             f.sums.know(made[key], Sum(bases[whole], constant))
         f.result(op, Tile.of(pointers.elem, [made[key] for key in keys]))
 

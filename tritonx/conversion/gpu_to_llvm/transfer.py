@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.indices import add_constant, apply_layout
-from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
 from tritonx.layouts.access import SharedAccess
 from tritonx.layouts.dims import LANE, OFFSET, WARP
@@ -77,7 +76,7 @@ def general_addresses(f: FunctionEmitter, view: SharedView, memory: str, access:
 
 def store_registers(f: FunctionEmitter, view: SharedView, elem: str, access: SharedAccess, names: list[str]) -> None:
     memory = memory_type(elem)
-    align = access.vec * bits(elem) // 8
+    align = access.vec * f.bits(elem) // 8
     type_ = memory if access.vec == 1 else f"<{access.vec} x {memory}>"
     for one, address in zip(access.accesses, addresses(f, view, elem, access), strict=True):
         own = [names[r] for r in one.registers]
@@ -157,7 +156,7 @@ class VectorLoads(SharedRegisters):
         self._view, self._access = view, access
         memory, vec = memory_type(elem), access.vec
         self._type = memory if vec == 1 else f"<{vec} x {memory}>"
-        self._align = vec * bits(elem) // 8
+        self._align = vec * f.bits(elem) // 8
         self._source = {
             r: (one, address)
             for one, address in zip(access.accesses, addresses(f, view, elem, access), strict=True)

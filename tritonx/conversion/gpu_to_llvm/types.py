@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import cast
 
@@ -32,26 +34,47 @@ FORMATS = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat": 16, "float": 32, "double": 64}
 """Bits of an LLVM scalar; pointers are looked up with ``bits``."""
 
+GENERIC, GLOBAL, SHARED, CONSTANT = 0, 1, 3, 4
+"""Address spaces of the IR, as `!tt.ptr` names them; `Machine.space` says what a target's LLVM calls each."""
 
-def llvm_type(attr: Attribute) -> str:
+_SPACE = re.compile(r"ptr(?: addrspace\((\d+)\))?")
+
+
+def pointer_to(space: int) -> str:
+    """The LLVM type of a pointer into an address space of the target's."""
+    return f"ptr addrspace({space})" if space else "ptr"
+
+
+def space_of(llvm: str) -> int:
+    """The address space of an LLVM pointer type."""
+    found = _SPACE.fullmatch(llvm)
+    assert found is not None, llvm
+    return int(found[1] or 0)
+
+
+def _same(space: int) -> int:
+    return space
+
+
+def llvm_type(attr: Attribute, space: Callable[[int], int] = _same) -> str:
     """The LLVM type of a scalar, or of one element of a tensor. The fp8 formats are carried as ``i8``, a buffer in
-    shared memory as its address (``FunctionEmitter.type`` says in which space).
+    shared memory as its address. ``space`` gives the target's numbers of the IR's address spaces.
     """
     if isinstance(attr, MemDescType):
-        return "ptr addrspace(3)"
+        return pointer_to(space(SHARED))
     attr = element_type(attr)
     if isinstance(attr, IntegerType):
         return f"i{bit_width(cast(Attribute, attr))}"
     if (name := _FLOATS.get(type(attr))) is not None:
         return name
     if isinstance(attr, PointerType):
-        return f"ptr addrspace({attr.address_space})" if attr.address_space else "ptr"
+        return pointer_to(space(attr.address_space))
     if isinstance(attr, IndexType):
         return "i64"
     if attr.name.startswith("f8"):
         return "i8"
     if isinstance(attr, TensorDescType):
-        return "ptr"
+        return pointer_to(space(GENERIC))
     if isinstance(attr, AsyncTokenType):
         return "i32"
     raise TypeError(f"no LLVM type for {attr}")
@@ -68,7 +91,6 @@ def is_held(attr: Attribute) -> bool:
 
 
 def bits(llvm: str) -> int:
-    """Bits that one element of LLVM type ``llvm`` takes in memory (an ``i1`` takes a byte)."""
-    if llvm.startswith("ptr"):
-        return 32 if "addrspace(3)" in llvm else 64
-    return max(8, BITS[llvm])
+    """Bits that one element of LLVM type ``llvm`` takes in global memory: an ``i1`` a byte, a pointer the language's
+    64, whatever a register holds of it."""
+    return 64 if llvm.startswith("ptr") else max(8, BITS[llvm])

@@ -13,7 +13,7 @@ from math import gcd
 from xdsl.ir import Block
 
 from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
-from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
+from tritonx.conversion.gpu_to_llvm.types import bits
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.gpu_layout import LocalStoreOp, MemDescType
 from tritonx.ir.types import is_tensor, type_of
@@ -80,7 +80,7 @@ def words_of_stored(f: FunctionEmitter, body: Block) -> Mapping[int, Words]:
         if isinstance(type_, MemDescType) or not is_tensor(type_) or value.first_use is None:
             continue
         if all(isinstance(use.operation, LocalStoreOp) for use in value.uses):
-            elem, n = llvm_type(type_), f.registers(type_)
+            elem, n = f.type(type_), f.registers(type_)
             access = gcd(n * bits(elem), ACCESS_BITS)
             if n > 1 and not elem.startswith("ptr") and access % max(WORD_BITS, bits(elem)) == 0:
                 found[number] = Words(elem, n, access // bits(elem))

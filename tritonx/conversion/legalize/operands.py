@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+from tritonx.conversion.data_layout import pointer_bits
+
 VECTOR = re.compile(r"<(\d+) x ([^>]+)>")
 """A vector type; groups are its extent and its element type."""
 
+_SPACE = re.compile(r"addrspace\((\d+)\)")
 _OPEN, _CLOSE = "(<[{", ")>]}"
 
 
@@ -70,8 +73,9 @@ def zero(elem: str) -> str:
     return {"bfloat": "0xR0000", "half": "0xH0000", "float": "0.0", "double": "0.0", "i1": "false"}.get(elem, "0")
 
 
-def bytes_of(elem: str) -> int:
-    """Bytes of one element in memory."""
-    return {"i1": 1, "i8": 1, "i16": 2, "half": 2, "bfloat": 2, "i64": 8, "double": 8}.get(
-        elem, 8 if elem.startswith("ptr") else 4
-    )
+def bytes_of(elem: str, layout: str) -> int:
+    """Bytes of one element in memory; ``layout`` is the module's data layout, which says what pointers take."""
+    if elem.startswith("ptr"):
+        found = _SPACE.search(elem)
+        return pointer_bits(layout, int(found[1]) if found else 0) // 8
+    return {"i1": 1, "i8": 1, "i16": 2, "half": 2, "bfloat": 2, "i64": 8, "double": 8}.get(elem, 4)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tritonx.conversion.data_layout import layout_of
 from tritonx.conversion.legal import Legal
 from tritonx.conversion.legalize import bfloat, intrinsics, words
 from tritonx.conversion.legalize.operands import (
@@ -55,10 +56,11 @@ def scalarized(text: str, legal: Legal) -> str:
     """The module ``text`` with vectors of at most ``legal.vector`` elements, in accesses only."""
     declared: dict[str, str] = {}
     out: list[str] = []
+    layout = layout_of(text)
     function: Function | None = None
     for line in text.splitlines():
         if line.startswith("define"):
-            function = Function(declared, legal)
+            function = Function(declared, legal, layout)
             out.append(line if legal.bfloat else bfloat.stored(line))
         elif function is not None and line == "}":
             out += [*function.finished(), "}"]
@@ -74,11 +76,13 @@ def scalarized(text: str, legal: Legal) -> str:
 
 
 class Function:
-    """One function being rewritten. ``vectors`` holds the elements of each vector, ``alias`` what a name stands for."""
+    """One function being rewritten, of a module of this data layout. ``vectors`` holds the elements of each vector,
+    ``alias`` what a name stands for."""
 
-    def __init__(self, declared: dict[str, str], legal: Legal) -> None:
+    def __init__(self, declared: dict[str, str], legal: Legal, layout: str) -> None:
         assert legal.vector is not None
         self.declared = declared
+        self.layout = layout
         self.legal, self.widest = legal, legal.vector
         self.held = "" if legal.bfloat else "bfloat"
         """The type whose values are held as integers; "" for none."""
@@ -302,12 +306,8 @@ class Function:
         elif (whole := self._one_access(*shape)) is not None:
             self.vectors[result] = self.unpacked(whole, self.new(f"{head} {whole}, {pointer}, align {align}"))
         else:
-            self.vectors[result] = [
-                self.new(
-                    f"{head} {shape[1]}, {self._behind(pointer, shape[1], i)}, align {min(align, bytes_of(shape[1]))}"
-                )
-                for i in range(shape[0])
-            ]
+            places = [self._element(pointer, shape[1], i, align) for i in range(shape[0])]
+            self.vectors[result] = [self.new(f"{head} {shape[1]}, {place}") for place in places]
 
     def store(self, result: str, head: str, rest: str) -> None:
         value, place = take(rest)
@@ -325,8 +325,7 @@ class Function:
             self._add(f"{head} {whole} {self.packed(whole, self.elements(type_, stored))}, {pointer}, align {align}")
         else:
             for i, element in enumerate(self.elements(type_, stored)):
-                where = f"{self._behind(pointer, shape[1], i)}, align {min(align, bytes_of(shape[1]))}"
-                self._add(f"{head} {shape[1]} {self.literal(element)}, {where}")
+                self._add(f"{head} {shape[1]} {self.literal(element)}, {self._element(pointer, shape[1], i, align)}")
 
     def _one_access(self, count: int, elem: str) -> str | None:
         """The vector type that one access can have for these elements; None where each takes its own."""
@@ -336,6 +335,10 @@ class Function:
     def _words(self, extent: int, elem: str, align: int) -> int:
         """How many words of 32 bits an access is made of; 0 for one that is not."""
         return 0 if self.legal.narrow_accesses or elem == "bfloat" != self.held else words.count(extent, elem, align)
+
+    def _element(self, pointer: str, elem: str, number: int, align: int) -> str:
+        """Where an element of a vector is that lies at ``pointer``, aligned to ``align`` bytes."""
+        return f"{self._behind(pointer, elem, number)}, align {min(align, bytes_of(elem, self.layout))}"
 
     def _behind(self, pointer: str, elem: str, count: int) -> str:
         """The typed address ``count`` elements behind ``pointer``."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from tritonx.conversion.data_layout import layout_of, pointer_bits
 from tritonx.conversion.legalize.operands import bytes_of, vector_of
 
 SYMBOL = "@shared_memory"
@@ -17,8 +18,8 @@ SINK_BYTES = 256
 
 _SIZE = re.compile(rf"{SYMBOL} = .* global \[(\d+) x i8\]")
 _ACCESSES = (
-    r"load (?:volatile )?(<[^>]+>|ptr addrspace\(\d\)|\w+), ptr addrspace\({}\) ",
-    r"store (?:volatile )?(<[^>]+>|ptr addrspace\(\d\)|\w+) .*, ptr addrspace\({}\) ",
+    r"load (?:volatile )?(<[^>]+>|ptr addrspace\(\d+\)|\w+), ptr addrspace\({}\) ",
+    r"store (?:volatile )?(<[^>]+>|ptr addrspace\(\d+\)|\w+) .*, ptr addrspace\({}\) ",
     r"atomicrmw (?:volatile )?\w+ ptr addrspace\({}\) [^,]*, (\w+) ",
 )
 
@@ -30,6 +31,8 @@ def guarded(text: str, space: int) -> str:
     found = _SIZE.search(text)
     if found is None:
         return text
+    layout = layout_of(text)
+    word = f"i{pointer_bits(layout, space)}"
     size, out, count = int(found[1]), list[str](), 0
     for line in text.splitlines():
         type_ = next((m[1] for pattern in accesses if (m := pattern.search(line))), None)
@@ -40,9 +43,9 @@ def guarded(text: str, space: int) -> str:
         before, pointer, after = _around_the_pointer(line, pointer_type)
         name = f"%outside{count}"
         out += [
-            f"  {name}.at = ptrtoint {pointer_type} {pointer} to i64",
-            f"  {name}.by = sub i64 {name}.at, ptrtoint ({pointer_type} {SYMBOL} to i64)",
-            f"  {name}.no = icmp ule i64 {name}.by, {size - _bytes(type_)}",
+            f"  {name}.at = ptrtoint {pointer_type} {pointer} to {word}",
+            f"  {name}.by = sub {word} {name}.at, ptrtoint ({pointer_type} {SYMBOL} to {word})",
+            f"  {name}.no = icmp ule {word} {name}.by, {size - _bytes(type_, layout)}",
             f"  {name} = select i1 {name}.no, {pointer_type} {pointer}, {pointer_type} {SINK}",
             f"{before}{pointer_type} {name}{after}",
         ]
@@ -64,6 +67,6 @@ def _around_the_pointer(line: str, pointer_type: str) -> tuple[str, str, str]:
     return line[:start], line[at:], ""
 
 
-def _bytes(type_: str) -> int:
+def _bytes(type_: str, layout: str) -> int:
     shape = vector_of(type_)
-    return bytes_of(type_) if shape is None else shape[0] * bytes_of(shape[1])
+    return bytes_of(type_, layout) if shape is None else shape[0] * bytes_of(shape[1], layout)

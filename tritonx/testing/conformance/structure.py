@@ -3,9 +3,10 @@ block gets the registers that it needs.
 
 A backend says so in a compile's metadata. ``local``: the bytes of a thread's own memory, what it spills included. Such
 memory is several hundred times slower than a register, and code gets it by accident: an index that is not a constant, a
-vector that is cut through memory, a chain that is kept too long. ``registers`` and ``max_registers``: what a thread
-uses, and what there is for each thread of the block; code that uses more cannot be launched. ``shared_hint``: what
-takes the shared memory of a block that needs more than it may have."""
+vector that is cut through memory, a chain that is kept too long. ``thread_registers``: how many of 32 bits code can
+name; tiles that do not fit them may lie there, and where it is not said nobody knows which. ``registers`` and
+``max_registers``: what a thread uses, and what there is for each thread of the block; code that uses more cannot be
+launched. ``shared_hint``: what takes the shared memory of a block that needs more than it may have."""
 
 from __future__ import annotations
 
@@ -22,9 +23,6 @@ from tritonx.ir.types import bit_width, encoding_of, is_tensor, shape_of, type_o
 from tritonx.layouts import linear_layout
 from tritonx.layouts.dims import REGISTER
 
-REGISTERS = 256
-"""Words of 32 bits; no target has more for a thread's own use than one less."""
-
 
 def fault(made: Mapping[str, object], compilation: Compilation) -> str | None:
     """What is wrong with the code of a compile whose stages made ``made``; None if nothing, or if nothing is known."""
@@ -34,11 +32,11 @@ def fault(made: Mapping[str, object], compilation: Compilation) -> str | None:
     if hint := compilation.metadata.get("shared_hint"):
         shared = compilation.metadata.get("shared")
         return f"the block needs {shared} bytes of shared memory, and cannot be launched. {hint}"
-    used = compilation.metadata.get("local")
-    if not used:
+    used, named = compilation.metadata.get("local"), compilation.metadata.get("thread_registers")
+    if not used or not named:
         return None
     modules = [artifact for artifact in made.values() if isinstance(artifact, ModuleOp)]
-    if any(True for op in modules[-1].walk() for _ in _excuses(op, compilation)):
+    if any(True for op in modules[-1].walk() for _ in _excuses(op, compilation, named)):
         return None
     spills = compilation.metadata.get("spills", 0)
     return (
@@ -46,8 +44,8 @@ def fault(made: Mapping[str, object], compilation: Compilation) -> str | None:
     )
 
 
-def _excuses(op: Operation, compilation: Compilation) -> Iterator[str]:
-    """Why the code of an op may use memory."""
+def _excuses(op: Operation, compilation: Compilation, registers: int) -> Iterator[str]:
+    """Why the code of an op may use memory where there are so many registers."""
     if isinstance(op, math.SinOp | math.CosOp):
         yield "the digits of 2/π that a large argument needs are a table"
     if isinstance(op, tile.PrintOp):
@@ -55,14 +53,14 @@ def _excuses(op: Operation, compilation: Compilation) -> Iterator[str]:
     threads = compilation.options.num_warps * compilation.target.warp_size
     if isinstance(op, tile.DotOp | LocalDotOp) and isinstance(encoding_of(type_of(op.d)), BlockedEncodingAttr):
         loaded = (each for each in op.parent.ops if isinstance(each, tile.LoadOp)) if op.parent is not None else ()
-        if words(type_of(op.d)) + sum(words(type_of(load.result)) for load in loaded) > REGISTERS * threads:
+        if words(type_of(op.d)) + sum(words(type_of(load.result)) for load in loaded) > registers * threads:
             yield "the result of multiply-adds and what was loaded for it do not fit the registers together"
     available = compilation.metadata.get("max_registers")
     if available and isinstance(op, tile.DotOp | LocalDotOp):
         operands = op.operand_types if isinstance(op, LocalDotOp) else (type_of(op.a), type_of(op.b))
         if sum(map(words_of_a_thread, (*operands, type_of(op.d)))) > available:
             yield "the operands and the result of a product do not fit what a thread of so wide a block has"
-    if any(words(type_of(result)) >= REGISTERS * threads for result in op.results):
+    if any(words(type_of(result)) >= registers * threads for result in op.results):
         yield "a tile does not fit the registers"
 
 

@@ -31,7 +31,7 @@ class AllocateWarpGroups(ModulePass):
     Where partitions ask for registers (`requestedRegisters`), `ttg.maxnreg` becomes what each thread has at the
     launch, out of `registers` in all and no more than `limit` or than the module already says, and `actualRegisters`
     what a thread of the kernel's own warps has during the op, then of each partition: what it asked for, in eights; the
-    kernel's own warps have what is left.
+    kernel's own warps have what is left. Refused where nobody says how many registers there are.
 
     Ops that have their warps already are left as they are.
     """
@@ -44,8 +44,8 @@ class AllocateWarpGroups(ModulePass):
         writes=("ttg.total-num-warps", "ttg.maxnreg"),
     )
 
-    registers: int = 65536
-    """Registers of a block's threads in all."""
+    registers: int | None = None
+    """Registers of a block's threads in all; None where nobody says."""
     fewest: int = 24
     """Registers that a thread keeps at least."""
     most: int = 256
@@ -65,6 +65,10 @@ class AllocateWarpGroups(ModulePass):
         total = -(-total // WARPS_IN_GROUP) * WARPS_IN_GROUP
         op.attributes["ttg.total-num-warps"] = IntegerAttr(total, i32)
         if any(each.requestedRegisters is not None for each in specialized):
+            if self.registers is None:
+                raise PassError(
+                    specialized[0], "partitions ask for registers, and the target does not say how many it has"
+                )
             if int(own.value.data) % WARPS_IN_GROUP:
                 raise PassError(
                     specialized[0],

@@ -52,8 +52,8 @@ class RecomputeNarrow(ModulePass):
 
     Tiles of at least ``words`` words, and only where what must be kept instead is at most half as wide. The narrow
     tile passes through an empty piece of inline assembly, so that the code generator cannot merge the two computations
-    again. Sets ``ttg.maxnreg`` to what lets ``blocks`` blocks of ``registers`` registers share a processor. With
-    ``words`` 0 it does nothing."""
+    again. Sets ``ttg.maxnreg`` to what lets ``blocks`` blocks share the ``registers`` of a processor. Where nobody says
+    how many there are, or with ``words`` 0, it does nothing."""
 
     name = "recompute-narrow"
     contract = Contract(
@@ -67,29 +67,27 @@ class RecomputeNarrow(ModulePass):
 
     words: int = 64
     """32-bit words that a tile takes in a thread at least; 0 for no tile."""
-    registers: int = 65536
-    """Registers of a processor."""
+    registers: int | None = None
+    """Registers of a processor; None where nobody says."""
     blocks: int = 2
     """Blocks that are to share it."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not self.words:
+        if not self.words or self.registers is None:
             return
         threads = _attribute(op, "ttg.num-warps") * _attribute(op, "ttg.threads-per-warp")
+        share = self.registers // (self.blocks * threads)
         changed = False
         for block in [b for function in op.ops for region in function.regions for b in region.blocks]:
             for reduction in [o for o in block.ops if isinstance(o, tile.ReduceOp)]:
-                changed |= self._across(block, reduction, threads)
+                changed |= self._across(block, reduction, share)
         if changed and "ttg.maxnreg" not in op.attributes:
-            limit = self.registers // (self.blocks * threads) // 8 * 8
+            limit = share // 8 * 8
             if limit >= self.words // 2 + 24:
                 op.attributes["ttg.maxnreg"] = IntegerAttr(min(limit, 248), 32)
 
-    def _crowded(self, words: int, threads: int) -> bool:
-        """Whether blocks that keep ``words`` a thread, and as much again for work, leave no room for another."""
-        return self.blocks * threads * (words + WORKING_REGISTERS) > self.registers
-
-    def _across(self, block: Block, reduction: Operation, threads: int) -> bool:
+    def _across(self, block: Block, reduction: Operation, share: int) -> bool:
+        """``share`` are the registers of a thread with which a processor has room for all blocks."""
         before: dict[Operation, int] = {}
         for number, op in enumerate(block.ops):
             if op is reduction:
@@ -100,7 +98,7 @@ class RecomputeNarrow(ModulePass):
             if not isinstance(op, _CHEAP):
                 continue
             words = words_of(op.results[0])
-            if words < self.words or not self._crowded(words, threads):
+            if words < self.words or words + WORKING_REGISTERS <= share:
                 continue
             users = [
                 use

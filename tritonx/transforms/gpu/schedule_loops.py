@@ -157,10 +157,10 @@ class _Function:
     def _with_products_ahead(self, pipeline: LoopPipeline, schedule: Schedule) -> tuple[LoopPipeline, Schedule]:
         """With another stage, in which asynchronous products are begun before the threads work on the results of the
         last ones: where that is so much faster, and as many blocks share a multiprocessor's registers."""
-        if not pipeline.is_asynchronous:
+        blocks = self._blocks(pipeline, schedule) if pipeline.is_asynchronous else None
+        share = self.target.costs.thread_share(self.threads * blocks) if blocks is not None else None
+        if blocks is None or share is None:
             return pipeline, schedule
-        costs, blocks = self.target.costs, self._blocks(pipeline, schedule)
-        share = min(costs.thread_bytes, costs.register_bytes // (self.threads * blocks))
         more = replace(pipeline, more=1, room=share - WORKING_BYTES)
         least = max(pipeline.matrix, pipeline.problem.used(Unit.THREADS))
         if blocks * least > WORTHWHILE * schedule.interval:
@@ -170,9 +170,12 @@ class _Function:
             return pipeline, schedule
         return more, found
 
-    def _blocks(self, pipeline: LoopPipeline, schedule: Schedule) -> int:
-        """How many run beside each other on a multiprocessor, of which one works while others wait."""
+    def _blocks(self, pipeline: LoopPipeline, schedule: Schedule) -> int | None:
+        """How many run beside each other on a multiprocessor, of which one works while others wait; None where nobody
+        says what registers it has."""
         costs = self.target.costs
+        if costs.thread_bytes is None or costs.register_bytes is None:
+            return None
         taken = min(costs.thread_bytes, most_held(pipeline.problem, schedule) + WORKING_BYTES)
         slots = sum(each.slot * each.slots for each in pipeline.ahead)
         return max(1, min(costs.register_bytes // (self.threads * taken), self.limit // max(1, slots)))

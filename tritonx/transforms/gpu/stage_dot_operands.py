@@ -50,11 +50,6 @@ groups of as many rows as fill ``ROW_BYTES`` must lie in different banks.
 """
 
 
-HELD_WORDS = 192
-"""Registers of a thread for a matrix load's operand that stays in them during a loop, for what the loop carries, and
-for the product's result: three quarters of all. If they take more, it is read again for each product."""
-
-
 @dataclass(frozen=True)
 class StageDotOperands(ModulePass):
     """Stages operands of products in shared memory where they would have to change warps.
@@ -64,7 +59,9 @@ class StageDotOperands(ModulePass):
     themselves, a step of K at a time, instead of keeping all of K in registers.
 
     For products that load whole matrices the memory is swizzled for that. The load stands in front of the first user;
-    one that was converted outside the loop of its products stays there, if the registers suffice (`HELD_WORDS`).
+    one that was converted outside the loop of its products stays there, unless it takes more than three quarters of the
+    `registers` that a thread can name, with what the loop carries and the product's result: then it is read again for
+    each product. Where nobody says how many there are it stays.
 
     For a product by multiply-adds, or by the matrix units that have no such load, the memory lies as a conversion would
     put it. Operands are staged as long as a function's buffers fit the `shared_memory` that a block may have: those of
@@ -81,6 +78,8 @@ class StageDotOperands(ModulePass):
 
     shared_memory: int = 48 * 1024
     """Bytes of shared memory that a block may have."""
+    registers: int | None = None
+    """Registers that a thread can name; None where nobody says."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
@@ -91,9 +90,10 @@ class StageDotOperands(ModulePass):
         products: list[list[Operand]] = []
         inside: list[list[Operand]] = []
         outside: list[list[Operand]] = []
+        held = None if self.registers is None else self.registers * 3 // 4
         for inner in list(function.walk()):
             if isinstance(inner, ConvertLayoutOp):
-                _stage_for_matrix_loads(inner)
+                _stage_for_matrix_loads(inner, held)
             if not isinstance(inner, tile.DotOp):
                 continue
             operands = _operands(inner)
@@ -220,7 +220,7 @@ def linear_size(shape: Ints) -> int:
     return count
 
 
-def _stage_for_matrix_loads(op: ConvertLayoutOp) -> None:
+def _stage_for_matrix_loads(op: ConvertLayoutOp, held: int | None) -> None:
     source, target = type_of(op.src), type_of(op.result)
     if not is_tensor(source) or not is_tensor(target):
         return
@@ -249,7 +249,7 @@ def _stage_for_matrix_loads(op: ConvertLayoutOp) -> None:
     if all(user.parent is block for user in users) and users:
         # Late, so that both operands are stored before either is read and one barrier serves both.
         replace(op, (load(min(users, key=block.get_operation_index)),))
-    elif all(isinstance(user, tile.DotOp) and _thread_words(user, op) > HELD_WORDS for user in users):
+    elif held is not None and all(isinstance(user, tile.DotOp) and _thread_words(user, op) > held for user in users):
         for user in users:
             made = load(user)
             for number, value in enumerate(user.operands):

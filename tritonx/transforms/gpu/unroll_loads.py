@@ -64,8 +64,8 @@ class UnrollLoads(ModulePass):
     They are unrolled by ``factor``, or less where a thread then has ``bytes`` of registers waiting for loads; and only
     loops of at most ``work`` simple ops a thread, that write nothing, exchange nothing between threads,
     multiply no matrices, and whose addresses do not come out of what they load. Sets ``ttg.maxnreg`` to what lets the
-    loads of a body be under way together, unless ``limit`` is false, as for chips whose registers are not known. With
-    ``factor`` 1 it does nothing.
+    loads of a body be under way together with ``limit``, for a chip that gives a thread as many registers as are asked
+    for. With ``factor`` 1 it does nothing.
     """
 
     name = "unroll-loads"
@@ -83,8 +83,8 @@ class UnrollLoads(ModulePass):
     """Bytes of a thread's registers that may wait for loads."""
     work: int = 256
     """Simple ops that a thread may have in the body."""
-    limit: bool = True
-    """Whether to limit the registers of a thread."""
+    limit: bool = False
+    """Whether to set the registers of a thread."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         @cache

@@ -1,4 +1,4 @@
-// RUN: tritonx-opt %s -p allocate-warp-groups,allocate-shared-memory --target cuda:90 -t ptx | filecheck %s
+// RUN: tritonx-opt %s -p allocate-warp-groups{registers=65536},allocate-shared-memory --target cuda:90 -t ptx | filecheck %s
 
 // Four warps of the kernel's own, four of the first partition, one of the second, three that have nothing to do: 384
 // threads of 168 registers. The kernel's own warps part from the others at once.

@@ -1,4 +1,4 @@
-// RUN: tritonx-opt %s --split-input-file -p allocate-warp-groups | filecheck %s
+// RUN: tritonx-opt %s --split-input-file -p allocate-warp-groups{registers=65536} | filecheck %s
 
 // The widest partition has the first warps behind the kernel's own; the block has whole warp groups. What a thread may
 // hold is rounded up to eights, and the kernel's own warps have what is left of 16 x 128 registers a warp group.

@@ -1,4 +1,4 @@
-// RUN: tritonx-opt %s --split-input-file --verify-diagnostics -p "allocate-warp-groups"
+// RUN: tritonx-opt %s --split-input-file --verify-diagnostics -p "allocate-warp-groups{registers=65536}"
 
 module attributes {"ttg.num-warps" = 4 : i32} {
   tt.func public @too_many() {

@@ -1,4 +1,4 @@
-// RUN: tritonx-opt %s -p "unroll-loads" | filecheck %s
+// RUN: tritonx-opt %s -p "unroll-loads{limit=true}" | filecheck %s
 
 #line = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 #eight = #ttg.blocked<{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>

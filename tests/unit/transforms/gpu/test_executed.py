@@ -164,7 +164,7 @@ def acting(one: ModulePass) -> ModulePass:
         case "split-dots":
             return SplitDots(shared_memory=8 << 10)
         case "recompute-narrow":
-            return RecomputeNarrow(words=16, blocks=64)
+            return RecomputeNarrow(words=16, registers=65536, blocks=64)
         case "make-room":
             return MakeRoom(shared_memory=10 << 10)
         case _:
