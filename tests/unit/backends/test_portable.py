@@ -31,6 +31,8 @@ from tritonx.backends.gpu import (
     PassError,
     PassFailure,
     PortableMemory,
+    StageDotOperands,
+    UnitCosts,
     UnrollLoads,
     emit_llvm,
     inserted,
@@ -45,6 +47,7 @@ from tritonx.ir.text import parse_module
 from tritonx.testing.conformance.case import Case
 from tritonx.testing.conformance.device import host_arguments
 from tritonx.testing.conformance.suite import cases
+from tritonx.transforms.gpu.allocate_warp_groups import AllocateWarpGroups
 
 TEXT = """
 tt.func public @f(%x: !tt.ptr<{t}> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<{t}>) {{
@@ -68,7 +71,8 @@ SEED = int(os.environ["TRITONX_SEED"])
 
 
 def drawn(count: int) -> list[Case]:
-    found = [case for case in cases() if not case.optional and case.family not in ("debug", "functions", "wide")]
+    apart = ("debug", "functions", "wide")
+    found = [case for case in cases() if not case.optional and not case.needs and case.family not in apart]
     if os.environ.get("TRITONX_MACHINES") == "all":
         return found
     rng = np.random.default_rng(SEED)
@@ -314,3 +318,30 @@ def test_kernels_of_a_machine_with_other_spaces(case: Case) -> None:
     text = run_stages(module, portable_stages(gpu, machine), Compilation(target, options))["llir"]
     llvm.parse_assembly(text).verify()
     assert {*re.findall(r"addrspace\((\d+)\)", text)} <= {"7", "9"}, f"seed {SEED}"
+
+
+def test_a_chip_that_does_not_say_its_registers_shares_none_out() -> None:
+    text = """
+module attributes {"ttg.num-warps" = 4 : i32} {
+  tt.func public @f() {
+    ttg.warp_specialize() attributes {requestedRegisters = array<i32: 64>}
+    default { ttg.warp_yield }
+    partition0() num_warps(4) { ttg.warp_return } : () -> ()
+    tt.return
+  }
+}
+"""
+    with pytest.raises(PassFailure, match="partitions ask for registers, and the target does not say how many it has"):
+        run_passes(parse_module(text), (AllocateWarpGroups(),))
+    run_passes(module := parse_module(text), (AllocateWarpGroups(65536),))
+    assert "ttg.maxnreg" in module.attributes
+
+
+def test_nothing_waits_in_registers_of_which_nobody_says_how_many_there_are() -> None:
+    known = UnitCosts(held_bytes=128, register_bytes=4096, thread_bytes=64)
+    assert (known.thread_share(32), known.thread_share(128), known.thread_registers) == (64, 32, 16)
+    assert (UnitCosts().thread_share(32), UnitCosts().thread_registers) == (None, None)
+    passes = {type(one): one for one in layout_passes(GpuTarget("plain", 32, 4))}
+    assert passes[StageDotOperands] == StageDotOperands(GpuTarget("plain").shared_memory)
+    passes = {type(one): one for one in layout_passes(GpuTarget("plain", 32, 4, costs=known))}
+    assert passes[StageDotOperands] == StageDotOperands(GpuTarget("plain").shared_memory, 16)

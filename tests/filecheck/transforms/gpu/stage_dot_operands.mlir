@@ -1,6 +1,7 @@
-// RUN: tritonx-opt %s --split-input-file -p "stage-dot-operands" | filecheck %s
-// RUN: tritonx-opt %s --split-input-file -p "stage-dot-operands" | filecheck %s --check-prefix SLICES
-// RUN: tritonx-opt %s --split-input-file -p "stage-dot-operands{shared_memory=65536}" | filecheck %s --check-prefix MORE
+// RUN: tritonx-opt %s --split-input-file -p "stage-dot-operands{registers=256}" | filecheck %s
+// RUN: tritonx-opt %s --split-input-file -p "stage-dot-operands{registers=256}" | filecheck %s --check-prefix SLICES
+// RUN: tritonx-opt %s --split-input-file -p "stage-dot-operands{shared_memory=65536 registers=256}" | filecheck %s --check-prefix MORE
+// RUN: tritonx-opt %s --split-input-file -p "stage-dot-operands" | filecheck %s --check-prefix UNKNOWN
 
 #rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
@@ -136,7 +137,13 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 // -----
 
 // What a matrix load brings stays in registers during a loop where they suffice: 16 for a, and 64 for the result, which
-// the loop carries. An operand of 128 beside a result of 128 is read for each product.
+// the loop carries. An operand of 128 beside a result of 128 is read for each product, but where nobody says how many
+// registers there are.
+// UNKNOWN-LABEL: @again
+// UNKNOWN: ttg.local_load
+// UNKNOWN: scf.for
+// UNKNOWN-COUNT-1: ttg.local_load
+// UNKNOWN-NOT: ttg.local_load
 #rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
