@@ -13,8 +13,8 @@ from xdsl.ir import Operation
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.axis_value import AxisInfo
-from tritonx.interpreter import machine
 from tritonx.interpreter.compare import Inputs, same_behaviour
+from tritonx.interpreter.meanings import MEANINGS
 from tritonx.ir.text import parse_module
 from tritonx.ir.types import element_type, shape_of, type_of
 from tritonx.testing.random_kernels import ELEMENTS, random_kernel
@@ -47,8 +47,8 @@ class Watch:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.facts: AxisFacts | None = None
         self.checked = 0
-        for op, meaning in list(machine.MEANINGS.items()):
-            monkeypatch.setitem(machine.MEANINGS, op, self._watched(meaning))
+        for op, meaning in list(MEANINGS.items()):
+            monkeypatch.setitem(MEANINGS, op, self._watched(meaning))
 
     def _watched(self, meaning: Any) -> Any:
         def bind(op: Operation, binder: Any) -> Any:

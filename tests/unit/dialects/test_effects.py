@@ -28,7 +28,7 @@ from tritonx.dialects.effects import (
 )
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.dialects.layout_constraints import LookedUp, layouts_of
-from tritonx.interpreter import machine
+from tritonx.interpreter.meanings import MEANINGS
 from tritonx.interpreter.memory import Memory
 from tritonx.ir.context import dialect_loaders, new_context
 from tritonx.ir.effects import has_effects, is_removable, is_speculatable, may_read, may_write
@@ -172,8 +172,8 @@ class Recorder:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.running: list[Operation] = []
         self.done: dict[Kind, dict[Operation, None]] = defaultdict(dict)
-        for op, meaning in list(machine.MEANINGS.items()):
-            monkeypatch.setitem(machine.MEANINGS, op, self._watched(meaning))
+        for op, meaning in list(MEANINGS.items()):
+            monkeypatch.setitem(MEANINGS, op, self._watched(meaning))
         for name, kind in (("load", Kind.READ), ("store", Kind.WRITE)):
             monkeypatch.setattr(Memory, name, self._recording(kind, getattr(Memory, name)))
 
