@@ -33,7 +33,7 @@ def tile(count: int, element: str) -> str:
 def found(text: str, local: int | None, spills: int = 0, **metadata: int | str) -> str | None:
     compilation = Compilation(Target("cuda", 90, 32), NvidiaOptions(num_warps=1))
     if local is not None:
-        compilation.metadata.update(local=local, spills=spills)
+        compilation.metadata.update(local=local, spills=spills, thread_registers=256)
     compilation.metadata.update(metadata)
     made: dict[str, Any] = {"ttgir": parse_module(text), "ptx": ""}
     return fault(made, compilation)
@@ -44,6 +44,15 @@ def test_local_memory_is_a_fault() -> None:
     assert said == "a thread uses 72 bytes of its own memory and 16 bytes of spills; its values must stay in registers"
     assert found(product(MMA), 8) is not None
     assert found(product(BLOCKED), 8) is not None
+
+
+def test_who_does_not_say_how_many_registers_there_are_is_not_blamed() -> None:
+    assert found(tile(128, "f32"), 72, 16, thread_registers=0) is None
+
+
+@pytest.mark.parametrize(("named", "fits"), [(128, True), (64, False)])
+def test_tiles_are_held_against_the_registers_that_there_are(named: int, fits: bool) -> None:
+    assert (found(tile(2048, "f32"), 80, thread_registers=named) is not None) == fits
 
 
 def test_more_registers_than_a_block_has_are_a_fault() -> None:
