@@ -146,7 +146,11 @@ def _stage_function(stage: Stage, compilation: Compilation) -> Callable[..., obj
 
 
 def make_backend(target: Target | str) -> TargetBackend:
-    """The backend that compiles for ``target``, with the methods of Triton's. Raises NoBackend."""
+    """The backend that compiles for ``target``, with the methods of Triton's. Raises NoBackend.
+
+    >>> tritonx.compiler.make_backend("cuda:90").binary_ext
+    'cubin'
+    """
     from tritonx.runtime.drivers import find_backend
 
     if isinstance(target, str):

@@ -35,6 +35,15 @@ class CompilationError(TritonError):
     ``src`` is the function's source without decorators, ``node`` the failing AST node of it. ``position`` and ``stack``
     (call sites, innermost first) are there when the code generator raised the error. ``hint``: None for the one of the
     class, "" for none.
+
+    >>> @tritonx.jit
+    ... def wrong(x):
+    ...     tl.store(x, nothing)
+    >>> try:
+    ...     wrong.warmup(np.zeros(4), grid=(1,))
+    ... except tritonx.CompilationError as error:
+    ...     print(str(error).splitlines()[4])
+    NameError('nothing is not defined')
     """
 
     default_hint: str | None = None

@@ -109,7 +109,14 @@ class InterpretedFunction(JITFunction):
 
 
 def interpreted(kernel: JITFunction) -> InterpretedFunction:
-    """`kernel` to be run by the interpreter, whatever the environment says. Its pre-run hooks are those of `kernel`."""
+    """`kernel` to be run by the interpreter, whatever the environment says. Its pre-run hooks are those of `kernel`.
+
+    >>> from tritonx.interpreter import interpreted
+    >>> x = np.ones(4)
+    >>> interpreted(double)[(1,)](x, BLOCK=4)
+    >>> x.tolist()
+    [2.0, 2.0, 2.0, 2.0]
+    """
     made = InterpretedFunction(
         kernel.fn,
         launch_metadata=kernel.launch_metadata,

@@ -21,6 +21,13 @@ class UninitialisedArray:
     """A new array whose elements hold nothing: the interpreter refuses to read one that no kernel has written.
 
     A kernel takes it like any array. `numpy()` is the array itself.
+
+    >>> from tritonx.interpreter import UninitialisedArray, interpreted
+    >>> try:
+    ...     interpreted(double)[(1,)](UninitialisedArray(4), BLOCK=4)
+    ... except tritonx.InterpreterError as error:
+    ...     print("nobody" in str(error) or "uninitialised" in str(error))
+    True
     """
 
     def __init__(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float32) -> None:

@@ -12,7 +12,14 @@ Grid: TypeAlias = Callable[[dict[str, Any]], Any] | Sequence[Any] | SupportsInde
 
 
 class KernelInterface(Generic[T]):
-    """What can be launched with ``kernel[grid](...)``: kernels, autotuners, heuristics, and wrappers of libraries."""
+    """What can be launched with ``kernel[grid](...)``: kernels, autotuners, heuristics, and wrappers of libraries.
+
+    >>> class Counted(tritonx.KernelInterface):
+    ...     def run(self, *args, grid, warmup, **options):
+    ...         return len(args), grid, warmup
+    >>> Counted()[(4,)](1, 2, num_warps=8)
+    (2, (4,), False)
+    """
 
     run: T
 
@@ -32,7 +39,11 @@ class KernelInterface(Generic[T]):
 
 
 class MockTensor:
-    """A dtype in place of a tensor, for ``warmup``: 16-byte aligned and nowhere."""
+    """A dtype in place of a tensor, for ``warmup``: 16-byte aligned and nowhere.
+
+    >>> double.warmup(tritonx.MockTensor(np.dtype("float32")), BLOCK=8, grid=(1,)).name
+    'double'
+    """
 
     def __init__(self, dtype: Any, shape: Iterable[int] | None = None) -> None:
         self.dtype = dtype

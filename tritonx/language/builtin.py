@@ -80,7 +80,21 @@ def must_use_result(x: str, s: Any = True) -> Callable[[T], T]: ...
 @overload
 def must_use_result(x: T, s: Any = True) -> T: ...
 def must_use_result(x: Any, s: Any = True) -> Any:
-    """Mark a function of the language whose result must not be dropped; ``@must_use_result("why")`` says why."""
+    """Mark a function of the language whose result must not be dropped; ``@must_use_result("why")`` says why.
+
+    >>> @tritonx.must_use_result("it changes nothing by itself.")
+    ... @tritonx.jit
+    ... def moved(at):
+    ...     return at + 1
+    >>> @tritonx.jit
+    ... def drops(x):
+    ...     moved(tl.arange(0, 4))
+    >>> try:
+    ...     drops.warmup(np.zeros(4), grid=(1,))
+    ... except tritonx.CompilationError as error:
+    ...     print(str(error).splitlines()[4])
+    The result of moved is not being used. it changes nothing by itself.
+    """
     if isinstance(x, str):
         message = x
 

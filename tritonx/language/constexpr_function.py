@@ -47,5 +47,19 @@ class BoundConstexprFunction:
 
 
 def constexpr_function(fn: F) -> F:
-    """Let kernels call ``fn`` at compile time; its arguments and its result are compile-time values."""
+    """Let kernels call ``fn`` at compile time; its arguments and its result are compile-time values.
+
+    >>> @tritonx.constexpr_function
+    ... def half(n):
+    ...     return n // 2
+    >>> half(8)
+    4
+    >>> @tritonx.jit
+    ... def first_half(x, N: tl.constexpr):
+    ...     tl.store(x + tl.arange(0, half(N)), 1)
+    >>> x = np.zeros(4, np.int32)
+    >>> compiled = first_half[(1,)](x, 4)
+    >>> x.tolist()
+    [1, 1, 0, 0]
+    """
     return cast(F, ConstexprFunction(fn))

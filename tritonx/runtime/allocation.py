@@ -39,7 +39,11 @@ _profile_allocator: ContextVar[Allocator] = ContextVar("_profile_allocator", def
 
 
 def set_allocator(allocator: Allocator | None) -> None:
-    """Use ``allocator(size, alignment, stream)`` for kernels' scratch memory; None forgets it."""
+    """Use ``allocator(size, alignment, stream)`` for kernels' scratch memory; None forgets it.
+
+    >>> tritonx.set_allocator(lambda size, alignment, stream: np.empty(size, np.int8))
+    >>> tritonx.set_allocator(None)
+    """
     _allocator.set(allocator if allocator is not None else _UNSET)
 
 

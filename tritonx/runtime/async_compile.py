@@ -54,7 +54,14 @@ class Awaited(Protocol):
 
 
 class FutureKernel:
-    """A kernel that is being compiled; every attribute waits for it."""
+    """A kernel that is being compiled; every attribute waits for it.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(1) as pool, tritonx.AsyncCompileMode(pool):
+    ...     pending = double.warmup(np.zeros(8), BLOCK=8, grid=(1,))
+    >>> isinstance(pending, tritonx.FutureKernel), pending.result().name
+    (True, 'double')
+    """
 
     def __init__(self, finalize_compile: Callable[[Any], None] | None, future: Awaited) -> None:
         self.finalize_compile = finalize_compile
@@ -83,7 +90,14 @@ class FutureKernel:
 
 
 class AsyncCompileMode:
-    """Compile on ``executor`` inside the block; equal compiles are done once."""
+    """Compile on ``executor`` inside the block; equal compiles are done once.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(2) as pool, tritonx.AsyncCompileMode(pool):
+    ...     kernels = [double.warmup(np.zeros(8), BLOCK=block, grid=(1,)) for block in (2, 4)]
+    >>> [kernel.name for kernel in kernels]
+    ['double', 'double']
+    """
 
     def __init__(self, executor: Executor, *, ignore_errors: bool = False) -> None:
         self.executor = executor

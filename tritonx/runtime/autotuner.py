@@ -75,6 +75,12 @@ class Autotuner(KernelInterface[Any]):
 
     ``cache``: key → the best Config; ``best_config``: the last one used; ``bench_time``: seconds that the last search
     took; ``configs_timings``: Config → [median, 20 %, 80 % quantile] of its last search, milliseconds.
+
+    >>> tuned = tritonx.autotune([tritonx.Config({"BLOCK": 4}), tritonx.Config({"BLOCK": 8})], key=[])(double)
+    >>> isinstance(tuned, tritonx.runtime.Autotuner), [config.kwargs for config in tuned.configs]
+    (True, [{'BLOCK': 4}, {'BLOCK': 8}])
+    >>> [compiled.name for compiled in tuned.warmup(np.zeros(8), grid=(1,))]
+    ['double', 'double']
     """
 
     def __init__(
@@ -491,6 +497,18 @@ def autotune(
     estimated time, of which ``top_k`` (a share or a number) are measured. ``reset_to_zero`` and ``restore_value`` name
     arrays that are zeroed before, or restored after, each measured run. ``warmup`` and ``rep`` are milliseconds for
     ``do_bench``. ``propose`` has the backend list further ones, which then are as if ``configs`` had them.
+
+    >>> @tritonx.autotune([tritonx.Config({"BLOCK": 2}), tritonx.Config({"BLOCK": 4})], key=[], restore_value=["x"])
+    ... @tritonx.jit
+    ... def tuned(x, BLOCK: tl.constexpr):
+    ...     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ...     tl.store(x + at, tl.load(x + at) + 1)
+    >>> x = np.zeros(8, np.float32)
+    >>> compiled = tuned[lambda meta: (tritonx.cdiv(8, meta["BLOCK"]),)](x)
+    >>> x.tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    >>> tuned.best_config in tuned.configs
+    True
     """
 
     def decorate(fn: Any) -> Autotuner:

@@ -186,7 +186,18 @@ class FileCacheManager(CacheManager):
 
 
 class RemoteCacheBackend(ABC):
-    """Storage of ``RemoteCacheManager``; selected by ``TRITON_REMOTE_CACHE_BACKEND``."""
+    """Storage of ``RemoteCacheManager``; selected by ``TRITON_REMOTE_CACHE_BACKEND``.
+
+    >>> class Shelf(tritonx.runtime.RemoteCacheBackend):
+    ...     files = {}
+    ...     def get(self, filenames):
+    ...         return {name: self.files[self.key, name] for name in filenames if (self.key, name) in self.files}
+    ...     def put(self, filename, data):
+    ...         self.files[self.key, filename] = data
+    >>> Shelf("abc").put("kernel.ptx", b"...")
+    >>> Shelf("abc").get(["kernel.ptx", "kernel.cubin"])
+    {'kernel.ptx': b'...'}
+    """
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -333,7 +344,14 @@ class Hashed(Protocol):
 
 
 def get_cache_key(src: Hashed, backend: Hashed, backend_options: Hashed, env_vars: Mapping[str, str]) -> str:
-    """What decides a compile, as one text: for keys of libraries. tritonx's own key is `keys.compile_key`."""
+    """What decides a compile, as one text: for keys of libraries. tritonx's own key is `keys.compile_key`.
+
+    >>> class Hashed:
+    ...     def hash(self):
+    ...         return "abc"
+    >>> tritonx.compiler.get_cache_key(Hashed(), Hashed(), Hashed(), {"A": "1"}).endswith("-abc-abc-abc-[('A', '1')]")
+    True
+    """
     return f"{triton_key()}-{src.hash()}-{backend.hash()}-{backend_options.hash()}-{sorted(env_vars.items())}"
 
 

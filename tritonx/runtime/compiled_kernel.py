@@ -84,6 +84,10 @@ class CompiledKernel:
 
     ``asm``: stage → text or bytes; ``metadata``: a named tuple; ``n_regs``, ``n_spills`` (per thread), ``function`` and
     ``module`` exist once it is loaded, which the first launch or reading one of them does.
+
+    >>> compiled = double.warmup(np.zeros(8), BLOCK=8, grid=(1,), num_warps=1)
+    >>> compiled.name, compiled.metadata.num_warps, "tt.func" in compiled.asm["ttir"]
+    ('double', 1, True)
     """
 
     def __init__(

@@ -84,6 +84,10 @@ def compile(
 
     Touches no device when ``target`` is given. Raises the front end's CompilationError, PassFailure, KeyError for an
     option that the backend does not know, NoBackend, SourceError.
+
+    >>> source = tritonx.compiler.ASTSource(double, {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 8})
+    >>> sorted(tritonx.compile(source, target="cuda:90").asm)[-2:]
+    ['ttgir', 'ttir']
     """
     begun = begin(src, target, options)
     return begun if isinstance(begun, CompiledKernel) else begun.here()

@@ -9,7 +9,14 @@ from tritonx.kernel.interface import KernelInterface
 
 
 class Heuristics(KernelInterface[Any]):
-    """A kernel some of whose arguments are computed from the others: ``values`` is name → function of all arguments."""
+    """A kernel some of whose arguments are computed from the others: ``values`` is name → function of all arguments.
+
+    >>> whole = tritonx.heuristics({"BLOCK": lambda args: args["x"].size})(double)
+    >>> x = np.ones(4)
+    >>> compiled = whole[(1,)](x)
+    >>> isinstance(whole, tritonx.runtime.Heuristics), x.tolist()
+    (True, [2.0, 2.0, 2.0, 2.0])
+    """
 
     def __init__(
         self, fn: Any, arg_names: Sequence[str], values: Mapping[str, Callable[[dict[str, Any]], Any]]
@@ -27,5 +34,16 @@ class Heuristics(KernelInterface[Any]):
 
 
 def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Any], Heuristics]:
-    """Compute the arguments named in ``values`` at each launch: ``{"EVEN": lambda args: args["n"] % 16 == 0}``."""
+    """Compute the arguments named in ``values`` at each launch: ``{"EVEN": lambda args: args["n"] % 16 == 0}``.
+
+    >>> @tritonx.heuristics({"WHOLE": lambda args: args["n"] % args["BLOCK"] == 0})
+    ... @tritonx.jit
+    ... def ones(x, n, BLOCK: tl.constexpr, WHOLE: tl.constexpr):
+    ...     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ...     tl.store(x + at, 1, mask=None if WHOLE else at < n)
+    >>> x = np.zeros(6)
+    >>> compiled = ones[(2,)](x, 6, BLOCK=4)
+    >>> x.tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    """
     return lambda fn: Heuristics(fn, fn.arg_names, values)

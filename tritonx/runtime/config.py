@@ -13,6 +13,9 @@ class Config:
     """Values of compile-time parameters and of compile options.
 
     ``kwargs``: the kernel's parameters; ``pre_hook(args)`` is called before every run with this configuration.
+
+    >>> print(tritonx.Config({"BLOCK": 128}, num_warps=8))
+    BLOCK: 128, num_warps: 8, num_ctas: 1, num_stages: 3, maxnreg: None
     """
 
     def __init__(

@@ -7,11 +7,23 @@ from __future__ import annotations
 
 
 class TritonError(Exception):
-    """The base of every error that tritonx raises on purpose."""
+    """The base of every error that tritonx raises on purpose.
+
+    >>> issubclass(tritonx.CompilationError, tritonx.TritonError)
+    True
+    """
 
 
 class InterpreterError(TritonError):
-    """A kernel did something wrong while the interpreter ran it (out of bounds, uninitialised memory, ...)."""
+    """A kernel did something wrong while the interpreter ran it (out of bounds, uninitialised memory, ...).
+
+    >>> from tritonx.interpreter import interpreted
+    >>> try:
+    ...     interpreted(double)[(1,)](np.zeros(4), BLOCK=8)
+    ... except tritonx.InterpreterError as error:
+    ...     print("element 4 of x" in str(error))
+    True
+    """
 
     def __init__(self, error_message: str | None = None) -> None:
         super().__init__(error_message or "")
@@ -25,6 +37,9 @@ class OutOfResources(TritonError):
     """The kernel needs more of ``name`` (shared memory, registers, threads: in that resource's unit) than there is.
 
     The autotuner treats a configuration that raises this as infinitely slow.
+
+    >>> print(tritonx.OutOfResources(300_000, 232_448, "shared memory", hint="Take smaller blocks."))
+    out of resource: shared memory, Required: 300000, Hardware limit: 232448. Take smaller blocks.
     """
 
     def __init__(self, required: int, limit: int, name: str, hint: str | None = None) -> None:

@@ -60,6 +60,15 @@ def jit(
     The function is compiled for the types of its arguments when launched with ``kernel[grid](...)``, or inlined where
     another kernel calls it. With ``TRITONX_INTERPRET=1`` (or ``TRITON_INTERPRET=1``) in the environment when it is
     decorated, it is run by the interpreter instead, on its own Python lines.
+
+    >>> @tritonx.jit
+    ... def plus_one(x, n, BLOCK: tl.constexpr):
+    ...     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ...     tl.store(x + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)
+    >>> x = np.arange(6)
+    >>> compiled = plus_one[(tritonx.cdiv(6, 4),)](x, 6, BLOCK=4)
+    >>> x.tolist()
+    [1, 2, 3, 4, 5, 6]
     """
     options: dict[str, Any] = {
         "version": version,

@@ -32,7 +32,15 @@ class _LibraryToo(type):
 
 
 class JITFunction(KernelDeclaration, KernelInterface[Any], Generic[P, R], metaclass=_LibraryToo):
-    """What ``@jit`` makes of a user's function: launched with ``kernel[grid](...)``, or called by kernels."""
+    """What ``@jit`` makes of a user's function: launched with ``kernel[grid](...)``, or called by kernels.
+
+    >>> isinstance(double, tritonx.JITFunction), double.arg_names
+    (True, ['x', 'BLOCK'])
+    >>> x = np.ones(8, np.float32)
+    >>> compiled = double[(1,)](x, BLOCK=4)
+    >>> x.tolist()
+    [2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0]
+    """
 
     def __init__(
         self,

@@ -128,7 +128,18 @@ def parse_seconds(text: str) -> float:
 
 
 class Env:
-    """What `env` is."""
+    """What `env` is.
+
+    >>> import os
+    >>> with tritonx.knobs.runtime.scope():
+    ...     tritonx.knobs.runtime.interpret = True
+    ...     os.environ["TRITON_INTERPRET"] = "0"
+    ...     print(tritonx.knobs.runtime.interpret)
+    ...     tritonx.knobs.runtime.interpret = tritonx.knobs.env
+    ...     print(tritonx.knobs.runtime.interpret)
+    True
+    False
+    """
 
 
 env = Env()
@@ -244,7 +255,13 @@ def import_class(path: str) -> type[Any]:
 
 
 class Group:
-    """Settings that belong together."""
+    """Settings that belong together.
+
+    >>> with tritonx.knobs.runtime.scope():
+    ...     tritonx.knobs.runtime.interpret = True
+    ...     print(tritonx.knobs.runtime.knobs["interpret"])
+    True
+    """
 
     def __init__(self) -> None:
         self.assigned: dict[str, Any] = {}
@@ -286,7 +303,15 @@ class Group:
 
 
 class HookChain(list[Callable[..., Any]]):
-    """Callables that run in order (in reverse for exits); a list, so that a launch finds it empty at no cost."""
+    """Callables that run in order (in reverse for exits); a list, so that a launch finds it empty at no cost.
+
+    >>> chain = tritonx.knobs.HookChain(reversed=True)
+    >>> chain.add(lambda word: print("added first,", word))
+    >>> chain.add(lambda word: print("added last,", word))
+    >>> chain("called")
+    added last, called
+    added first, called
+    """
 
     def __init__(self, reversed: bool = False) -> None:  # Triton's name
         super().__init__()
@@ -322,7 +347,13 @@ def _home() -> str:
 
 
 class CacheKnobs(Group):
-    """The cache of compiled kernels on disk."""
+    """The cache of compiled kernels on disk.
+
+    >>> with tritonx.knobs.cache.scope():
+    ...     tritonx.knobs.cache.dir = "/tmp/kernels"
+    ...     print(tritonx.knobs.cache.dir)
+    /tmp/kernels
+    """
 
     home_dir = folder("TRITON_HOME", _home)
     dir = folder("TRITON_CACHE_DIR", lambda: cache.get_triton_dir("cache"))
@@ -339,7 +370,14 @@ class CacheKnobs(Group):
 
 
 class CompilationKnobs(Group):
-    """How a kernel becomes code."""
+    """How a kernel becomes code.
+
+    >>> with tritonx.knobs.compilation.scope():
+    ...     tritonx.knobs.compilation.always_compile = True
+    ...     compiled = double.warmup(np.zeros(8), BLOCK=8, grid=(1,))
+    >>> compiled.name
+    'double'
+    """
 
     override = flag("TRITON_KERNEL_OVERRIDE")
     dump_ir = flag("TRITON_KERNEL_DUMP")
@@ -364,7 +402,13 @@ class CompilationKnobs(Group):
 
 
 class AutotuningKnobs(Group):
-    """How configurations are searched: see ``tritonx.runtime.tuning``."""
+    """How configurations are searched: see ``tritonx.runtime.tuning``.
+
+    >>> with tritonx.knobs.autotuning.scope():
+    ...     tritonx.knobs.autotuning.cache = True
+    ...     print(tritonx.knobs.autotuning.cache)
+    True
+    """
 
     cache = flag("TRITON_CACHE_AUTOTUNING")
     print = flag("TRITON_PRINT_AUTOTUNING")
@@ -382,7 +426,14 @@ class AutotuningKnobs(Group):
 
 
 class RuntimeKnobs(Group):
-    """Where and how kernels run."""
+    """Where and how kernels run.
+
+    >>> with tritonx.knobs.runtime.scope():
+    ...     tritonx.knobs.runtime.interpret = True
+    ...     kernel = tritonx.jit(double.fn)
+    >>> type(kernel).__name__
+    'InterpretedFunction'
+    """
 
     interpret = flag("TRITON_INTERPRET")
     backend = optional_text("TRITON_BACKEND")
@@ -419,12 +470,26 @@ class RuntimeKnobs(Group):
 
 
 class LanguageKnobs(Group):
+    """What the language does where a kernel does not say.
+
+    >>> with tritonx.knobs.language.scope():
+    ...     tritonx.knobs.language.fp32_default = "ieee"
+    ...     print(tritonx.knobs.language.fp32_default)
+    ieee
+    """
+
     fp32_default = Knob[str | None]("TRITON_F32_DEFAULT", None, parse_precision)
     default_fp_fusion = flag("TRITON_DEFAULT_FP_FUSION", True)
 
 
 class BuildKnobs(Group):
-    """How ``tritonx.runtime.build`` calls the system's C compiler, for libraries that compile modules of their own."""
+    """How ``tritonx.runtime.build`` calls the system's C compiler, for libraries that compile modules of their own.
+
+    >>> with tritonx.knobs.build.scope():
+    ...     tritonx.knobs.build.cc = "/usr/bin/gcc"
+    ...     print(tritonx.knobs.build.cc)
+    /usr/bin/gcc
+    """
 
     cc = optional_text("CC")
     cudacrt_path = optional_text("TRITON_CUDACRT_PATH")
@@ -440,7 +505,11 @@ class BuildKnobs(Group):
 
 
 class RedisKnobs(Group):
-    """The server of `tritonx.runtime.cache.RedisRemoteCacheBackend`."""
+    """The server of `tritonx.runtime.cache.RedisRemoteCacheBackend`.
+
+    >>> tritonx.knobs.redis.key_format
+    'triton:{key}:{filename}'
+    """
 
     key_format = text("TRITON_REDIS_KEY_FORMAT", "triton:{key}:{filename}")
     host = text("TRITON_REDIS_HOST", "localhost")

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
 
 class LazyDict:
-    """What launch hooks receive: ``get()`` computes the data."""
+    """What launch hooks receive: ``get()`` computes the data.
+
+    >>> seen = []
+    >>> with tritonx.knobs.runtime.scope():
+    ...     tritonx.knobs.runtime.launch_enter_hook = lambda data: seen.append(data.get()["name"])
+    ...     compiled = double[(1,)](np.zeros(8), BLOCK=8)
+    >>> seen
+    ['double']
+    """
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data

@@ -42,6 +42,9 @@ class ASTSource:
 
     ``signature``: parameter name → type (``*fp32``, ``i32``, ``constexpr``, nested tuples of them for tuples), in the
     order of the parameters; ``constexprs``: name or path → value; ``attrs``: path → [[attribute, value], ...].
+
+    >>> tritonx.compiler.ASTSource(double, {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 8}).name
+    'double'
     """
 
     ext = "ttir"
@@ -129,7 +132,18 @@ _NUM_CTAS = re.compile(r'"ttg\.num-ctas"\s*=\s*(\d+)')
 
 
 class IRSource:
-    """A module in text: the path of a file, whose extension says at which stage it enters."""
+    """A module in text: the path of a file, whose extension says at which stage it enters.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> text = double.warmup(np.zeros(8), BLOCK=8, grid=(1,)).asm["ttir"]
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "double.ttir"
+    ...     _ = file.write_text(text)
+    ...     compiled = tritonx.compile(tritonx.compiler.IRSource(file), target="cuda:90")
+    >>> "ptx" in compiled.asm
+    True
+    """
 
     language = Language.TRITON
 

@@ -6,7 +6,11 @@ from typing import Any
 
 
 class TensorWrapper:
-    """``base`` with the language's ``dtype`` in place of its own: how a uint8 tensor is passed as fp8."""
+    """``base`` with the language's ``dtype`` in place of its own: how a uint8 tensor is passed as fp8.
+
+    >>> isinstance(tritonx.reinterpret(np.zeros(4, np.uint8), tl.float8e5), tritonx.TensorWrapper)
+    True
+    """
 
     def __init__(self, base: Any, dtype: Any) -> None:
         self.base = base
@@ -55,6 +59,11 @@ def reinterpret(tensor: object, dtype: object) -> Any:
     """``tensor`` as elements of ``dtype``; the original tensor where that is its own type already.
 
     Raises TypeError for what is not a tensor.
+
+    >>> bits = np.full(4, 0x3C00, np.uint16)
+    >>> compiled = double[(1,)](tritonx.reinterpret(bits, tl.float16), BLOCK=4)
+    >>> bits.view(np.float16).tolist()
+    [2.0, 2.0, 2.0, 2.0]
     """
     base: Any = tensor.base if isinstance(tensor, TensorWrapper) else tensor
     from tritonx.runtime.arguments import array_source

@@ -11,7 +11,11 @@ from tritonx.runtime.errors import TritonError
 
 
 class NoGraphs(TritonError):
-    """The active backend cannot record launches into a graph."""
+    """The active backend cannot record launches into a graph.
+
+    >>> issubclass(tritonx.testing.NoGraphs, tritonx.TritonError)
+    True
+    """
 
 
 def do_bench(
@@ -26,6 +30,15 @@ def do_bench(
 
     ``warmup`` and ``rep`` are milliseconds to spend. The result is the ``quantiles`` as a list (a number for one), else
     the ``return_mode`` of the times: min, max, mean, median or all.
+
+    >>> x = np.zeros(8, np.float32)
+    >>> milliseconds = tritonx.testing.do_bench(lambda: double[(1,)](x, BLOCK=8), warmup=1, rep=2)
+    >>> milliseconds > 0
+    True
+    >>> launch = lambda: double[(1,)](x, BLOCK=8)
+    >>> median, worst = tritonx.testing.do_bench(launch, warmup=1, rep=2, quantiles=[0.5, 1.0])
+    >>> median <= worst
+    True
     """
     run = benchmarker(driver.get_active().implementation)
     return run(fn, warmup, rep, grad_to_none, quantiles, return_mode)

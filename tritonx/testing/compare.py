@@ -27,6 +27,9 @@ def assert_close(x: object, y: object, atol: float | None = None, rtol: float | 
     themselves.
 
     ``atol`` is 1e-2 and ``rtol`` 0 unless given. The message says how many elements differ and by how much at most.
+
+    >>> tritonx.testing.assert_close(np.array([1.0, np.nan]), np.array([1.001, np.nan]))
+    >>> tritonx.testing.assert_close(np.array([1.0]), np.array([1.5]), rtol=0.4)
     """
     import numpy as np
 

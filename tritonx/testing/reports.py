@@ -13,7 +13,12 @@ Row = tuple[tuple[Any, ...], list[tuple[float, float | None, float | None]]]
 
 class Benchmark:
     """One plot: ``line_vals`` of the argument ``line_arg``, each measured at ``x_vals`` of the arguments
-    ``x_names``."""
+    ``x_names``.
+
+    >>> bench = tritonx.testing.Benchmark(["n"], [1, 2], "by", [10, 20], ["ten", "twenty"], "products", {})
+    >>> bench.table(bench.measure(lambda n, by: float(n * by)))
+    [['n', 'ten', 'twenty'], ['1', '10.000000', '20.000000'], ['2', '20.000000', '40.000000']]
+    """
 
     def __init__(
         self,
@@ -79,7 +84,15 @@ def _print_table(cells: Sequence[Sequence[str]]) -> None:
 
 
 class Mark:
-    """A benchmarked function; ``run`` measures it."""
+    """A benchmarked function; ``run`` measures it.
+
+    >>> bench = tritonx.testing.Benchmark(["n"], [1, 2], "by", [10], ["ten"], "products", {})
+    >>> tritonx.testing.Mark(lambda n, by: float(n * by), bench).run(print_data=True)
+    products:
+    n        ten
+    1  10.000000
+    2  20.000000
+    """
 
     def __init__(self, fn: Callable[..., Any], benchmarks: Benchmark | Sequence[Benchmark]) -> None:
         self.fn = fn
@@ -157,5 +170,15 @@ def _plot(bench: Benchmark, rows: Sequence[Row], show: bool, save_path: str) -> 
 
 
 def perf_report(benchmarks: Benchmark | Sequence[Benchmark]) -> Callable[[Callable[..., Any]], Mark]:
-    """Mark a function as the measurement of these benchmarks."""
+    """Mark a function as the measurement of these benchmarks.
+
+    >>> @tritonx.testing.perf_report(tritonx.testing.Benchmark(["n"], [1, 2], "by", [10], ["ten"], "products", {}))
+    ... def product(n, by):
+    ...     return float(n * by)
+    >>> product.run(print_data=True)
+    products:
+    n        ten
+    1  10.000000
+    2  20.000000
+    """
     return lambda fn: Mark(fn, benchmarks)

@@ -13,7 +13,11 @@ PROGRAM = "nvidia-smi"
 
 
 class NoManagementTool(TritonError):
-    """The tool is not on the path, or it failed; the message has its words."""
+    """The tool is not on the path, or it failed; the message has its words.
+
+    >>> print(tritonx.testing.NoManagementTool("the tool is not on the path"))
+    the tool is not on the path
+    """
 
 
 def _ask(*options: str) -> str:

@@ -37,7 +37,12 @@ LARGEST = 0x7FFF0000
 
 def create_ragged_descriptor(T, block_shape: Sequence[int], ragged_dim: int = 0) -> TensorDescriptor:
     """The ragged descriptor of a tensor of 2 or 3 axes, for blocks of ``block_shape``. The last axis cannot be ragged.
-    Raises ImpossibleDescriptor."""
+    Raises ImpossibleDescriptor.
+
+    >>> from tritonx.tools import ragged_tma
+    >>> ragged_tma.create_ragged_descriptor(np.zeros((8, 16), np.float32), [2, 16]).block_shape
+    [1, 1, 2, 16]
+    """
     shape, block = list(T.shape), list(block_shape)
     rank = len(shape)
     axis = ragged_dim + rank if ragged_dim < 0 else ragged_dim
@@ -64,7 +69,18 @@ def to_ragged_indices(batch_offset, batch_size, row):
 
 @jit
 def load_ragged(TMA, batch_offset, batch_size, coords, ragged_dim: tl.constexpr = 0):
-    """The block at ``coords`` of the subarray of ``batch_size`` rows from ``batch_offset`` on; zeros outside it."""
+    """The block at ``coords`` of the subarray of ``batch_size`` rows from ``batch_offset`` on; zeros outside it.
+
+    >>> from tritonx.tools import ragged_tma
+    >>> @tritonx.jit
+    ... def second(rows, out):
+    ...     block = ragged_tma.load_ragged(rows, 2, 1, [0, 0])  # one row, the third; then none
+    ...     tl.store(out + tl.arange(0, 2)[:, None] * 4 + tl.arange(0, 4)[None, :], block)
+    >>> rows, out = np.arange(16, dtype=np.float32).reshape(4, 4), np.empty((2, 4), np.float32)
+    >>> compiled = second[(1,)](ragged_tma.create_ragged_descriptor(rows, [2, 4]), out)
+    >>> out.tolist()
+    [[8.0, 9.0, 10.0, 11.0], [0.0, 0.0, 0.0, 0.0]]
+    """
     tl.static_assert(len(TMA.shape) == len(coords) + 2, "TMA must be a read-write ragged descriptor")
     first, second, row = to_ragged_indices(batch_offset, batch_size, coords[ragged_dim])
     data = TMA.load([first, second] + coords[:ragged_dim] + [row] + coords[ragged_dim + 1 :])
@@ -73,7 +89,17 @@ def load_ragged(TMA, batch_offset, batch_size, coords, ragged_dim: tl.constexpr 
 
 @jit
 def store_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: tl.constexpr = 0):
-    """Store a block at ``coords`` of such a subarray; nothing outside it."""
+    """Store a block at ``coords`` of such a subarray; nothing outside it.
+
+    >>> from tritonx.tools import ragged_tma
+    >>> @tritonx.jit
+    ... def fill(rows):
+    ...     ragged_tma.store_ragged(rows, 2, 1, [0, 0], tl.full((2, 4), 7.0, tl.float32))
+    >>> rows = np.zeros((4, 4), np.float32)
+    >>> compiled = fill[(1,)](ragged_tma.create_ragged_descriptor(rows, [2, 4]))
+    >>> rows[:, 0].tolist()
+    [0.0, 0.0, 7.0, 0.0]
+    """
     first, second, row = to_ragged_indices(batch_offset, batch_size, coords[ragged_dim])
     data = tl.reshape(data, [1, 1] + data.shape)
     TMA.store([first, second] + coords[:ragged_dim] + [row] + coords[ragged_dim + 1 :], data)
@@ -81,7 +107,17 @@ def store_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: tl.con
 
 @jit
 def atomic_add_ragged(TMA, batch_offset, batch_size, coords, data, ragged_dim: tl.constexpr = 0):
-    """Add a block to what is at ``coords`` of such a subarray, atomically; nothing outside it."""
+    """Add a block to what is at ``coords`` of such a subarray, atomically; nothing outside it.
+
+    >>> from tritonx.tools import ragged_tma
+    >>> @tritonx.jit
+    ... def add(rows):
+    ...     ragged_tma.atomic_add_ragged(rows, 2, 1, [0, 0], tl.full((2, 4), 7.0, tl.float32))
+    >>> rows = np.ones((4, 4), np.float32)
+    >>> compiled = add[(1,)](ragged_tma.create_ragged_descriptor(rows, [2, 4]))
+    >>> rows[:, 0].tolist()
+    [1.0, 1.0, 8.0, 1.0]
+    """
     first, second, row = to_ragged_indices(batch_offset, batch_size, coords[ragged_dim])
     data = tl.reshape(data, [1, 1] + data.shape)
     TMA.atomic_add([first, second] + coords[:ragged_dim] + [row] + coords[ragged_dim + 1 :], data)

@@ -50,6 +50,10 @@ class TensorDescriptor:
 
     ``padding`` is what lies outside: ``zero`` or ``nan``. Raises ImpossibleDescriptor, and what
     `validate_block_shape` raises.
+
+    >>> from tritonx.tools.tensor_descriptor import TensorDescriptor
+    >>> TensorDescriptor.from_tensor(np.zeros((8, 16), np.float32), [4, 8]).strides
+    [16, 1]
     """
 
     base: Any
