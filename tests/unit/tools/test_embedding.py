@@ -126,6 +126,16 @@ def test_clusters_and_cooperative_grids_are_launched_so(file: str, tmp_path: Pat
     assert lines == ["load 0 scale", "with 4 2", "with 2 1", "with 6 1", "launch 0: 6 2 1 of 128 on 0:"]
 
 
+@pytest.mark.skipif(CC is None, reason="no C compiler")
+def test_cooperative_grids_of_hip(file: str, tmp_path: Path) -> None:
+    source, header = compiled(file, "hip:gfx942", ANY.format(128), "3, 2, 1", launch_cooperative_grid=True)
+    name = header.read_text().partition("load_")[2].partition("(")[0]
+    calls = f"{name}(0, (hipDeviceptr_t)48, 0, 7, 1, 0, 0, 0);"
+    shown = 'unit = 1; printf(" %llx", *(unsigned long long *)a[0]);'
+    lines = run(tmp_path, "hip", calls, [source], shown, header.name)
+    assert lines == ["load 0 scale", "cooperative", "launch 0: 3 2 1 of 256 on 0: 30"]
+
+
 @pytest.mark.parametrize(
     ("signature", "said"),
     [

@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tritonx.backends.amd.parameters import layout_of, values_of
+from tritonx.backends.amd.parameters import layout_of, offsets_of, values_of
 from tritonx.backends.amd.targets import parse
 from tritonx.backends.api import KernelImage, LoadedKernel, Target
 from tritonx.runtime.descriptor_parameters import FlatParameters
@@ -44,6 +44,7 @@ _ERRORS = {
     "hipErrorNoBinaryForGpu": "the kernel was compiled for another GPU",
     "hipErrorIllegalAddress": "an earlier kernel accessed an illegal address",
     "hipErrorLaunchOutOfResources": "too many resources were asked for",
+    "hipErrorCooperativeLaunchTooLarge": "the blocks of a cooperative grid do not all run at once on this device",
     "hipErrorAssert": "a device-side assertion failed",
     "hipErrorLaunchFailure": "an earlier kernel failed",
 }
@@ -170,6 +171,8 @@ class AmdKernel:
         self.parameters = FlatParameters.of(image.parameters)
         self.types = self.parameters.types
         self.layout = layout_of(self.types)
+        self.offsets = offsets_of(self.types)
+        self.cooperative = bool(image.metadata.get("launch_cooperative_grid"))
         self.local = threading.local()
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[object]) -> None:
@@ -182,26 +185,36 @@ class AmdKernel:
             )
         values = values_of(self.types, self.parameters.values(args) if self.parameters.any else args)
         try:
-            block, extra, *_ = self.local.block
+            block, where, _ = self.local.block
         except AttributeError:
-            block, extra, *_ = self.local.block = self._block()
+            block, where, _ = self.local.block = self._cooperative_block() if self.cooperative else self._block()
         self.layout.pack_into(block, 0, *values)
         if call("hipGetDevice") == self.device:
-            self._submit(grid, stream, extra)
+            self._submit(grid, stream, where)
         else:
             with self.driver.on(self.device):
-                self._submit(grid, stream, extra)
+                self._submit(grid, stream, where)
 
-    def _submit(self, grid: tuple[int, int, int], stream: int, extra: int) -> None:
-        call("hipModuleLaunchKernel", self.function, *grid, self.threads, 1, 1, 0, stream or None, None, extra)
+    def _submit(self, grid: tuple[int, int, int], stream: int, where: int) -> None:
+        shape = (self.function, *grid, self.threads, 1, 1, 0, stream or None)
+        if self.cooperative:
+            call("hipModuleLaunchCooperativeKernel", *shape, where)
+        else:
+            call("hipModuleLaunchKernel", *shape, None, where)
 
-    def _block(self) -> tuple[ctypes.Array[ctypes.c_char], int, object, object]:
+    def _block(self) -> tuple[ctypes.Array[ctypes.c_char], int, object]:
         """A parameter block, the address of the ``extra`` array that names it, and what that array points to."""
         block, size = ctypes.create_string_buffer(max(self.layout.size, 1)), ctypes.c_size_t(self.layout.size)
         extra = (ctypes.c_void_p * 5)(
             _PARAM_BUFFER_POINTER, ctypes.addressof(block), _PARAM_BUFFER_SIZE, ctypes.addressof(size), _PARAM_END
         )
-        return block, ctypes.addressof(extra), extra, size
+        return block, ctypes.addressof(extra), (extra, size)
+
+    def _cooperative_block(self) -> tuple[ctypes.Array[ctypes.c_char], int, object]:
+        """A parameter block, and the address of an array of each parameter's: a cooperative launch takes no other."""
+        block = ctypes.create_string_buffer(max(self.layout.size, 1))
+        pointers = (ctypes.c_void_p * (len(self.offsets) + 1))(*(ctypes.addressof(block) + at for at in self.offsets))
+        return block, ctypes.addressof(pointers), pointers
 
 
 class AmdDriver(PyTorchDriver):

@@ -10,7 +10,10 @@ from tritonx.backends.embedding import Dialect, threads
 
 def launch(image: KernelImage) -> Sequence[str]:
     """The LDS is static, so no dynamic amount is asked for."""
-    return [f"return hipModuleLaunchKernel(function, x, y, z, {threads(image)}, 1, 1, 0, stream, arguments, 0);"]
+    shape = f"function, x, y, z, {threads(image)}, 1, 1, 0, stream, arguments"
+    if image.metadata.get("launch_cooperative_grid"):
+        return [f"return hipModuleLaunchCooperativeKernel({shape});"]
+    return [f"return hipModuleLaunchKernel({shape}, 0);"]
 
 
 DIALECT = Dialect(

@@ -9,16 +9,29 @@ from typing import cast
 from tritonx.runtime.parameter_values import address_of, bfloat16_bits, letter
 
 
+def offsets_of(types: Sequence[str]) -> tuple[int, ...]:
+    """Where in the block the parameters of these types lie."""
+    found: list[int] = []
+    end = 0
+    for type_ in types:
+        size = _size(type_)
+        found.append(end + -end % size)
+        end = found[-1] + size
+    return tuple(found)
+
+
 def layout_of(types: Sequence[str]) -> struct.Struct:
     """The block of parameters of these types, with the padding that goes before each."""
     cells: list[str] = []
-    offset = 0
-    for type_ in types:
-        size = struct.calcsize("<" + letter(type_))
-        padding = -offset % size
-        cells.append(f"{padding}x{letter(type_)}")
-        offset += padding + size
+    end = 0
+    for type_, offset in zip(types, offsets_of(types), strict=True):
+        cells.append(f"{offset - end}x{letter(type_)}")
+        end = offset + _size(type_)
     return struct.Struct("<" + "".join(cells))
+
+
+def _size(type_: str) -> int:
+    return struct.calcsize("<" + letter(type_))
 
 
 def values_of(types: Sequence[str], arguments: Sequence[object]) -> list[object]:

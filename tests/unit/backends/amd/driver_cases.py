@@ -30,7 +30,7 @@ from tritonx.runtime.errors import MixedDevices, NoDevice, OutOfResources, Unsup
 
 RNG = np.random.default_rng(int(os.environ["TRITONX_SEED"]))
 
-INVALID_VALUE, INVALID_IMAGE, LAUNCH_FAILURE, UNKNOWN = 1, 200, 719, 9999
+INVALID_VALUE, INVALID_IMAGE, LAUNCH_FAILURE, COOPERATIVE_TOO_LARGE, UNKNOWN = 1, 200, 719, 720, 9999
 
 
 @tritonx.jit
@@ -73,6 +73,7 @@ class Launch(ctypes.Structure):
         ("device", ctypes.c_int),
         ("size", ctypes.c_size_t),
         ("parameters", ctypes.c_char * 256),
+        ("cooperative", ctypes.c_int),
     )
 
     @property
@@ -229,6 +230,28 @@ def test_parameters_of_many_types(own: Any, stub: Stub) -> None:
         x.address.to_bytes(8, "little"), b"\x01", b"\xfb", np.float32(7.25).tobytes(), np.float16(1.5).tobytes(),
         (1 << 40).to_bytes(8, "little"), brain.tobytes(), y.address.to_bytes(8, "little"), np.float64(1e300).tobytes(),
     ]  # fmt: skip
+
+
+def test_a_cooperative_launch(own: Any, stub: Stub) -> None:
+    """Each parameter by its own address: HIP takes no block here."""
+    x, y = numbers(64)
+    sizes = (ctypes.c_size_t * 9)(8, 1, 1, 4, 2, 8, 2, 8, 8)
+    stub.handle.stub_parameters(9, sizes)
+    arguments = (x, True, -5, 7.25, 1.5, 1 << 40, 3.0, y, 1e300)
+    mixture[(3, 2)](*arguments, N=64, launch_cooperative_grid=True)
+    launch = stub.launches[-1]
+    assert launch.cooperative and list(launch.grid) == [3, 2, 1] and launch.shared == 0
+    assert launch.bytes == struct.pack("<Q?bfeqHQd", x.address, True, -5, 7.25, 1.5, 1 << 40, 0x4040, y.address, 1e300)
+    mixture[(1,)](*arguments, N=64)
+    assert not stub.launches[-1].cooperative
+
+
+def test_a_cooperative_grid_that_is_too_large(own: Any, stub: Stub) -> None:
+    x, y = numbers(64)
+    stub.handle.stub_parameters(4, (ctypes.c_size_t * 4)(8, 8, 4, 4))
+    stub.fail("hipModuleLaunchCooperativeKernel", COOPERATIVE_TOO_LARGE)
+    with pytest.raises(HipError, match="do not all run at once"):
+        scale[(8,)](x, y, 64, 2.5, BLOCK=64, launch_cooperative_grid=True)
 
 
 def test_a_kernel_without_parameters(own: Any, stub: Stub) -> None:

@@ -233,6 +233,7 @@ typedef struct {
     int device;
     size_t size;
     char parameters[MAX_BLOCK];
+    int cooperative;
 } Launch;
 
 static Launch launches[MAX_LAUNCHES];
@@ -274,6 +275,33 @@ hipError_t hipModuleLaunchKernel(Function *function, unsigned grid_x, unsigned g
     *launch = (Launch){function->name, function->module->image, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
                        shared, stream, current, size, {0}};
     memcpy(launch->parameters, extra[1], size);
+    now += 1;
+    RETURN(hipSuccess);
+}
+
+static int parameter_count;
+static size_t parameter_sizes[16];
+
+// What a cooperative launch, which has no block of parameters, is given: so many of these sizes.
+void stub_parameters(int count, const size_t *sizes) {
+    parameter_count = count;
+    memcpy(parameter_sizes, sizes, count * sizeof *sizes);
+}
+
+hipError_t hipModuleLaunchCooperativeKernel(Function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                            unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                                            void *stream, void **parameters) {
+    if (!function) RETURN(hipErrorInvalidHandle);
+    if (!parameters || launched == MAX_LAUNCHES) RETURN(hipErrorInvalidValue);
+    if (function->module->device != current) RETURN(hipErrorInvalidDevice);
+    Launch *launch = &launches[launched++];
+    *launch = (Launch){function->name, function->module->image, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
+                       shared, stream, current, 0, {0}};
+    for (int i = 0; i < parameter_count; i++) {
+        memcpy(launch->parameters + launch->size, parameters[i], parameter_sizes[i]);
+        launch->size += parameter_sizes[i];
+    }
+    launch->cooperative = 1;
     now += 1;
     RETURN(hipSuccess);
 }

@@ -4,3 +4,6 @@ hipError_t hipModuleUnload(hipModule_t m) { printf("unload %d\n", *(int *)m); re
 hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz,
     unsigned shared, hipStream_t s, void **arguments, void **extra) {
     (void)shared; (void)extra; return launch(f, x, y, z, tx * ty * tz, s, arguments); }
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty,
+    unsigned tz, unsigned shared, hipStream_t s, void **arguments) {
+    (void)shared; printf("cooperative\n"); return launch(f, x, y, z, tx * ty * tz, s, arguments); }

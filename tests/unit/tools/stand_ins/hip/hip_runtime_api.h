@@ -9,3 +9,5 @@ hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, con
 hipError_t hipModuleUnload(hipModule_t module);
 hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz,
     unsigned shared, hipStream_t stream, void **arguments, void **extra);
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty,
+    unsigned tz, unsigned shared, hipStream_t stream, void **arguments);
