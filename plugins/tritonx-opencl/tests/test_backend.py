@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tritonx.runtime.errors import NoDevice
-from tritonx_opencl import BACKEND, icd
+from tritonx_opencl import BACKEND, icd, opencl
+from tritonx_opencl.driver import OpenCLDriver
 
 
 def test_targets_have_the_same_threads() -> None:
@@ -56,6 +57,24 @@ def test_a_user_sets_nothing_and_the_environment_stays(tmp_path: Path) -> None:
     environment["TRITONX_CACHE_DIR"] = str(tmp_path / "cache")
     done = subprocess.run([sys.executable, str(program)], env=environment, capture_output=True, text=True, timeout=120)
     assert done.stdout == "True False\n", done.stderr
+
+
+@pytest.mark.usefixtures("device")
+def test_a_device_without_sub_groups_has_warps_of_one_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRITONX_OPENCL_TARGET", raising=False)
+    assert str(BACKEND.driver().current_target()) == "opencl:spirv"
+    monkeypatch.setattr(opencl, "SUB_GROUPS", "cl_khr_none")
+    assert str(OpenCLDriver(BACKEND).current_target()) == "opencl:items"
+    monkeypatch.setenv("TRITONX_OPENCL_TARGET", "spirv")
+    with pytest.raises(NoDevice, match="no cl_khr_none, which opencl:spirv needs"):
+        BACKEND.driver().current_target()
+
+
+@pytest.mark.usefixtures("device")
+def test_a_device_without_spirv_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opencl, "IL", "cl_khr_none")
+    with pytest.raises(NoDevice, match="has no cl_khr_none"):
+        OpenCLDriver(BACKEND)
 
 
 def test_arrays_go_to_the_cpu_backend_unless_this_one_is_named() -> None:

@@ -8,7 +8,7 @@ from ctypes import byref, c_size_t
 from typing import Any
 
 from tritonx.backends.api import Backend, KernelImage, LoadedKernel, Target
-from tritonx.backends.gpu import HostDriver, OutOfResources, host_address, packed
+from tritonx.backends.gpu import HostDriver, NoDevice, OutOfResources, host_address, packed
 from tritonx_opencl import SUB_GROUP, icd, opencl
 
 ROUNDED = "-cl-fp32-correctly-rounded-divide-sqrt"
@@ -49,7 +49,7 @@ class OpenCLKernel:
 
 
 class OpenCLDriver(HostDriver):
-    """One device, for which ``TRITONX_OPENCL_TARGET`` chooses the target."""
+    """One device, for which ``TRITONX_OPENCL_TARGET`` chooses the target: sub-groups, unless it has none."""
 
     def __init__(self, backend: Backend) -> None:
         super().__init__()
@@ -62,7 +62,13 @@ class OpenCLDriver(HostDriver):
         self.max_threads = cl.number(device, opencl.DEVICE_MAX_WORK_GROUP_SIZE)
 
     def current_target(self, device: int | None = None) -> Target:
-        return self.backend.parse_target(os.environ.get("TRITONX_OPENCL_TARGET", ""))
+        has_sub_groups = self.cl.has(self.device, opencl.SUB_GROUPS)
+        target = self.backend.parse_target(
+            os.environ.get("TRITONX_OPENCL_TARGET") or ("spirv" if has_sub_groups else "items")
+        )
+        if target.warp_size > 1 and not has_sub_groups:
+            raise NoDevice(f"the device has no {opencl.SUB_GROUPS}, which {target} needs; opencl:items needs none")
+        return target
 
     def known_properties(self) -> Mapping[str, int]:
         units = self.cl.number(self.device, opencl.DEVICE_MAX_COMPUTE_UNITS)

@@ -18,7 +18,7 @@ DEVICE_EXTENSIONS = 0x1030
 DEVICE_SVM_CAPABILITIES = 0x1053
 SVM_FINE_GRAIN_SYSTEM = 1 << 2
 PROGRAM_BUILD_LOG = 0x1183
-NEEDED = ("cl_khr_il_program", "cl_khr_subgroup_shuffle")
+IL, SUB_GROUPS = "cl_khr_il_program", "cl_khr_subgroup_shuffle"
 MOST, TEXT = 64, 1 << 16
 """Platforms, or devices of one, that are looked at, and characters of a text."""
 
@@ -79,18 +79,24 @@ class OpenCL:
         return cell.value
 
     def find_device(self) -> c_void_p:
-        """The first device that runs SPIR-V with sub-groups on the host's memory. Raises NoDevice with the reasons."""
-        reasons: list[str] = []
+        """The first device that runs SPIR-V on the host's memory, one with sub-groups before others. Raises NoDevice
+        with the reasons."""
+        reasons, found = list[str](), list[c_void_p]()
         platforms = self._list("clGetPlatformIDs")
         for device in [d for platform in platforms for d in self._list("clGetDeviceIDs", platform, DEVICE_TYPE_ALL)]:
-            said = self.text("clGetDeviceInfo", device, DEVICE_EXTENSIONS).split()
-            missing = [extension for extension in NEEDED if extension not in said]
+            missing = [] if self.has(device, IL) else [IL]
             if not self.number(device, DEVICE_SVM_CAPABILITIES) & SVM_FINE_GRAIN_SYSTEM:
                 missing.append("access to the host's memory (fine-grained system SVM)")
-            if not missing:
-                return device
-            reasons.append(f"{self.text('clGetDeviceInfo', device, DEVICE_NAME)} has no {', no '.join(missing)}")
+            if missing:
+                reasons.append(f"{self.text('clGetDeviceInfo', device, DEVICE_NAME)} has no {', no '.join(missing)}")
+            else:
+                found.append(device)
+        if found:
+            return max(found, key=lambda device: self.has(device, SUB_GROUPS))
         raise NoDevice("; ".join(reasons) or "the OpenCL loader finds no device (OCL_ICD_VENDORS says where it looks)")
+
+    def has(self, device: c_void_p, extension: str) -> bool:
+        return extension in self.text("clGetDeviceInfo", device, DEVICE_EXTENSIONS).split()
 
     def _list(self, name: str, *arguments: Any) -> list[c_void_p]:
         count, found = c_uint32(), (c_void_p * MOST)()
