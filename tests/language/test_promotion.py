@@ -17,9 +17,10 @@ from xdsl.ir import Block
 
 import tritonx.language as tl
 from tritonx import jit
-from tritonx.backends.api import Options, Target
+from tritonx.backends.api import Target
 from tritonx.frontend.compile import make_module
 from tritonx.frontend.semantics import Semantics, ir_type
+from tritonx.interpreter.options import InterpreterOptions
 from tritonx.ir.builder import Builder
 from tritonx.language.values import tensor
 from tritonx.runtime.jit import constexpr_function
@@ -33,7 +34,7 @@ DTYPES = (
 TARGET = Target("cpu")
 
 
-class GpuOptions(Options):
+class GpuOptions(InterpreterOptions):
     """The least shape of a dot on the target that was measured."""
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:

@@ -37,11 +37,6 @@ TABLE = [
     *(("xchg", dtype) for dtype in (*INTEGERS, "float32", "float64")),
 ]
 """What Triton's front end takes."""
-NARROW = [
-    (op, dtype) for op in ("add", "max", "min", "umax", "umin", "and", "or", "xor") for dtype in ("int8", "int16")
-]
-NARROW += [("exch", dtype) for dtype in ("int8", "int16", "float16", "bfloat16")]
-"""What only `tt` has, by its names."""
 SWAPPED = ("int16", "uint16", "float16", "bfloat16", *INTEGERS, "float32", "float64")
 
 _FINAL: dict[str, Any] = {
@@ -89,44 +84,6 @@ def counted(out, PLACES: tl.constexpr, N: tl.constexpr):
         found = tl.atomic_cas(place, seen, tl.where(todo > 0, seen + 1, seen).to(seen.dtype))
         todo = tl.where(found == seen, 0, todo)
         seen = found
-
-
-@tritonx.jit
-def narrow(x, out, old, N: tl.constexpr):
-    """Stands for the text below."""
-    tl.store(old + tl.arange(0, N), tl.load(x + tl.arange(0, N)) + tl.load(out))
-
-
-TEXT = """
-module {{
-  tt.func public @narrow(%x: !tt.ptr<{t}>, %out: !tt.ptr<{t}>, %old: !tt.ptr<{t}>) {{
-    %c64 = arith.constant 64 : i32
-    %places = arith.constant dense<7> : tensor<64xi32>
-    %five = arith.constant dense<5> : tensor<64xi32>
-    %three = arith.constant dense<3> : tensor<64xi32>
-    %pid = tt.get_program_id x : i32
-    %first = arith.muli %pid, %c64 : i32
-    %i = tt.make_range {{start = 0 : i32, end = 64 : i32}} : tensor<64xi32>
-    %fs = tt.splat %first : i32 -> tensor<64xi32>
-    %mine = arith.addi %fs, %i : tensor<64xi32>
-    %xs = tt.splat %x : !tt.ptr<{t}> -> tensor<64x!tt.ptr<{t}>>
-    %xp = tt.addptr %xs, %mine : tensor<64x!tt.ptr<{t}>>, tensor<64xi32>
-    %v = tt.load %xp : tensor<64x!tt.ptr<{t}>>
-    %r = arith.remsi %i, %places : tensor<64xi32>
-    %outs = tt.splat %out : !tt.ptr<{t}> -> tensor<64x!tt.ptr<{t}>>
-    %p = tt.addptr %outs, %r : tensor<64x!tt.ptr<{t}>>, tensor<64xi32>
-    %s = arith.remsi %i, %five : tensor<64xi32>
-    %m = arith.cmpi ne, %s, %three : tensor<64xi32>
-    %o = tt.atomic_rmw {op}, acq_rel, gpu, %p, %v, %m :
-        (tensor<64x!tt.ptr<{t}>>, tensor<64x{t}>, tensor<64xi1>) -> tensor<64x{t}>
-    %olds = tt.splat %old : !tt.ptr<{t}> -> tensor<64x!tt.ptr<{t}>>
-    %op = tt.addptr %olds, %mine : tensor<64x!tt.ptr<{t}>>, tensor<64xi32>
-    tt.store %op, %o, %m : tensor<64x!tt.ptr<{t}>>
-    tt.return
-  }}
-}}
-"""
-_NAMES = {"int8": "i8", "int16": "i16", "float16": "f16", "bfloat16": "bf16"}
 
 
 def of(dtype: str) -> Any:
@@ -197,15 +154,6 @@ def test_of_the_language() -> None:
 def test_sums_of_floats_by_compare_and_swap() -> None:
     for dtype in FLOATS:
         check("add", dtype, lambda *a: rmw[(PROGRAMS,)](*a, PLACES=PLACES, N=N, OP="add", num_warps=2))
-
-
-@pytest.mark.parametrize("active", TARGETS, indirect=True)
-@pytest.mark.usefixtures("active")
-def test_that_only_the_ir_has(tmp_path: Path) -> None:
-    for op, dtype in share(NARROW, 4):
-        text = tmp_path / f"{op}-{dtype}.ttir"
-        text.write_text(TEXT.format(t=_NAMES[dtype], op=op))
-        check(op, dtype, lambda *a, text=text: narrow[(PROGRAMS,)](*a, N=N, num_warps=2, ir_override=str(text)))
 
 
 @pytest.mark.parametrize("active", TARGETS, indirect=True)

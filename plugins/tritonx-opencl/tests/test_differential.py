@@ -29,9 +29,9 @@ def test_agrees_with_the_interpreter(target: str, device: None, monkeypatch: pyt
     assert not wrong, f"seed {SEED} on opencl:{target}\n" + "\n".join(wrong)
 
 
-def test_atomics_of_sixteen_bits_are_refused(device: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And nothing else of the families where they stand."""
+def test_atomics_of_sixteen_bits(device: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which no instruction does: nothing of the families where they stand is wrong or refused."""
     monkeypatch.setenv("TRITONX_OPENCL_TARGET", "items")
     chosen = [group for group in groups() if group.name == "fp16, fp16"]
     failures = [failure for group in chosen for failure in compare_group(group, "opencl", launcher("opencl"), SEED)]
-    assert [(f.operation, f.refused) for f in failures] == [("tl.atomic_add(y, x)", True)]
+    assert chosen and not failures, f"seed {SEED}\n" + "\n".join(map(str, failures))

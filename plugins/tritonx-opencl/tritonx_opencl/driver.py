@@ -64,7 +64,7 @@ class OpenCLDriver(HostDriver):
     def current_target(self, device: int | None = None) -> Target:
         has_sub_groups = self.cl.has(self.device, opencl.SUB_GROUPS)
         target = self.backend.parse_target(
-            os.environ.get("TRITONX_OPENCL_TARGET") or ("spirv" if has_sub_groups else "items")
+            os.environ.get("TRITONX_OPENCL_TARGET") or ("" if has_sub_groups else "items")
         )
         if target.warp_size > 1 and not has_sub_groups:
             raise NoDevice(f"the device has no {opencl.SUB_GROUPS}, which {target} needs; opencl:items needs none")

@@ -95,5 +95,5 @@ def test_reinterpreted_arrays() -> None:
     assert kernel.src.signature["x"] == "*fp8e4nv"
     np.testing.assert_array_equal(y, values.astype(np.float32))
     assert tritonx.reinterpret(wrapped, tl.uint8) is wrapped.base
-    with pytest.raises(TypeError, match="Cannot reinterpret a list"):
+    with pytest.raises(TypeError, match=r"Cannot reinterpret a <class 'list'>\."):
         tritonx.reinterpret([1], tl.uint8)

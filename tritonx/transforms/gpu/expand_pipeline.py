@@ -295,9 +295,10 @@ def _count_groups(schedule: LoopSchedule) -> list[tuple[AsyncWaitOp, AsyncWaitOp
 
 
 def _can_wait_at(schedule: LoopSchedule, wait: AsyncWaitOp, groups: Sequence[Operation], at: AsyncWaitOp) -> bool:
-    """Whether the groups have had an interval's time at an earlier wait, whose token is there for this one's users."""
-    has_token = wait.retToken.first_use is None or schedule.stage(at) <= schedule.stage(wait)
-    return has_token and all(_is_old(schedule, group, wait, at) for group in groups)
+    """Whether the groups have had an interval's time at an earlier wait, which stands in each interval, in front of the
+    loop too, in which this one does."""
+    is_there = schedule.stage(at) <= schedule.stage(wait)
+    return is_there and all(_is_old(schedule, group, wait, at) for group in groups)
 
 
 def _is_old(schedule: LoopSchedule, group: Operation, wait: Operation, at: Operation) -> bool:
