@@ -6,6 +6,7 @@ Every example is a program of the host, run as doctest runs it. It has ``np``, `
 
 from __future__ import annotations
 
+import contextvars
 import doctest
 import importlib
 import inspect
@@ -82,6 +83,8 @@ def test_the_example_is_true(name: str) -> None:
     names = {"np": np, "tl": tl, "tritonx": tritonx, "double": double, "__name__": "examples"}
     program = doctest.DocTest(examples(name), names, name, None, None, None)
     said: list[str] = []
-    failed, tried = doctest.DocTestRunner(verbose=False).run(program, out=said.append)
+    # In a context of its own: an example that interprets has NumPy's arrays watched from then on.
+    run = doctest.DocTestRunner(verbose=False).run
+    failed, tried = contextvars.copy_context().run(run, program, out=said.append)
     assert tried
     assert not failed, "".join(said)
