@@ -19,9 +19,9 @@ from tritonx_opencl.machine import EXTENSIONS, TRIPLE, OpenCLMachine
 
 @dataclass(frozen=True)
 class MadeUpMachine(OpenCLMachine):
-    """Its memory says nothing of its atomics: what every target has will do."""
+    """Its memory has the least of atomics that serves: compare-and-swap of 64 bits."""
 
-    memory = PortableMemory()
+    memory = PortableMemory(smallest_atomic=64)
 
     def dot(self, f: FunctionEmitter, product: DotProduct) -> bool:
         return multiply(f, product)
