@@ -15,13 +15,11 @@ from collections.abc import Iterator, Mapping
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
+from tritonx.analysis.thread_words import thread_words
 from tritonx.backends.api import Compilation
 from tritonx.dialects import math, tile
 from tritonx.dialects.gpu_layout import BlockedEncodingAttr, LocalDotOp
-from tritonx.dialects.gpu_layout.encodings import distributed_encoding
 from tritonx.ir.types import bit_width, encoding_of, is_tensor, shape_of, type_of
-from tritonx.layouts import linear_layout
-from tritonx.layouts.dims import REGISTER
 
 
 def fault(made: Mapping[str, object], compilation: Compilation) -> str | None:
@@ -58,16 +56,10 @@ def _excuses(op: Operation, compilation: Compilation, registers: int) -> Iterato
     available = compilation.metadata.get("max_registers")
     if available and isinstance(op, tile.DotOp | LocalDotOp):
         operands = op.operand_types if isinstance(op, LocalDotOp) else (type_of(op.a), type_of(op.b))
-        if sum(map(words_of_a_thread, (*operands, type_of(op.d)))) > available:
+        if sum(map(thread_words, (*operands, type_of(op.d)))) > available:
             yield "the operands and the result of a product do not fit what a thread of so wide a block has"
     if any(words(type_of(result)) >= registers * threads for result in op.results):
         yield "a tile does not fit the registers"
-
-
-def words_of_a_thread(type_: Attribute) -> int:
-    """Registers of a thread that hold its elements of a tile, copies included."""
-    layout = linear_layout(distributed_encoding(type_), shape_of(type_))
-    return -(-(bit_width(type_) << layout.in_bits(REGISTER)) // 32)
 
 
 def words(type_: Attribute) -> int:

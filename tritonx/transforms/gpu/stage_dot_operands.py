@@ -9,10 +9,11 @@ from dataclasses import replace as replace_fields
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.shared_budget import SharedBudget
+from tritonx.analysis.thread_words import thread_words
 from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.gpu_layout import (
@@ -28,7 +29,7 @@ from tritonx.ir.edit import erase, replace
 from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, linear_layout, storage_shape
 from tritonx.layouts.convert import conversion_layout, goes_through_memory
-from tritonx.layouts.dims import OFFSET, REGISTER
+from tritonx.layouts.dims import OFFSET
 from tritonx.layouts.distributed import cga_of, layout_order
 from tritonx.layouts.encodings import (
     BlockedEncoding,
@@ -266,15 +267,7 @@ def _thread_words(dot: tile.DotOp, convert: ConvertLayoutOp) -> int:
     loop = dot.parent_op()
     carried = [each.argument for each in carried_by(loop)] if isinstance(loop, scf.ForOp) else []
     result = [] if dot.c in carried else [dot.d]
-    return sum(_words(type_of(value)) for value in (convert.result, *carried, *result))
-
-
-def _words(type_: Attribute) -> int:
-    """Registers of a thread that hold a tile; 1 for a scalar."""
-    if not is_tensor(type_):
-        return 1
-    layout = linear_layout(distributed_encoding(type_), shape_of(type_))
-    return -(-(bit_width(element_type(type_)) << layout.in_bits(REGISTER)) // 32)
+    return sum(thread_words(type_of(value)) for value in (convert.result, *carried, *result))
 
 
 def _before(op: Operation, new: Operation) -> Operation:
