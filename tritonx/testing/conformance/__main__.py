@@ -16,7 +16,8 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -81,6 +82,19 @@ def _stop(signal: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
+@contextmanager
+def _unstopped() -> Generator[None]:
+    """What is asked to stop inside stops behind it, so that a result is counted, recorded and shown, or none of it."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 @dataclass(frozen=True)
 class How:
     """``known`` is name → why a case is not run."""
@@ -110,13 +124,14 @@ def report(tally: Tally, chosen: Sequence[str], how: How) -> bool:
     try:
         for result in _results(tally, [name for name in chosen if name not in before], how):
             now = time.perf_counter()
-            tally.add(result, now - last)
+            with _unstopped():
+                tally.add(result, now - last)
+                if how.record is not None:
+                    how.record.add(device, seed, result)
+                if how.verbose or result.failed:
+                    message = result.message if how.verbose else result.message[:500]
+                    print(f"{result.kind.upper()} {result.name} on {device}: {message}", flush=True)
             last = now
-            if how.record is not None:
-                how.record.add(device, seed, result)
-            if how.verbose or result.failed:
-                message = result.message if how.verbose else result.message[:500]
-                print(f"{result.kind.upper()} {result.name} on {device}: {message}", flush=True)
         finished = True
     except KeyboardInterrupt:
         pass
