@@ -10,6 +10,14 @@ from tritonx.layouts import linear_layout
 from tritonx.layouts.dims import REGISTER
 
 
+def thread_elements(type_: Attribute) -> int:
+    """How many different elements of a tile a thread holds; 1 for a scalar."""
+    if not is_tensor(type_):
+        return 1
+    layout = linear_layout(distributed_encoding(type_), shape_of(type_))
+    return 1 << (layout.in_bits(REGISTER) - layout.free_masks().get(REGISTER, 0).bit_count())
+
+
 def thread_words(type_: Attribute) -> int:
     """Registers of 32 bits in which a thread holds its elements of a tile, copies included; 1 for a scalar."""
     if not is_tensor(type_):

@@ -14,6 +14,7 @@ from tritonx.backends.nvidia.targets import MAX_REGISTERS, capability
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
 from tritonx.conversion.tile_to_gpu.transpose_dots import TransposeDots
 from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads
+from tritonx.transforms.gpu.add_varying_first import AddVaryingFirst
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory
 from tritonx.transforms.gpu.allocate_warp_groups import AllocateWarpGroups
@@ -92,6 +93,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         *([BufferValues(gpu.shared_memory)] if pipelined else []),
         *([ExpandPipeline()] if pipelined else []),
         *([Fold()] if pipelined else []),
+        AddVaryingFirst(MAX_REGISTERS),
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
         RecomputeNarrow(registers=capability(target).registers),

@@ -88,6 +88,27 @@ def moving(random: Random) -> Draw:
 
 
 @tritonx.jit
+def nested_kernel(x, o, tiles, steps, stride, M: tl.constexpr, N: tl.constexpr):
+    """Sums over steps of tiles beside each other."""
+    for tile in range(tiles):
+        columns = tile * N + tl.arange(0, N)
+        x_tile = x + tl.arange(0, M)[:, None] * stride + columns[None, :]
+        total = tl.zeros((M, N), tl.float32)
+        for step in range(steps):
+            total += tl.load(x_tile + step * M * stride)
+        tl.store(o + tl.arange(0, M)[:, None] * stride + columns[None, :], total)
+
+
+def nested(random: Random) -> Draw:
+    """A thread has more rows than columns."""
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    m, n, tiles, steps = random.choice((64, 128)), 16, random.choice((0, 2, 3)), random.choice((0, 2, 4))
+    x = rng.integers(-4, 5, (max(steps, 1), m, 3 * n)).astype(np.float32)
+    out = np.full((m, 3 * n), np.nan, np.float32)
+    return Draw(nested_kernel, (x, out, tiles, steps, 3 * n), {"M": m, "N": n}, 1)
+
+
+@tritonx.jit
 def column_sum_kernel(x, o, M: tl.constexpr, N: tl.constexpr, STEPS: tl.constexpr):
     total = tl.zeros((N,), tl.float32)
     for step in range(STEPS):
@@ -206,6 +227,7 @@ ACTS_ON: dict[str, Callable[[Random], Draw]] = {
     "recompute-narrow": narrow,
     "widen-float8": float8,
     "branch-selects": flat,
+    "add-varying-first": nested,
     "carry-scalars": moving,
     "share-barriers": transposes,
     "convert-by-matrices": transposed,

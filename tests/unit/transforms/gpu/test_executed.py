@@ -33,6 +33,7 @@ from tritonx.ir.verify import verify
 from tritonx.testing.generate import random_kernel
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 from tritonx.transforms import gpu as passes_of_the_level
+from tritonx.transforms.gpu.add_varying_first import AddVaryingFirst
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.gpu.split_dots import SplitDots
@@ -165,6 +166,8 @@ def acting(one: ModulePass) -> ModulePass:
             return SplitDots(shared_memory=8 << 10)
         case "recompute-narrow":
             return RecomputeNarrow(words=16, registers=65536, blocks=64)
+        case "add-varying-first":
+            return AddVaryingFirst(registers=0)
         case "make-room":
             return MakeRoom(shared_memory=10 << 10)
         case _:
