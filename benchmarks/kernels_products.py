@@ -9,8 +9,13 @@ import triton.language as tl
 
 @triton.jit
 def tile_of(M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP: tl.constexpr):
-    """The tile of this program, in groups of rows that share their columns in the second-level cache."""
-    pid = tl.program_id(0)
+    """The tile of this program."""
+    return place_of(tl.program_id(0), M, N, BLOCK_M, BLOCK_N, GROUP)
+
+
+@triton.jit
+def place_of(pid, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP: tl.constexpr):
+    """The row and column of a tile, in groups of rows that share their columns in the second-level cache."""
     rows, columns = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
     group = pid // (GROUP * columns)
     first = group * GROUP
@@ -80,3 +85,21 @@ def matmul_describing(
     b_desc = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BLOCK_K, BLOCK_N])
     c_desc = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BLOCK_M, BLOCK_N])
     matmul_described(a_desc, b_desc, c_desc, M, N, K, BLOCK_M, BLOCK_N, BLOCK_K, GROUP)
+
+
+@triton.jit
+def matmul_persistent(
+    a_desc, b_desc, c_desc, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
+):  # fmt: skip
+    """Each program goes through its tiles in one loop."""
+    tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)
+    for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
+        pid_m, pid_n = place_of(tile, M, N, BLOCK_M, BLOCK_N, GROUP)
+        row, column = pid_m * BLOCK_M, pid_n * BLOCK_N
+        accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+        for k in range(tl.cdiv(K, BLOCK_K)):
+            a = a_desc.load([row, k * BLOCK_K])
+            b = b_desc.load([k * BLOCK_K, column])
+            accumulator = tl.dot(a, b, accumulator)
+        c_desc.store([row, column], accumulator.to(c_desc.dtype))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -72,7 +73,16 @@ def by_own_descriptors(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, c: C
     return Call("kernels_products", "matmul_describing", tile_grid(m, n, c), (a, b, out, m, n, k), c)
 
 
-LABELS = {by_descriptors: "descriptors", by_own_descriptors: "descriptors of its own"}
+def persistent(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, c: Configuration) -> Call:
+    """As many programs as the GPU has multiprocessors."""
+    call = by_descriptors(a, b, out, c)
+    programs = torch.cuda.get_device_properties(a.device).multi_processor_count if a.is_cuda else 1
+    return replace(call, kernel="matmul_persistent", grid=(min(call.grid[0], programs),))
+
+
+LABELS = {
+    by_descriptors: "descriptors", by_own_descriptors: "descriptors of its own", persistent: "persistent",
+}  # fmt: skip
 
 
 def matmul(
@@ -163,6 +173,7 @@ PRODUCTS: dict[str, Builder] = {
     **{f"{name}_{s}": matmul(s, s, s, dtype) for s in (8192, 4096, 2048) for name, dtype in HALVES.items()},
     **{f"f16_{s}_descriptors": matmul(s, s, s, torch.float16, launch=by_descriptors) for s in (8192, 4096, 2048)},
     "f16_4096_own_descriptors": matmul(4096, 4096, 4096, torch.float16, launch=by_own_descriptors),
+    **{f"{name}_4096_persistent": matmul(4096, 4096, 4096, dtype, launch=persistent) for name, dtype in HALVES.items()},
     "bf16_512": matmul(512, 8192, 8192, torch.bfloat16, TILES_FLAT),
     "tf32_8192": matmul(8192, 8192, 8192, torch.float32, TILES_TF32),
     "e4m3_8192": matmul(8192, 8192, 8192, torch.float8_e4m3fn, TILES_BYTES, turned="b"),

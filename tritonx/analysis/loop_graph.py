@@ -149,7 +149,7 @@ def loop_graph(loop: scf.ForOp) -> LoopGraph:
     ops = tuple(body.ops)[:-1]
     for op in ops:
         for inner in op.walk():
-            _check(inner)
+            check_schedulable(inner)
     number = {op: i for i, op in enumerate(ops)}
     arcs = dict.fromkeys([*_by_values(loop, ops, number), *_by_memory(ops)])
     return LoopGraph(loop, ops, tuple(arcs))
@@ -167,7 +167,7 @@ def _own(op: Operation) -> Sequence[Effect]:
     return () if declared is None else declared.own(op)
 
 
-def _check(op: Operation) -> None:
+def check_schedulable(op: Operation) -> None:
     """Raises NotScheduled for an op that keeps a loop from being scheduled."""
     if declared_by(type(op)) is None:
         raise NotScheduled(f"nothing is known of what {op.name} does")
@@ -260,7 +260,7 @@ def _accesses(number: int, op: Operation) -> Iterable[_Access]:
         for effect in _own(inner):
             if effect.kind is Kind.OUTPUT:
                 yield _Access(number, outside=True)
-            elif effect.kind is Kind.FENCE:  # whose op has no result that is used, see `_check`: so it acquires nothing
+            elif effect.kind is Kind.FENCE:  # no result is used (`check_schedulable`): so it acquires nothing
                 yield _Access(number, releases=True)
             elif effect.kind in (Kind.READ, Kind.WRITE) and effect.resource is Resource.GLOBAL:
                 yield _Access(number, effect.kind is Kind.WRITE, _roots(inner, effect))

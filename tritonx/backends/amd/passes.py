@@ -34,6 +34,7 @@ from tritonx.transforms.tile.combine import Combine
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
 from tritonx.transforms.tile.decompose_scaled_dots import DecomposeScaledDots
+from tritonx.transforms.tile.flatten_loops import FlattenLoops
 from tritonx.transforms.tile.fold import Fold
 from tritonx.transforms.tile.inline import Inline
 from tritonx.transforms.tile.licm import LoopInvariantCodeMotion
@@ -69,6 +70,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """`tt` → `ttg`: layouts and what they allow."""
     gpu, pipelined, widths = gpu_target(target, options), is_pipelined(options), copied_widths(target, options)
     return (
+        *([FlattenLoops()] if pipelined else []),
         DecomposeDots(matrix_types=" ".join(sorted(gpu.matrix_types))),
         SplitDots(gpu.shared_memory),
         AssignLayouts(gpu),

@@ -34,6 +34,7 @@ from tritonx.transforms.gpu.schedule_loops import ScheduleLoops
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
 from tritonx.transforms.gpu.stage_dot_operands import StageDotOperands
+from tritonx.transforms.gpu.start_products import StartProducts
 from tritonx.transforms.gpu.unroll_loads import UnrollLoads
 from tritonx.transforms.gpu.view_transposed import ViewTransposed
 from tritonx.transforms.gpu.wait_for_products import WaitForProducts
@@ -42,6 +43,7 @@ from tritonx.transforms.tile.combine import Combine
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
 from tritonx.transforms.tile.decompose_scaled_dots import DecomposeScaledDots
+from tritonx.transforms.tile.flatten_loops import FlattenLoops
 from tritonx.transforms.tile.fold import Fold
 from tritonx.transforms.tile.inline import Inline
 from tritonx.transforms.tile.licm import LoopInvariantCodeMotion
@@ -79,6 +81,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     gpu, pipelined, groups = gpu_target(target, options), is_pipelined(target, options), int(target.arch) == 90
     copied = copies_blocks(target, options)
     return (
+        *([FlattenLoops()] if pipelined else []),
         DecomposeDots(matrix_types=" ".join(sorted(gpu.matrix_types))),
         SplitDots(gpu.shared_memory),
         *([TransposeDots(gpu)] if copied else []),
@@ -86,6 +89,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         AccumulateInThreads(),
         UnrollLoads(limit=True),
         StageDotOperands(gpu.shared_memory, registers=MAX_REGISTERS + 1),
+        *([StartProducts()] if pipelined and groups else []),
         *([ViewTransposed()] if copied else []),
         *([EncodeDescriptors()] if copied else []),
         *([CarryScalars()] if pipelined else []),

@@ -50,7 +50,7 @@ def loop_range(op: scf.ForOp) -> Callable[[Array, Array, Array], Iterator[Array]
 
     def counters(lower: Array, upper: Array, step: Array) -> Iterator[Array]:
         for index in range(bound(lower), bound(upper), bound(step)):
-            yield counter(index)
+            yield counter(index - (1 << unsigned_bits) if unsigned_bits and index >> unsigned_bits - 1 else index)
 
     return counters
 

@@ -8,17 +8,16 @@ still adding to it, and ptxas then makes all of them wait for each other (C7514)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, scf
 from tritonx.ir.contract import Contract
-from tritonx.ir.edit import erase, replace, terminator_of
+from tritonx.ir.edit import replace
 from tritonx.ir.types import is_tensor, type_of
+from tritonx.transforms.gpu.more_values import with_result
 
 
 @dataclass(frozen=True)
@@ -56,27 +55,8 @@ def _branch_of(select: arith.SelectOp) -> scf.IfOp | None:
 
 
 def _move_into(select: arith.SelectOp, branch: scf.IfOp) -> None:
-    """Replace the if by one that has the select as its last result."""
+    """Make the select a result of the if; in the regions the side that is taken there stands for it."""
     _, taken, otherwise = select.operands
-    regions = list(branch.regions)
-    if not regions[1].blocks:
-        regions[1].add_block(Block())
-        regions[1].block.add_op(scf.YieldOp.create(operands=(), location=branch.location))
-    for region, side in zip(regions, (taken, otherwise), strict=True):
+    for region, side in zip(branch.regions, (taken, otherwise), strict=True):
         select.results[0].replace_uses_with_if(side, lambda use, region=region: region.is_ancestor(use.operation))
-        end = terminator_of(region.block)
-        end.operands = (*end.operands, side)
-    types = [result.type for result in (*branch.results, select.results[0])]
-    made = scf.IfOp.create(
-        operands=branch.operands,
-        result_types=types,
-        attributes=branch.attributes,
-        regions=[branch.detach_region(region) for region in regions],
-        location=branch.location,
-    )
-    block = cast(Block, branch.parent)
-    block.insert_op_before(cast(Operation, made), branch)
-    results: list[SSAValue] = list(made.results)
-    replace(branch, results[:-1])
-    select.results[0].replace_all_uses_with(results[-1])
-    erase(select)
+    replace(select, with_result(branch, taken, otherwise).results[-1:])

@@ -47,9 +47,10 @@ from tritonx.dialects.nvidia import (
     WarpGroupDotOp,
 )
 from tritonx.ir.builder import Builder
-from tritonx.ir.edit import erase, terminator_of
+from tritonx.ir.edit import erase
 from tritonx.ir.types import bit_width, element_type, i1, i32, i64, type_of
 from tritonx.layouts.encodings import SwizzledSharedEncoding
+from tritonx.transforms.gpu.more_values import with_carried
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -251,7 +252,7 @@ class Rewriting:
                 initial.append(self.zero)
                 yielded.append(parity)
             found[counter] = Turn(slot, parity)
-        self.schedule = replace(self.schedule, loop=_with_carried(loop, initial, yielded))
+        self.schedule = replace(self.schedule, loop=with_carried(loop, initial, yielded))
         return found
 
     # --- copies
@@ -399,25 +400,6 @@ def _caching(load: Operation) -> dict[str, Attribute]:
 def _is_view(op: Operation) -> bool:
     """Whether the op only names memory otherwise: nothing is read."""
     return any(isinstance(result.type, MemDescType) and viewed(op, result) is not None for result in op.results)
-
-
-def _with_carried(loop: scf.ForOp, initial: Sequence[SSAValue], yielded: Sequence[SSAValue]) -> scf.ForOp:
-    """The loop with more that goes round: the body has its arguments already."""
-    end = terminator_of(loop.body.block)
-    end.operands = [*end.operands, *yielded]
-    made = Builder.before(loop).create(
-        scf.ForOp,
-        (*loop.operands, *initial),
-        [*(result.type for result in loop.results), *(value.type for value in initial)],
-        loop.properties,
-        loop.attributes,
-        [loop.detach_region(0)],
-    )
-    for old, new in zip(loop.results, made.results, strict=False):
-        new.name_hint = old.name_hint
-        old.replace_all_uses_with(new)
-    erase(loop)
-    return made
 
 
 @dataclass(frozen=True)

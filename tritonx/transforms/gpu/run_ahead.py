@@ -19,6 +19,7 @@ from tritonx.dialects.gpu_layout import (
     LocalDeallocOp,
     LocalStoreOp,
 )
+from tritonx.dialects.llvm import AssumeOp
 from tritonx.dialects.nvidia import AsyncTMACopyGlobalToLocalOp, BarrierExpectOp, WaitBarrierOp
 from tritonx.dialects.tile.rules import mask_of
 from tritonx.ir.builder import Builder
@@ -93,6 +94,10 @@ def predicate(op: Operation, holds: SSAValue) -> Operation:
         return op
     for inner in list(op.walk()):
         builder = Builder.before(inner)
+        if isinstance(inner, AssumeOp):  # true of iterations that there are
+            there_is_none = builder.emit(arith.XOrIOp, (holds, builder.constant(1, i1)), (i1,))
+            inner.operands[0] = builder.emit(arith.OrIOp, (inner.cond, there_is_none), (i1,))
+            continue
         if isinstance(inner, _MASKED):
             made = _mask(inner, holds, builder)
             op = made if inner is op else op

@@ -9,7 +9,9 @@ still be under way. It is needed in front of
 - who writes to the memory that a product reads, or to the slot of it in a later round (`analysis/slot_sequence`);
   where a copy does that of which an mbarrier tells, in front of what the mbarrier is told to expect.
 
-A wait passes on what is read behind it, so that nothing reads that earlier. Behind the loop all are waited for."""
+A wait passes on what is read behind it, so that nothing reads that earlier. What only a branch reads is waited for in
+the branch, which hands the result on: so a loop over several tiles, which stores one in some rounds, waits in these.
+Behind the loop all are waited for."""
 
 from __future__ import annotations
 
@@ -38,6 +40,7 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import ValueMap, terminator_of
 from tritonx.ir.types import i32, type_of
+from tritonx.transforms.gpu.more_values import with_result
 
 C = 2
 """The number of the operand of a `ttng.warp_group_dot` to which it adds."""
@@ -87,6 +90,10 @@ class _Waits:
         self.loop, self.products = loop, products
         self.body: Block = loop.body.block
         self.end = terminator_of(self.body)
+        self.handed_on: ValueMap = {}
+        """Result of a branch → the result of a product that it hands on; see `_wait_in_branch`."""
+        for product in products:
+            self._wait_in_branch(product)
         self.number = {op: number for number, op in enumerate(self.body.ops)}
         self.now: ValueMap = {}
         """Value → what the last wait that passed it on has made of it."""
@@ -107,8 +114,34 @@ class _Waits:
         self._insert(needs, memory)
         self._wait_behind(passed if memory is None or passed else [memory])
 
+    def _wait_in_branch(self, product: WarpGroupDotOp) -> None:
+        """Where the first region of one `scf.if` alone reads a result in this round, it waits for it."""
+        value = product.d
+        readers = [use.operation for use in value.uses if use.operation is not self.end]
+        branches = {inside(self.body, reader) for reader in readers}
+        branch = branches.pop() if len(branches) == 1 else None
+        if not isinstance(branch, scf.IfOp) or branch in readers:
+            return
+        region = branch.true_region
+        first = region.block.first_op
+        assert first is not None
+        if not all(region.is_ancestor(reader) for reader in readers):
+            return
+        between = [op for op in self.products if product.is_before_in_block(op) and op.is_before_in_block(branch)]
+        pendings = IntegerAttr(len(between), i32)
+        wait = Builder.before(first).create(WarpGroupDotWaitOp, (value,), (value.type,), {"pendings": pendings})
+        done = wait.outputs[0]
+        value.replace_uses_with_if(done, lambda use: use.operation is not wait and use.operation is not self.end)
+        made = with_result(branch, done, value)
+        self.handed_on[made.results[-1]] = value
+        value.replace_uses_with_if(made.results[-1], lambda use: use.operation is self.end)
+
+    def _made_by(self, value: SSAValue) -> Operation | Block:
+        """What makes a value, whichever branch hands it on."""
+        return self.handed_on.get(value, value).owner
+
     def _is_product(self, value: SSAValue) -> bool:
-        return value.owner in self.products
+        return self._made_by(value) in self.products
 
     def _goes_on(self, argument: SSAValue) -> bool:
         """Whether what went round goes round again, as another value."""
@@ -124,7 +157,7 @@ class _Waits:
     def _needs(self, product: WarpGroupDotOp) -> Iterator[Need]:
         yield from self._of_readers(product, product.d, 0)
         for each in carried_by(self.loop):
-            if each.yielded.value is product.d:
+            if self._made_by(each.yielded.value) is product:
                 yield from self._of_readers(product, each.argument, 1)
         for operand in (product.a, product.b):
             if isinstance(operand.type, MemDescType):
@@ -141,8 +174,9 @@ class _Waits:
         alone = value.has_one_use()
         for use in value.uses:
             adds = isinstance(use.operation, WarpGroupDotOp) and use.operation in self.products and use.index == C
-            if use.operation is not self.end and not (adds and alone):
-                at = inside(self.body, use.operation)
+            at = inside(self.body, use.operation)
+            hands_on = any(result in self.handed_on for result in at.results)
+            if at is not self.end and not (adds and alone) and not hands_on:
                 yield Need(at, self._between(product, at, rounds), value)
 
     def _between(self, product: WarpGroupDotOp, at: Operation, rounds: int) -> int:
@@ -196,6 +230,7 @@ class _Waits:
         for op in self.body.ops:
             latest[op] = before
             before = op.results[0] if op in self.products else before
+            before = next((result for result in op.results if result in self.handed_on), before)
         for at, pendings, values in self._planned(needs):
             given = [value for value in (latest[at], self._carried_result(), memory) if value is not None]
             self._wait(at, pendings, values or given[:1])

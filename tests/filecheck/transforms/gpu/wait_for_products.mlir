@@ -113,4 +113,38 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     }
     tt.return %sum : tensor<64x32xf32, #mma>
   }
+
+  // What a branch alone reads is waited for there, and handed on: in the other rounds the product runs on.
+  // CHECK-LABEL: @stored_in_some_rounds
+  // CHECK: %[[D:.*]] = ttng.warp_group_dot {{.*}}isAsync = true
+  // CHECK: %[[W:.*]] = ttng.warp_group_dot_wait %[[D]] {pendings = 1 : i32}
+  // CHECK: %[[NEXT:.*]] = scf.if %last -> (tensor<64x32xf32, #mma>) {
+  // CHECK-NEXT: %[[DONE:.*]] = ttng.warp_group_dot_wait %[[W]] {pendings = 0 : i32}
+  // CHECK-NEXT: tt.store %{{.*}}, %[[DONE]]
+  // CHECK-NEXT: scf.yield %[[DONE]]
+  // CHECK: scf.yield %[[W]]
+  // CHECK: scf.yield %[[NEXT]]
+  tt.func public @stored_in_some_rounds(%x: !a, %s: !slots, %t: tensor<32x32xf16, #rows>, %init: tensor<64x32xf32, #mma>, %n: i32, %last: i1, %p: tensor<64x32x!tt.ptr<f32>, #mma>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %c3 = arith.constant 3 : i32
+    %sum, %e, %f = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init, %in = %c2, %out = %c0) -> (tensor<64x32xf32, #mma>, i32, i32) : i32 {
+      %from = ttg.memdesc_index %s[%out] : !slots -> !b
+      %d = ttng.warp_group_dot %x, %from, %a : !a * !b -> tensor<64x32xf32, #mma>
+      %to = ttg.memdesc_index %s[%in] : !slots -> !slot
+      ttg.local_store %t, %to : tensor<32x32xf16, #rows> -> !slot
+      scf.if %last {
+        tt.store %p, %d : tensor<64x32x!tt.ptr<f32>, #mma>
+      }
+      %i1 = arith.addi %in, %c1 : i32
+      %i2 = arith.cmpi eq, %i1, %c3 : i32
+      %i3 = arith.select %i2, %c0, %i1 : i32
+      %o1 = arith.addi %out, %c1 : i32
+      %o2 = arith.cmpi sge, %o1, %c3 : i32
+      %o3 = arith.select %o2, %c0, %o1 : i32
+      scf.yield %d, %i3, %o3 : tensor<64x32xf32, #mma>, i32, i32
+    }
+    tt.return
+  }
 }

@@ -13,6 +13,7 @@ import numpy as np
 import tritonx
 import tritonx.language as tl
 from tests.unit.transforms.gpu.described_kernels import DESCRIBED, rounds
+from tests.unit.transforms.gpu.flattened_kernels import FLATTENED
 from tests.unit.transforms.gpu.kernels import Draw, rows
 from tests.unit.transforms.gpu.weight_kernels import WEIGHTS
 
@@ -163,5 +164,6 @@ PIPELINED: dict[str, Callable[[Random, int], Draw]] = {
     "attention": attention,
     **WEIGHTS,
     **DESCRIBED,
+    **FLATTENED,
 }
 """By name: a kernel, for so many stages."""

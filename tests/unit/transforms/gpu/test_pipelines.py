@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 
 from tests.unit.interpreter.asynchronous.mutants import mutants, mutated
 from tests.unit.transforms.gpu.described_kernels import DESCRIBED
+from tests.unit.transforms.gpu.flattened_kernels import FLATTENED
 from tests.unit.transforms.gpu.kernels import Draw
 from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, STAGES
 from tests.unit.transforms.gpu.schedules import draw_schedules, run_loads_ahead, store_ahead
@@ -41,6 +42,11 @@ SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
 
 
+def _is_hoppers(name: str) -> bool:
+    """Whether a kernel is for the copy engine."""
+    return name in DESCRIBED or name == "described flattened"
+
+
 def program_of(made: Draw, target: str, stages: int, **given: object) -> Program:
     options = {"pipeline": True, "num_stages": stages, **given}
     return Program(made.kernel, made.args, made.constants, target, made.num_warps, options=options)
@@ -51,7 +57,7 @@ STORING = ("hip:gfx942", "hip:gfx950", "hip:gfx1100", "hip:gfx1201")
 
 
 @pytest.mark.parametrize("draw", range(DRAWS))
-@pytest.mark.parametrize("name", [name for name in PIPELINED if name not in (*DESCRIBED, "turned")])  # not tf32
+@pytest.mark.parametrize("name", [name for name in PIPELINED if not _is_hoppers(name) and name != "turned"])  # not tf32
 def test_pipelines_of_threads_that_store_keep_what_a_kernel_does(name: str, draw: int) -> None:
     random = Random(f"{SEED} storing {name} {draw}")
     stages, target = random.choice(STAGES), random.choice(STORING)
@@ -96,23 +102,41 @@ def schedule(module: ModuleOp, random: Random, stages: int) -> str:
 @pytest.mark.parametrize("name", PIPELINED)
 def test_pipelines_keep_what_a_kernel_does(name: str, draw: int) -> None:
     random = Random(f"{SEED} {name} {draw}")
-    stages, target = random.choice(STAGES), "cuda:90" if name in DESCRIBED else random.choice(("cuda:80", "cuda:90"))
+    stages, target = random.choice(STAGES), "cuda:90" if _is_hoppers(name) else random.choice(("cuda:80", "cuda:90"))
     made = PIPELINED[name](random, stages)
     what = f"seed {SEED}, draw {draw}, {target}, {stages} stages, {made.constants}, {made.args[-1]} rounds or so"
     keeps_what_it_does(program_of(made, target, stages), target, what, lambda module: schedule(module, random, stages))
 
 
-def keeps_what_it_does(program: Program, target: str, what: str, schedule: Callable[[ModuleOp], str]) -> None:
-    """Runs a program before and after each pass from `buffer-values` on, in front of which `schedule` may change
-    schedules: sums have been regrouped by then, and every bit stays."""
+@pytest.mark.parametrize("draw", range(DRAWS))
+@pytest.mark.parametrize("name", FLATTENED)
+def test_flattened_loops_keep_what_a_kernel_does(name: str, draw: int) -> None:
+    """From the nest on: these sums are exact in any order."""
+    random = Random(f"{SEED} nest {name} {draw}")
+    targets = ["cuda:90", *(() if _is_hoppers(name) else ("cuda:80", "hip:gfx942", "hip:gfx1100"))]
+    stages, target = random.choice(STAGES), random.choice(targets)
+    made = FLATTENED[name](random, stages)
+    what = f"seed {SEED}, draw {draw}, {target}, {stages} stages, {made.constants}, {made.args[-2:]} tiles, rounds"
+    program = program_of(made, target, stages)
+    keeps_what_it_does(program, target, what, lambda _: "as scheduled", since="flatten-loops")
+    loops = [op for op in program.bound.module.walk() if isinstance(op, scf.ForOp)]
+    assert any(loop.unsigned is not None for loop in loops), "not flattened"
+
+
+def keeps_what_it_does(
+    program: Program, target: str, what: str, schedule: Callable[[ModuleOp], str], since: str = "buffer-values"
+) -> None:
+    """Runs a program before and after each pass from one on; `buffer-values` if sums have been regrouped by then, and
+    every bit stays. In front of `buffer-values` `schedule` may change schedules."""
     expected: list[Any] = []
     hopper = target == "cuda:90"
     behind, fenced = False, not hopper
     for one in program.passes:
-        if one.name == "buffer-values":
+        if one.name == since:
             expected, _ = program.run()
-            what += f", {schedule(program.bound.module)}"
             behind = True
+        if one.name == "buffer-values":
+            what += f", {schedule(program.bound.module)}"
         if hopper:
             fenced = FENCED.get(one.name, fenced)
         changed = program.apply(one)
