@@ -103,7 +103,7 @@ class WarpGroupUnit(MatrixUnit):
 
     def _across(self, product: Product, groups: int) -> int:
         """How many groups lie next to each other: as few as there are rows for."""
-        return 1 if product.chained else max(1, groups * GROUP_ROWS // product.rows)
+        return max(1, groups * GROUP_ROWS // product.rows)
 
 
 def _is_loaded_by_threads(product: Product) -> bool:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tritonx.analysis.axis_info import AxisFacts
+from tritonx.analysis.axis_value import AxisInfo
+from tritonx.analysis.neighbour_steps import NeighbourSteps
 from tritonx.conversion.tile_to_gpu.blocked import blocked
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import tile
@@ -41,7 +43,8 @@ def coalesced_encodings(
     ops: Iterable[Operation], facts: AxisFacts, target: GpuTarget
 ) -> dict[Operation, BlockedEncoding]:
     """The encoding of the pointers of every load, store and atomic through a tile of pointers."""
-    accesses = [access for op in ops if (access := _access(op, facts, target)) is not None]
+    steps = NeighbourSteps()
+    accesses = [access for op in ops if (access := _access(op, facts, steps, target)) is not None]
     widths: dict[tuple[Ints, Ints], int] = {}
     stores: dict[tuple[Ints, Ints], dict[Operation, int]] = {}
     for access in accesses:
@@ -95,7 +98,7 @@ def pointer_of(op: Operation) -> SSAValue | None:
     return None
 
 
-def _access(op: Operation, facts: AxisFacts, target: GpuTarget) -> _Access | None:
+def _access(op: Operation, facts: AxisFacts, steps: NeighbourSteps, target: GpuTarget) -> _Access | None:
     pointer = pointer_of(op)
     if pointer is None:
         return None
@@ -104,7 +107,7 @@ def _access(op: Operation, facts: AxisFacts, target: GpuTarget) -> _Access | Non
     element = element_type(type_of(pointer))
     assert isinstance(element, PointerType)
     bits = max(8, bit_width(element.pointee))
-    order = tuple(sorted(range(len(shape)), key=lambda d: (-info.contiguity[d], -d)))
+    order = _order(pointer, info, steps)
     fast = order[0]
     most = max(1, target.vector_bits // bits)
     width = min(info.contiguity[fast], max(1, info.divisibility[fast] * 8 // bits), most)
@@ -118,6 +121,14 @@ def _access(op: Operation, facts: AxisFacts, target: GpuTarget) -> _Access | Non
         together = _together(op, element.pointee, fast, facts, target)
         return _Access(op, shape, order, min(width, together), most)
     return _Access(op, shape, order, width, most if is_store else 1 << 30)
+
+
+def _order(pointer: SSAValue, info: AxisInfo, steps: NeighbourSteps) -> Ints:
+    """The dims, that of the longest runs of neighbours in memory first; of those with equal ones that along which
+    elements are neighbours mostly, then the last."""
+    dims = range(len(info.contiguity))
+    likely = (None,) * len(dims) if len(set(info.contiguity)) == len(dims) else steps.of(pointer)
+    return tuple(sorted(dims, key=lambda d: (-info.contiguity[d], likely[d] not in (1, -1), -d)))
 
 
 def _together(

@@ -152,9 +152,10 @@ def has_types(product: Product, types: frozenset[str]) -> bool:
 
 
 def warps_over(product: Product, rows: int, columns: int, num_warps: int) -> tuple[int, ...]:
-    """Warps over the result, for a unit whose instruction makes `rows` x `columns` of it: along M alone for chained
-    products, so that rows stay inside a warp; otherwise so that the instruction tiles of a warp come close to a square
-    of elements. Batches first, where there are any."""
+    """Warps over the result, for a unit whose instruction makes `rows` x `columns` of it: along M for chained products,
+    so that rows stay inside a warp, as far as there are rows, since copies of a tile would be multiplied again, and
+    summed in as many registers; otherwise so that the instruction tiles of a warp come close to a square of elements.
+    Batches first, where there are any."""
     shape = product.shape
     warps = [1] * len(shape)
     left = num_warps
@@ -162,7 +163,9 @@ def warps_over(product: Product, rows: int, columns: int, num_warps: int) -> tup
         warps[0] = min(left, shape[0])
         left //= warps[0]
     if product.chained:
-        warps[-2] = left
+        down = min(left, max(1, shape[-2] // rows))
+        across = min(left // down, max(1, shape[-1] // columns))
+        warps[-2:] = left // across, across  # more warps than tiles: copies along M
         return tuple(warps)
     while left > 1:
         down, across = shape[-2] / (rows * warps[-2]), shape[-1] / (columns * warps[-1])

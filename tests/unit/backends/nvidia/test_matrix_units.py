@@ -81,6 +81,16 @@ def test_what_warp_groups_do_not_take(product: Product, threads: Threads) -> Non
     assert not GROUPS.takes(product, threads)
 
 
+@pytest.mark.parametrize("chained", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "warps", "over"), [(64, 4, (4, 1)), (64, 8, (4, 2)), (64, 16, (4, 4)), (128, 8, (8, 1))]
+)
+def test_no_group_multiplies_rows_of_another(rows: int, warps: int, over: tuple[int, int], chained: bool) -> None:
+    product = Product((rows, 64), 64, "f16", "f16", "f32", 16, chained=chained, a_is_made=chained)
+    result = GROUPS.layout(product, Threads(warps, 32)).result
+    assert isinstance(result, NvidiaMmaEncoding) and result.warps_per_cta == over
+
+
 def test_the_cheapest_unit_multiplies() -> None:
     product = Product((64, 64), 64, "f16", "f16", "f32", 16)
     warps = WarpMatrixUnit(90)

@@ -89,6 +89,36 @@ def test_the_stride_of_rows_limits_the_width():
     assert load("f16", 64, stride=3).size_per_thread == (1, 1)
 
 
+def by_rows_and_columns(along, stride):
+    """The order of an access to a tile whose elements along a dim have numbers that are cut into rows of `%n`, and
+    those along the other one any stride."""
+    text = access("f16", "x", 64)
+    other = "j" if along == "i" else "i"
+    text += f"""
+  %n1 = tt.splat %n : i32 -> tensor<64x64xi32>
+  %s1 = tt.splat %s : i32 -> tensor<64x64xi32>
+  %row = arith.divsi %x{along}, %n1 : tensor<64x64xi32>
+  %within = arith.remsi %x{along}, %n1 : tensor<64x64xi32>
+  %c = arith.constant dense<{stride}> : tensor<64x64xi32>
+  %at = arith.muli %within, %c : tensor<64x64xi32>
+  %start = arith.muli %row, %s1 : tensor<64x64xi32>
+  %channel = arith.muli %x{other}, %s1 : tensor<64x64xi32>
+  %q = tt.addptr %xb, %at : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+  %r = tt.addptr %q, %start : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+  %p = tt.addptr %r, %channel : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+  %v = tt.load %p : tensor<64x64x!tt.ptr<f16>>
+"""
+    (found,) = encodings(text, "%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %s: i32")
+    return found.order, found.size_per_thread
+
+
+def test_neighbouring_threads_take_what_lies_next_to_each_other_mostly():
+    """Where nothing is certain that would make an access of one thread wide."""
+    assert by_rows_and_columns("i", 1) == ((0, 1), (1, 1))
+    assert by_rows_and_columns("j", 1) == ((1, 0), (1, 1))
+    assert by_rows_and_columns("i", 2) == ((1, 0), (1, 1))
+
+
 def test_not_more_than_there_is_for_every_thread():
     assert load("f16", 4).size_per_thread == (1, 2)
 
@@ -186,6 +216,20 @@ def test_chained_products_keep_rows_in_a_warp():
 """
     for layout in dots((128, 64, 64), text=text):
         assert layout.result.warps_per_cta == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "warps", "over"),
+    [(16, 4, (1, 4)), (32, 4, (2, 2)), (64, 4, (4, 1)), (64, 8, (4, 2)), (256, 8, (8, 1)), (16, 16, (2, 8))],
+)
+def test_chained_products_have_no_more_warps_along_rows_than_there_are(rows, warps, over):
+    """Copies of rows would be multiplied again; of as many warps as have no tile of their own they are."""
+    text = f"""
+  %h = arith.truncf %d : tensor<{rows}x64xf32> to tensor<{rows}x64xf16>
+  %e = tt.dot %h, %b, %c, inputPrecision = tf32 : tensor<{rows}x64xf16> * tensor<64x64xf16> -> tensor<{rows}x64xf32>
+"""
+    for layout in dots((rows, 64, 64), text=text, target=replace(MMA, num_warps=warps)):
+        assert layout.result.warps_per_cta == over
 
 
 def test_what_meets_again_and_again_is_followed_once():

@@ -85,7 +85,7 @@ def chain_kernel(
 
 def chain(random: Random, stages: int) -> Draw:
     warps = random.choice((4, 8))
-    m, n, k = 16 * warps, random.choice((32, 64)), random.choice((32, 64))
+    m, n, k = random.choice((16, 64, 16 * warps)), random.choice((32, 64)), random.choice((32, 64))
     steps = min(6, rounds(random, stages))
     rng = np.random.default_rng(random.randrange(1 << 30))
     a, b, c = (rng.integers(-2, 3, shape).astype(np.float16) for shape in ((m, k), (6, k, n), (6, n, k)))
@@ -149,7 +149,7 @@ def attention_kernel(
 def attention(random: Random, stages: int) -> Draw:
     """Sums are rounded, in the same order before and behind a pass."""
     warps = random.choice((4, 8))
-    m, n, head = 16 * warps, random.choice((32, 64)), random.choice((32, 64))
+    m, n, head = random.choice((16, 64, 16 * warps)), random.choice((32, 64)), random.choice((32, 64))
     steps = min(6, rounds(random, stages))
     rng = np.random.default_rng(random.randrange(1 << 30))
     q, k, v = (rng.standard_normal((size, head)).astype(np.float16) for size in (m, 6 * n, 6 * n))
