@@ -27,6 +27,7 @@ from tritonx.transforms.gpu.expand_pipeline import ExpandPipeline
 from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
 from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.insert_fences import InsertFences
+from tritonx.transforms.gpu.late_store_waits import LateStoreWaits
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.multiply_in_parts import MultiplyInParts
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
@@ -105,6 +106,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         *([MultiplyInParts()] if pipelined and groups else []),
         *([WaitForProducts()] if pipelined and groups else []),
         *([FenceStores()] if groups else []),
+        *([LateStoreWaits(gpu.shared_memory)] if copied else []),
     )
 
 

@@ -47,7 +47,9 @@ FROM_FILES = {"allocate-warp-groups", "allocate-global-scratch", "insert-fences"
 DESCRIBED = {"view-transposed"}
 """Passes for products of warp groups: `tests/unit/backends/nvidia/test_block_copies.py`."""
 
-PIPELINES = {"buffer-values", "expand-pipeline", "order-copies", "start-products", "wait-for-products"}
+PIPELINES = {
+    "buffer-values", "expand-pipeline", "late-store-waits", "order-copies", "start-products", "wait-for-products",
+}  # fmt: skip
 """Passes for loops with a schedule: `test_pipelines` and `test_expand_pipeline`."""
 
 TRANSPOSED = {"multiply-in-parts"}
