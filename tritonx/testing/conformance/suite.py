@@ -9,8 +9,8 @@ from tritonx.testing.conformance.cover import Cover
 
 FAMILIES = (
     "elementwise", "integers", "casts", "fp8", "fp8_arithmetic", "fp8e4b15", "functions", "memory", "blocks", "shape",
-    "indexing", "extents", "extents_moved", "reduce", "scan", "several_axes", "dot", "dot_cuts", "atomic", "control",
-    "leaving", "rows", "sorting", "random_numbers", "debug", "wide",
+    "indexing", "extents", "extents_moved", "reduce", "scan", "several_axes", "dot", "dot_cuts", "tiles", "atomic",
+    "control", "leaving", "rows", "sorting", "random_numbers", "debug", "wide",
 )  # fmt: skip
 """Modules of ``families``, one an op family, each with ``cases(cover)``."""
 

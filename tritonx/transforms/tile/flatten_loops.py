@@ -10,10 +10,11 @@ last products and the stores of the tile before.
             body                       →         if it was the last round: epilogue
         epilogue                                 i, j = those of the next round
 
-What the prologue makes goes round with the loop. A value that the inner loop begins with is the one of before but in
-the first round of a tile: where it is the same for all tiles it is put in place behind the last round, so that an
-accumulator is not looked at before products add to it. An inner loop that may have no round at all stays in a copy of
-the nest, which is the outer loop alone then."""
+What the prologue makes goes round with the loop, but for tiles of offsets and masks: these are made of scalars, so that
+what is known of their elements is not lost, and made anew. A value that the inner loop begins with is the one of before
+but in the first round of a tile: where it is the same for all tiles it is put in place behind the last round, so that
+an accumulator is not looked at before products add to it. An inner loop that may have no round at all stays in a copy
+of the nest, which is the outer loop alone then."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.loop_graph import NotScheduled, check_schedulable
@@ -34,7 +35,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.edit import ValueMap, clone, is_defined_inside, replace, terminator_of
 from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of, width_of
-from tritonx.ir.types import i1, i64
+from tritonx.ir.types import i1, i64, is_tensor, type_of
 from tritonx.transforms.tile.simplify_control_flow import trip_count
 
 FLATTEN = "tt.flatten"
@@ -132,6 +133,26 @@ def _count(builder: Builder, loop: scf.ForOp) -> SSAValue:
     return length if type_ == i64 else emit(arith.ExtUIOp, (length,), (i64,))
 
 
+_LIGHT: tuple[type[Operation], ...] = (
+    tile.SplatOp, tile.MakeRangeOp, tile.ExpandDimsOp, tile.BroadcastOp, tile.AddPtrOp, arith.AddiOp, arith.SubiOp,
+    arith.MuliOp, arith.AndIOp, arith.OrIOp, arith.CmpiOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp,
+)  # fmt: skip
+
+
+def _light(ops: Sequence[Operation], outer: scf.ForOp) -> list[Operation]:
+    """The ops that make tiles of scalars, and of nothing else that changes from tile to tile, in few instructions."""
+    found: list[Operation] = []
+    for op in ops:
+        if not isinstance(op, _LIGHT) or not is_tensor(type_of(op.results[0])):
+            continue
+        if all(
+            not is_tensor(type_of(value)) or value.owner in found or not is_defined_inside(value, outer)
+            for value in op.operands
+        ):
+            found.append(op)
+    return found
+
+
 class _Flat:
     """One loop in place of two, built where the builder is."""
 
@@ -143,9 +164,11 @@ class _Flat:
         self.outer_end, self.inner_end = terminator_of(outer.body.block), terminator_of(inner.body.block)
         self.same = [not is_defined_inside(value, outer) for value in inner.iter_args]
         """Of what goes round the inner loop: whether it begins as the same value for each tile."""
-        users = (*inner.body.block.ops, *self.epilogue, self.outer_end)
+        self.light = _light(self.prologue, outer)
+        """What of the prologue makes tiles of offsets and masks."""
+        users = (*self.light, *inner.body.block.ops, *self.epilogue, self.outer_end)
         used = {value for op in users for each in op.walk() for value in each.operands}
-        self.kept = [value for op in self.prologue for value in op.results if value in used]
+        self.kept = [v for op in self.prologue if op not in self.light for v in op.results if v in used]
         """What the prologue makes for others than the loop's first values."""
 
     def run(self) -> Sequence[SSAValue]:
@@ -193,6 +216,7 @@ class _Flat:
         begun = self._begin(first, values, going, kept)
         values |= dict(zip(self.kept, begun[: len(kept)], strict=True))
         values |= dict(zip(inner.body.block.args, (j, *self._begins(begun[len(kept) :], going)), strict=True))
+        self._make_light(values)
         for op in inner.body.block.ops:
             if op is not self.inner_end:
                 builder.insert(clone(op, values))
@@ -237,10 +261,15 @@ class _Flat:
         """What the epilogue makes of what the outer loop carries."""
         taken, otherwise, inside = Block(), Block(), dict(values)
         with self.builder.at(taken, nested=True):
+            self._make_light(inside)
             for op in self.epilogue:
                 self.builder.insert(clone(op, inside))
             self.builder.create(scf.YieldOp, [inside.get(value, value) for value in self.outer_end.operands])
         return self._branch(last, taken, otherwise, held)
+
+    def _make_light(self, values: ValueMap) -> None:
+        for op in self.light:
+            self.builder.insert(clone(op, values))
 
     def _branch(
         self, condition: SSAValue, taken: Block, otherwise: Block, values: Sequence[SSAValue]
