@@ -6,13 +6,12 @@ fewer programs than tiles, no rounds at all, sums that go from tile to tile."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 import tritonx
 import tritonx.language as tl
-from tritonx.testing.conformance.case import Case, MakeTrial, Output, Trial
+from tritonx.testing.conformance.case import Array, Case, MakeTrial, Output, Trial
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.values import DTYPES
 
@@ -77,7 +76,7 @@ def _running(tiles: int, steps: int, size: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         x = rng.integers(-50, 50, (max(1, tiles * steps), size)).astype(np.int32)
         so_far = np.zeros(size, np.int32)
-        totals: list[Any] = []
+        totals: list[Array] = []
         for tile in range(tiles):
             total = so_far
             for step in range(steps):
