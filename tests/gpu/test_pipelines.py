@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.unit.backends.nvidia.products import drawn, product
+from tests.unit.transforms.gpu.flattened_kernels import FLATTENED
 from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, Draw
 from tritonx.interpreter.launch import launch
 from tritonx.runtime.arrays import to_device
@@ -53,7 +54,7 @@ def run(made: Draw, stages: int, **options: bool) -> Any:
 
 
 @pytest.mark.parametrize("draw", range(DRAWS // 2))
-@pytest.mark.parametrize("name", [name for name in PIPELINED if name != "attention"])
+@pytest.mark.parametrize("name", [name for name in PIPELINED if name != "attention" and name not in FLATTENED])
 def test_kernels_of_the_machines_tests(name: str, draw: int) -> None:
     random = Random(f"{SEED} {name} {draw}")
     stages = random.randrange(1, 7)
@@ -63,6 +64,34 @@ def test_kernels_of_the_machines_tests(name: str, draw: int) -> None:
     launch(made.kernel, 1, *given, expected, count, **made.constants)  # what it means
     what = f"seed {SEED}, {name}, draw {draw}, {stages} stages, {made.constants}, {count}"
     np.testing.assert_array_equal(run(made, stages, pipeline=True), expected, err_msg=what)
+
+
+@pytest.mark.parametrize("draw", range(DRAWS // 2))
+@pytest.mark.parametrize("programs", [1, 2])
+@pytest.mark.parametrize("name", FLATTENED)
+def test_loops_of_tiles(name: str, programs: int, draw: int) -> None:
+    """Of the second kernel several programs share the tiles."""
+    random = Random(f"{SEED} {name} {programs} {draw}")
+    stages, grid = random.randrange(1, 7), programs if name == "described flattened" else 1
+    made = FLATTENED[name](random, max(2, stages))
+    copied = [copy_of(x) for x in made.args]
+    launch(made.kernel, grid, *copied, **made.constants)  # what it means
+    given = [on_device(x) if not isinstance(x, int) else x for x in made.args]
+    made.kernel[(grid,)](*given, **made.constants, num_warps=made.num_warps, num_stages=stages, pipeline=True)
+    what = f"seed {SEED}, {name}, draw {draw}, {stages} stages, {made.constants}, {made.args[-2:]}"
+    for expected, got in zip(copied, given, strict=True):
+        if not isinstance(expected, int):
+            np.testing.assert_array_equal(array_of(got).numpy(), array_of(expected), err_msg=what)
+
+
+def copy_of(x: Any) -> Any:
+    if isinstance(x, TensorDescriptor):
+        return TensorDescriptor(x.base.copy(), x.shape, x.strides, x.block_shape)
+    return x if isinstance(x, int) else x.copy()
+
+
+def array_of(x: Any) -> Any:
+    return x.base if isinstance(x, TensorDescriptor) else x
 
 
 @pytest.mark.parametrize("draw", range(DRAWS // 2))
