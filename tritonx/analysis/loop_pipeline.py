@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from tritonx.analysis.buffers import allocates_memory, allocation_size
 from tritonx.analysis.loads_ahead import Ahead, Width, products_of, tile_bytes
 from tritonx.analysis.loop_graph import Dependence, LoopGraph, is_load, must_happen
-from tritonx.analysis.modulo_problem import Arc, Kept, Problem, Reader, Slots, Task, stage_bounds
+from tritonx.analysis.modulo_problem import Arc, Kept, Problem, Reader, Slots, Task, Wait, stage_bounds
 from tritonx.analysis.unit_costs import (
     ISSUE,
     Unit,
@@ -215,6 +215,18 @@ class LoopPipeline:
         return readers, renaming
 
     def _kept(self) -> tuple[Kept, ...]:
+        kept: list[Kept] = []
+        for number, (value, readers) in self._between.items():
+            found = dict.fromkeys(readers)
+            for reader in readers:
+                if self._reads_registers(value, reader):
+                    found.update(dict.fromkeys(self._until_done(reader)))
+            kept.append(Kept(self.home[number], self._size(value), tuple(found)))
+        return tuple(kept)
+
+    @cached_property
+    def _between(self) -> dict[int, tuple[Dependence, tuple[Reader, ...]]]:
+        """Of the ops from which other tasks need something that waits in no slot: what, and the tasks."""
         in_memory = {each.number for each in self.ahead if each.slot}
         readers: dict[int, dict[Reader, None]] = {}
         values: dict[int, Dependence] = {}
@@ -225,12 +237,27 @@ class LoopPipeline:
             if source != target or arc.distance:
                 readers.setdefault(arc.source, {})[Reader(target, arc.distance)] = None
                 values[arc.source] = arc
-        for number, found in readers.items():
-            for reader in [each for each in found if self._reads_registers(values[number], each)]:
-                found.update(dict.fromkeys(self._until_done(reader)))
-        return tuple(
-            Kept(self.home[number], self._size(values[number]), tuple(found)) for number, found in readers.items()
-        )
+        return {number: (values[number], tuple(found)) for number, found in readers.items()}
+
+    def within(self, room: int) -> Problem:
+        """The problem with so many bytes of a thread's registers, counted as they are: what waits in memory takes none,
+        and what asynchronous products read is given back when one of them, or of those behind, has been waited for."""
+        kept: list[Kept] = []
+        for number, (value, readers) in self._between.items():
+            if value.value is not None and not isinstance(type_of(value.value), MemDescType):
+                queued = tuple(each for each in readers if self._reads_registers(value, each))
+                kept.append(Kept(self.home[number], self._size(value), readers, queued))
+        return replace(self.problem, kept=tuple(kept), room=room, waits=self._waits)
+
+    @cached_property
+    def _waits(self) -> tuple[Wait, ...]:
+        """Who needs what asynchronous products make."""
+        found = [
+            Wait(self.home[arc.source], self.home[arc.target], arc.distance)
+            for arc in self.graph.arcs
+            if arc.value is not None and arc.source in self.products and is_asynchronous(self.graph.ops[arc.source])
+        ]
+        return tuple(wait for wait in dict.fromkeys(found) if not self._is_asynchronous(self.macro_ops[wait.task]))
 
     def _reads_registers(self, arc: Dependence, reader: Reader) -> bool:
         """Whether an asynchronous product multiplies a value out of registers."""

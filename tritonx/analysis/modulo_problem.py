@@ -12,7 +12,9 @@ i + s, p cycles after that began. What makes a schedule valid:
 - **Slots.** What a task writes to memory lies there until its last reader is done; of one value at most `most` are
   there at any time.
 - **Room.** Where there is a bound on registers, the values between any two tasks of an interval fit: each from its
-  source, of whatever iteration, to its last reader. What a task needs within is not counted.
+  source, of whatever iteration, to its last reader. What a task needs within is not counted. A unit may read a value
+  until its work with it is known to be over: until a task that needs a result of that work, or of any that the unit
+  was given later (`Wait`).
 
 The best schedule has the shortest interval; among those it keeps the fewest bytes in registers from one interval to
 another (`Kept`). Of equal ones it is the one that comes first when tasks are tried in the order of their ranks.
@@ -22,7 +24,7 @@ How one is found is in `modulo_schedule`.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -81,11 +83,22 @@ class Slots:
 
 @dataclass(frozen=True)
 class Kept:
-    """A value in registers, of `size` bytes."""
+    """A value in registers, of `size` bytes. `queued` are readers as well, whose units read it until their work with it
+    is over."""
 
     source: int
     size: int
     readers: tuple[Reader, ...]
+    queued: tuple[Reader, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wait:
+    """`task` of an iteration needs what a unit has made of the task `of` of the iteration `distance` before."""
+
+    of: int
+    task: int
+    distance: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,6 +114,7 @@ class Problem:
     floor: int = 1
     room: int | None = None
     """Bytes of registers for what is kept at any time; None where there is no bound."""
+    waits: tuple[Wait, ...] = ()
 
     @cached_property
     def units(self) -> tuple[int, ...]:
@@ -164,28 +178,66 @@ def kept_bytes(problem: Problem, stages: Sequence[int]) -> int:
 def most_held(problem: Problem, schedule: Schedule) -> int:
     """Bytes in registers between two tasks of an interval, at most."""
     held = Held(problem, schedule.stages)
-    order = schedule.order
-    return max(held.behind(set(order[: number + 1])) for number in range(len(order)))
+    return held.most(schedule.order)
 
 
 class Held:
     """What is in registers, with these stages."""
 
     def __init__(self, problem: Problem, stages: Sequence[int]) -> None:
-        self.values: list[tuple[int, int, list[tuple[int, int]]]] = []
-        for each in problem.kept:
-            made = stages[each.source]
-            readers = [(r.task, stages[r.task] + r.distance - made) for r in each.readers]
-            self.values.append((each.size, each.source, readers))
+        def rounds(reader: Reader, source: int) -> int:
+            return stages[reader.task] + reader.distance - stages[source]
 
-    def behind(self, issued: Container[int]) -> int:
-        """Bytes, when these tasks of an interval are issued and others are not. Of a value that is read so many
-        intervals later there are as many, and one more between its source and its reader."""
+        self.values = [
+            (
+                each.size,
+                each.source,
+                [(r.task, rounds(r, each.source)) for r in each.readers],
+                [(r.task, rounds(r, each.source)) for r in each.queued],
+            )
+            for each in problem.kept
+        ]
+        self.waits = [(wait.of, wait.task, rounds(Reader(wait.task, wait.distance), wait.of)) for wait in problem.waits]
+        self.units = [task.unit for task in problem.tasks]
+
+    def most(self, order: Sequence[int]) -> int:
+        """Bytes behind any of the tasks of an interval, at most."""
+        return max(self.behind(order, count) for count in range(1, len(order) + 1))
+
+    def behind(self, order: Sequence[int], count: int) -> int:
+        """Bytes behind so many tasks of an interval, in this order; what is not in it comes later. Of a value that is
+        read so many intervals later there are as many, and one more between its source and its reader."""
+        place = {task: number for number, task in enumerate(order)}
+        issued = set(order[:count])
         total = 0
-        for size, source, readers in self.values:
+        for size, source, readers, queued in self.values:
             made = source in issued
-            total += size * max((rounds + made - (task in issued) for task, rounds in readers), default=0)
+            counts = [rounds + made - (task in issued) for task, rounds in readers]
+            counts += [
+                rounds + made - (task in issued) + self._under_way(place, issued, task) for task, rounds in queued
+            ]
+            total += size * max(counts, default=0)
         return total
+
+    def _under_way(self, place: Mapping[int, int], issued: Container[int], task: int) -> int:
+        """How many times a unit was given a task's work that may not be over."""
+        last = 0 if task in issued else 1
+        return sum(not self._is_over(place, issued, task, ago) for ago in range(last, last + UNDER_WAY))
+
+    def _is_over(self, place: Mapping[int, int], issued: Container[int], task: int, ago: int) -> bool:
+        """Whether somebody has waited for the work that the unit was given so many intervals ago, or for some that it
+        was given later; which of two is later, where that is not settled, is taken as it is better."""
+        for of, waiting, later in self.waits:
+            if self.units[of] != self.units[task]:
+                continue
+            given = later + (waiting not in issued)
+            if given < ago or (given == ago and place.get(of, len(place)) >= place.get(task, len(place))):
+                return True
+        return False
+
+
+UNDER_WAY = 3
+"""Intervals back in which a unit may have work that nobody has waited for."""
 
 
 def faults(problem: Problem, schedule: Schedule) -> list[str]:

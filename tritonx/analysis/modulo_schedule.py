@@ -9,7 +9,7 @@ reported as not proven.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import islice, pairwise
@@ -204,7 +204,8 @@ class _Search:
 
         def step(free: dict[int, int], left: int) -> _Found | None:
             if not left:
-                return self._settled(gaps, tuple(begins), interval)
+                order = tuple(begins)
+                return self._settled(gaps, order, interval) if self._has_room(order) else None
             for number in ranked:
                 if number in begins or any(gap.source not in begins for gap in before[number]):
                     continue
@@ -217,7 +218,7 @@ class _Search:
                 if start + left > interval:
                     continue
                 begins[number] = max(start, free.get(task.unit, 0))
-                if self._is_crowded(begins):
+                if self._is_crowded(tuple(begins)):
                     del begins[number]
                     continue
                 after = {**free, task.unit: begins[number] + task.cycles, THREADS: start + task.threads}
@@ -229,8 +230,13 @@ class _Search:
 
         return step({THREADS: 0}, sum(task.threads for task in tasks))
 
-    def _is_crowded(self, issued: Container[int]) -> bool:
-        return self.held is not None and self.problem.room is not None and self.held.behind(issued) > self.problem.room
+    def _is_crowded(self, order: Sequence[int]) -> bool:
+        """Whether there is no room behind the last of these tasks, whatever follows."""
+        held, room = self.held, self.problem.room
+        return held is not None and room is not None and held.behind(order, len(order)) > room
+
+    def _has_room(self, order: Sequence[int]) -> bool:
+        return self.held is None or self.problem.room is None or self.held.most(order) <= self.problem.room
 
     def _settled(self, gaps: Sequence[_Gap], order: Sequence[int], interval: int) -> _Found | None:
         """The earliest times of tasks issued in this order, with all gaps; None where there are none."""

@@ -12,7 +12,19 @@ from random import Random
 import pytest
 
 from tests.unit.analysis.schedule_problems import draw_problem, fewest_kept, solver
-from tritonx.analysis.modulo_problem import Arc, Kept, Problem, Reader, Schedule, Slots, Task, faults, most_held
+from tritonx.analysis.modulo_problem import (
+    UNDER_WAY,
+    Arc,
+    Kept,
+    Problem,
+    Reader,
+    Schedule,
+    Slots,
+    Task,
+    Wait,
+    faults,
+    most_held,
+)
 from tritonx.analysis.modulo_schedule import solve, solve_quickly
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -70,6 +82,57 @@ def test_what_the_bounds_do_not_reach_is_the_constraint_solvers() -> None:
     assert seen >= LATER // 5, f"{seen} such problems: seed {SEED}"  # 18 of 3000
 
 
+def over(problem: Problem, schedule: Schedule, task: int, interval: int) -> int:
+    """When the work that a task gives its unit in an interval is known to be over: when somebody waits for what the
+    unit made of that, or of what it was given behind it. Tasks are counted from the first interval on."""
+    tasks = len(problem.tasks)
+    at = {task: place for place, task in enumerate(schedule.order)}
+    given, found = interval * tasks + at[task], 1 << 30
+    for wait in problem.waits:
+        if problem.tasks[wait.of].unit != problem.tasks[task].unit:
+            continue
+        for iteration in range(interval - 8, interval + 8):
+            of = (iteration + schedule.stages[wait.of]) * tasks + at[wait.of]
+            waited = (iteration + wait.distance + schedule.stages[wait.task]) * tasks + at[wait.task]
+            if of >= given:
+                found = min(found, waited)
+    return found
+
+
+def with_queued(random: Random, problem: Problem) -> Problem:
+    """Units read some of what their tasks need until somebody waits for what they make of it."""
+    is_queued = [task.is_queued for task in problem.tasks]
+    waits = tuple(Wait(a.source, a.target, a.distance) for a in problem.arcs if is_queued[a.source])
+    kept = [
+        replace(each, queued=tuple(r for r in each.readers if is_queued[r.task] and random.random() < 0.8))
+        for each in problem.kept
+    ]
+    return replace(problem, kept=tuple(kept), waits=waits)
+
+
+def test_what_units_read_is_kept_until_somebody_has_waited() -> None:
+    """Also where a bound decides on the order."""
+    found = 0
+    for draw in range(3 * PROBLEMS):
+        random = Random(SEED + draw)
+        problem = with_queued(random, draw_problem(random))
+        free = solve(problem)
+        queued = {reader.task for each in problem.kept for reader in each.queued}
+        if free is None or not queued:
+            continue
+        last = (8 + UNDER_WAY) * len(problem.tasks)
+        if any(over(problem, free, task, 8) >= last for task in queued):
+            continue  # nobody waits for so long that it is not followed
+        held, where = held_by_counting(problem, free), f"seed {SEED + draw}"
+        assert most_held(problem, free) == held, where
+        bounded = replace(problem, room=random.randint(held // 2, held))
+        schedule = solve(bounded)
+        if schedule is not None and all(over(problem, schedule, task, 8) < last for task in queued):
+            assert faults(bounded, schedule) == [] and held_by_counting(bounded, schedule) <= bounded.room, where
+            found += 1
+    assert found >= PROBLEMS // 30, f"seed {SEED}: {found}"  # 11 to 30 of 450
+
+
 def held_by_counting(problem: Problem, schedule: Schedule) -> int:
     """Bytes between two tasks at most, of values one by one, far from the first interval."""
     tasks, far = len(problem.tasks), 12
@@ -81,6 +144,10 @@ def held_by_counting(problem: Problem, schedule: Schedule) -> int:
             for iteration in range(2 * far):
                 made = (iteration + schedule.stages[value.source]) * tasks + at[value.source]
                 ends = [(iteration + r.distance + schedule.stages[r.task]) * tasks + at[r.task] for r in value.readers]
+                ends += [
+                    over(problem, schedule, r.task, iteration + r.distance + schedule.stages[r.task])
+                    for r in value.queued
+                ]
                 held += value.size * (made <= behind < max(ends))
         most = max(most, held)
     return most

@@ -52,6 +52,10 @@ WORTHWHILE = 0.7
 """Of the interval without: what is left with another stage, in which results of products wait in registers. On an H200
 attention forward of 64 and 128 columns in 8 warps, with 0.73 to 0.84 of it by the model, is 1 to 10 % slower so (six
 configurations, one of them the same); of 256 columns the model has 0.60 to 0.66."""
+CROWDED = 1.125
+"""Of a thread's registers: what values of asynchronous products may take, by count, without another order being looked
+for. Of 15 gradients of attention for 9.0 with 0.93 to 1.05 of them ptxas spills 0 to 308 bytes, and in other orders, of
+0.9 or less, as many (-40 to +56); two chains of two products with 1.26 of them spill 768, and none in another order."""
 WORKING_BYTES = 96
 """Of a thread's registers, for what is not kept from one task to another: addresses, counters, intermediates."""
 
@@ -149,7 +153,7 @@ class _Function:
                 schedule = solve(pipeline.problem) if fits else None
                 if schedule is not None:
                     self._take(pipeline)
-                    return self._with_products_ahead(pipeline, schedule)
+                    return self._with_products_ahead(pipeline, self._within_registers(pipeline, schedule))
                 if fits:
                     break
         raise reason
@@ -169,6 +173,21 @@ class _Function:
         if found is None or max(found.interval, blocks * least) > WORTHWHILE * schedule.interval:
             return pipeline, schedule
         return more, found
+
+    def _within_registers(self, pipeline: LoopPipeline, schedule: Schedule) -> Schedule:
+        """In another order, if in this one results of asynchronous products, which are written while the threads do
+        something else, take far more registers than a thread has, and in that one do not."""
+        share = self.target.costs.thread_share(self.threads) if pipeline.is_asynchronous else None
+        if share is None:
+            return schedule
+        problem = pipeline.within(share - WORKING_BYTES)
+        held = most_held(problem, schedule)
+        found = solve(problem) if held > CROWDED * share else None
+        if found is None:
+            return schedule
+        fewer = f"{held} bytes of registers in the fastest order, {most_held(problem, found)} in another"
+        explain(TOPIC, pipeline.graph.loop, f"{fewer}: {schedule.interval} and {found.interval} cycles an iteration")
+        return found
 
     def _blocks(self, pipeline: LoopPipeline, schedule: Schedule) -> int | None:
         """How many run beside each other on a multiprocessor, of which one works while others wait; None where nobody

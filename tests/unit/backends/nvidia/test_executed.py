@@ -76,7 +76,7 @@ DRAWS = range(400 if FULL else 12)
 
 
 @pytest.mark.parametrize("draw", range(40 if FULL else 3))
-@pytest.mark.parametrize("name", ["product", "chain", "gathered", "weights", "scaled", "turned"])
+@pytest.mark.parametrize("name", ["product", "chain", "two chains", "gathered", "weights", "scaled", "turned"])
 def test_copies_arrive_when_they_are_waited_for(name: str, draw: int) -> None:
     """Pipelined loops: what `cp.async` copies is in shared memory behind the wait for its group, and not before.
     Of kernels that load through pointers, and whose sums are exact."""

@@ -94,6 +94,28 @@ def chain(random: Random, stages: int) -> Draw:
 
 
 @tritonx.jit
+def two_chains_kernel(a, b, c, o, steps, M: tl.constexpr, N: tl.constexpr):
+    """Two pairs of products a round, whose sums and results may be more than registers hold at a time."""
+    x = tl.load(a + rows(M, N))
+    first, second = tl.zeros((M, N), tl.float32), tl.zeros((M, N), tl.float32)
+    for step in range(steps):
+        y = tl.load(b + step * N * N + rows(N, N))
+        z = tl.load(c + step * N * N + rows(N, N))
+        first = tl.dot((tl.dot(x, y) % 4).to(tl.float16), z, first)
+        second = tl.dot((tl.dot(x, z) % 4).to(tl.float16), y, second)
+    tl.store(o + rows(M, N), first)
+    tl.store(o + M * N + rows(M, N), second)
+
+
+def two_chains(random: Random, stages: int) -> Draw:
+    m, n = random.choice((64, 128)), random.choice((32, 64))
+    steps = min(4, rounds(random, stages))
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    a, b, c = (rng.integers(-2, 3, shape).astype(np.float16) for shape in ((m, n), (4, n, n), (4, n, n)))
+    return Draw(two_chains_kernel, (a, b, c, np.full((2, m, n), np.nan, np.float32), steps), {"M": m, "N": n}, 4)
+
+
+@tritonx.jit
 def gathered_kernel(a, b, index, o, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """Rows of B by an index that is loaded."""
     total = tl.zeros((M, N), tl.float32)
@@ -160,6 +182,7 @@ def attention(random: Random, stages: int) -> Draw:
 PIPELINED: dict[str, Callable[[Random, int], Draw]] = {
     "product": product,
     "chain": chain,
+    "two chains": two_chains,
     "gathered": gathered,
     "attention": attention,
     **WEIGHTS,

@@ -21,6 +21,7 @@ import tritonx
 import tritonx.language as tl
 from tests.unit.analysis.schedule_problems import fewest_kept, solver
 from tests.unit.transforms.gpu.loop_kernels import LOOPS
+from tests.unit.transforms.gpu.pipelined_kernels import two_chains_kernel
 from tritonx.analysis import modulo_schedule
 from tritonx.analysis.modulo_problem import Problem, Schedule, faults
 from tritonx.analysis.scheduled_loops import CLUSTER, LAST_STAGE, STAGE
@@ -29,7 +30,9 @@ from tritonx.backends.registry import get_backend
 from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.effects import Kind, Resource, declared_by
+from tritonx.dialects.nvidia import WarpGroupDotOp
 from tritonx.interpreter.launch import bind
+from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import parse_module, print_module
 from tritonx.ir.types import is_pointer, type_of
@@ -325,6 +328,31 @@ def test_slots_are_as_many_as_have_room(monkeypatch: pytest.MonkeyPatch, capsys:
     (loop,) = scheduled("matmul", "cuda:86", 6, BM=128, BN=128, BK=64)
     assert number(loop, LAST_STAGE) == 2
     assert "3 × 16384 + 3 × 16384 bytes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("rows", "crowded"), [(64, False), (128, True)])
+def test_no_more_products_are_begun_than_registers_have_room_for(
+    rows: int, crowded: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two sums and two results of 128x64 f32 are all 256 registers of a thread, so that the second result is not begun
+    before the first one is an operand; of 64x64 they are half."""
+    monkeypatch.setenv("TRITONX_EXPLAIN", "pipeline")
+    a, b = np.zeros((rows, 64), np.float16), np.zeros((4, 64, 64), np.float16)
+    args = (a, b, b, np.zeros((2, rows, 64), np.float32), 4)
+    options = {"num_warps": 4, "num_stages": 3}
+    module, one = lowered(two_chains_kernel, args, {"M": rows, "N": 64}, "cuda:90 wgmma", options)
+    one.apply(pass_context(), module)
+    (loop,) = (op for op in module.walk() if isinstance(op, scf.ForOp))
+    ops = list(loop.body.block.ops)
+    products = sorted(
+        (number(op, CLUSTER), ops.index(op)) for op in ops if isinstance(op, WarpGroupDotOp) and number(op, STAGE) == 2
+    )
+    assert len(products) == 4
+    adds_up = [not constant_of(ops[place].operands[2]) == 0 for _, place in products]
+    assert adds_up == ([False, True, False, True] if crowded else [False, False, True, True])
+    said = capsys.readouterr().err
+    assert ("bytes of registers in the fastest order" in said) == crowded
+    assert LAST_STAGE in loop.attributes
 
 
 def test_a_schedule_by_hand_is_kept() -> None:
