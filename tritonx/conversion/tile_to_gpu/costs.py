@@ -87,8 +87,12 @@ def _load_cost(op: Operation, key: DistributedEncoding) -> int:
     layout = linear_layout(key, shape)
     held = contiguous_elements(layout)
     dim = max(range(len(held)), key=lambda d: (held[d], d))
-    vectors = access_vectors(layout, dim, max(1, 128 // bits))
-    return len(vectors.groups) * (LOAD_ISSUE + _sectors(layout, dim, bits))
+    return access_cost(layout, dim, max(1, 128 // bits), bits)
+
+
+def access_cost(layout: LinearLayout, dim: int, width: int, bits: int) -> int:
+    """Of instructions that each move `width` neighbours along `dim`, as far as a thread holds them."""
+    return len(access_vectors(layout, dim, width).groups) * (LOAD_ISSUE + _sectors(layout, dim, bits))
 
 
 def _sectors(layout: LinearLayout, dim: int, bits: int) -> int:

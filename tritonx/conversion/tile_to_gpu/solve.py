@@ -37,6 +37,7 @@ from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts
 from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout
 from tritonx.conversion.tile_to_gpu.propagation import plain, propagation_of
+from tritonx.conversion.tile_to_gpu.stores import store_cost, store_encodings
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects import cf, scf, tile
 from tritonx.dialects.control_flow import is_per_element
@@ -44,7 +45,7 @@ from tritonx.dialects.layout_constraints import LookedUp, constraint_of
 from tritonx.ir.effects import has_effects, is_terminator, may_read, may_write
 from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError
-from tritonx.layouts.encodings import DistributedEncoding, DotOperandEncoding, Encoding, SharedEncoding
+from tritonx.layouts.encodings import BlockedEncoding, DistributedEncoding, DotOperandEncoding, Encoding, SharedEncoding
 
 ROUNDS = 12
 """Of the forward analysis: layouts settle after as many rounds as loops are nested, and one more."""
@@ -85,6 +86,7 @@ def solve(function: tile.FuncOp, facts: AxisFacts, target: GpuTarget) -> Assignm
 class _Solver:
     def __init__(self, function: tile.FuncOp, facts: AxisFacts, target: GpuTarget) -> None:
         self.target = target
+        self.facts = facts
         self.function = function
         self.ops = [op for op in function.walk() if op is not function and not _in_combine_region(op)]
         accesses = coalesced_encodings(self.ops, facts, target)
@@ -276,7 +278,20 @@ class _Solver:
             if isinstance(op, tile.CallOp):
                 self.keys.setdefault(op, [])
             return
-        self._add_key(op, self._native_key(op))
+        self._add_key(op, self._store_key(op) if isinstance(op, tile.StoreOp) else self._native_key(op))
+
+    def _store_key(self, op: tile.StoreOp) -> DistributedEncoding:
+        """Where what is stored comes from another layout than the one that all accesses of its shape have, the cheapest
+        of those that a store may have."""
+        key = self._native_key(op)
+        if not isinstance(key, BlockedEncoding) or self.native.get(op.value) == key:
+            return key
+        weight = self._weight(op)
+
+        def cost(encoding: BlockedEncoding) -> int:
+            return weight * store_cost(op, encoding, self.facts) + self._operands_cost(op, encoding, 0)
+
+        return min(store_encodings(op, key, self.facts), key=cost)
 
     def _native_key(self, op: Operation) -> DistributedEncoding:
         key = self.fixed.get(op) or self.key.get(op)

@@ -1,0 +1,71 @@
+"""The layouts in which a store may be made.
+
+Accesses of one shape agree on one layout (`coalesce`), so that what is loaded is stored as it is. What comes from
+elsewhere, the result of a product above all, is converted in any case, so that a store is free to have its own:
+
+- as many neighbours in a thread as it moves at once, and not as many as others do: a thread with eight halves that goes
+  to memory one by one leaves its neighbours seven apart, and each instruction touches eight times as many sectors;
+- its warps over rows: a thread then has few rows and more of each, and of each row there is an address to compute.
+  Of 128×256 elements in 8 warps, one a lane, that is 16 rows and 8 columns in place of 128 rows and one column.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+
+from tritonx.analysis.axis_info import AxisFacts
+from tritonx.conversion.tile_to_gpu.blocked import blocked
+from tritonx.conversion.tile_to_gpu.costs import access_cost, element_bits
+from tritonx.dialects import tile
+from tritonx.ir.types import shape_of, type_of
+from tritonx.layouts import linear_layout, memory_width
+from tritonx.layouts.encodings import BlockedEncoding, Ints
+from tritonx.layouts.tiling import storage_shape
+
+
+def store_encodings(op: tile.StoreOp, agreed: BlockedEncoding, facts: AxisFacts) -> tuple[BlockedEncoding, ...]:
+    """What a store through a tile of pointers may have in place of the encoding that is `agreed`, which is first."""
+    shape = shape_of(type_of(op.ptr))
+    own = _narrowed(agreed, shape, _width(op, agreed, facts))
+    return tuple(dict.fromkeys((agreed, warps_over_rows(agreed, shape), own, warps_over_rows(own, shape))))
+
+
+def store_cost(op: tile.StoreOp, encoding: BlockedEncoding, facts: AxisFacts) -> int:
+    """The instructions of a store in `encoding`, in cycles of a warp (`costs`)."""
+    layout = linear_layout(encoding, shape_of(type_of(op.ptr)))
+    return access_cost(layout, encoding.order[0], _width(op, encoding, facts), element_bits(type_of(op.value)))
+
+
+def _width(op: tile.StoreOp, encoding: BlockedEncoding, facts: AxisFacts) -> int:
+    """How many elements a thread stores at once."""
+    info = facts.of(op.ptr)
+    constancy = None if op.mask is None else facts.of(op.mask).constancy
+    layout = linear_layout(encoding, shape_of(type_of(op.ptr)))
+    dim, width = memory_width(layout, element_bits(type_of(op.value)), info.contiguity, info.divisibility, constancy)
+    return width if dim == encoding.order[0] else 1
+
+
+def _narrowed(encoding: BlockedEncoding, shape: Ints, width: int) -> BlockedEncoding:
+    """`encoding` with `width` elements along its fastest dim in a thread."""
+    per_thread = list(encoding.size_per_thread)
+    per_thread[encoding.order[0]] = width
+    warps, lanes = math.prod(encoding.warps_per_cta), math.prod(encoding.threads_per_warp)
+    return blocked(shape, tuple(per_thread), encoding.order, warps, lanes, 1 << len(encoding.cga))
+
+
+@lru_cache(maxsize=1024)
+def warps_over_rows(encoding: BlockedEncoding, shape: Ints) -> BlockedEncoding:
+    """`encoding` with its warps along the slowest dims first, and its lanes as they are."""
+    sizes = list(storage_shape(shape))
+    for basis in encoding.cga:
+        for d, step in enumerate(basis):
+            sizes[d] //= 2 if step else 1
+    warps, free = [1] * len(sizes), math.prod(encoding.warps_per_cta)
+    for d in reversed(encoding.order):
+        room = sizes[d] // (encoding.size_per_thread[d] * encoding.threads_per_warp[d])
+        warps[d] = max(1, min(free, room))
+        free //= warps[d]
+    warps[encoding.order[-1]] *= free
+    return replace(encoding, warps_per_cta=tuple(warps))
