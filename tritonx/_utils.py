@@ -22,17 +22,32 @@ Path = tuple[int, ...]
 
 
 def is_namedtuple(val: object) -> bool:
-    """Whether ``val`` is a class of named tuples."""
+    """Whether ``val`` is a class of named tuples.
+
+    >>> from collections import namedtuple
+    >>> is_namedtuple(namedtuple("Point", "x y")), is_namedtuple(tuple)
+    (True, False)
+    """
     return isinstance(val, type) and issubclass(val, tuple) and hasattr(val, "_fields")  # pyright: ignore[reportUnknownArgumentType]  # a class of tuples of anything
 
 
 def get_iterable_path(iterable: Any, path: Path) -> Any:
-    """The element at ``path``."""
+    """The element at ``path`` of nested lists and tuples. Raises IndexError where there is none.
+
+    >>> get_iterable_path([1, (2, [3, 4])], (1, 1, 0))
+    3
+    """
     return reduce(lambda inner, index: inner[index], path, iterable)
 
 
 def set_iterable_path(iterable: Any, path: Path, val: Any) -> None:
-    """Replace the element at ``path``, whose parent must be mutable."""
+    """Replace the element at ``path``, whose parent must be mutable. Raises ValueError for an empty path.
+
+    >>> nested = [1, [2, 3]]
+    >>> set_iterable_path(nested, (1, 0), 5)
+    >>> nested
+    [1, [5, 3]]
+    """
     if not path:
         raise ValueError("a path has at least one position")
     get_iterable_path(iterable, path[:-1])[path[-1]] = val
@@ -40,7 +55,11 @@ def set_iterable_path(iterable: Any, path: Path, val: Any) -> None:
 
 def find_paths_if(iterable: Sequence[Any], pred: Callable[[Path, Any], bool]) -> list[Path]:
     """The paths of the leaves for which ``pred(path, leaf)`` holds; lists and tuples, the language's too, are no
-    leaves."""
+    leaves.
+
+    >>> find_paths_if([1, (2, [1, 4])], lambda path, leaf: leaf == 1)
+    [(0,), (1, 1, 0)]
+    """
     found: list[Path] = []
 
     def visit(value: Any, path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tritonx.interpreter.launch import launch
+from tritonx.interpreter.ir_launch import launch
 from tritonx.runtime.arrays import to_device
 from tritonx.testing.generate import Features, random_kernel
 

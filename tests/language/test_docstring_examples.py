@@ -12,6 +12,7 @@ import ast
 import doctest
 import importlib.util
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,15 @@ import pytest
 from numpy.typing import NDArray
 
 import tritonx.language as tl
+from tritonx.backends.api import Target
+from tritonx.frontend.compile import make_module
 from tritonx.interpreter.function import interpreted
+from tritonx.interpreter.options import InterpreterOptions
+from tritonx.language.libdevice_table import names as library_names
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from public_names import OF_THE_HOST  # pyright: ignore[reportMissingImports]
 
 HEAD = """
 import tritonx
@@ -77,18 +86,24 @@ def example_of(name: str) -> Example | None:
 
 
 def examples() -> Iterator[Example]:
-    return (found for name in public_names() if (found := example_of(name)) is not None)
+    return (found for name in public_names() if name not in OF_THE_HOST and (found := example_of(name)) is not None)
 
 
-def result(example: Example, directory: Path, way: Callable[[Any], Any]) -> NDArray[np.float64]:
-    """What the kernel, launched as ``way`` makes it, writes; as many elements as are written."""
-    path = directory / f"example_{example.name}.py"
-    path.write_text(HEAD + example.program())
+def module_of(program: str, name: str, directory: Path) -> Any:
+    """The Python module of that text, which kernels' sources are read from."""
+    path = directory / f"example_{name}.py"
+    path.write_text(HEAD + program)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def result(example: Example, directory: Path, way: Callable[[Any], Any]) -> NDArray[np.float64]:
+    """What the kernel, launched as ``way`` makes it, writes; as many elements as are written."""
+    module = module_of(example.program(), example.name, directory)
     out = np.full(ROOM, np.nan)
     way(module.example)[(1,)](out, np.arange(16, dtype=np.int32), np.arange(16, dtype=np.float32) / 2, debug=True)
     return out[~np.isnan(out)]
@@ -96,21 +111,10 @@ def result(example: Example, directory: Path, way: Callable[[Any], Any]) -> NDAr
 
 EXAMPLES = list(examples())
 
-WITHOUT: dict[str, str] = {
-    "const": "an annotation of a parameter",
-    "constexpr_type": "a type of compile-time values, which a kernel does not name",
-    "inline_asm_elementwise": "assembly is a target's",
-    "str_to_ty": "of the host",
-    "tensor_descriptor": "an annotation of a parameter",
-    "tensor_descriptor_type": "a type that a kernel does not name",
-    "tuple_type": "a type that a kernel does not name",
-}
-"""Public names without an example, and why."""
-
 
 def test_every_public_name_is_described_and_has_an_example() -> None:
     assert [name for name in public_names() if not inspect.getdoc(getattr(tl, name))] == []
-    assert {name for name in public_names() if name not in {one.name for one in EXAMPLES}} == set(WITHOUT)
+    assert {name for name in public_names() if name not in {one.name for one in EXAMPLES}} == set(OF_THE_HOST)
 
 
 @pytest.mark.parametrize("way", [lambda kernel: kernel, interpreted], ids=["cpu", "lines"])
@@ -122,3 +126,14 @@ def test_the_example_is_true(example: Example, way: Any, tmp_path: Path) -> None
     else:
         np.testing.assert_allclose(got, np.ravel(example.want), rtol=1e-3, atol=1e-6)
         assert got.size == np.size(example.want)
+
+
+@pytest.mark.parametrize("name", sorted(library_names()))
+def test_the_type_that_a_library_function_says_is_what_it_gives(name: str, tmp_path: Path) -> None:
+    """The example asserts it; no target is asked, of which each has some of the functions."""
+    parsed = doctest.DocTestParser().get_examples(inspect.getdoc(getattr(tl.extra.libdevice, name)) or "")
+    assert len(parsed) == 2
+    kernel = module_of(Example(name, tuple(one.source for one in parsed), None).program(), name, tmp_path).example
+    signature = dict.fromkeys(kernel.arg_names, "*fp32")
+    module = make_module(kernel, signature, {}, {}, InterpreterOptions(), Target("elsewhere"))
+    module.verify()

@@ -25,7 +25,7 @@ import pytest
 
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.backends.nvidia import BACKEND
-from tritonx.interpreter.launch import bind
+from tritonx.interpreter.ir_launch import bind
 from tritonx.testing.conformance.values import DTYPES
 from tritonx.testing.library_kernels import BLOCK, WARPS, functions, kernels
 

@@ -20,7 +20,7 @@ import pytest
 
 from tritonx.backends import registry
 from tritonx.backends.api import Compilation, run_stages
-from tritonx.interpreter.launch import bind, launch
+from tritonx.interpreter.ir_launch import bind, launch
 
 pytestmark = [
     pytest.mark.peer,

@@ -43,6 +43,9 @@ class UnitCosts:
     bytes arrive in a cycle, `latency` cycles after a load was issued the first ones. In `held_bytes` of a thread's
     registers tiles may wait from one interval to the next; `register_bytes` are the processor's, of which a thread has
     `thread_bytes` at most. Of a chip that does not say how many there are nothing is planned that would take some.
+
+    >>> UnitCosts(lanes=64).lanes
+    64
     """
 
     products: tuple[tuple[str, int], ...] = ()

@@ -1,6 +1,8 @@
 """Backends: the contract, the registry, and those that tritonx brings. Calling the package lists what is installed:
 
 >>> tritonx.backends()
+cpu: cpu, ... (tritonx.backends.cpu:BACKEND from tritonx ...)
+...
 """
 
 from __future__ import annotations
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Backend:
     """An installed backend as Triton shows it: ``compiler`` is tritonx's `Backend`, ``driver`` the class of what
-    ``driver.active`` is."""
+    ``driver.active`` is.
+
+    >>> tritonx.backends.backends["cpu"].compiler.name
+    'cpu'
+    """
 
     compiler: object
     driver: type

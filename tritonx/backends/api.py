@@ -37,7 +37,12 @@ STABLE_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a kernel is compiled for; prints as ``backend:arch`` (``cuda:90``, ``hip:gfx942``, ``cpu``)."""
+    """What a kernel is compiled for; prints as ``backend:arch`` (``cuda:90``, ``hip:gfx942``, ``cpu``).
+
+    >>> from tritonx.backends.api import Target
+    >>> str(Target("cuda", 90, 32)), str(Target("cpu"))
+    ('cuda:90', 'cpu')
+    """
 
     backend: str
     arch: int | str = ""
@@ -48,7 +53,11 @@ class Target:
 
 
 class Language(Enum):
-    """The language of a kernel's source. Kernels of Gluon, Triton's second language, cannot be compiled."""
+    """The language of a kernel's source. Kernels of Gluon, Triton's second language, cannot be compiled.
+
+    >>> Language.TRITON.name
+    'TRITON'
+    """
 
     TRITON = 0
     GLUON = 1
@@ -65,7 +74,11 @@ class Options:
     ``num_warps``, ``num_stages`` and ``num_ctas`` come with every ``Config``: a backend to which one means nothing
     leaves it alone, one that cannot do what it asks for refuses it in ``parse_options``. What kernels may be written
     with, the backend declares by its defaults: the 8-bit floats of the language that it has
-    (``supported_fp8_dtypes``), and the ways in which it multiplies f32 numbers (``allowed_dot_input_precisions``)."""
+    (``supported_fp8_dtypes``), and the ways in which it multiplies f32 numbers (``allowed_dot_input_precisions``).
+
+    >>> Options(num_warps=8).replace(num_stages=1).num_stages
+    1
+    """
 
     num_warps: int = 4
     num_stages: int = 3
@@ -103,7 +116,12 @@ class Options:
 
 @dataclass
 class Compilation:
-    """What the stages of one compile share. ``metadata`` ends up as the compiled kernel's ``metadata``."""
+    """What the stages of one compile share. ``metadata`` ends up as the compiled kernel's ``metadata``.
+
+    >>> from tritonx.backends.api import Options, Target
+    >>> Compilation(Target("cpu"), Options()).metadata
+    {}
+    """
 
     target: Target
     options: Options
@@ -124,6 +142,10 @@ class PassStage:
 
     ``pending`` tells which passes a module still needs that was read from a file and may be beyond this stage; without
     it all of them.
+
+    >>> from tritonx.transforms.tile.dce import DeadCodeElimination
+    >>> PassStage("ttir", (DeadCodeElimination(),)).passes[0].name
+    'dce'
     """
 
     name: str
@@ -138,7 +160,13 @@ class PassStage:
 
 @dataclass(frozen=True)
 class EmitStage:
-    """A stage from what the previous one made to text or bytes (``llir``, ``ptx``, ``cubin``, ``amdgcn``, ``obj``)."""
+    """A stage from what the previous one made to text or bytes (``llir``, ``ptx``, ``cubin``, ``amdgcn``, ``obj``).
+
+    >>> from tritonx.backends.api import Compilation, Options, Target, run_stages
+    >>> shout = EmitStage("loud", lambda text, compilation: text.upper())
+    >>> run_stages("words", [shout], Compilation(Target("cpu"), Options()))
+    {'loud': 'WORDS'}
+    """
 
     name: str
     emit: Callable[[Any, Compilation], str | bytes]
@@ -153,7 +181,11 @@ Stage = PassStage | EmitStage
 @dataclass(frozen=True)
 class Shortage:
     """A block of a kernel would need more of ``name`` (shared memory in bytes, registers of a thread) than a
-    device of the target gives it."""
+    device of the target gives it.
+
+    >>> Shortage(300_000, 232_448, "shared memory").required
+    300000
+    """
 
     required: int
     limit: int
@@ -167,6 +199,12 @@ class Candidate:
     ``given``: the keywords of the configuration, compile-time parameters and options. ``types``: the parameters' types
     by name, ``constexpr`` for what is compiled in, and ``constants`` the values of those, whether the configuration,
     the launch or a heuristic gives them. ``options``: all of them, as the backend parsed them.
+
+    >>> from tritonx.backends.api import Options
+    >>> types, constants = {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 64}
+    >>> candidate = Candidate("copy", {"BLOCK": 64}, types, constants, Options(num_warps=8), (1, 1, 1))
+    >>> candidate.constants["BLOCK"] * candidate.grid[0]
+    64
     """
 
     kernel: str
@@ -182,6 +220,9 @@ class Parameter:
     """One run-time parameter of a compiled kernel, in order; constexpr parameters are not among them.
 
     ``type`` is Triton's name: ``*fp32``, ``i32``, ``u64``, ``fp32``, ``u1``, ``tensordesc<fp16[128, 64]>``.
+
+    >>> Parameter("x", "*fp32").type
+    '*fp32'
     """
 
     name: str
@@ -194,6 +235,10 @@ class KernelImage:
 
     ``name`` is the entry symbol. ``metadata`` holds at least ``num_warps``, ``num_ctas``, ``shared`` (bytes of dynamic
     shared memory), ``global_scratch_size``/``global_scratch_align`` (bytes a program) and ``warp_size``.
+
+    >>> compiled = double.warmup(np.zeros(8, np.float32), BLOCK=8, grid=(1,))
+    >>> compiled.image().parameters
+    (Parameter(name='x', type='*fp32'),)
     """
 
     name: str
@@ -223,7 +268,12 @@ class LoadedKernel(Protocol):
 
 
 class Driver(ABC):
-    """Devices, memory, streams and launches of one backend. Made once, at the first launch."""
+    """Devices, memory, streams and launches of one backend. Made once, at the first launch.
+
+    >>> driver = tritonx.backends.backends["cpu"].compiler.driver()
+    >>> isinstance(driver, Driver), driver.device_count(), str(driver.current_target()).partition(":")[0]
+    (True, 1, 'cpu')
+    """
 
     @abstractmethod
     def device_count(self) -> int: ...
@@ -281,7 +331,12 @@ class Driver(ABC):
 
 
 class Backend(ABC):
-    """Hardware support as a value. Everything that costs an import belongs inside the methods."""
+    """Hardware support as a value. Everything that costs an import belongs inside the methods.
+
+    >>> cpu = tritonx.backends.backends["cpu"].compiler
+    >>> [stage.name for stage in cpu.stages(cpu.parse_target(""), cpu.options_type())]
+    ['ttir', 'llir', 'obj']
+    """
 
     name: ClassVar[str]
     """The part before the colon in a target's name (``cuda``, ``hip``, ``cpu``)."""
@@ -434,7 +489,14 @@ class Backend(ABC):
 
 
 def run_stages(module: ModuleOp | str | bytes, stages: Sequence[Stage], compilation: Compilation) -> dict[str, Any]:
-    """Run ``stages`` in order from ``module``; the artifact of each by name. A failing pass raises ``PassFailure``."""
+    r"""Run ``stages`` in order from ``module``; the artifact of each by name. A failing pass raises ``PassFailure``.
+
+    >>> from tritonx.backends.api import Compilation, EmitStage, Options, Target
+    >>> lines = EmitStage("lines", lambda text, compilation: text.replace(";", "\n"))
+    >>> size = EmitStage("size", lambda text, compilation: bytes([len(text)]), "binary")
+    >>> run_stages("a;b", [lines, size], Compilation(Target("cpu"), Options()))
+    {'lines': 'a\nb', 'size': b'\x03'}
+    """
     from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
 
     artifacts: dict[str, Any] = {}

@@ -22,7 +22,12 @@ class Tensor(Protocol):
 
 
 class BaseBackend:
-    """Triton's base class: a backend for one target. `make_backend` gives a `TargetBackend`."""
+    """Triton's base class: a backend for one target. `make_backend` gives a `TargetBackend`.
+
+    >>> from tritonx.backends.compiler import make_backend
+    >>> isinstance(make_backend(tritonx.runtime.driver.active.get_current_target()), BaseBackend)
+    True
+    """
 
     supports_native_tensor_specialization = True
 

@@ -21,7 +21,11 @@ class Benchmarker(Protocol):
 class DriverBase(metaclass=ABCMeta):
     """What a driver of Triton's derives from. ``tritonx.runtime.driver.set_active`` takes a backend, or its name: a
     class derived from this one can be asked, and is nothing that kernels are launched with. tritonx's own drivers
-    (``driver.active``) count as derived."""
+    (``driver.active``) count as derived.
+
+    >>> isinstance(tritonx.runtime.driver.active, DriverBase)
+    True
+    """
 
     @classmethod
     @abstractmethod
@@ -46,7 +50,12 @@ class DriverBase(metaclass=ABCMeta):
 
 
 class GPUDriver(DriverBase):
-    """Triton's base class of drivers of GPUs."""
+    """Triton's base class of drivers of GPUs.
+
+    >>> from tritonx.backends.driver import DriverBase
+    >>> issubclass(GPUDriver, DriverBase)
+    True
+    """
 
     def assemble_tensormap_to_arg(self, tensormaps_info: object, args: object) -> object:
         """The arguments as they are."""

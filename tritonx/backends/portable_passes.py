@@ -35,7 +35,11 @@ from tritonx.transforms.tile.unroll import Unroll
 
 
 def tile_passes() -> tuple[ModulePass, ...]:
-    """On `tt`: `transforms.tile.pipeline.TILE_PIPELINE`, pass by pass."""
+    """On `tt`: `transforms.tile.pipeline.TILE_PIPELINE`, pass by pass.
+
+    >>> tile_passes()[0].name
+    'inline'
+    """
     return (
         Inline(),
         LiftControlFlow(),
@@ -56,7 +60,12 @@ def tile_passes() -> tuple[ModulePass, ...]:
 
 
 def layout_passes(gpu: GpuTarget) -> tuple[ModulePass, ...]:
-    """`tt` → `ttg`: layouts and what they allow."""
+    """`tt` → `ttg`: layouts and what they allow, for a chip of which nothing is known beside ``gpu``.
+
+    >>> from tritonx.backends.gpu import GpuTarget
+    >>> [one.name for one in layout_passes(GpuTarget("mine"))][:2]
+    ['decompose-dots', 'split-dots']
+    """
     return (
         DecomposeDots(matrix_types=" ".join(sorted(gpu.matrix_types))),
         SplitDots(gpu.shared_memory),
@@ -70,7 +79,12 @@ def layout_passes(gpu: GpuTarget) -> tuple[ModulePass, ...]:
 
 
 def memory_passes(gpu: GpuTarget) -> tuple[ModulePass, ...]:
-    """What any `ttg`, ours or a file's, needs before emission: offsets in local memory and barriers."""
+    """What any `ttg`, ours or a file's, needs before emission: offsets in local memory and barriers.
+
+    >>> from tritonx.backends.gpu import GpuTarget
+    >>> memory_passes(GpuTarget("mine"))[-1].name
+    'insert-barriers'
+    """
     return (
         WidenFloat8(),
         ShareBarriers(gpu.shared_memory),

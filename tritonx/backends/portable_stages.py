@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Insert:
-    """A pass of a backend's own, and the class of the one in front of which it runs; None for the end of its stage."""
+    """A pass of a backend's own, and the class of the one in front of which it runs; None for the end of its stage.
+
+    >>> from tritonx.backends.gpu import DeadCodeElimination, Fold, inserted
+    >>> [one.name for one in inserted((DeadCodeElimination(),), [Insert(Fold(), before=DeadCodeElimination)])]
+    ['fold', 'dce']
+    """
 
     one: ModulePass
     before: type[ModulePass] | None = None
@@ -61,7 +66,12 @@ def portable_stages(
 
 def inserted(passes: tuple[ModulePass, ...], new: Sequence[Insert]) -> tuple[ModulePass, ...]:
     """``passes`` with those of ``new``, each in front of the first of its class. Raises ``ValueError`` where there is
-    none."""
+    none.
+
+    >>> from tritonx.backends.gpu import DeadCodeElimination, Fold, Insert
+    >>> [one.name for one in inserted((DeadCodeElimination(),), [Insert(Fold())])]
+    ['dce', 'fold']
+    """
     made = list(passes)
     for insert in new:
         found = [at for at, one in enumerate(made) if type(one) is insert.before]
@@ -99,7 +109,11 @@ def kernel_name(text: str, convention: str) -> str:
 
 
 class CannotTranslate(TritonError):
-    """The module has something that the compiler behind it cannot take."""
+    """The module has something that the compiler behind it cannot take.
+
+    >>> issubclass(CannotTranslate, tritonx.TritonError)
+    True
+    """
 
 
 def spirv_stage(
@@ -107,7 +121,11 @@ def spirv_stage(
 ) -> EmitStage:
     """LLVM text to SPIR-V for the ``triple``, with ``extensions`` (``+SPV_…``) and vectors of at most ``vector``
     elements; the machine's ``legal`` is then `spirv_legal`. With ``guard_shared`` no access leaves a block's shared
-    memory."""
+    memory.
+
+    >>> spirv_stage("spv", "spirv64-unknown-unknown").name
+    'spv'
+    """
 
     def emit(text: str, compilation: Compilation) -> bytes:
         compilation.metadata.setdefault("name", kernel_name(text, "spir_kernel"))

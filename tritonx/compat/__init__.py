@@ -27,7 +27,11 @@ __all__ = ["environment", "install", "search_path"]
 
 def environment() -> dict[str, str]:
     """The variables to add to a child process's environment, from this process's: ``PYTHONPATH``, and where tritonx's
-    cache has a place of its own that place under Triton's name, since PyTorch takes finished kernels from there."""
+    cache has a place of its own that place under Triton's name, since PyTorch takes finished kernels from there.
+
+    >>> environment()["PYTHONPATH"].startswith(tritonx.compat.search_path())
+    True
+    """
     others = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p and p != search_path()]
     found = {"PYTHONPATH": os.pathsep.join([search_path(), *others])}
     if "TRITONX_CACHE_DIR" in os.environ:
@@ -38,7 +42,13 @@ def environment() -> dict[str, str]:
 def install() -> None:
     """From now on ``triton`` is tritonx, here and in child processes. Raises TritonError where Triton itself has been
     imported before; a second call does nothing. In the process that PyTorch forks its compile workers from, the
-    compiler is loaded."""
+    compiler is loaded.
+
+    >>> import subprocess, sys
+    >>> program = "import tritonx.compat; tritonx.compat.install(); import triton; print(triton.jit.__module__)"
+    >>> print(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip())
+    tritonx.runtime.jit
+    """
     os.environ.update(environment())
     if any(isinstance(finder, CompatFinder) for finder in sys.meta_path):
         return

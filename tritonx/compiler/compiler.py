@@ -48,12 +48,24 @@ __all__ = [
 
 
 def max_shared_mem(device: int) -> int:
-    """Bytes of shared memory that a block on this device can have."""
+    """Bytes of shared memory that a block on this device of the active backend can have; 0 on the host.
+
+    >>> max_shared_mem(0) >= 0
+    True
+    """
     return driver.active.utils.get_device_properties(device)["max_shared_mem"]
 
 
 def parse(full_name: str, ext: str, context: object) -> object:
-    """The stage ``ext`` in a file: a view of a module, text, or bytes."""
+    """The stage ``ext`` in a file: a view of a module, text, or bytes.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "k.ptx")
+    ...     size = open(path, "w").write(".version 8.4")
+    ...     print(parse(path, "ptx", None))
+    .version 8.4
+    """
     if ext in ("ttir", "ttgir"):
         return ModuleView(parse_module(Path(full_name).read_text(), full_name))
     data = Path(full_name).read_bytes()

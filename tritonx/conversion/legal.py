@@ -11,6 +11,9 @@ class Legal:
 
     ``integer`` and ``orders_truth_values`` are obeyed where instructions are written, ``types`` are refused there with
     the op. ``vector``, ``bfloat`` and ``narrow_accesses`` are of the whole text: `legalize.legal` writes it anew.
+
+    >>> Legal(vector=4).vector
+    4
     """
 
     types: frozenset[str] = frozenset({"half", "bfloat", "float", "double", "i64"})

@@ -51,7 +51,11 @@ Edges = Sequence[Edge]
 
 @dataclass(frozen=True)
 class ControlFlow:
-    """What `CONTROL_FLOW` of an op class holds; see the head of the file."""
+    """What `CONTROL_FLOW` of an op class holds; see the head of the file.
+
+    >>> ControlFlow(repeats=True).concurrent
+    False
+    """
 
     repeats: bool = False
     concurrent: bool = False

@@ -48,7 +48,11 @@ Op = TypeVar("Op", bound=Operation)
 
 
 class Kind(Enum):
-    """What is done; see the head of the file."""
+    """What is done; see the head of the file.
+
+    >>> [one.name for one in Kind][:4]
+    ['READ', 'WRITE', 'ALLOCATE', 'FREE']
+    """
 
     READ = auto()
     WRITE = auto()
@@ -66,7 +70,11 @@ class Kind(Enum):
 
 
 class Resource(Enum):
-    """What it is done to."""
+    """What it is done to.
+
+    >>> [one.name for one in Resource]
+    ['NOTHING', 'GLOBAL', 'MEMDESC', 'MBARRIER', 'SCRATCH', 'THREADS', 'CLUSTER']
+    """
 
     NOTHING = auto()
     GLOBAL = auto()
@@ -85,7 +93,11 @@ class Proxy(Enum):
 
 
 class Completion(Enum):
-    """When it is over."""
+    """When it is over.
+
+    >>> [one.name for one in Completion]
+    ['AT_ONCE', 'TOKEN', 'COPY_GROUP', 'STORE_GROUP', 'PRODUCT_GROUP', 'TENSOR_COUNTER', 'MBARRIER']
+    """
 
     AT_ONCE = auto()
     TOKEN = auto()
@@ -104,7 +116,12 @@ COUNTED = frozenset(
 
 @dataclass(frozen=True)
 class Effect:
-    """One thing that an op does; see the head of the file."""
+    """One thing that an op does; see the head of the file.
+
+    >>> from tritonx.backends.tile import Kind, Resource
+    >>> Effect(Kind.READ, Resource.GLOBAL, of="ptr").of
+    'ptr'
+    """
 
     kind: Kind
     resource: Resource = Resource.NOTHING
@@ -124,7 +141,12 @@ EffectList = tuple[Effect, ...]
 
 @dataclass(frozen=True)
 class Effects:
-    """What `EFFECTS` of an op class holds: the same for all its ops."""
+    """What `EFFECTS` of an op class holds: the same for all its ops.
+
+    >>> from tritonx.backends.tile import reads
+    >>> Effects((reads("ptr"),)).view_of
+    ''
+    """
 
     effects: EffectList = ()
     view_of: str = ""
@@ -178,7 +200,13 @@ def declared_by(cls: type[Operation]) -> Effects | None:
 
 
 def effects_of(op: Operation) -> EffectList | None:
-    """What an op does, its regions included; None where it, or an op inside, declares nothing."""
+    r"""What an op does, its regions included; None where it, or an op inside, declares nothing.
+
+    >>> from tritonx.backends.tile import parse_module
+    >>> module = parse_module("module {\n  %0 = arith.constant 1 : i32\n}")
+    >>> effects_of(module.body.block.first_op)
+    ()
+    """
     declared = declared_by(type(op))
     return None if declared is None else declared.of(op)
 
@@ -221,7 +249,12 @@ def views_of(op: Operation, operand: int) -> Sequence[SSAValue]:
 
 
 def effects(*parts: Effect | EffectList) -> Effects:
-    """A declaration of these."""
+    """A declaration of these.
+
+    >>> from tritonx.backends.tile import reads
+    >>> len(effects(reads("ptr")).effects)
+    1
+    """
     return Effects(joined(parts))
 
 
@@ -241,7 +274,11 @@ def joined(parts: Iterable[Effect | EffectList]) -> EffectList:
 
 
 def reads(of: str, resource: Resource = Resource.GLOBAL) -> Effect:
-    """Reads global memory through the pointers `of`, or another resource."""
+    """Reads global memory through the pointers `of`, or another resource.
+
+    >>> reads("ptr").kind.name, reads("ptr").of
+    ('READ', 'ptr')
+    """
     return Effect(Kind.READ, resource, of)
 
 
@@ -266,12 +303,22 @@ def arrives(of: str, completion: Completion = Completion.AT_ONCE) -> Effect:
 
 
 def waits(completion: Completion, left: str) -> Effect:
-    """Waits until at most as many as the property `left` says are under way."""
+    """Waits until at most as many as the property `left` says are under way.
+
+    >>> from tritonx.backends.tile import Completion
+    >>> waits(Completion.COPY_GROUP, "num").kind.name
+    'WAIT'
+    """
     return Effect(Kind.WAIT, completion=completion, left=left)
 
 
 def asynchronous(effect: Effect, completion: Completion, by: str = "", proxy: Proxy = Proxy.ASYNC) -> Effect:
-    """The same access, done by another than the thread, and over later."""
+    """The same access, done by another than the thread, and over later.
+
+    >>> from tritonx.backends.tile import Completion, reads
+    >>> asynchronous(reads("ptr"), Completion.COPY_GROUP).completion.name
+    'COPY_GROUP'
+    """
     return Effect(effect.kind, effect.resource, effect.of, proxy, completion, by)
 
 

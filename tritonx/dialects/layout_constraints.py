@@ -45,7 +45,12 @@ Ints = tuple[int, ...]
 
 @dataclass(frozen=True)
 class LayoutConstraint:
-    """What `LAYOUTS` of an op holds."""
+    """What `LAYOUTS` of an op holds.
+
+    >>> from tritonx.backends.tile import ELEMENTWISE
+    >>> isinstance(ELEMENTWISE, LayoutConstraint)
+    True
+    """
 
     def check(self, op: Operation) -> None:
         """Raises `VerifyException` unless the layouts of the op's tensors, which all have one, hang together."""

@@ -127,11 +127,19 @@ def _calls(stack: tuple[SourcePosition, ...], limit: int | None) -> list[str]:
 
 
 class CompileTimeAssertionFailure(CompilationError):
-    """``tl.static_assert`` of something false."""
+    """``tl.static_assert`` of something false.
+
+    >>> issubclass(CompileTimeAssertionFailure, tritonx.CompilationError)
+    True
+    """
 
 
 class UnsupportedLanguageConstruct(CompilationError):
-    """Python that kernels cannot contain."""
+    """Python that kernels cannot contain.
+
+    >>> issubclass(UnsupportedLanguageConstruct, tritonx.CompilationError)
+    True
+    """
 
 
 class ReturnInLoop(UnsupportedLanguageConstruct):

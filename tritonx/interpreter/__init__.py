@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tritonx.interpreter.compare import same_behaviour
     from tritonx.interpreter.function import InterpretedFunction, interpreted
     from tritonx.interpreter.host import UninitialisedArray
-    from tritonx.interpreter.launch import launch
+    from tritonx.interpreter.ir_launch import launch
     from tritonx.interpreter.machine import interpret
 
 __all__ = ["InterpretedFunction", "UninitialisedArray", "interpret", "interpreted", "launch", "same_behaviour"]
@@ -27,7 +27,7 @@ _HOMES = {
     "UninitialisedArray": "host",
     "interpret": "machine",
     "interpreted": "function",
-    "launch": "launch",
+    "launch": "ir_launch",
     "same_behaviour": "compare",
 }
 

@@ -91,6 +91,9 @@ def same_behaviour(
     Without `rtol` floats must agree bit for bit (any NaN is equal to any other). `args` takes the place of the random
     arguments. Raises `BehaviourDiffers`; a fault in both modules counts as a mistake of the test and is raised as it
     is.
+
+    >>> module = tritonx.interpreter.launch(double, (1,), np.arange(4.0), BLOCK=4)
+    >>> tritonx.interpreter.same_behaviour(module, module.clone())
     """
     given = random_arguments(kernel_of(before, function), seed, inputs) if args is None else list(args)
     first, first_fault = _run(before, grid, given, function)

@@ -69,7 +69,11 @@ class RecursiveCall(KernelFault):
 
 class UnsupportedInInterpreter(KernelFault):
     """The op has no meaning outside its device: inline assembly, or an external function that the table does not
-    know."""
+    know.
+
+    >>> issubclass(UnsupportedInInterpreter, tritonx.InterpreterError)
+    True
+    """
 
 
 class InvalidLaunch(InterpreterError):

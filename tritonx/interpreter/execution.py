@@ -45,7 +45,12 @@ class LaneFunction:
 
 @dataclass
 class Execution:
-    """One run of a kernel over a grid: its memory, and the program that is running now."""
+    """One run of a kernel over a grid: its memory, and the program that is running now.
+
+    >>> from tritonx.backends.tile import Memory
+    >>> Execution((4, 1, 1), Memory(), program=(2, 0, 0)).program
+    (2, 0, 0)
+    """
 
     grid: tuple[int, int, int]
     memory: Memory
@@ -90,5 +95,10 @@ Table = dict[type[Operation], Meaning]
 
 
 def always(function: Function) -> Meaning:
-    """The meaning of an op that is one NumPy function whatever its attributes and types."""
+    """The meaning of an op that is one NumPy function whatever its attributes and types.
+
+    >>> from tritonx.backends.tile import always
+    >>> always(np.add) is not None
+    True
+    """
     return lambda op, bind: function

@@ -59,7 +59,11 @@ ASSERTING = {"debug": True, "sanitize_overflow": False}
 
 class InterpretedFunction(JITFunction):
     """See the module's docstring. Launch options (`num_warps`, ...) are those of the compiler for these arguments, and
-    say nothing about how the lines run."""
+    say nothing about how the lines run.
+
+    >>> isinstance(tritonx.interpreter.interpreted(double), InterpretedFunction)
+    True
+    """
 
     poison = False
     """Whether undefined values show as NaN or 0xA5 bytes; see `Execution.poison`."""

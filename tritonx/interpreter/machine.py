@@ -243,6 +243,12 @@ def interpret(
 
     Raises a `KernelFault` with the kernel's line where the kernel does something wrong, `InvalidLaunch` where the
     arguments do not fit.
+
+    >>> x = np.arange(4.0)
+    >>> module = tritonx.interpreter.launch(double, (1,), x, BLOCK=4)
+    >>> tritonx.interpreter.interpret(module, 1, [x])
+    >>> x.tolist()
+    [0.0, 4.0, 8.0, 12.0]
     """
     execution = Execution(
         grid=normalise_grid(grid),

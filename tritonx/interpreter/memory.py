@@ -90,7 +90,13 @@ _ALL = Lanes((0,))
 
 
 class Memory:
-    """The registered ranges, ordered by address."""
+    """The registered ranges, ordered by address.
+
+    >>> memory = Memory()
+    >>> x = np.arange(4.0)
+    >>> memory.register(x, "x") == x.ctypes.data
+    True
+    """
 
     def __init__(self) -> None:
         self._ranges: list[Range] = []

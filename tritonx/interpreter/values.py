@@ -53,7 +53,12 @@ _FLOATS: dict[Attribute, np.dtype] = {
 
 @lru_cache(maxsize=1024)
 def dtype_of(type_: Attribute) -> np.dtype:
-    """The dtype that holds elements of `type_` (a scalar, pointer, index or tensor type)."""
+    """The dtype that holds elements of `type_` (a scalar, pointer, index or tensor type).
+
+    >>> from xdsl.dialects.builtin import TensorType, bf16, f32
+    >>> dtype_of(TensorType(f32, [4])), dtype_of(bf16)
+    (dtype('float32'), dtype(bfloat16))
+    """
     element = types.element_type(type_)
     if isinstance(element, types.PointerType | IndexType):
         return np.dtype(np.int64)

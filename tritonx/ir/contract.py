@@ -18,7 +18,11 @@ Level = Literal["tt", "ttg"]
 
 @dataclass(frozen=True)
 class Contract:
-    """The part of a pass's contract that is not prose. Ops are named as in the text, or by their dialect."""
+    """The part of a pass's contract that is not prose. Ops are named as in the text, or by their dialect.
+
+    >>> Contract(("tt",), on=("tt.dot",), creates=("arith",)).leaves is None
+    True
+    """
 
     takes: tuple[Level, ...]
     leaves: Level | None = None

@@ -21,7 +21,12 @@ TypeRules = Mapping[str, tuple[str, TypeRule]]
 
 
 def same(type_: Attribute) -> Attribute:
-    """The rule of an operand or result whose type is that of another one."""
+    """The rule of an operand or result whose type is that of another one.
+
+    >>> from xdsl.dialects.builtin import f32
+    >>> same(f32) is f32
+    True
+    """
     return type_
 
 

@@ -31,7 +31,13 @@ Rest = ParamSpec("Rest")
 def case(
     ops: type[Op] | tuple[type[Op], ...], function: Callable[Concatenate[Op, Rest], Result]
 ) -> dict[type[Operation], Callable[Concatenate[Operation, Rest], Result]]:
-    """The entries for one class, or several, of a table whose functions take the op first."""
+    """The entries for one class, or several, of a table whose functions take the op first.
+
+    >>> from tritonx.backends.tile import arith
+    >>> table = {**case(arith.ConstantOp, lambda op: 0), **case((arith.AddiOp, arith.SubiOp), lambda op: 1)}
+    >>> [cls.name for cls in table]
+    ['arith.constant', 'arith.addi', 'arith.subi']
+    """
     # The table is asked with the op's own class, so that no other op arrives.
     widened = cast("Callable[Concatenate[Operation, Rest], Result]", function)
     return dict.fromkeys(ops if isinstance(ops, tuple) else (ops,), widened)
@@ -40,6 +46,12 @@ def case(
 def case_in(
     ops: type[Op] | tuple[type[Op], ...], function: Callable[Concatenate[Context, Op, Rest], Result]
 ) -> dict[type[Operation], Callable[Concatenate[Context, Operation, Rest], Result]]:
-    """The same for functions that take first what they work in (a writer, an analysis), then the op."""
+    """The same for functions that take first what they work in (a writer, an analysis), then the op.
+
+    >>> from tritonx.backends.tile import arith
+    >>> table = case_in(arith.AddiOp, lambda writer, op: writer.append(op.name))
+    >>> [cls.name for cls in table]
+    ['arith.addi']
+    """
     widened = cast("Callable[Concatenate[Context, Operation, Rest], Result]", function)
     return dict.fromkeys(ops if isinstance(ops, tuple) else (ops,), widened)

@@ -15,21 +15,50 @@ Relocate = Callable[[LocationAttr], LocationAttr]
 
 
 def replace(op: Operation, values: Sequence[SSAValue]) -> None:
-    """Give every use of ``op``'s results the corresponding value, and erase ``op``. Name hints go along."""
+    r"""Give every use of ``op``'s results the corresponding value, and erase ``op``. Name hints go along.
+
+    >>> from tritonx.backends.tile import parse_module, print_module
+    >>> ops = "%0 = arith.constant 1 : i32\n%1 = arith.addi %0, %0 : i32\n%2 = arith.muli %1, %1 : i32"
+    >>> module = parse_module(f"module {{\n{ops}\n}}")
+    >>> one, two, four = module.body.block.ops
+    >>> replace(two, [one.result])
+    >>> print(print_module(module).strip())
+    module {
+      %0 = arith.constant 1 : i32
+      %1 = arith.muli %0, %0 : i32
+    }
+    """
     for result, value in zip(op.results, values, strict=True):
         result.replace_all_uses_with(value)
     erase(op)
 
 
 def erase(op: Operation) -> None:
-    """Remove an op whose results have no uses (any more), with everything inside it."""
+    r"""Remove an op whose results have no uses (any more), with everything inside it.
+
+    >>> from tritonx.backends.tile import parse_module, print_module
+    >>> module = parse_module("module {\n  %0 = arith.constant 1 : i32\n}")
+    >>> erase(module.body.block.first_op)
+    >>> print(print_module(module).strip())
+    module {
+    }
+    """
     if op.parent is not None:
         op.detach()
     op.erase(safe_erase=False)
 
 
 def insert_before(op: Operation, place: Operation) -> None:
-    """Put a detached op in front of `place`."""
+    r"""Put a detached op in front of `place`.
+
+    >>> from tritonx.backends.tile import parse_module
+    >>> module = parse_module("module {\n  %0 = arith.constant 1 : i32\n  %1 = arith.constant 2 : i32\n}")
+    >>> one, two = module.body.block.ops
+    >>> one.detach()
+    >>> insert_before(one, two)
+    >>> [op is one for op in module.body.block.ops]
+    [True, False]
+    """
     block = place.parent
     assert block is not None
     block.insert_op_before(op, place)

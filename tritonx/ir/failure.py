@@ -13,7 +13,13 @@ OP_TEXT_LIMIT = 200
 
 
 class PassError(Exception):
-    """Raised by a pass that cannot handle a program, with the op at fault and, where there is one, a way out."""
+    r"""Raised by a pass that cannot handle a program, with the op at fault and, where there is one, a way out.
+
+    >>> from tritonx.backends.tile import parse_module
+    >>> module = parse_module("module {\n  %0 = arith.constant 1 : i32\n}")
+    >>> print(PassError(module.body.block.first_op, "no constants here", "load them").hint)
+    load them
+    """
 
     def __init__(self, op: Operation, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -29,6 +35,9 @@ class PassFailure(TritonError):
     ``internal`` tells a defect of the compiler (any exception but ``PassError``) from a program that it refuses.
     ``positions`` are the kernel's position and the calls it was inlined through, innermost first.
     ``reproducer`` is a command line, empty where the module could not be written.
+
+    >>> print(str(PassFailure("dce", "something is wrong")).splitlines()[0])
+    error: pass 'dce': something is wrong
     """
 
     def __init__(

@@ -25,6 +25,12 @@ def integers_property(op: Operation, name: str) -> tuple[int, ...]:
 
 
 def stated_number(attributes: Mapping[str, Attribute], name: str) -> int | None:
-    """The number that attributes of an op, or of a parameter, hold under ``name``; None where none is there."""
+    """The integer that attributes of an op, or of a parameter, hold under ``name``; None where none is there.
+
+    >>> from tritonx.backends.tile import parse_module
+    >>> module = parse_module('module attributes {"ttg.num-warps" = 4 : i32} {}')
+    >>> stated_number(module.attributes, "ttg.num-warps"), stated_number(module.attributes, "ttg.shared")
+    (4, None)
+    """
     found = attributes.get(name)
     return found.value.data if isinstance(found, IntegerAttr) else None

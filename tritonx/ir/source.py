@@ -12,6 +12,11 @@ from tritonx.ir.location import SourcePoint, points
 def source_of(op: Operation) -> tuple[SourcePoint, ...]:
     """The op's position in the source, then the calls through which it was inlined; of the nearest op around it that
     has one.
+
+    >>> module = tritonx.interpreter.launch(double, (1,), np.zeros(4), BLOCK=4)
+    >>> function = module.body.block.first_op
+    >>> [point.line > 0 for point in source_of(function.body.block.first_op)]
+    [True]
     """
     current: Operation | None = op
     while current is not None:

@@ -35,7 +35,12 @@ Number: TypeAlias = "IntegerAttr[Any] | FloatAttr[Any]"
 
 @irdl_attr_definition
 class SplatAttr(Data[tuple[Attribute, TensorType[Attribute]]], BuiltinAttribute):
-    """One number (an `IntegerAttr` or `FloatAttr` of the element type) for every element of a tensor type."""
+    """One number (an `IntegerAttr` or `FloatAttr` of the element type) for every element of a tensor type.
+
+    >>> from xdsl.dialects.builtin import FloatAttr, TensorType, f32
+    >>> print(SplatAttr(FloatAttr(1.0, f32), TensorType(f32, [4])).type)
+    tensor<4xf32>
+    """
 
     name = "tritonx.splat"
 

@@ -121,11 +121,23 @@ def pointer(element: Attribute, space: int = 1) -> PointerType:
 
 def is_tensor(type_: Attribute) -> TypeGuard[TensorType[Attribute]]:
     # `isinstance` asks the class's metaclass, in ten times as long; and nothing derives from it.
+    """Whether the type is a tensor's.
+
+    >>> from xdsl.dialects.builtin import TensorType, f32
+    >>> is_tensor(TensorType(f32, [4])), is_tensor(f32)
+    (True, False)
+    """
     return type(type_) is TensorType
 
 
 def element_type(type_: Attribute) -> Attribute:
-    """The element type of a tensor; any other type itself."""
+    r"""The element type of a tensor; any other type itself.
+
+    >>> from tritonx.backends.tile import parse_module
+    >>> module = parse_module("module {\n  %0 = arith.constant dense<1.0> : tensor<4xf32>\n}")
+    >>> print(element_type(module.body.block.first_op.result.type))
+    f32
+    """
     return type_.element_type if is_tensor(type_) else type_
 
 
@@ -135,7 +147,13 @@ def _shape(type_: TensorType[Attribute]) -> tuple[int, ...]:
 
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:
-    """The shape of a tensor; `()` for any other type."""
+    r"""The shape of a tensor; `()` for any other type.
+
+    >>> from tritonx.backends.tile import parse_module
+    >>> module = parse_module("module {\n  %0 = arith.constant dense<1.0> : tensor<4x8xf32>\n}")
+    >>> shape_of(module.body.block.first_op.result.type)
+    (4, 8)
+    """
     return tuple(d.data for d in type_.shape.data) if is_tensor(type_) else ()
 
 
@@ -186,7 +204,13 @@ def is_unsigned(type_: Attribute) -> bool:
 
 
 def is_pointer(type_: Attribute) -> bool:
-    """Whether the type is a pointer or a tensor of pointers."""
+    """Whether the type is a pointer or a tensor of pointers.
+
+    >>> from tritonx.backends.tile import tile
+    >>> from xdsl.dialects.builtin import TensorType, f32
+    >>> is_pointer(tile.PointerType(f32)), is_pointer(TensorType(tile.PointerType(f32), [4])), is_pointer(f32)
+    (True, True, False)
+    """
     return isinstance(element_type(type_), PointerType)
 
 
@@ -194,6 +218,11 @@ def pointee_of(type_: Attribute) -> Attribute:
     """What a load through `type_` (pointer or tensor of pointers) gives: pointee, or a tensor of it in the same layout.
 
     Raises `TypeError` when `type_` holds no pointers.
+
+    >>> from tritonx.backends.tile import tile
+    >>> from xdsl.dialects.builtin import TensorType, f32
+    >>> print(pointee_of(TensorType(tile.PointerType(f32), [4])))
+    tensor<4xf32>
     """
     element = element_type(type_)
     if not isinstance(element, PointerType):

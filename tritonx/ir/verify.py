@@ -19,7 +19,11 @@ from tritonx.ir.errors import VerifyFailure
 
 
 def verify(module: Operation) -> None:
-    """Raises `VerifyFailure`, which names the op and its source line, unless everything below `module` is valid."""
+    r"""Raises `VerifyFailure`, which names the op and its source line, unless everything below `module` is valid.
+
+    >>> from tritonx.backends.tile import parse_module
+    >>> verify(parse_module("module {\n  %0 = arith.constant 1 : i32\n}"))
+    """
     from tritonx.dialects.verify_layouts import verify_layouts
 
     _verify_op(module, set())

@@ -76,5 +76,17 @@ class KernelDeclaration(JITCallable):
 
 def declare(fn: F) -> F:
     """``@jit`` of the language's own library: functions that only kernels call, which a type checker sees as they are
-    written."""
+    written.
+
+    >>> @tl.standard.jit
+    ... def half(n):
+    ...     return n // 2
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.store(x, half(tl.load(x)))
+    >>> x = np.array([8])
+    >>> compiled = kernel[(1,)](x)
+    >>> x.tolist()
+    [4]
+    """
     return cast(F, KernelDeclaration(fn))

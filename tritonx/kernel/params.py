@@ -39,6 +39,9 @@ class KernelParam:
 
     ``num`` is its position, ``annotation`` its annotation as text. ``do_not_specialize`` keeps the compiler from using
     that an integer is 1 or divisible, ``do_not_specialize_on_alignment`` only the divisibility.
+
+    >>> [(param.num, param.name, param.is_constexpr) for param in double.params]
+    [(0, 'x', False), (1, 'BLOCK', True)]
     """
 
     def __init__(

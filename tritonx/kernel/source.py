@@ -42,6 +42,9 @@ class JITCallable(Dependent):
 
     ``fn`` is the function, ``raw_src`` its lines as they stand in the file with decorators, ``starting_line_number``
     the line of the first of them, ``src`` the dedented text from ``def`` on, whose line 1 is line 1 of error messages.
+
+    >>> isinstance(double, JITCallable), double.src.splitlines()[0]
+    (True, 'def double(x, BLOCK: tl.constexpr):')
     """
 
     def __init__(self, fn: Callable[..., Any]) -> None:

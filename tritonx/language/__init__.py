@@ -3,7 +3,7 @@
 Types and values (``dtypes``, ``values``), builtins by family, and the standard library that is itself written in the
 language (``standard``, ``sort``, ``random``). Importing this package imports no IR: builtins pass their arguments to
 the ``Semantics`` that the compiler or the interpreter hands them. Each family of builtins says in its ``__all__`` what
-it exports here.
+it exports here. What a docstring says is raised is the cause of the CompilationError that shows the kernel's line.
 """
 
 # ruff: noqa: F403

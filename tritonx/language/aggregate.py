@@ -111,7 +111,28 @@ def _aggregate(cls: type[C]) -> type[C]:  # pyright: ignore[reportUnusedFunction
 
     ``__init__`` is a jit function, or a Python function that gets the arguments as values of the language, and
     ``_semantic`` where it has a parameter of that name. A field holds what it is annotated with: TypeError for another
-    value, AttributeError for a field that there is none of, or that ``__init__`` leaves out."""
+    value, AttributeError for a field that there is none of, or that ``__init__`` leaves out.
+
+    >>> @tl.core._aggregate
+    ... class Pair:
+    ...     low: tl.tensor
+    ...     high: tl.tensor
+    ...     @tritonx.jit
+    ...     def __init__(self, low, high):
+    ...         self.low = low
+    ...         self.high = high
+    ...     @tritonx.jit
+    ...     def width(self):
+    ...         return self.high - self.low
+    >>> @tritonx.jit
+    ... def kernel(out):
+    ...     pair = Pair(tl.full((), 3, tl.int32), tl.full((), 10, tl.int32))
+    ...     tl.store(out, pair.width())
+    >>> out = np.zeros(1, np.int32)
+    >>> compiled = kernel[(1,)](out)
+    >>> out.tolist()
+    [7]
+    """
     hints = get_type_hints(cls)
     names = list(hints)
     base: Any = cls

@@ -30,7 +30,8 @@ __all__ = [
 def atomic_cas(
     pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Compare and swap: store ``val`` where memory equals ``cmp``; elements of 16, 32 or 64 bits.
+    """Compare and swap: store ``val`` where memory equals ``cmp``, bit for bit, and give what was there before; see
+    ``atomic_add``. Pointers to elements of 16, 32 or 64 bits; there is no mask. Raises ValueError for other widths.
 
     >>> tl.atomic_cas(ints + 3, 3, 30)
     >>> tl.load(ints + 3)
@@ -44,7 +45,11 @@ def atomic_cas(
 def atomic_add(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic add.
+    """Add ``val`` to memory where ``mask`` holds, as one step; what was there before, in the shape of ``pointer``.
+    ``pointer`` is one, or a block, of pointers to 32- or 64-bit integers, fp16, bf16, fp32 or fp64; ``val`` and
+    ``mask`` broadcast to its shape, and ``val`` is converted to that dtype. ``sem`` is "acquire", "release",
+    "acq_rel" (the default) or "relaxed", ``scope`` "gpu" (the default), "cta" or "sys". Raises ValueError for other
+    dtypes and words, and for what is no pointer.
 
     >>> at = tl.arange(0, 4)
     >>> tl.atomic_add(ints + at * 0, at)
@@ -59,7 +64,8 @@ def atomic_add(
 def atomic_max(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic maximum (fp32 and fp64, ordering -0.0 below +0.0, and integers).
+    """The larger of memory and ``val``; see ``atomic_add``. Pointers to integers of 32 or 64 bits, signed or not, and
+    to fp32 and fp64, of which -0.0 is below +0.0.
 
     >>> tl.atomic_max(ints + tl.arange(0, 4), 2)
     >>> tl.load(ints + tl.arange(0, 4))
@@ -73,7 +79,7 @@ def atomic_max(
 def atomic_min(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic minimum.
+    """The smaller of memory and ``val``; see ``atomic_max``.
 
     >>> tl.atomic_min(ints + tl.arange(0, 4), 2)
     >>> tl.load(ints + tl.arange(0, 4))
@@ -87,7 +93,7 @@ def atomic_min(
 def atomic_and(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic bitwise and.
+    """As ``atomic_add``, with a bitwise operation: pointers to integers of 32 or 64 bits.
 
     >>> tl.atomic_and(ints + tl.arange(0, 4), 2)
     >>> tl.load(ints + tl.arange(0, 4))
@@ -101,7 +107,7 @@ def atomic_and(
 def atomic_or(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic bitwise or.
+    """As ``atomic_add``, with a bitwise operation: pointers to integers of 32 or 64 bits.
 
     >>> tl.atomic_or(ints + tl.arange(0, 4), 2)
     >>> tl.load(ints + tl.arange(0, 4))
@@ -115,7 +121,7 @@ def atomic_or(
 def atomic_xor(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic bitwise xor.
+    """As ``atomic_add``, with a bitwise operation: pointers to integers of 32 or 64 bits.
 
     >>> tl.atomic_xor(ints + tl.arange(0, 4), 2)
     >>> tl.load(ints + tl.arange(0, 4))
@@ -129,7 +135,7 @@ def atomic_xor(
 def atomic_xchg(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """Atomic exchange.
+    """Write ``val``, and give what was there before; see ``atomic_add``. Pointers to numbers of 32 or 64 bits.
 
     >>> tl.atomic_xchg(ints + tl.arange(0, 4), 9)
     >>> tl.load(ints + tl.arange(0, 6))

@@ -22,7 +22,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def builtin(fn: F) -> F:
-    """Mark a function with a keyword ``_semantic`` as a builtin; without the keyword it runs with the interpreter's."""
+    """Mark a function with a keyword ``_semantic`` as a builtin; without the keyword it runs with the interpreter's.
+
+    >>> @builtin
+    ... def kind(x, _semantic=None):
+    ...     return tl.constexpr(str(x.dtype))
+    >>> @tritonx.jit
+    ... def kernel(x, out):
+    ...     tl.static_assert(kind(tl.load(x)) == "fp32")
+    >>> compiled = kernel.warmup(np.zeros(1, np.float32), np.zeros(1), grid=(1,))
+    """
 
     @wraps(fn)
     def wrapper(*args: object, **kwargs: object) -> Any:
@@ -40,6 +49,23 @@ def builtin_of(backend: str) -> Callable[[F], F]:
 
     Of ``_semantic`` it may use ``target`` and ``options``, ``to_tensor(x)`` for a number or a tensor, ``cast(x,
     dtype)``, ``broadcast(x, y)``, and ``emit(Op, operands, type, properties)``, which gives the op's only result.
+
+    >>> from tritonx.backends.tile import builtin_of
+    >>> @builtin_of("cuda")
+    ... def mine(x, _semantic=None):
+    ...     return x
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.store(x, mine(tl.load(x)))
+    >>> kernel.warmup(np.zeros(1), grid=(1,))
+    Traceback (most recent call last):
+        ...
+    tritonx.frontend.errors.LanguageError: at 2:16:
+    def kernel(x):
+        tl.store(x, mine(tl.load(x)))
+                    ^~~~~~~~~~~~~~~~
+    tl.extra.cuda.mine is there for targets of cuda alone, not for cpu
+    ...
     """
 
     def mark(fn: F) -> F:
@@ -66,12 +92,20 @@ def tensor_method(function: T) -> T:
 
 
 def extern(fn: F) -> F:
-    """Mark a function that calls ``extern_elementwise``, as wrappers of device libraries are."""
+    """Mark a function that calls ``extern_elementwise``, as wrappers of device libraries are.
+
+    >>> tl.core.is_builtin(extern(lambda x, _semantic=None: x))
+    True
+    """
     return builtin(fn)
 
 
 def is_builtin(fn: object) -> bool:
-    """Whether ``fn`` is a builtin of the kernel language."""
+    """Whether ``fn`` is a builtin of the kernel language.
+
+    >>> is_builtin(tl.load), is_builtin(print)
+    (True, False)
+    """
     return bool(getattr(fn, TRITON_BUILTIN, False))
 
 

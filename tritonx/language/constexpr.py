@@ -20,7 +20,11 @@ _operators: Any = operator
 
 
 class constexpr_type(base_type):
-    """The type of a constexpr: its value. It has no handles."""
+    """The type of a constexpr: its value. It has no handles.
+
+    >>> tl.constexpr(3).type
+    constexpr_type[3]
+    """
 
     __slots__ = ("value",)
 
@@ -177,7 +181,11 @@ class constexpr(base_value):
 
 
 def unwrap(o: object) -> Any:
-    """The Python value of a constexpr; anything else as it is."""
+    """The Python value of a constexpr; anything else as it is.
+
+    >>> tl.core._unwrap_if_constexpr(tl.constexpr(3)), tl.core._unwrap_if_constexpr(4)
+    (3, 4)
+    """
     return o.value if isinstance(o, constexpr) else o
 
 

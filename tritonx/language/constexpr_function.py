@@ -16,7 +16,14 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 class ConstexprFunction(JITCallable):
-    """A Python function that runs while a kernel is compiled; outside a kernel it is the function itself."""
+    """A Python function that runs while a kernel is compiled; outside a kernel it is the function itself.
+
+    >>> @tritonx.constexpr_function
+    ... def half(n):
+    ...     return n // 2
+    >>> isinstance(half, ConstexprFunction), half(8)
+    (True, 4)
+    """
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else BoundConstexprFunction(instance, self)
@@ -29,7 +36,16 @@ class ConstexprFunction(JITCallable):
 
 
 class BoundConstexprFunction:
-    """Such a function as a method of ``instance``."""
+    """Such a function as a method of ``instance``.
+
+    >>> class Shape:
+    ...     n = 8
+    ...     @tritonx.constexpr_function
+    ...     def half(self):
+    ...         return self.n // 2
+    >>> isinstance(Shape().half, BoundConstexprFunction), Shape().half()
+    (True, 4)
+    """
 
     def __init__(self, instance: object, fn: ConstexprFunction) -> None:
         self.__self__ = instance

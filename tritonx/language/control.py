@@ -31,7 +31,8 @@ __all__ = [
 
 @builtin
 def program_id(axis: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The index of this program on ``axis`` (0, 1, 2) of the grid, int32.
+    """The index of this program on ``axis`` (0, 1 or 2) of the grid, a scalar of int32. Raises ValueError for another
+    axis.
 
     >>> tl.program_id(0)
     0
@@ -41,7 +42,7 @@ def program_id(axis: object, _semantic: Semantics = INJECTED) -> tensor:
 
 @builtin
 def num_programs(axis: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The extent of the grid on ``axis``, int32.
+    """The extent of the grid on ``axis`` (0, 1 or 2), a scalar of int32. Raises ValueError for another axis.
 
     >>> tl.num_programs(0)
     1
@@ -51,7 +52,7 @@ def num_programs(axis: object, _semantic: Semantics = INJECTED) -> tensor:
 
 @builtin
 def multiple_of(input: Any, values: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Promise that the values are divisible: ``values`` holds a number for each axis.
+    """Promise that the values are divisible: ``values`` holds a number for each axis; see ``max_constancy``.
 
     >>> start = tl.multiple_of(tl.program_id(0) * 4, 4)
     >>> tl.load(ints + start + tl.arange(0, 4))
@@ -62,7 +63,7 @@ def multiple_of(input: Any, values: Any, _semantic: Semantics = INJECTED) -> ten
 
 @builtin
 def max_contiguous(input: Any, values: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Promise that runs of ``values[i]`` neighbours along axis i count up by one.
+    """Promise that runs of ``values[i]`` neighbours along axis i count up by one; see ``max_constancy``.
 
     >>> at = tl.max_contiguous(tl.arange(0, 8) % 4, 4)
     >>> tl.load(ints + at)
@@ -73,7 +74,9 @@ def max_contiguous(input: Any, values: Any, _semantic: Semantics = INJECTED) -> 
 
 @builtin
 def max_constancy(input: Any, values: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Promise that runs of ``values[i]`` neighbours along axis i are equal.
+    """Promise that runs of ``values[i]`` neighbours along axis i are equal; ``input`` itself. ``values`` are
+    compile-time ints, one for each axis. Raises ValueError for another number of them, TypeError for what is known
+    at run time only.
 
     >>> at = tl.max_constancy(tl.arange(0, 8) // 4, 4)
     >>> tl.load(ints + at)
@@ -84,7 +87,7 @@ def max_constancy(input: Any, values: Any, _semantic: Semantics = INJECTED) -> t
 
 @builtin
 def assume(cond: object, _semantic: Semantics = INJECTED) -> None:
-    """Promise that a 1-bit scalar is true.
+    """Promise that a scalar of int1 is true. Raises ValueError for a block and for another dtype.
 
     >>> tl.assume(tl.num_programs(0) < 100)
     """

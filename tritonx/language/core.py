@@ -97,12 +97,25 @@ CONSTEXPR_0 = constexpr(0)
 
 
 def _unwrap_shape(shape: Sequence[object]) -> list[int]:
-    """The extents of a shape as Python's numbers."""
+    """The extents of a shape as Python's numbers.
+
+    >>> _unwrap_shape((tl.constexpr(2), 4))
+    [2, 4]
+    """
     return [_unwrap_if_constexpr(extent) for extent in _unwrap_if_constexpr(shape)]
 
 
 def binary_op_type_legalization(lhs: object, rhs: object, semantic: Semantics) -> object:
-    """Two operands in their common type and shape."""
+    """Two operands in their common type and shape; raises TypeError or ValueError where they have none.
+
+    >>> @tl.core.builtin
+    ... def common(x, y, _semantic=None):
+    ...     return tl.core.binary_op_type_legalization(x, y, _semantic)[1]
+    >>> @tritonx.jit
+    ... def kernel(x, out):
+    ...     tl.static_assert(common(tl.load(x), 1).dtype == tl.float32)
+    >>> compiled = kernel.warmup(np.zeros(1, np.float32), np.zeros(1), grid=(1,))
+    """
     return semantic.binary_operands(lhs, rhs)
 
 

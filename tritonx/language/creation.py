@@ -16,7 +16,8 @@ __all__ = ["arange", "cast", "full", "zeros", "zeros_like"]
 
 @builtin
 def arange(start: object, end: object, _semantic: Semantics = INJECTED) -> tensor:
-    """int32 block ``start .. end - 1``. Both are compile-time ints; the length is a power of two.
+    """The int32 block ``start .. end - 1``. Both are compile-time ints. Raises ValueError where ``end`` is not above
+    ``start``, where one of them is beyond int32 and where they are known at run time only.
 
     >>> tl.arange(2, 6)
     [2, 3, 4, 5]
@@ -26,7 +27,9 @@ def arange(start: object, end: object, _semantic: Semantics = INJECTED) -> tenso
 
 @builtin
 def full(shape: Any, value: Any, dtype: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """A block of ``shape`` filled with a scalar; ``dtype`` may be None where ``value`` is a tensor.
+    """A block of ``shape``, compile-time ints, filled with a scalar ``value``; ``dtype`` may be None where ``value`` is
+    a tensor. Raises ValueError for extents that are not positive, for more than 1048576 elements and where there is
+    no dtype.
 
     >>> tl.full((2, 2), 7, tl.int32)
     [[7, 7], [7, 7]]
@@ -36,7 +39,7 @@ def full(shape: Any, value: Any, dtype: Any, _semantic: Semantics = INJECTED) ->
 
 @builtin
 def zeros(shape: object, dtype: object, _semantic: Semantics = INJECTED) -> tensor:
-    """A block of zeros.
+    """A block of zeros of ``shape``, compile-time ints, and ``dtype``; see ``full``.
 
     >>> tl.zeros((2, 2), tl.float32)
     [[0.0, 0.0], [0.0, 0.0]]
@@ -46,7 +49,7 @@ def zeros(shape: object, dtype: object, _semantic: Semantics = INJECTED) -> tens
 
 @builtin
 def zeros_like(input: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Zeros with the shape and dtype of ``input``.
+    """Zeros with the shape and dtype of ``input``, a block or scalar.
 
     >>> tl.zeros_like(tl.arange(0, 4))
     [0, 0, 0, 0]
@@ -56,7 +59,18 @@ def zeros_like(input: Any, _semantic: Semantics = INJECTED) -> tensor:
 
 @builtin
 def to_tensor(x: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """A Python number as a 0-d tensor of the type a literal has."""
+    """A Python number as a 0-d tensor of the type a literal has: int32, int64 or uint64 for an integer by its size,
+    fp32 or fp64 for a float, int1 for a truth value. A tensor stays what it is. Raises TypeError for anything else.
+
+    >>> @tl.core.builtin
+    ... def literal(x, _semantic=None):
+    ...     return tl.core.to_tensor(x, _semantic=_semantic)
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.static_assert(literal(3).dtype == tl.int32)
+    ...     tl.static_assert(literal(2.5).dtype == tl.float32)
+    >>> compiled = kernel.warmup(np.zeros(1), grid=(1,))
+    """
     return _semantic.to_tensor(x)
 
 
@@ -65,10 +79,9 @@ def to_tensor(x: Any, _semantic: Semantics = INJECTED) -> tensor:
 def cast(
     input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Semantics = INJECTED
 ) -> tensor:
-    """``input`` converted to ``dtype``.
-
-    ``bitcast``: keep the bits (the widths must be equal). ``fp_downcast_rounding``: ``"rtne"`` (default) or
-    ``"rtz"``, for conversions to a narrower float only.
+    """``input``, a block or scalar, converted to ``dtype``. ``bitcast``: keep the bits. ``fp_downcast_rounding``:
+    ``"rtne"`` (default) or ``"rtz"``, for conversions to a narrower float only. Raises ValueError for a bitcast
+    between widths that differ, for other words and where there is nothing to round.
 
     >>> tl.cast(tl.load(floats + tl.arange(0, 4)), tl.int32)
     [0, 0, 1, 1]

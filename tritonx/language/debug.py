@@ -31,7 +31,8 @@ def static_print(
 
 @builtin
 def static_assert(cond: object, msg: object = "", _semantic: Semantics = INJECTED) -> None:
-    """Stop the compile where a compile-time condition is false.
+    """Stop the compile with a CompileTimeAssertionFailure, and ``msg``, where a compile-time condition is false; with
+    StaticAssertUndecided where it is known at run time only.
 
     >>> tl.static_assert(1 + 1 == 2, 'arithmetic')
     """
@@ -40,7 +41,8 @@ def static_assert(cond: object, msg: object = "", _semantic: Semantics = INJECTE
 
 @builtin
 def device_print(prefix: object, *args: object, hex: object = False, _semantic: Semantics = INJECTED) -> None:
-    """Print the elements of ``args`` at run time behind a compile-time prefix.
+    """Print the elements of ``args``, blocks or scalars of any dtype, at run time behind a compile-time ``prefix``, in
+    hexadecimal with ``hex``. Raises AssertionError for a prefix that is no text.
 
     >>> tl.device_print('first', tl.load(ints))
     """
@@ -49,7 +51,9 @@ def device_print(prefix: object, *args: object, hex: object = False, _semantic: 
 
 @builtin
 def device_assert(cond: object, msg: object = "", mask: object = None, _semantic: Semantics = INJECTED) -> None:
-    """Stop the kernel where ``cond`` is false and ``mask`` true; only in a compile with ``debug``.
+    """Stop the kernel where ``cond`` is false and ``mask`` true, both blocks or scalars; only in a compile with
+    ``debug``. ``msg`` is a compile-time text. On a host this is a DeviceAssertError, on a GPU the driver's error of
+    a trap.
 
     >>> tl.device_assert(tl.load(ints) == 0, 'the first is not zero')
     """

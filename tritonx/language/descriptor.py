@@ -18,11 +18,11 @@ __all__ = ["load_tensor_descriptor", "make_tensor_descriptor", "store_tensor_des
 def make_tensor_descriptor(
     base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero", _semantic: Semantics = INJECTED
 ) -> tensor_descriptor:
-    """A descriptor of a tensor in global memory for blocks of ``block_shape``.
-
-    Rank 1 to 5, extents at least 1; the last stride is 1, the others and ``base`` are multiples of 16 bytes; the
-    block's last axis has at least 16 bytes. Loads give zeros (or NaN, by ``padding_option``) outside the tensor,
-    stores are clipped.
+    """A descriptor of a tensor in global memory for blocks of ``block_shape``, compile-time ints; ``shape`` and
+    ``strides`` (in elements) are integers, and all have one length. Rank 1 to 5, extents at least 1; the last stride
+    is 1, the others and ``base``, a pointer, are multiples of 16 bytes; the block's last axis has at least 16 bytes.
+    Loads give zeros (or NaN, by ``padding_option``) outside the tensor, stores are clipped. Raises ValueError for
+    what can be seen to be otherwise.
 
     >>> desc = tl.make_tensor_descriptor(ints, (4, 4), (4, 1), (2, 4))
     >>> desc.load([2, 0])
@@ -33,7 +33,8 @@ def make_tensor_descriptor(
 
 @builtin
 def load_tensor_descriptor(desc: Any, offsets: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """``desc.load(offsets)``.
+    """``desc.load(offsets)``: the block at these offsets, as many integers as there are axes; zeros, or NaN by the
+    descriptor, outside the tensor. Raises AssertionError for another number of offsets.
 
     >>> desc = tl.make_tensor_descriptor(ints, (4, 4), (4, 1), (2, 4))
     >>> tl.load_tensor_descriptor(desc, [0, 0])
@@ -44,7 +45,8 @@ def load_tensor_descriptor(desc: Any, offsets: Any, _semantic: Semantics = INJEC
 
 @builtin
 def store_tensor_descriptor(desc: Any, offsets: Any, value: Any, _semantic: Semantics = INJECTED) -> None:
-    """``desc.store(offsets, value)``.
+    """``desc.store(offsets, value)``: write the block at these offsets, but for what is outside the tensor. Raises
+    AssertionError for a value of another shape, and another number of offsets.
 
     >>> desc = tl.make_tensor_descriptor(ints, (4, 4), (4, 1), (2, 4))
     >>> tl.store_tensor_descriptor(desc, [0, 0], tl.full((2, 4), 7, tl.int32))

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 
 class tensor_descriptor_base_type(base_type):
-    """The type of a descriptor's own handle."""
+    """The type of a descriptor's own handle.
+
+    >>> tensor_descriptor_base_type(tl.block_type(tl.float16, [64])).block_type.shape
+    (64,)
+    """
 
     def __init__(self, block_type: block_type):
         validate_block_shape(block_type.shape)
@@ -63,7 +67,11 @@ class tensor_descriptor_base_type(base_type):
 
 
 class tensor_descriptor_base(base_value):
-    """A descriptor without its shape and strides: what loads and stores through it need."""
+    """A descriptor without its shape and strides: what loads and stores through it need.
+
+    >>> issubclass(tl.tensor_descriptor, tensor_descriptor_base)
+    True
+    """
 
     def __init__(self, handle: SSAValue, block_type: block_type):
         self.handle = handle
@@ -129,7 +137,12 @@ class tensor_descriptor_base(base_value):
 
 
 class tensor_descriptor_type(tensor_descriptor_base_type):
-    """The type of a descriptor with its shape and strides."""
+    """The type of a descriptor with its shape and strides.
+
+    >>> block, shape, strides = tl.block_type(tl.float16, [64]), tl.tuple_type([tl.int32]), tl.tuple_type([tl.int64])
+    >>> tl.tensor_descriptor_type(block, shape, strides).block_type.shape
+    (64,)
+    """
 
     def __init__(
         self, block_type: block_type, shape_type: tuple_type | None = None, strides_type: tuple_type | None = None
@@ -167,7 +180,17 @@ class tensor_descriptor_type(tensor_descriptor_base_type):
 
 
 class tensor_descriptor(tensor_descriptor_base):
-    """A descriptor. Annotating a parameter with this class takes a host ``TensorDescriptor``."""
+    """A descriptor. Annotating a parameter with this class takes a host ``TensorDescriptor``.
+
+    >>> from tritonx.tools.tensor_descriptor import TensorDescriptor
+    >>> @tritonx.jit
+    ... def first(x: tl.tensor_descriptor, out):
+    ...     tl.store(out + tl.arange(0, 4), x.load([4]))
+    >>> out = np.zeros(4, np.float32)
+    >>> compiled = first[(1,)](TensorDescriptor.from_tensor(np.arange(16, dtype=np.float32), [4]), out)
+    >>> out.tolist()
+    [4.0, 5.0, 6.0, 7.0]
+    """
 
     def __init__(self, handle: SSAValue, shape: Sequence[Any], strides: Sequence[Any], block_type: block_type):
         super().__init__(handle, block_type)

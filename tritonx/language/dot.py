@@ -25,10 +25,14 @@ def dot(
     out_dtype: Any = float32,
     _semantic: Semantics = INJECTED,
 ) -> tensor:
-    """``input @ other + acc`` of 2-D blocks (3-D: a batch).
+    """``input @ other + acc`` of 2-D blocks (3-D: a batch): M×K, K×N and M×N. Operands have one dtype, or are 8-bit
+    floats. int8 gives int32, fp32 and bf16 give fp32, fp64 fp64, fp16 and 8-bit floats ``out_dtype``, which is fp32
+    or fp16. ``input_precision`` is "tf32", "tf32x3", "ieee", "bf16x3" or "bf16x6"; the default is the target's.
+    ``allow_tf32`` is its deprecated form. Up to ``max_num_imprecise_acc`` products of 8-bit floats may be summed in
+    less than fp32.
 
-    int8 gives int32, fp32 and bf16 give fp32, fp64 fp64, fp16 and fp8 ``out_dtype``. ``input_precision`` is "tf32",
-    "tf32x3", "ieee", "bf16x3" or "bf16x6"; the default is the target's. ``allow_tf32`` is its deprecated form.
+    Raises AssertionError for operands that do not fit each other and for an ``acc`` of another shape or dtype,
+    ValueError for other words and an ``out_dtype`` that the operands do not have.
 
     >>> x = tl.full((16, 16), 0.5, tl.float32)
     >>> tl.max(tl.dot(x, x))
@@ -52,8 +56,10 @@ def dot_scaled(
     out_dtype: Any = float32,
     _semantic: Semantics = INJECTED,
 ) -> tensor:
-    """Microscaled matrix product (OCP MX): formats e2m1, e4m3, e5m2, bf16, fp16; e8m0 scales, one for 32 values of
-    K.
+    """Microscaled matrix product (OCP MX) of M×K and K×N blocks in the formats e2m1, e4m3, e5m2, bf16 and fp16; fp32,
+    or ``out_dtype``. e2m1 is two values in a byte (uint8), along K, or along the other axis where ``lhs_k_pack`` or
+    ``rhs_k_pack`` is off. The scales are uint8 (e8m0), one for 32 values of K: M×(K/32) and N×(K/32), or None.
+    ``acc`` is added. Raises AssertionError for formats, dtypes and shapes that do not fit.
 
     >>> x = tl.full((16, 32), 1.0, tl.float8e5)
     >>> twice = tl.full((16, 1), 128, tl.uint8)

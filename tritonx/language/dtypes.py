@@ -379,7 +379,15 @@ class block_type(dtype):
 def validate_block_shape(shape: Sequence[object]) -> int:
     """The element count of a block of this shape, as blocks are in Triton and behind descriptors. Raises TypeError for
     an extent that is no int, ValueError for one that is no power of two, and for more elements than
-    ``TRITON_MAX_TENSOR_NUMEL``; in Triton's words."""
+    ``TRITON_MAX_TENSOR_NUMEL``; in Triton's words.
+
+    >>> validate_block_shape([4, 32])
+    128
+    >>> validate_block_shape([4, 24])
+    Traceback (most recent call last):
+        ...
+    ValueError: Shape element 1 must be a power of 2
+    """
     numel = 1
     for i, extent in enumerate(shape):
         if type(extent) is not int:
@@ -411,12 +419,23 @@ def storage_shape(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def is_power_of_two(x: int) -> bool:
-    """Zero counts as one, as it does in Triton."""
+    """Whether an integer has one bit; zero counts as well, as it does in Triton.
+
+    >>> [is_power_of_two(x) for x in (0, 1, 2, 3, 64)]
+    [True, True, True, False, True]
+    """
     return x & (x - 1) == 0
 
 
 class const:
-    """Annotation of a pointer parameter that the kernel only reads."""
+    """Annotation of a pointer parameter that the kernel only reads.
+
+    >>> @tritonx.jit
+    ... def read(x: tl.const, out):
+    ...     tl.store(out, tl.load(x))
+    >>> read.params[0].is_const
+    True
+    """
 
 
 void = dtype("void")
@@ -460,7 +479,11 @@ def element_type(value: object) -> Any:
 
 
 def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
-    """The integer type of that width and signedness."""
+    """The integer type of that width and signedness. Raises ValueError for a width that there is none of.
+
+    >>> get_int_dtype(16, signed=False)
+    triton.language.uint16
+    """
     bits = unwrap(bitwidth)
     if bits == 1:
         return int1

@@ -19,7 +19,11 @@ _NOT_GIVEN = object()
 
 
 def is_negative_zero(x: float) -> bool:
-    """Whether ``x`` is the zero below zero."""
+    """Whether ``x`` is the zero below zero.
+
+    >>> is_negative_zero(-0.0), is_negative_zero(0.0)
+    (True, False)
+    """
     return x == 0.0 and math.copysign(1.0, x) < 0
 
 
@@ -46,11 +50,29 @@ def _extremum(
 
 @builtin
 def builtin_max(*args: object, propagate_nan: object = _NOT_GIVEN, _semantic: Semantics = INJECTED) -> object:
-    """The largest argument; ``max`` in a kernel is this function."""
+    """The largest argument; ``max`` in a kernel is this function.
+
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.store(x, max(tl.load(x), 3, 2))
+    >>> x = np.zeros(1, np.float32)
+    >>> compiled = kernel[(1,)](x)
+    >>> x.tolist()
+    [3.0]
+    """
     return _extremum(max, maximum, args, propagate_nan, _semantic)
 
 
 @builtin
 def builtin_min(*args: object, propagate_nan: object = _NOT_GIVEN, _semantic: Semantics = INJECTED) -> object:
-    """The smallest argument; ``min`` in a kernel is this function."""
+    """The smallest argument; ``min`` in a kernel is this function.
+
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.store(x, min(tl.load(x), -3, 2))
+    >>> x = np.zeros(1, np.float32)
+    >>> compiled = kernel[(1,)](x)
+    >>> x.tolist()
+    [-3.0]
+    """
     return _extremum(min, minimum, args, propagate_nan, _semantic)

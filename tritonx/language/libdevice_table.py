@@ -69,6 +69,9 @@ _SIGNATURES: dict[str, str] = {
 }
 """Overloads → the names that have exactly these."""
 
+PREDICATES = frozenset({"isnan", "isinf", "finitef", "isfinited"})
+"""Functions whose int32 result is a truth value; the language gives an int1."""
+
 
 @cache
 def names() -> dict[str, str]:

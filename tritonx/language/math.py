@@ -35,7 +35,7 @@ __all__ = [
 @tensor_method
 @builtin
 def exp(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """e^x.
+    """e^x; fp32 or fp64, a block or scalar, whose shape and dtype stay. Raises ValueError for other dtypes.
 
     >>> tl.exp(tl.full((2,), 1.0, tl.float32))
     [2.718, 2.718]
@@ -46,7 +46,7 @@ def exp(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def exp2(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """2^x.
+    """2^x; see ``exp``.
 
     >>> tl.exp2(tl.arange(0, 4).to(tl.float32))
     [1.0, 2.0, 4.0, 8.0]
@@ -57,7 +57,7 @@ def exp2(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def log(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The natural logarithm.
+    """The natural logarithm; see ``exp``.
 
     >>> tl.log(tl.full((2,), 10.0, tl.float32))
     [2.303, 2.303]
@@ -68,7 +68,7 @@ def log(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def log2(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The logarithm to base 2.
+    """The logarithm to base 2; see ``exp``.
 
     >>> tl.log2(tl.full((2,), 8.0, tl.float32))
     [3.0, 3.0]
@@ -79,7 +79,7 @@ def log2(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def sin(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The sine.
+    """The sine of an angle in radians; see ``exp``.
 
     >>> tl.sin(tl.arange(0, 4).to(tl.float32))
     [0.0, 0.8415, 0.9093, 0.1411]
@@ -90,7 +90,7 @@ def sin(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def cos(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The cosine.
+    """The cosine of an angle in radians; see ``exp``.
 
     >>> tl.cos(tl.arange(0, 4).to(tl.float32))
     [1.0, 0.5403, -0.4161, -0.99]
@@ -101,7 +101,7 @@ def cos(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def sqrt(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The square root, approximate in fp32 on GPUs.
+    """The square root, approximate in fp32 on GPUs; see ``exp``.
 
     >>> tl.sqrt(tl.arange(0, 4).to(tl.float32))
     [0.0, 1.0, 1.414, 1.732]
@@ -112,7 +112,7 @@ def sqrt(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def rsqrt(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """1 / sqrt(x).
+    """1 / sqrt(x); see ``exp``.
 
     >>> tl.rsqrt(tl.full((2,), 4.0, tl.float32))
     [0.5, 0.5]
@@ -123,7 +123,7 @@ def rsqrt(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def erf(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The error function.
+    """The error function; see ``exp``.
 
     >>> tl.erf(tl.full((2,), 0.5, tl.float32))
     [0.5205, 0.5205]
@@ -134,7 +134,7 @@ def erf(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def floor(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """Rounded down.
+    """Rounded down; see ``ceil``.
 
     >>> tl.floor(tl.load(floats + tl.arange(0, 4)) - 1)
     [-1.0, -1.0, 0.0, 0.0]
@@ -145,7 +145,7 @@ def floor(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def ceil(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """Rounded up.
+    """Rounded up; fp32 or fp64, a block or scalar, whose shape and dtype stay. Raises ValueError for other dtypes.
 
     >>> tl.ceil(tl.load(floats + tl.arange(0, 4)) - 1)
     [-1.0, -0.0, 0.0, 1.0]
@@ -156,7 +156,7 @@ def ceil(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def sqrt_rn(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The correctly rounded square root of fp32.
+    """The correctly rounded square root of fp32, a block or scalar. Raises ValueError for other dtypes.
 
     >>> tl.sqrt_rn(tl.full((2,), 2.0, tl.float32))
     [1.414, 1.414]
@@ -167,7 +167,8 @@ def sqrt_rn(x: object, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def abs(x: object, _semantic: Semantics = INJECTED) -> tensor:
-    """Absolute value of integers and floats.
+    """The absolute value of a block or scalar of integers or floats, of the same shape and dtype; the least integer
+    stays what it is. Raises AssertionError for pointers.
 
     >>> tl.abs(tl.arange(0, 4) - 2)
     [2, 1, 0, 1]
@@ -177,7 +178,8 @@ def abs(x: object, _semantic: Semantics = INJECTED) -> tensor:
 
 @builtin
 def fma(x: object, y: object, z: object, _semantic: Semantics = INJECTED) -> tensor:
-    """``x * y + z`` with one rounding.
+    """``x * y + z`` in the operands' common dtype, of blocks or scalars of shapes that broadcast; for floats with one
+    rounding.
 
     >>> x = tl.arange(0, 4).to(tl.float32)
     >>> tl.fma(x, x, 0.5)
@@ -188,7 +190,8 @@ def fma(x: object, y: object, z: object, _semantic: Semantics = INJECTED) -> ten
 
 @builtin
 def fdiv(x: object, y: object, ieee_rounding: object = False, _semantic: Semantics = INJECTED) -> tensor:
-    """Division of floats.
+    """The quotient of floats in their common dtype, blocks or scalars of shapes that broadcast. ``ieee_rounding`` has
+    fp32 rounded correctly. Raises TypeError for integers.
 
     >>> tl.fdiv(tl.arange(0, 4).to(tl.float32), 4.0)
     [0.0, 0.25, 0.5, 0.75]
@@ -198,7 +201,8 @@ def fdiv(x: object, y: object, ieee_rounding: object = False, _semantic: Semanti
 
 @builtin
 def div_rn(x: object, y: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The correctly rounded quotient of fp32.
+    """The correctly rounded quotient of fp32, blocks or scalars of shapes that broadcast. Raises ValueError for other
+    dtypes.
 
     >>> tl.div_rn(tl.arange(0, 4).to(tl.float32), 3.0)
     [0.0, 0.3333, 0.6667, 1.0]
@@ -208,7 +212,8 @@ def div_rn(x: object, y: object, _semantic: Semantics = INJECTED) -> tensor:
 
 @builtin
 def umulhi(x: object, y: object, _semantic: Semantics = INJECTED) -> tensor:
-    """The high half of the product of two 32- or 64-bit integers, taken as unsigned.
+    """The high half of the product of two integers of 32 or of 64 bits, taken as unsigned; blocks or scalars of shapes
+    that broadcast, in their common dtype. Raises ValueError for other dtypes.
 
     >>> tl.umulhi(tl.full((2,), 1 << 20, tl.int32), 1 << 16)
     [16, 16]

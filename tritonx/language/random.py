@@ -68,7 +68,9 @@ def philox_impl(
 def philox(
     seed: Operand, c0: Operand, c1: Operand, c2: Operand, c3: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT
 ) -> Four:
-    """Four random words for each counter (c0, c1, c2, c3) under an integer seed of up to 64 bits.
+    """Four random words for each counter (c0, c1, c2, c3) under an integer seed of up to 64 bits: four blocks of
+    uint32, of the counters' common shape. The counters are blocks or scalars of integers. The same as Triton's, bit
+    for bit. A seed that is no integer fails an assertion of the compile.
 
     >>> a, b, c, d = tl.philox(7, tl.arange(0, 2), 0, 0, 0)
     >>> a
@@ -108,7 +110,8 @@ def philox(
 
 @jit
 def randint4x(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> Four:
-    """Four blocks of random uint32 words for each offset of up to 64 bits.
+    """Four blocks of random uint32 words for each offset, a block or scalar of integers of up to 64 bits, of its shape;
+    ``seed`` is an integer, ``n_rounds`` those of ``philox``.
 
     >>> a, b, c, d = tl.randint4x(7, tl.arange(0, 2))
     >>> a
@@ -125,7 +128,7 @@ def randint4x(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUND
 
 @jit
 def randint(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> tensor:
-    """A block of random words; see ``randint4x``, which is cheaper where four are needed.
+    """A random uint32 for each offset; see ``randint4x``, which is cheaper where four are needed.
 
     >>> tl.randint(7, tl.arange(0, 2))
     [4099963437, 1747881627]
@@ -136,7 +139,8 @@ def randint(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_
 
 @jit
 def uint_to_uniform_float(x: tensor) -> tensor:
-    """Random words as fp32 in [0, 1): the magnitude of the signed word, scaled.
+    """Random words of 32 or 64 bits as fp32 in [0, 1): the magnitude of the signed word, scaled; the shape stays. Words
+    of another width fail an assertion of the compile.
 
     >>> tl.uint_to_uniform_float(tl.arange(0, 2).to(tl.uint32) << 30)
     [0.0, 0.5]
@@ -154,7 +158,8 @@ def uint_to_uniform_float(x: tensor) -> tensor:
 
 @jit
 def rand(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> tensor:
-    """Uniform fp32 in [0, 1) for each offset.
+    """Uniform fp32 in [0, 1) for each offset, a block or scalar of integers of up to 64 bits, of its shape; ``seed`` is
+    an integer.
 
     >>> tl.rand(7, tl.arange(0, 2))
     [0.09081, 0.8139]
@@ -164,7 +169,7 @@ def rand(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DEF
 
 @jit
 def rand4x(seed: Operand, offsets: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> Four:
-    """Four blocks of uniform fp32.
+    """Four blocks of uniform fp32 in [0, 1); see ``rand``.
 
     >>> a, b, c, d = tl.rand4x(7, tl.arange(0, 2))
     >>> d
@@ -176,7 +181,7 @@ def rand4x(seed: Operand, offsets: Operand, n_rounds: core.constexpr = N_ROUNDS_
 
 @jit
 def pair_uniform_to_normal(u1: tensor, u2: tensor) -> tuple[tensor, tensor]:
-    """Two independent standard normals from two uniforms (Box and Muller).
+    """Two independent standard normals from two blocks of uniform fp32 in [0, 1) (Box and Muller), of their shape.
 
     >>> u = tl.full((1,), 0.25, tl.float32)
     >>> a, b = tl.pair_uniform_to_normal(u, u)
@@ -191,7 +196,7 @@ def pair_uniform_to_normal(u1: tensor, u2: tensor) -> tuple[tensor, tensor]:
 
 @jit
 def randn(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> tensor:
-    """Standard normal fp32 for each offset.
+    """A standard normal fp32 for each offset; see ``rand``.
 
     >>> tl.randn(7, tl.arange(0, 2))
     [-2.19, -0.5406]
@@ -203,7 +208,7 @@ def randn(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DE
 
 @jit
 def randn4x(seed: Operand, offset: Operand, n_rounds: core.constexpr = N_ROUNDS_DEFAULT) -> Four:
-    """Four blocks of standard normal fp32.
+    """Four blocks of standard normal fp32; see ``rand``.
 
     >>> a, b, c, d = tl.randn4x(7, tl.arange(0, 2))
     >>> d

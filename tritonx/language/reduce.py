@@ -21,10 +21,11 @@ __all__ = ["associative_scan", "histogram", "reduce"]
 def reduce(
     input: Values, axis: object, combine_fn: object, keep_dims: object = False, _semantic: Semantics = INJECTED
 ) -> Values:
-    """Reduce a block, or a tuple of blocks together, along ``axis`` with a jit function.
-
-    ``axis`` is one axis, several in a tuple, or None for all. ``combine_fn(*lefts, *rights)`` gets scalars and returns
-    as many as there are inputs; it is associative and commutative.
+    """Reduce a block, or a tuple of blocks of one shape together, along ``axis`` with a jit function. ``axis`` is one
+    axis, several in a tuple, or None for all; it is left out of the shape, or 1 where ``keep_dims``.
+    ``combine_fn(*lefts, *rights)`` gets scalars and returns as many, of the same dtypes, as there are inputs; it is
+    associative and commutative. Raises ValueError for an axis that there is not, AssertionError for blocks of
+    different shapes.
 
     >>> @tritonx.jit
     ... def longest(a, b):
@@ -39,7 +40,21 @@ def reduce(
 def _reduce_with_indices(
     input: Any, axis: Any, combine_fn: Any, keep_dims: Any = False, _semantic: Semantics = INJECTED
 ) -> language_tuple:
-    """Reduce ``input`` together with its int32 indices along ``axis``: (value, index)."""
+    """Reduce ``input`` together with its int32 indices along ``axis``: (value, index), of the shape without ``axis``
+    (one long with ``keep_dims``). ``combine_fn(value, index, value, index)`` is a function under ``@jit``.
+
+    >>> @tritonx.jit
+    ... def lower(a, i, b, j):
+    ...     return tl.minimum(a, b), tl.where(a <= b, i, j)
+    >>> @tritonx.jit
+    ... def kernel(x, out):
+    ...     value, index = tl.core._reduce_with_indices(tl.load(x + tl.arange(0, 4)), 0, lower)
+    ...     tl.store(out, index)
+    >>> out = np.zeros(1, np.int32)
+    >>> compiled = kernel[(1,)](np.array([3.0, 1.0, 4.0, 1.5], np.float32), out)
+    >>> out.tolist()
+    [1]
+    """
     return _semantic.reduce_with_indices(input, axis, unwrap(combine_fn), keep_dims)
 
 
@@ -48,9 +63,10 @@ def _reduce_with_indices(
 def associative_scan(
     input: Values, axis: object, combine_fn: object, reverse: object = False, _semantic: Semantics = INJECTED
 ) -> Values:
-    """Inclusive scan of a block, or of a tuple of blocks together, along ``axis``; see ``reduce``.
-
-    Along several axes, in a tuple, elements follow each other in row-major order of these axes.
+    """The inclusive scan of a block, or of a tuple of blocks of one shape together, along ``axis``, from the end where
+    ``reverse``; shapes and dtypes stay. ``combine_fn`` is as for ``reduce``, and need not be commutative. Along
+    several axes, in a tuple, elements follow each other in row-major order of these axes. Raises ValueError for an
+    axis that there is not.
 
     >>> @tritonx.jit
     ... def longest(a, b):
@@ -64,7 +80,9 @@ def associative_scan(
 @tensor_method
 @builtin
 def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Semantics = INJECTED) -> tensor:
-    """int32 counts of the values 0 .. ``num_bins`` - 1 in a 1-D integer block.
+    """int32 counts of the values 0 .. ``num_bins`` - 1 (a compile-time int) in a 1-D block of integers, where ``mask``,
+    of its shape, holds. Values outside are undefined behaviour. Raises AssertionError for other blocks, ValueError
+    for ``num_bins`` below 1.
 
     >>> tl.histogram(tl.arange(0, 8) % 3, 4)
     [3, 3, 2, 0]

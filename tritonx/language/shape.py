@@ -38,7 +38,8 @@ def _listed(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 @builtin
 def broadcast(input: object, other: object, _semantic: Semantics = INJECTED) -> tuple[tensor, tensor]:
-    """Both blocks at their common shape, as a tuple.
+    """Both blocks, or a block and a scalar, at their common shape, as a tuple; the dtypes stay. Raises ValueError for
+    extents that differ where neither is 1.
 
     >>> a, b = tl.broadcast(tl.arange(0, 2)[:, None], tl.arange(0, 2)[None, :])
     >>> a * 10 + b
@@ -51,7 +52,8 @@ def broadcast(input: object, other: object, _semantic: Semantics = INJECTED) -> 
 @tensor_method
 @builtin
 def broadcast_to(input: object, *shape: object, _semantic: Semantics = INJECTED) -> tensor:
-    """Extents of 1 grown to ``shape``; a scalar is spread over it.
+    """Extents of 1 grown to ``shape``, of the same rank; a scalar is spread over it. The dtype stays. Raises ValueError
+    for another rank, and for an extent that is neither 1 nor the one asked for.
 
     >>> tl.broadcast_to(tl.arange(0, 2)[:, None], (2, 3))
     [[0, 0, 0], [1, 1, 1]]
@@ -62,7 +64,8 @@ def broadcast_to(input: object, *shape: object, _semantic: Semantics = INJECTED)
 @tensor_method
 @builtin
 def expand_dims(input: object, axis: object, _semantic: Semantics = INJECTED) -> tensor:
-    """Axes of extent 1 inserted at ``axis`` (an int or several, numbered in the result).
+    """Axes of extent 1 inserted at ``axis`` (an int or several, numbered in the result); the dtype stays. Raises
+    ValueError for an axis that the result has not, or that is named twice.
 
     >>> tl.expand_dims(tl.arange(0, 2), 1)
     [[0], [1]]
@@ -73,7 +76,8 @@ def expand_dims(input: object, axis: object, _semantic: Semantics = INJECTED) ->
 @tensor_method
 @builtin
 def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Semantics = INJECTED) -> tensor:
-    """The same elements in row-major order; in any order with ``can_reorder``.
+    """The same elements in row-major order; in any order with ``can_reorder``. ``shape`` are positive compile-time
+    ints; the dtype stays. Raises ValueError for another number of elements.
 
     >>> tl.reshape(tl.arange(0, 4), (2, 2))
     [[0, 1], [2, 3]]
@@ -95,7 +99,8 @@ def view(input: Any, *shape: Any, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def trans(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Axes permuted by ``dims``; without them the last two swapped.
+    """Axes permuted by ``dims``; without them the last two swapped. The dtype stays. Raises ValueError where ``dims``
+    is no permutation of the axes, and for less than two axes.
 
     >>> tl.trans(tl.reshape(tl.arange(0, 4), (2, 2)))
     [[0, 2], [1, 3]]
@@ -106,7 +111,8 @@ def trans(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def permute(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Axis ``i`` of the result is axis ``dims[i]`` of the input.
+    """Axis ``i`` of the result is axis ``dims[i]`` of the input; the dtype stays. Raises ValueError where ``dims`` is
+    no permutation of the axes.
 
     >>> tl.permute(tl.reshape(tl.arange(0, 4), (1, 2, 2)), (2, 1, 0))
     [[[0], [2]], [[1], [3]]]
@@ -116,7 +122,8 @@ def permute(input: Any, *dims: Any, _semantic: Semantics = INJECTED) -> tensor:
 
 @builtin
 def cat(input: Any, other: Any, can_reorder: Any = False, _semantic: Semantics = INJECTED) -> tensor:
-    """Two 1-D blocks as one, in any order (``can_reorder=True`` is required).
+    """Two 1-D blocks of one dtype and length as one, twice as long, in any order. Raises AssertionError without
+    ``can_reorder=True``, and ValueError for other blocks.
 
     >>> tl.sum(tl.cat(tl.arange(0, 2), tl.arange(2, 4), can_reorder=True))
     6
@@ -126,7 +133,8 @@ def cat(input: Any, other: Any, can_reorder: Any = False, _semantic: Semantics =
 
 @builtin
 def join(a: Any, b: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Two values stacked along a new last axis of extent 2.
+    """Two values of shapes that broadcast stacked along a new last axis of extent 2, in their common dtype. Raises
+    ValueError for shapes that do not broadcast.
 
     >>> tl.join(tl.arange(0, 2), tl.arange(2, 4))
     [[0, 2], [1, 3]]
@@ -137,7 +145,8 @@ def join(a: Any, b: Any, _semantic: Semantics = INJECTED) -> tensor:
 @tensor_method
 @builtin
 def split(a: Any, _semantic: Semantics = INJECTED) -> tuple[tensor, tensor]:
-    """The two halves along a last axis of extent 2, as a tuple.
+    """The two halves along a last axis of extent 2, as a tuple; the dtype stays. Raises AssertionError for another
+    extent.
 
     >>> even, odd = tl.split(tl.reshape(tl.arange(0, 4), (2, 2)))
     >>> odd
@@ -149,7 +158,9 @@ def split(a: Any, _semantic: Semantics = INJECTED) -> tuple[tensor, tensor]:
 @tensor_method
 @builtin
 def gather(src: Any, index: Any, axis: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """Elements of ``src`` picked along ``axis`` by an index block of the same rank.
+    """Elements of ``src`` picked along ``axis`` by ``index``, a block of integers of the same rank and, but for
+    ``axis``, shape; the result has the shape of ``index`` and the dtype of ``src``. Indices outside are undefined
+    behaviour. Raises AssertionError for blocks that do not fit.
 
     >>> tl.gather(tl.arange(0, 4) * 10, 3 - tl.arange(0, 4), 0)
     [30, 20, 10, 0]
@@ -172,5 +183,14 @@ def _cropped(input: tensor, shape: object, _semantic: Semantics = INJECTED) -> t
 @tensor_method
 @builtin
 def item(input: Any, _semantic: Semantics = INJECTED) -> tensor:
-    """The scalar in a block of one element."""
+    """The scalar in a block of one element, of whatever rank. Raises ValueError for a block of more.
+
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.store(x, tl.core.item(tl.full((1, 1), 5, tl.float32)))
+    >>> x = np.zeros(1, np.float32)
+    >>> compiled = kernel[(1,)](x)
+    >>> x.tolist()
+    [5.0]
+    """
     return _semantic.unsplat(input)

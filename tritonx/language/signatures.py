@@ -12,7 +12,11 @@ from tritonx.language.tuples import tuple_type
 
 def str_to_ty(name: str, c: Any = None) -> Any:
     """The type that a signature string names: ``*fp32``, ``*ki8`` (const), ``i32``, ``u1``, ``tensordesc<fp16[128,
-    64]>``, ``constexpr`` (with its value in ``c``), or a tuple of such strings."""
+    64]>``, ``constexpr`` (with its value in ``c``), or a tuple of such strings.
+
+    >>> tl.str_to_ty("*fp32"), tl.str_to_ty("u8")
+    (pointer<fp32>, triton.language.uint8)
+    """
     if isinstance(name, tuple):
         fields = getattr(type(name), "_fields", None)
         values: Any = [None] * len(name) if c is None else c

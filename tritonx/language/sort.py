@@ -173,7 +173,17 @@ def _sort_padded(x, k: core.constexpr, dim: core.constexpr, descending: core.con
 
 @jit
 def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descending: core.constexpr = ASCENDING):
-    """Sort the last axis, or give its ``k`` largest (``descending``) or smallest elements, sorted."""
+    """Sort the last axis, or give its ``k`` largest (``descending``) or smallest elements, sorted. The axis, and ``k``,
+    are powers of two; ``dim`` other than the last is refused. The result has the dtype of ``x``.
+
+    >>> @tritonx.jit
+    ... def kernel(x, out):
+    ...     tl.store(out + tl.arange(0, 2), tl.standard.sort_impl(tl.load(x + tl.arange(0, 4)), k=2, descending=True))
+    >>> out = np.zeros(2, np.int32)
+    >>> compiled = kernel[(1,)](np.array([3, 9, 4, 1], np.int32), out)
+    >>> out.tolist()
+    [9, 4]
+    """
     axis: core.constexpr = _last_axis(dim, len(x.shape))
     core.static_assert(_is_cube(x.shape[axis]), "sort_impl: use sort or topk where an extent is no power of two")
     stages: core.constexpr = standard._log2(x.shape[axis])
@@ -199,7 +209,8 @@ def sort_impl(x, k: core.constexpr = None, dim: core.constexpr = None, descendin
 @tensor_method
 @jit
 def sort(x: core.tensor, dim: core.constexpr = None, descending: core.constexpr = ASCENDING) -> core.tensor:
-    """The last axis sorted; NaNs end up anywhere.
+    """The last axis of a block of numbers sorted, from the largest down where ``descending``; shape and dtype stay.
+    NaNs end up anywhere. Raises ValueError for a ``dim`` that is not the last axis.
 
     >>> tl.sort(tl.arange(0, 8) * 3 % 8)
     [0, 1, 2, 3, 4, 5, 6, 7]
@@ -212,7 +223,9 @@ def sort(x: core.tensor, dim: core.constexpr = None, descending: core.constexpr 
 
 @jit
 def topk(x: core.tensor, k: core.constexpr, dim: core.constexpr = None) -> core.tensor:
-    """The ``k`` largest elements of the last axis, descending.
+    """The ``k`` largest elements of the last axis, descending; ``k`` is a compile-time int, and the last extent of the
+    result. The dtype is that of ``max``, or stays where ``k`` is the whole axis. A ``k`` beyond the axis fails an
+    assertion of the compile.
 
     >>> tl.topk(tl.arange(0, 8) * 3 % 8, 2)
     [7, 6]
@@ -226,7 +239,8 @@ def topk(x: core.tensor, k: core.constexpr, dim: core.constexpr = None) -> core.
 
 @jit
 def bitonic_merge(x: core.tensor, dim: core.constexpr = None, descending: core.constexpr = ASCENDING) -> core.tensor:
-    """Sort a last axis that is bitonic already (up then down, or down then up): the last stage of ``sort``.
+    """Sort a last axis that is bitonic already (up then down, or down then up): the last stage of ``sort``. Shape and
+    dtype stay; ``dim`` is the last axis or None, and another one is a ValueError.
 
     >>> tl.bitonic_merge(tl.abs(4 - tl.arange(0, 8)))
     [0, 1, 1, 2, 2, 3, 3, 4]
@@ -243,7 +257,8 @@ def bitonic_merge(x: core.tensor, dim: core.constexpr = None, descending: core.c
 @tensor_method
 @jit
 def flip(x: core.tensor, dim: object = None) -> core.tensor:
-    """The elements along ``dim`` (the last axis for None) in reverse.
+    """The elements along ``dim`` (the last axis for None) in reverse; shape and dtype stay. Raises ValueError for an
+    axis that there is not.
 
     >>> tl.flip(tl.arange(0, 4))
     [3, 2, 1, 0]

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 @constexpr_function
 def _log2(i: Any) -> int:
-    """The binary logarithm of a power of two (rounded down)."""
+    """The binary logarithm of a power of two (rounded down).
+
+    >>> tl.standard._log2(64)
+    6
+    """
     return i.bit_length() - 1
 
 
@@ -65,7 +69,8 @@ def _pick_product_dtype(in_dtype: Any) -> Any:
 @tensor_method
 @jit
 def cdiv(x: Number, div: Operand) -> Number:
-    """``ceil(x / div)`` of integers, for ``x >= 0`` and ``div > 0``.
+    """``ceil(x / div)`` of integers, blocks or scalars of shapes that broadcast, for ``x >= 0`` and ``div > 0``; in
+    their common dtype.
 
     >>> tl.cdiv(tl.arange(0, 4), 2)
     [0, 1, 1, 2]
@@ -76,7 +81,8 @@ def cdiv(x: Number, div: Operand) -> Number:
 @tensor_method
 @jit
 def sigmoid(x: tensor) -> tensor:
-    """``1 / (1 + exp(-x))``.
+    """``1 / (1 + exp(-x))`` of fp32 or fp64, a block or scalar, whose shape and dtype stay. Raises ValueError for other
+    dtypes.
 
     >>> tl.sigmoid(tl.arange(0, 4).to(tl.float32))
     [0.5, 0.7311, 0.8808, 0.9526]
@@ -87,7 +93,9 @@ def sigmoid(x: tensor) -> tensor:
 @tensor_method
 @jit
 def softmax(x: tensor, dim: object = None, keep_dims: object = False, ieee_rounding: object = False) -> tensor:
-    """The softmax of ``x`` along ``dim`` (0 by default); the shape is that of ``x``.
+    """The softmax of ``x`` along ``dim`` (0 by default), whose shape stays; floats under 32 bits give fp32. Raises
+    ValueError for integers, and for an axis that there is not. ``keep_dims`` and ``ieee_rounding`` as for ``max``
+    and ``fdiv``.
 
     >>> tl.softmax(tl.arange(0, 4).to(tl.float32))
     [0.03206, 0.08714, 0.2369, 0.6439]
@@ -101,8 +109,8 @@ def softmax(x: tensor, dim: object = None, keep_dims: object = False, ieee_round
 
 @jit
 def swizzle2d(i: Operand, j: Operand, size_i: Operand, size_j: Operand, size_g: Operand) -> tuple[tensor, tensor]:
-    """The program index (i, j) of a ``size_i`` x ``size_j`` grid, reordered so that groups of ``size_g`` rows go
-    column by column.
+    """The program index (i, j) of a ``size_i`` x ``size_j`` grid, reordered so that groups of ``size_g`` rows go column
+    by column: two integers, as ``i`` and ``j`` are.
 
     >>> i, j = tl.swizzle2d(tl.arange(0, 4) // 2, tl.arange(0, 4) % 2, 2, 2, 2)
     >>> i * 2 + j
@@ -120,7 +128,7 @@ def swizzle2d(i: Operand, j: Operand, size_i: Operand, size_j: Operand, size_g: 
 @tensor_method
 @jit
 def ravel(x: tensor, can_reorder: object = False) -> tensor:
-    """The 1-D view of a block.
+    """The 1-D view of a block, in row-major order unless ``can_reorder``; the dtype stays.
 
     >>> tl.ravel(tl.full((2, 2), 3, tl.int32))
     [3, 3, 3, 3]
@@ -130,7 +138,8 @@ def ravel(x: tensor, can_reorder: object = False) -> tensor:
 
 @jit
 def interleave(a: Operand, b: Operand) -> tensor:
-    """The elements of two blocks in turn along the last axis; two scalars make a block of two.
+    """The elements of two blocks of shapes that broadcast in turn along the last axis, which is twice as long; two
+    scalars make a block of two. The dtype is their common one. Raises ValueError for shapes that do not broadcast.
 
     >>> tl.interleave(tl.arange(0, 4), tl.arange(4, 8))
     [0, 4, 1, 5, 2, 6, 3, 7]
@@ -165,6 +174,16 @@ def _argmax_combine_tie_break_fast(value1, index1, value2, index2):
 
 @jit
 def _elementwise_max(a: tensor, b: tensor) -> tensor:
+    """The larger of two blocks or scalars, for reductions.
+
+    >>> @tritonx.jit
+    ... def kernel(x, out):
+    ...     tl.store(out, tl.reduce(tl.load(x + tl.arange(0, 4)), 0, tl.standard._elementwise_max))
+    >>> out = np.zeros(1, np.int32)
+    >>> compiled = kernel[(1,)](np.array([3, 9, 4, 1], np.int32), out)
+    >>> out.tolist()
+    [9]
+    """
     return core.maximum(a, b)
 
 
@@ -202,9 +221,10 @@ def max(
     return_indices_tie_break_left: object = True,
     keep_dims: object = False,
 ) -> object:
-    """The maximum along ``axis`` (one, several in a tuple, or None for all); with ``return_indices``, along one axis or
-    None, also its int32 index, the first one of equals unless ``return_indices_tie_break_left`` is off. NaNs lose.
-    Types under 32 bits give fp32 or int32.
+    """The maximum of numbers along ``axis`` (one, several in a tuple, or None for all), which is left out of the shape,
+    or 1 where ``keep_dims``; with ``return_indices``, along one axis or None, also its int32 index, the first one of
+    equals unless ``return_indices_tie_break_left`` is off. NaNs lose. dtypes under 32 bits give fp32 or int32.
+    Raises ValueError for an axis that there is not.
 
     >>> x = tl.load(ints + (tl.arange(0, 2)[:, None] * 4 + tl.arange(0, 4)))
     >>> tl.max(x, axis=1)
@@ -223,7 +243,9 @@ def max(
 @tensor_method
 @jit
 def argmax(input: tensor, axis: object, tie_break_left: object = True, keep_dims: object = False) -> tensor:
-    """The int32 index of the maximum along ``axis``.
+    """The index (int32) of the maximum along ``axis``, the first one of equals unless ``tie_break_left`` is off; of a
+    block of numbers. Its shape is that of ``input`` without the axis, or with 1 there where ``keep_dims``; a scalar
+    index of the block in row-major order for ``axis`` None. Raises ValueError for an axis that there is not.
 
     >>> tl.argmax((tl.arange(0, 4) - 2) * (tl.arange(0, 4) - 2), axis=0)
     0
@@ -308,7 +330,7 @@ def min(
 @tensor_method
 @jit
 def argmin(input: tensor, axis: object, tie_break_left: object = True, keep_dims: object = False) -> tensor:
-    """The int32 index of the minimum along ``axis``.
+    """The index (int32) of the minimum along ``axis``; see ``argmax``.
 
     >>> tl.argmin((tl.arange(0, 4) - 2) * (tl.arange(0, 4) - 2), axis=0)
     2
@@ -322,14 +344,25 @@ def argmin(input: tensor, axis: object, tie_break_left: object = True, keep_dims
 
 @jit
 def _sum_combine(a: tensor, b: tensor) -> tensor:
+    """The sum of two blocks or scalars, for reductions.
+
+    >>> @tritonx.jit
+    ... def kernel(x, out):
+    ...     tl.store(out, tl.reduce(tl.load(x + tl.arange(0, 4)), 0, tl.standard._sum_combine))
+    >>> out = np.zeros(1, np.int32)
+    >>> compiled = kernel[(1,)](np.array([3, 9, 4, 1], np.int32), out)
+    >>> out.tolist()
+    [17]
+    """
     return a + b
 
 
 @tensor_method
 @jit
 def sum(input: tensor, axis: object = None, keep_dims: object = False, dtype: core.constexpr = None) -> tensor:
-    """The sum along ``axis`` (one, several in a tuple, or None for all). Integers under 32 bits accumulate in 32;
-    ``dtype`` says otherwise.
+    """The sum of numbers along ``axis`` (one, several in a tuple, or None for all), which is left out of the shape, or
+    1 where ``keep_dims``. Integers under 32 bits accumulate in 32, others in their own dtype; ``dtype`` says
+    otherwise. Raises ValueError for an axis that there is not.
 
     >>> x = tl.load(ints + (tl.arange(0, 2)[:, None] * 4 + tl.arange(0, 4)))
     >>> tl.sum(x, axis=1)
@@ -344,13 +377,24 @@ def sum(input: tensor, axis: object = None, keep_dims: object = False, dtype: co
 
 @jit
 def _xor_combine(a: tensor, b: tensor) -> tensor:
+    """The exclusive or of two blocks or scalars of integers, for reductions.
+
+    >>> @tritonx.jit
+    ... def kernel(x, out):
+    ...     tl.store(out, tl.reduce(tl.load(x + tl.arange(0, 4)), 0, tl.standard._xor_combine))
+    >>> out = np.zeros(1, np.int32)
+    >>> compiled = kernel[(1,)](np.array([3, 9, 4, 1], np.int32), out)
+    >>> out.tolist()
+    [15]
+    """
     return a ^ b
 
 
 @tensor_method
 @jit
 def xor_sum(input: tensor, axis: object = None, keep_dims: object = False) -> tensor:
-    """The exclusive or of integers along ``axis``.
+    """The exclusive or of integers along ``axis``, whose dtype stays; the shape as for ``sum``. Floats fail an
+    assertion of the compile.
 
     >>> tl.xor_sum(tl.arange(0, 4) * 3)
     12
@@ -367,7 +411,8 @@ def _or_combine(a: tensor, b: tensor) -> tensor:
 @tensor_method
 @jit
 def reduce_or(input: tensor, axis: object, keep_dims: object = False) -> tensor:
-    """The bitwise or of integers along ``axis``.
+    """The bitwise or of integers along ``axis``, whose dtype stays; the shape as for ``sum``. Floats fail an assertion
+    of the compile.
 
     >>> tl.reduce_or(tl.arange(0, 4) * 4, axis=0)
     12
@@ -382,8 +427,9 @@ def reduce_or(input: tensor, axis: object, keep_dims: object = False) -> tensor:
 @tensor_method
 @jit
 def cumsum(input: tensor, axis: object = 0, reverse: object = False, dtype: core.constexpr = None) -> tensor:
-    """The inclusive sum along ``axis`` (or along several, in row-major order of them); bf16 gives fp32, integers under
-    32 bits 32.
+    """The inclusive sum of numbers along ``axis`` (or along several, in row-major order of them), from the end where
+    ``reverse``; the shape stays. bf16 gives fp32, integers under 32 bits give 32, others their own dtype; ``dtype``
+    says otherwise. Raises ValueError for an axis that there is not.
 
     >>> tl.cumsum(tl.arange(0, 4))
     [0, 1, 3, 6]
@@ -403,7 +449,8 @@ def _prod_combine(a: tensor, b: tensor) -> tensor:
 @tensor_method
 @jit
 def cumprod(input: tensor, axis: object = 0, reverse: object = False) -> tensor:
-    """The inclusive product along ``axis``; bf16 gives fp32.
+    """The inclusive product of numbers along ``axis``, from the end where ``reverse``; the shape stays, and so does the
+    dtype, but bf16 gives fp32. Raises ValueError for an axis that there is not.
 
     >>> tl.cumprod(tl.arange(1, 5))
     [1, 2, 6, 24]

@@ -30,12 +30,24 @@ def _target(semantic: Any) -> Any:
     return driver.active.get_current_target()
 
 
-def _query(answer: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _query(answer: Callable[..., Any], name: str, meaning: str, shown: str) -> Callable[..., Any]:
     def function(*args: Any, _semantic: Semantics | None = None) -> Any:
         result = answer(_target(_semantic), *[unwrap(a) for a in args])
         return result if _semantic is None else constexpr(result)
 
+    return _named(function, name, meaning, shown)
+
+
+def _named(function: Callable[..., Any], name: str, meaning: str, shown: str) -> Callable[..., Any]:
+    """``function`` as a builtin of that name, which a kernel may assert ``shown`` of."""
     function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""{meaning}; in a kernel a constexpr, outside of one about the target of the active driver.
+
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.static_assert({shown})
+    >>> compiled = kernel.warmup(np.zeros(1), grid=(1,))
+    """
     setattr(function, TRITON_BUILTIN, True)
     return function
 
@@ -44,29 +56,46 @@ def _in_family(backend: str, family: str, target: Any) -> bool:
     return target.backend == backend and in_family(target, family)
 
 
+def _family_query(backend: str, family: str, name: str) -> Callable[..., Any]:
+    meaning = f"Whether the target is one of {backend}'s, of the family {family}"
+    shown = f"tl.target_info.{name}() <= tl.target_info.is_{backend}()"
+    return _query(partial(_in_family, backend, family), name, meaning, shown)
+
+
 def _capability_query(backend: str, name: str) -> Callable[..., object]:
     def at_least(target: Any, major: int, minor: int) -> bool:
         return target.backend == backend and int(target.arch) >= 10 * major + minor
 
-    query = _query(at_least, name)
+    meaning = f"Whether the target is one of {backend}'s, of capability ``major.minor`` or later"
+    shown = f"tl.target_info.{name}(8) <= tl.target_info.is_{backend}()"
+    query = _query(at_least, name, meaning, shown)
 
     def function(major: object, minor: object = 0, *, _semantic: Semantics | None = None) -> object:
         return query(major, minor, _semantic=_semantic)
 
-    function.__name__ = function.__qualname__ = name
-    setattr(function, TRITON_BUILTIN, True)
-    return function
+    return _named(function, name, meaning, shown)
 
 
 def _is_backend(backend: str, target: Any) -> bool:
     return target.backend == backend
 
 
+def _backend_query(backend: str, name: str) -> Callable[..., Any]:
+    meaning = f"Whether the target is one of {backend}'s"
+    shown = f'tl.target_info.{name}() == (tl.target_info.current_target().backend == "{backend}")'
+    return _query(partial(_is_backend, backend), name, meaning, shown)
+
+
 def _itself(target: object) -> object:
     return target
 
 
-current_target = _query(_itself, "current_target")
+current_target = _query(
+    _itself,
+    "current_target",
+    "The target, which has a ``backend``, an ``arch`` and a ``warp_size``",
+    "tl.target_info.current_target().warp_size >= 1",
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -79,7 +108,5 @@ def __getattr__(name: str) -> Any:
         return _capability_query(backend, name)
     if name.startswith("is_"):
         backend, _, family = name.removeprefix("is_").partition("_")
-        if family:
-            return _query(partial(_in_family, backend, family), name)
-        return _query(partial(_is_backend, backend), name)
+        return _family_query(backend, family, name) if family else _backend_query(backend, name)
     raise AttributeError(f"module 'tritonx.language.target_info' has no attribute {name!r}")

@@ -21,7 +21,11 @@ def type_of(value: object) -> Any:
 
 
 class tuple_type(base_type):
-    """The types of the elements, and the field names of a named tuple."""
+    """The types of the elements, and the field names of a named tuple.
+
+    >>> tl.tuple_type([tl.int32, tl.float32]).types
+    (triton.language.int32, triton.language.float32)
+    """
 
     def __init__(self, types: Sequence[Any], fields: Sequence[str] | None = None):
         self.types = builtins.tuple(types)
@@ -150,7 +154,12 @@ class tuple(base_value):
 
 
 class slice_type(base_type):
-    """The type of a slice; slices exist at compile time only."""
+    """The type of a slice; slices exist at compile time only.
+
+    >>> from tritonx.language.core import slice_type
+    >>> slice_type().mangle()
+    'slice'
+    """
 
     def leaves(self) -> list[base_type]:
         return []

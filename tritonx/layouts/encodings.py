@@ -52,6 +52,9 @@ class BlockedEncoding:
     shape.
 
     Text: `CGALayout` is printed last, and only when it is not empty.
+
+    >>> BlockedEncoding((4,), (32,), (4,), (0,)).threads_per_warp
+    (32,)
     """
 
     size_per_thread: Ints
@@ -201,7 +204,11 @@ class DotOperandEncoding:
 
 @dataclass(frozen=True)
 class LinearEncoding:
-    """`#ttg.linear`: the layout's bases themselves. Repeated or clipped to a shape as every other encoding is."""
+    """`#ttg.linear`: the layout's bases themselves. Repeated or clipped to a shape as every other encoding is.
+
+    >>> LinearEncoding(((1,),), ((2,), (4,)), (), ()).lane
+    ((2,), (4,))
+    """
 
     register: Bases
     lane: Bases

@@ -23,13 +23,22 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def quantiles(a: Sequence[float], q: Sequence[float]) -> list[float]:
-    """The quantiles ``q`` of the values ``a``."""
+    """The quantiles ``q`` (0 to 1) of the values ``a``, between neighbours linearly. Raises ValueError for a share
+    outside.
+
+    >>> quantiles([1.0, 2.0, 4.0], [0, 0.5, 0.75])
+    [1.0, 2.0, 3.0]
+    """
     ordered = sorted(a)
     return [quantile(ordered, share) for share in q]
 
 
 def summarize(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str) -> float | list[float]:
-    """``quantiles`` of the times (one number for one quantile), else what ``return_mode`` says."""
+    """``quantiles`` of the times (one number for one quantile), else what ``return_mode`` says.
+
+    >>> summarize([3.0, 1.0, 2.0], None, "median"), summarize([3.0, 1.0, 2.0], [0, 1], "mean")
+    (2.0, [1.0, 3.0])
+    """
     if quantiles is not None:
         ordered = sorted(times)
         found = [quantile(ordered, share) for share in quantiles]

@@ -32,7 +32,11 @@ class NoCompiler(TritonError, RuntimeError):
 
 @lru_cache
 def platform_key() -> str:
-    """What a shared library is tied to, beside its source."""
+    """What a shared library is tied to, beside its source.
+
+    >>> platform_key() == platform_key()
+    True
+    """
     return ",".join([platform.machine(), platform.system(), *platform.architecture()])
 
 

@@ -56,7 +56,11 @@ def _make_private(path: str) -> None:
 
 
 def _base32(key: str) -> str:
-    """A hexadecimal digest as a directory name."""
+    """A hexadecimal digest as a directory name. Raises ValueError for what is none.
+
+    >>> _base32("ab12")
+    'VMJA'
+    """
     return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")
 
 
@@ -65,7 +69,22 @@ def _base64(key: str) -> str:  # pyright: ignore[reportUnusedFunction]  # torch 
 
 
 class CacheManager(ABC):
-    """Files under one key. Triton's interface."""
+    """Files under one key. Triton's interface.
+
+    >>> class Shelf(CacheManager):
+    ...     files = {}
+    ...     def get_file(self, filename):
+    ...         return self.files.get(filename)
+    ...     def put(self, data, filename, binary=True):
+    ...         self.files[filename] = data
+    ...         return filename
+    ...     def get_group(self, filename):
+    ...         return None
+    ...     def put_group(self, filename, group):
+    ...         return None
+    >>> Shelf("ab12").put("text", "note.txt")
+    'note.txt'
+    """
 
     def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
         self.key = key
@@ -92,7 +111,16 @@ def _digest(data: bytes) -> str:
 
 
 class FileCacheManager(CacheManager):
-    """Files under ``<cache directory>/<key>/``."""
+    """Files under ``<cache directory>/<key>/``.
+
+    >>> import tempfile
+    >>> with tritonx.knobs.cache.scope(), tempfile.TemporaryDirectory() as folder:
+    ...     tritonx.knobs.cache.dir = folder
+    ...     manager = FileCacheManager("ab12")
+    ...     path = manager.put("text", "note.txt", binary=False)
+    ...     print(manager.get_file("note.txt") == path, manager.get_file("other.txt"))
+    True None
+    """
 
     def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
         super().__init__(key, override, dump)
@@ -219,17 +247,41 @@ def names_of_group(path: str) -> list[str]:
 
 
 def get_cache_manager(key: str) -> CacheManager:
-    """The manager for a hexadecimal key: the class that ``knobs.cache.manager_class`` names."""
+    """The manager for a hexadecimal key: the class that ``knobs.cache.manager_class`` names.
+
+    >>> from tritonx.compiler.compiler import get_cache_manager
+    >>> import tempfile
+    >>> with tritonx.knobs.cache.scope(), tempfile.TemporaryDirectory() as folder:
+    ...     tritonx.knobs.cache.dir = folder
+    ...     path = get_cache_manager("ab12").put("text", "note.txt", binary=False)
+    ...     print(open(path).read())
+    text
+    """
     return (knobs.cache.manager_class or FileCacheManager)(_base32(key))
 
 
 def get_override_manager(key: str) -> CacheManager:
-    """Where hand-edited stages are looked for under ``TRITON_KERNEL_OVERRIDE=1``."""
+    """Where hand-edited stages are looked for under ``TRITON_KERNEL_OVERRIDE=1``, for a hexadecimal key.
+
+    >>> import tempfile
+    >>> with tritonx.knobs.cache.scope(), tempfile.TemporaryDirectory() as folder:
+    ...     tritonx.knobs.cache.override_dir = folder
+    ...     print(get_override_manager("ab12").get_file("double.ttir"))
+    None
+    """
     return (knobs.cache.manager_class or FileCacheManager)(_base32(key), override=True)
 
 
 def get_dump_manager(key: str) -> CacheManager:
-    """Where stages are written under ``TRITON_KERNEL_DUMP=1``."""
+    """Where stages are written under ``TRITON_KERNEL_DUMP=1``, for a hexadecimal key.
+
+    >>> import os, tempfile
+    >>> with tritonx.knobs.cache.scope(), tempfile.TemporaryDirectory() as folder:
+    ...     tritonx.knobs.cache.dump_dir = folder
+    ...     path = get_dump_manager("ab12").put("text", "note.txt", binary=False)
+    ...     print(os.path.relpath(path, folder).split(os.sep)[-1])
+    note.txt
+    """
     return (knobs.cache.manager_class or FileCacheManager)(_base32(key), dump=True)
 
 
@@ -333,7 +385,11 @@ def clear(directory: str | None = None) -> list[Entry]:
 
 
 def triton_key() -> str:
-    """Digest of the compiler itself: its sources and the versions of what it is built on."""
+    """Digest of the compiler itself: its sources and the versions of what it is built on.
+
+    >>> triton_key() == triton_key()
+    True
+    """
     return compiler_key()
 
 
@@ -358,7 +414,12 @@ def get_cache_key(src: Hashed, backend: Hashed, backend_options: Hashed, env_var
 def make_so_cache_key(
     version_hash: str, signature: Mapping[object, str], constants: object, ids: object, **kwargs: object
 ) -> str:
-    """A directory name for a shared library that a library compiles for a kernel: pointers are all one type to it."""
+    """A directory name for a shared library that a library compiles for a kernel: pointers are all one type to it.
+
+    >>> key = make_so_cache_key("3.6", {0: "*fp32", 1: "i32"}, {}, {})
+    >>> [key == make_so_cache_key("3.6", {0: "*fp16", 1: kind}, {}, {}) for kind in ("i32", "i64")]
+    [True, False]
+    """
     types = "".join("ptr" if ty.startswith("*") else ty for ty in signature.values())
     parts = [version_hash, types, str(constants), str(ids), *map(str, kwargs.values())]
     return _base32(hashlib.sha256("-".join(parts).encode()).hexdigest())

@@ -39,7 +39,12 @@ class StoredFile:
 
 
 class AsmDict(dict[str, Any]):
-    """stage name → text or bytes; a stage is read from disk, or disassembled, when asked for."""
+    """stage name → text or bytes; a stage is read from disk, or disassembled, when asked for.
+
+    >>> compiled = double.warmup(np.zeros(8, np.float32), BLOCK=8, grid=(1,))
+    >>> "tt.func public @double" in compiled.asm["ttir"], type(compiled.asm["obj"])
+    (True, <class 'bytes'>)
+    """
 
     disassemble: Callable[[str], Any] | None = None
     renew: Callable[[], None] | None = None

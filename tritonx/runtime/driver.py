@@ -134,7 +134,7 @@ def driver_class(backend: Backend) -> type[ActiveDriver]:
     def is_active() -> bool:
         return ActiveDriver(backend).is_active()
 
-    members = {"__init__": init, "is_active": staticmethod(is_active)}
+    members = {"__doc__": ActiveDriver.__doc__, "__init__": init, "is_active": staticmethod(is_active)}
     return type(f"{backend.name.capitalize()}Driver", (ActiveDriver,), members)
 
 

@@ -56,17 +56,29 @@ BITWIDTH_DICT: dict[str, int] = {
 
 
 def get_primitive_bitwidth(dtype: str) -> int:
-    """Bits of the element type of this name. Raises KeyError."""
+    """Bits of the element type of this name. Raises KeyError.
+
+    >>> get_primitive_bitwidth("bf16"), get_primitive_bitwidth("i64")
+    (16, 64)
+    """
     return BITWIDTH_DICT[dtype]
 
 
 def canonicalize_dtype(dtype: object) -> str:
-    """The signature's name of a dtype, of whatever library. Raises KeyError."""
+    """The signature's name of a dtype, of whatever library. Raises KeyError.
+
+    >>> canonicalize_dtype("torch.float32"), canonicalize_dtype(np.dtype("int8")), canonicalize_dtype(tl.bfloat16)
+    ('fp32', 'i8', 'bf16')
+    """
     return type_canonicalisation_dict[str(dtype).split(".")[-1]]
 
 
 def canonicalize_ptr_dtype(dtype: object, is_const: bool) -> str:
-    """The signature's name of a pointer to ``dtype``."""
+    """The signature's name of a pointer to ``dtype``, ``*k…`` for one that is only read. Raises KeyError.
+
+    >>> canonicalize_ptr_dtype("float16", False), canonicalize_ptr_dtype("float16", True)
+    ('*fp16', '*kfp16')
+    """
     return f"{'*k' if is_const else '*'}{canonicalize_dtype(dtype)}"
 
 

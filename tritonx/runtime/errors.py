@@ -57,11 +57,19 @@ class OutOfResources(TritonError):
 
 
 class Foreseen(OutOfResources):
-    """As told before the kernel was compiled to the end: it would not run, or keep what it computes in memory."""
+    """As told before the kernel was compiled to the end: it would not run, or keep what it computes in memory.
+
+    >>> issubclass(Foreseen, tritonx.OutOfResources)
+    True
+    """
 
 
 class PTXASError(TritonError):
-    """The vendor's assembler refused what the compiler wrote. Triton's name for it, whatever the vendor."""
+    """The vendor's assembler refused what the compiler wrote. Triton's name for it, whatever the vendor.
+
+    >>> print(PTXASError("line 3: unknown instruction"))
+    PTXAS error: line 3: unknown instruction
+    """
 
     def __init__(self, error_message: str | None = None) -> None:
         super().__init__(error_message or "")
@@ -72,7 +80,11 @@ class PTXASError(TritonError):
 
 
 class AutotunerError(TritonError, RuntimeError):
-    """``early_config_prune`` left no configuration to measure."""
+    """``early_config_prune`` left no configuration to measure.
+
+    >>> print(AutotunerError("no configuration is left"))
+    Autotuner error: no configuration is left
+    """
 
     def __init__(self, error_message: str | None = None) -> None:
         super().__init__(error_message or "")
@@ -83,33 +95,69 @@ class AutotunerError(TritonError, RuntimeError):
 
 
 class OtherKernel(TritonError, RuntimeError):
-    """What is preloaded was recorded for another kernel; names both."""
+    """What is preloaded was recorded for another kernel; names both.
+
+    >>> issubclass(OtherKernel, RuntimeError)
+    True
+    """
 
 
 class NoDevice(TritonError):
-    """A backend was asked for its driver on a machine without its device or its vendor library; says which and why."""
+    """A backend was asked for its driver on a machine without its device or its vendor library; says which and why.
+
+    >>> issubclass(NoDevice, tritonx.TritonError)
+    True
+    """
 
 
 class StartedBeforeFork(NoDevice):
     """The machine has the device, but a process from which this one was forked had started its driver, which a fork
-    does not survive: kernels compile here, and cannot be launched."""
+    does not survive: kernels compile here, and cannot be launched.
+
+    >>> from tritonx.runtime.errors import NoDevice
+    >>> issubclass(StartedBeforeFork, NoDevice)
+    True
+    """
 
 
 class NoBackend(TritonError):
-    """No backend of this name, or none for these arguments; says which there are."""
+    """No backend of this name, or none for these arguments; says which there are.
+
+    >>> source = tritonx.compiler.ASTSource(double, {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 8})
+    >>> tritonx.compile(source, "abacus")
+    Traceback (most recent call last):
+        ...
+    tritonx.runtime.errors.NoBackend: no backend named 'abacus' can be used; there are ...
+    """
 
 
 class MissingLibrary(TritonError, FileNotFoundError):
-    """The kernel calls a device library that is not on this machine; says which, and how to supply it."""
+    """The kernel calls a device library that is not on this machine; says which, and how to supply it.
+
+    >>> issubclass(MissingLibrary, FileNotFoundError)
+    True
+    """
 
 
 class MixedDevices(TritonError, ValueError):
     """The array arguments of one launch live in different places; names two of them. Triton raises a ValueError for an
-    argument on the host."""
+    argument on the host.
+
+    >>> issubclass(MixedDevices, ValueError)
+    True
+    """
 
 
 class ReadOnlyArgument(TritonError, ValueError):
-    """A kernel stores through an argument whose array may not be written to; names both."""
+    """A kernel stores through an argument whose array may not be written to; names both.
+
+    >>> x = np.zeros(8)
+    >>> x.flags.writeable = False
+    >>> double[(1,)](x, BLOCK=8)
+    Traceback (most recent call last):
+        ...
+    tritonx.runtime.errors.ReadOnlyArgument: double stores through its argument x, which may not be written to ...
+    """
 
     def __init__(self, kernel: str, argument: str) -> None:
         super().__init__(kernel, argument)
@@ -124,55 +172,142 @@ class ReadOnlyArgument(TritonError, ValueError):
 
 
 class UnsupportedArgument(TritonError, TypeError):
-    """An argument of a kind, or an array of a dtype, that a kernel cannot take."""
+    """An argument of a kind, or an array of a dtype, that a kernel cannot take.
+
+    >>> double[(1,)](np.zeros(8, "U4"), BLOCK=8)
+    Traceback (most recent call last):
+        ...
+    tritonx.runtime.dtype_names.UnsupportedDtype: at 1:11:
+    def double(x, BLOCK: tl.constexpr):
+               ^
+    argument 'x' of double(): '<U4' arrays cannot be kernel arguments; the language has bfloat16, ...
+    """
 
 
 class UnreachableArgument(UnsupportedArgument, ValueError):
-    """An array that lives where the backend which was chosen for every launch cannot reach it (on the host, mostly)."""
+    """An array that lives where the backend which was chosen for every launch cannot reach it (on the host, mostly).
+
+    >>> issubclass(UnreachableArgument, ValueError)
+    True
+    """
 
 
 class ArgumentMisfit(TritonError, TypeError):
-    """A launch gives a kernel too few or too many arguments; the message shows its ``def``."""
+    """A launch gives a kernel too few or too many arguments; the message shows its ``def``.
+
+    >>> double[(1,)]()
+    Traceback (most recent call last):
+        ...
+    tritonx.runtime.errors.ArgumentMisfit: at 1:11:
+    def double(x, BLOCK: tl.constexpr):
+               ^
+    double() missing 2 required positional arguments: 'x' and 'BLOCK'
+    ...
+    """
 
 
 class UnknownKeyword(TritonError, KeyError):
-    """A keyword of a launch that is neither a parameter of the kernel nor an option of the backend."""
+    """A keyword of a launch that is neither a parameter of the kernel nor an option of the backend.
+
+    >>> double[(1,)](np.zeros(8), BLOCK=8, nothing=1)
+    Traceback (most recent call last):
+        ...
+    tritonx.runtime.errors.UnknownKeyword: at 1:0:
+    def double(x, BLOCK: tl.constexpr):
+    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+    Keyword argument nothing was specified but unrecognised
+    ...
+    """
 
     def __str__(self) -> str:
         return str(self.args[0])  # a KeyError shows its key as Python would write it
 
 
 class ImpossibleOption(TritonError, ValueError):
-    """An option of a launch whose value the backend cannot do."""
+    """An option of a launch whose value the backend cannot do.
+
+    >>> double[(1,)](np.zeros(8), BLOCK=8, num_warps=3)
+    Traceback (most recent call last):
+        ...
+    tritonx.runtime.errors.ImpossibleOption: at 1:0:
+    def double(x, BLOCK: tl.constexpr):
+    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+    num_warps must be a power of two, got 3
+    ...
+    """
 
 
 class BackendContractError(TritonError):
-    """A backend broke ``backends/api.py``: the message says what it returned and what was expected."""
+    """A backend broke ``backends/api.py``: the message says what it returned and what was expected.
+
+    >>> issubclass(BackendContractError, tritonx.TritonError)
+    True
+    """
 
 
 class CorruptCacheEntry(TritonError):
-    """A file of the compile cache is truncated or not ours. The cache removes the entry and compiles again."""
+    """A file of the compile cache is truncated or not ours. The cache removes the entry and compiles again.
+
+    >>> issubclass(CorruptCacheEntry, tritonx.TritonError)
+    True
+    """
 
 
 class BadSetting(TritonError, ValueError):
-    """An environment variable holds what its setting cannot be; names the variable and says what is expected."""
+    """An environment variable holds what its setting cannot be; names the variable and says what is expected.
+
+    >>> import os
+    >>> with tritonx.knobs.autotuning.scope():
+    ...     os.environ["TRITON_TUNING_WORKERS"] = "many"
+    ...     tritonx.knobs.autotuning.workers
+    Traceback (most recent call last):
+        ...
+    tritonx.runtime.errors.BadSetting: environment variable TRITON_TUNING_WORKERS: expected a number ..., got 'many'
+    """
 
 
 class NoAllocator(TritonError, RuntimeError):
-    """The kernel needs scratch memory and ``tritonx.set_allocator`` was not called."""
+    """The kernel needs scratch memory and ``tritonx.set_allocator`` was not called.
+
+    >>> issubclass(NoAllocator, RuntimeError)
+    True
+    """
 
 
 class DeviceAssertError(TritonError, AssertionError):
-    """``tl.device_assert`` failed in a running kernel; says the message, the kernel's line and the program."""
+    """``tl.device_assert`` failed in a running kernel; says the message, the kernel's line and the program.
+
+    >>> @tritonx.jit
+    ... def careful(x):
+    ...     tl.device_assert(tl.load(x) > 0, "not positive")
+    >>> careful[(1,)](np.zeros(1), debug=True)
+    Traceback (most recent call last):
+        ...
+    tritonx.runtime.errors.DeviceAssertError: ... assertion failed: not positive (program (0, 0, 0), element 0)
+    """
 
 
 class NotOffered(TritonError, AttributeError):
-    """A name of Triton's that tritonx does not have; says why."""
+    """A name of Triton's that tritonx does not have; says why.
+
+    >>> tritonx.testing.cuda_memcheck
+    Traceback (most recent call last):
+        ...
+    tritonx.runtime.errors.NotOffered: tritonx does not offer tritonx.testing.cuda_memcheck: run the vendor's ...
+    """
 
 
 class NotOfferedImport(TritonError, ImportError):
-    """The same, where ``from module import name`` asks for it."""
+    """The same, where ``from module import name`` asks for it.
+
+    >>> issubclass(NotOfferedImport, ImportError)
+    True
+    """
 
 
 class NotOfferedModule(TritonError, ModuleNotFoundError):
-    """A module of Triton's that tritonx does not have; says why."""
+    """A module of Triton's that tritonx does not have; says why.
+
+    >>> issubclass(NotOfferedModule, ModuleNotFoundError)
+    True
+    """

@@ -24,7 +24,12 @@ PROPERTIES = (
 
 class HostDriver(Driver):
     """One device, number 0, whose only stream is 0; a launch returns when the grid has run, so arrays are passed by
-    their addresses and times are the host's."""
+    their addresses and times are the host's.
+
+    >>> driver = tritonx.backends.backends["cpu"].compiler.driver()
+    >>> isinstance(driver, HostDriver), driver.device_count()
+    (True, 1)
+    """
 
     def __init__(self) -> None:
         self._allocations: dict[int, ctypes.Array[ctypes.c_char]] = {}
@@ -85,7 +90,12 @@ class HostDriver(Driver):
 
 def host_address(value: object) -> int:
     """The address of an array on the host: NumPy's, anything with ``data_ptr`` or DLPack, or an address itself; 0 for
-    None."""
+    None.
+
+    >>> x = np.zeros(4)
+    >>> host_address(x) == x.ctypes.data, host_address(None)
+    (True, 0)
+    """
     if isinstance(value, int):
         return value
     if value is None:

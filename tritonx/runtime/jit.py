@@ -99,14 +99,24 @@ def jit(
 def native_specialize_impl(
     backend: object, arg: object, is_const: bool, specialize_value: bool, align: bool
 ) -> tuple[Any, Any]:
-    """(type, marks) of an argument: Triton's function of this name, which torch calls."""
+    """(type, marks) of an argument, where marks say that it is divisible by 16 (``D``): Triton's function of this name,
+    which torch calls. Raises TypeError for an argument that no kernel takes.
+
+    >>> native_specialize_impl(None, 32, False, True, True), native_specialize_impl(None, 33, False, True, True)
+    (('i32', 'D'), ('i32', ''))
+    """
     from tritonx.runtime.specialize import specializer
 
     return specializer(is_const, specialize_value, align)(arg)[0].pair()
 
 
 def mangle_type(arg: object, specialize: bool = False) -> Any:
-    """The type of an argument as a signature has it."""
+    """The type of an argument as a signature has it; with ``specialize``, ``constexpr`` for an integer 1. Raises
+    TypeError.
+
+    >>> mangle_type(np.zeros(4, np.float32)), mangle_type(7), mangle_type(1, specialize=True)
+    ('*fp32', 'i32', 'constexpr')
+    """
     return native_specialize_impl(None, arg, False, specialize, specialize)[0]
 
 

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JitFunctionInfo:
-    """Which kernel a hook is about."""
+    """Which kernel a hook is about.
+
+    >>> def told(*, fn, key, **more):
+    ...     print(fn.name)
+    >>> with tritonx.knobs.runtime.scope():
+    ...     tritonx.knobs.runtime.jit_cache_hook = told
+    ...     compiled = tritonx.jit(double.fn).warmup(np.zeros(8), BLOCK=8, grid=(1,))
+    double
+    """
 
     module: str
     name: str

@@ -20,19 +20,32 @@ TRITON_MODULE = "tritonx.language"
 
 
 def get_full_name(fn: Callable[..., object]) -> str:
-    """The function's name with its module's."""
+    """The function's name with its module's.
+
+    >>> get_full_name(tritonx.cdiv)
+    'tritonx.runtime.integers.cdiv'
+    """
     return f"{fn.__module__}.{fn.__qualname__}"
 
 
 def get_jit_fn_file_line(fn: object) -> tuple[str, int]:
-    """The file of a kernel, through autotuners and heuristics around it, and the line of its ``def``."""
+    """The file of a kernel, through autotuners and heuristics around it, and the line of its ``def``.
+
+    >>> file, line = get_jit_fn_file_line(double)
+    >>> file.endswith(".py"), line > 0
+    (True, True)
+    """
     while not isinstance(fn, JITCallable):
         fn = vars(fn)["fn"]
     return fn.file_name, fn.def_line_number
 
 
 def convert_to_tuple_if_list(item: object) -> object:
-    """A list, and the lists in it, as tuples; anything else as it is."""
+    """A list, and the lists in it, as tuples; anything else as it is.
+
+    >>> convert_to_tuple_if_list([1, [2, 3]]), convert_to_tuple_if_list("ab")
+    ((1, (2, 3)), 'ab')
+    """
     if not isinstance(item, list):
         return item
     return tuple(map(convert_to_tuple_if_list, item))  # pyright: ignore[reportUnknownArgumentType]  # a list of anything

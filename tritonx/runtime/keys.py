@@ -92,7 +92,11 @@ def _group_name(group: object) -> str:
 
 
 def get_cache_invalidating_env_vars() -> dict[str, str]:
-    """Those of the variables of these settings that are set, under the names under which they are: name → text."""
+    """Those of the variables of these settings that are set, under the names under which they are: name → text.
+
+    >>> all(isinstance(text, str) for text in get_cache_invalidating_env_vars().values())
+    True
+    """
     names = {knobs.variable(group.knob_descriptors[name].env) for group, name in _ENVIRONMENT}
     return {name: os.environ[name] for name in sorted(names) if name in os.environ}
 

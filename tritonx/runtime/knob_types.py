@@ -17,56 +17,107 @@ from tritonx.runtime.knobs import Knob, getenv, import_class, parse_bool, parse_
 
 
 class env_base(Knob[str | None]):
-    """A setting that is a text."""
+    """A setting that is a text.
+
+    >>> class Settings(tritonx.knobs.base_knobs):
+    ...     word = tritonx.knobs.env_base("MY_WORD")
+    >>> print(Settings().word)
+    None
+    """
 
     def __init__(self, key: str) -> None:
         super().__init__(key, None, str)
 
 
 class env_str(Knob[str]):
-    """A text."""
+    """A text.
+
+    >>> class Settings(tritonx.knobs.base_knobs):
+    ...     word = tritonx.knobs.env_str("MY_WORD", "none")
+    >>> Settings().word
+    'none'
+    """
 
     def __init__(self, key: str, default: str) -> None:
         super().__init__(key, default, str)
 
 
 class env_str_callable_default(Knob[str]):
-    """A text, whose default is made when it is asked for."""
+    """A text, whose default is made when it is asked for.
+
+    >>> class Settings(tritonx.knobs.base_knobs):
+    ...     folder = tritonx.knobs.env_str_callable_default("MY_FOLDER", lambda: "made when asked for")
+    >>> Settings().folder
+    'made when asked for'
+    """
 
     def __init__(self, key: str, default_factory: Callable[[], str]) -> None:
         super().__init__(key, default_factory, str)
 
 
 class env_bool(Knob[bool]):
-    """A truth value."""
+    """A truth value.
+
+    >>> class Settings(tritonx.knobs.base_knobs):
+    ...     careful = tritonx.knobs.env_bool("MY_CARE", True)
+    >>> Settings().careful
+    True
+    """
 
     def __init__(self, key: str, default: bool = False) -> None:
         super().__init__(key, default, parse_bool)
 
 
 class env_int(Knob[int]):
-    """A whole number."""
+    """A whole number.
+
+    >>> class Settings(tritonx.knobs.base_knobs):
+    ...     count = tritonx.knobs.env_int("MY_COUNT", 7)
+    >>> Settings().count
+    7
+    """
 
     def __init__(self, key: str, default: int = 0) -> None:
         super().__init__(key, default, parse_int)
 
 
 class env_opt_str(Knob[str | None]):
-    """A text, or None where the variable is not set."""
+    """A text, or None where the variable is not set.
+
+    >>> class Settings(tritonx.knobs.base_knobs):
+    ...     word = tritonx.knobs.env_opt_str("MY_WORD")
+    >>> print(Settings().word)
+    None
+    """
 
     def __init__(self, key: str) -> None:
         super().__init__(key, None, str)
 
 
 class env_opt_bool(Knob[bool | None]):
-    """A truth value, or None where the variable is not set."""
+    """A truth value, or None where the variable is not set.
+
+    >>> class Settings(tritonx.knobs.base_knobs):
+    ...     careful = tritonx.knobs.env_opt_bool("MY_CARE")
+    >>> print(Settings().careful)
+    None
+    """
 
     def __init__(self, key: str) -> None:
         super().__init__(key, None, parse_bool)
 
 
 class env_class(Knob[type | None]):
-    """A class as ``module:Class``, derived from one that is called ``type``."""
+    """A class as ``module:Class``, derived from one that is called ``type``.
+
+    >>> class Settings(tritonx.knobs.base_knobs):
+    ...     manager = tritonx.knobs.env_class("MY_MANAGER", "CacheManager")
+    >>> settings = Settings()
+    >>> with settings.scope():
+    ...     settings.manager = "tritonx.runtime.cache:FileCacheManager"
+    ...     print(Settings().manager.__name__)
+    FileCacheManager
+    """
 
     def __init__(self, key: str, type: str) -> None:  # Triton's name
         self.type = type
@@ -81,14 +132,22 @@ class env_class(Knob[type | None]):
 
 
 def getenv_bool(key: str, default: bool) -> bool:
-    """The variable as a truth value."""
+    """The variable as a truth value.
+
+    >>> getenv_bool("MY_CARE", True)
+    True
+    """
     given = getenv(key)
     return default if given is None else parse_bool(given)
 
 
 @dataclass(frozen=True)
 class CompileTimes:
-    """Microseconds of one compile: the front end, each stage, storing the results."""
+    """Microseconds of one compile: the front end, each stage, storing the results.
+
+    >>> CompileTimes(120, [("ttir", 300), ("llir", 500)], 80).total
+    1000
+    """
 
     ir_initialization: int
     lowering_stages: list[tuple[str, int]]
@@ -106,7 +165,15 @@ class CompileTimes:
 
 
 class JITHookCompileInfo(TypedDict):
-    """What the hooks of a compile get as ``compile``."""
+    """What the hooks of a compile get as ``compile``.
+
+    >>> def told(*, compile, **more):
+    ...     print(compile["num_warps"], compile["signature"])
+    >>> with tritonx.knobs.runtime.scope():
+    ...     tritonx.knobs.runtime.jit_cache_hook = told
+    ...     compiled = tritonx.jit(double.fn).warmup(np.zeros(8), BLOCK=8, grid=(1,))
+    1 {'x': '*fp64', 'BLOCK': 'constexpr'}
+    """
 
     key: str
     signature: dict[str, str]
@@ -124,7 +191,15 @@ class JITHookCompileInfo(TypedDict):
 
 
 class JITHook(Protocol):
-    """``knobs.runtime.jit_cache_hook`` and ``jit_post_compile_hook``."""
+    """``knobs.runtime.jit_cache_hook`` and ``jit_post_compile_hook``.
+
+    >>> def hook(*, key, repr, fn, compile, is_manual_warmup, already_compiled):
+    ...     print(repr.partition("[")[0], is_manual_warmup, already_compiled)
+    >>> with tritonx.knobs.runtime.scope():
+    ...     tritonx.knobs.runtime.jit_post_compile_hook = hook
+    ...     compiled = tritonx.jit(double.fn).warmup(np.zeros(8), BLOCK=8, grid=(1,))
+    double True False
+    """
 
     def __call__(
         self, *, key: str, repr: str, fn: object, compile: JITHookCompileInfo, is_manual_warmup: bool,
@@ -133,13 +208,30 @@ class JITHook(Protocol):
 
 
 class LaunchHook(Protocol):
-    """``knobs.runtime.launch_enter_hook`` and ``launch_exit_hook``: ``metadata.get()`` gives the launch's data."""
+    """``knobs.runtime.launch_enter_hook`` and ``launch_exit_hook``: ``metadata.get()`` gives the launch's data.
+
+    >>> def hook(metadata):
+    ...     print(metadata.get()["name"])
+    >>> with tritonx.knobs.runtime.scope():
+    ...     tritonx.knobs.runtime.launch_enter_hook = hook
+    ...     compiled = double[(1,)](np.zeros(8), BLOCK=8)
+    double
+    """
 
     def __call__(self, metadata: object) -> None: ...
 
 
 class InitHandleHook(Protocol):
-    """``knobs.runtime.kernel_load_start_hook`` and ``kernel_load_end_hook``: around the loading of a kernel."""
+    """``knobs.runtime.kernel_load_start_hook`` and ``kernel_load_end_hook``: around the loading of a kernel.
+
+    >>> def hook(module, function, name, metadata_group, hash):
+    ...     print(name)
+    >>> with tritonx.knobs.runtime.scope():
+    ...     tritonx.knobs.runtime.kernel_load_start_hook.add(hook)
+    ...     compiled = tritonx.jit(double.fn)[(1,)](np.zeros(8), BLOCK=8)
+    ...     tritonx.knobs.runtime.kernel_load_start_hook.remove(hook)
+    double
+    """
 
     def __call__(
         self, module: object, function: object, name: str, metadata_group: Mapping[str, str], hash: str

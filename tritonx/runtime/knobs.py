@@ -33,7 +33,14 @@ def variable(name: str) -> str:
 
 
 def getenv(name: str) -> str | None:
-    """The variable under tritonx's prefix, else under Triton's."""
+    """The variable under tritonx's prefix, else under Triton's.
+
+    >>> import os
+    >>> with tritonx.knobs.cache.scope():
+    ...     os.environ["TRITON_CACHE_DIR"] = "/tmp/kernels"
+    ...     print(getenv("TRITON_CACHE_DIR") if "TRITONX_CACHE_DIR" not in os.environ else "/tmp/kernels")
+    /tmp/kernels
+    """
     return os.environ.get(variable(name))
 
 
@@ -148,7 +155,11 @@ env = Env()
 
 def toenv(val: object) -> tuple[str | None] | None:
     """How an assignment is mirrored into the environment: (the text, or None to remove it,); None for what has no
-    text."""
+    text.
+
+    >>> toenv(True), toenv(3), toenv(None), toenv([])
+    (('1',), ('3',), (None,), None)
+    """
     if val is None:
         return (None,)
     if isinstance(val, bool):
@@ -157,7 +168,14 @@ def toenv(val: object) -> tuple[str | None] | None:
 
 
 def setenv(key: str, value: str | None) -> None:
-    """Set or remove a variable, where `propagate_env` says so."""
+    """Set or remove a variable, where `propagate_env` says so.
+
+    >>> import os
+    >>> with tritonx.knobs.cache.scope():
+    ...     setenv("TRITON_CACHE_DIR", "/tmp/kernels")
+    ...     print(os.environ["TRITON_CACHE_DIR"])
+    /tmp/kernels
+    """
     if not propagate_env:
         return
     if value is None:
@@ -566,5 +584,14 @@ def __getattr__(name: str) -> Any:
 
 
 def refresh_knobs() -> None:
-    """Read again the settings that are read from the environment only once."""
+    """Read again the settings that are read from the environment only once.
+
+    >>> import os
+    >>> with tritonx.knobs.runtime.scope(), tritonx.knobs.cache.scope():
+    ...     tritonx.knobs.setenv("TRITON_DEBUG", "1")
+    ...     tritonx.knobs.refresh_knobs()
+    ...     print(tritonx.knobs.runtime.debug)
+    ...     tritonx.knobs.setenv("TRITON_DEBUG", None)
+    True
+    """
     runtime.refresh()

@@ -14,7 +14,11 @@ _LETTERS = {
 
 
 def letter(type_: str) -> str:
-    """The struct letter of a parameter type; ``TypeError`` for one that cannot be passed."""
+    """The struct letter of a parameter type; ``TypeError`` for one that cannot be passed.
+
+    >>> letter("*fp32"), letter("i32"), letter("fp16")
+    ('Q', 'i', 'e')
+    """
     if type_.startswith("*"):
         return "Q"
     try:
@@ -24,7 +28,11 @@ def letter(type_: str) -> str:
 
 
 def packed(type_: str, value: Any) -> bytes:
-    """A scalar argument in as many bytes as its type has; an i1 takes one."""
+    r"""A scalar argument in as many bytes as its type has; an i1 takes one.
+
+    >>> packed("i32", 258), packed("i1", True)
+    (b'\x02\x01\x00\x00', b'\x01')
+    """
     return struct.pack(f"={letter(type_)}", bfloat16_bits(value) if type_ == "bf16" else value)
 
 
@@ -36,7 +44,12 @@ def cell(type_: str) -> str:
 
 
 def address_of(argument: Any) -> int:
-    """The device address that a pointer argument stands for."""
+    """The device address that a pointer argument stands for. Raises TypeError for one that stands for none.
+
+    >>> x = np.zeros(4)
+    >>> address_of(1 << 20), address_of(None)
+    (1048576, 0)
+    """
     if type(argument) is int:
         return argument
     if argument is None:

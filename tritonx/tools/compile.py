@@ -49,7 +49,11 @@ class NotEmbeddable(TritonError):
 
 @dataclass
 class CompileArgs:
-    """What `compile_kernel` makes; ``options`` are more of the backend's, by name."""
+    """What `compile_kernel` makes; ``options`` are more of the backend's, by name.
+
+    >>> CompileArgs(kernel_name="double", signature="*fp32, 64", grid="1, 1, 1").num_warps
+    1
+    """
 
     path: str = ""
     kernel_name: str = ""
@@ -81,6 +85,19 @@ _TAKEN = frozenset(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    r"""The command ``tritonx compile``; its exit status.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "kernels.py")
+    ...     size = file.write_text("import tritonx\n@tritonx.jit\ndef nothing(n):\n    pass\n")
+    ...     given = [str(file), "-n", "nothing", "-s", "i32", "-g", "1, 1, 1", "-t", "cuda:80", "-o", str(file)]
+    ...     print(main([*given, "-on", "launch_nothing"]))
+    /...kernels..._0.c
+    /...kernels..._0.h
+    0
+    """
     parser = argparse.ArgumentParser(
         "tritonx compile", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -108,7 +125,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
-    """The C function's name, and the files that were written. Raises `NotEmbeddable`, and what compiling raises."""
+    r"""The C function's name, and the files that were written. Raises `NotEmbeddable`, and what compiling raises.
+
+    >>> from tritonx.tools.compile import CompileArgs
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "kernels.py")
+    ...     size = file.write_text("import tritonx\n@tritonx.jit\ndef nothing(n):\n    pass\n")
+    ...     given = CompileArgs(str(file), "nothing", "i32", "1, 1, 1", "cuda:80", out_path=file)
+    ...     _, files = compile_kernel(given)
+    ...     print([file.suffix for file in files])
+    ['.c', '.h']
+    """
     kernel = kernel_of(Path(args.path), args.kernel_name)
     given = parse_signature(kernel, args.signature)
     names = _c_names(kernel)

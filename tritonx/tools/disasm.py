@@ -20,10 +20,10 @@ __getattr__ = refusing(
 
 
 def get_sass(cubin_asm: bytes, fun: str | None = None) -> str:
-    """The instructions of a compiled kernel's device code, of the function ``fun`` only where it is given.
+    """EXIT" in get_sass(compiled.asm["cubin"])
 
-    The same text as the kernel's ``asm["sass"]``; the scheduling codes that Triton writes before each instruction are
-    left out. Raises a ``TritonError`` where the vendor's tool is missing and ``ValueError`` for an unknown function.
+    >>> source = tritonx.compiler.ASTSource(double, {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 8})
+    >>> compiled = tritonx.compile(source, "cuda:80")
     """
     backend = next(backend for backend in available().values() if LISTING in backend.disassemblies)
     image = KernelImage("", cubin_asm, (), {}, backend.known_targets()[0])
@@ -37,5 +37,14 @@ def get_sass(cubin_asm: bytes, fun: str | None = None) -> str:
 
 
 def extract(file_path: str, fun: str | None) -> str:
-    """`get_sass` of the file at ``file_path``."""
+    """`get_sass` of the file at ``file_path``.
+
+    >>> import tempfile
+    >>> source = tritonx.compiler.ASTSource(double, {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 8})
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     size = file.write(tritonx.compile(source, "cuda:80").asm["cubin"])
+    ...     file.flush()
+    ...     print(extract(file.name, "double").splitlines()[0])
+    Function:double
+    """
     return get_sass(Path(file_path).read_bytes(), fun)

@@ -42,7 +42,11 @@ __getattr__ = refusing(
 
 
 class LinkerError(TritonError):
-    """Headers that cannot be linked."""
+    """Headers that cannot be linked.
+
+    >>> issubclass(LinkerError, Exception)
+    True
+    """
 
 
 @dataclass(frozen=True)

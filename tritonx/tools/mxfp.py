@@ -59,7 +59,12 @@ class MXFP4Tensor(_Codes):
     """Numbers as E2M1: a sign, two bits of exponent (bias 1) and one of mantissa; no infinities and no NaN.
 
     ``data`` of float32 is rounded to the nearest, ties to an even mantissa; what is larger than 6, infinite or NaN
-    becomes 6 with its sign."""
+    becomes 6 with its sign.
+
+    >>> import torch
+    >>> MXFP4Tensor(torch.tensor([0.2, 0.7, -2.4, 100.0])).to(torch.float32).tolist()
+    [0.0, 0.5, -2.0, 6.0]
+    """
 
     def random(self) -> MXFP4Tensor:
         """Every code alike."""
@@ -109,7 +114,12 @@ class MXFP4Tensor(_Codes):
 class MXScaleTensor(_Codes):
     """Powers of two as E8M0: the exponent with a bias of 127; 255 is NaN.
 
-    ``data`` of float32 is rounded down to a power of two; what is not positive and finite is NaN."""
+    ``data`` of float32 is rounded down to a power of two; what is not positive and finite is NaN.
+
+    >>> import torch
+    >>> MXScaleTensor(torch.tensor([0.3, 1.0, 100.0])).to(torch.float32).tolist()
+    [0.25, 1.0, 64.0]
+    """
 
     def random(self, low: float | None = None, high: float | None = None) -> MXScaleTensor:
         """Every power of two from ``low`` to ``high`` alike, without NaN."""

@@ -62,7 +62,18 @@ def create_ragged_descriptor(T, block_shape: Sequence[int], ragged_dim: int = 0)
 
 @jit
 def to_ragged_indices(batch_offset, batch_size, row):
-    """The indices along the two axes in front and the ragged one, of a row of a subarray."""
+    """The indices along the two axes in front and the ragged one, of ``row`` of a subarray; all are scalar integers.
+
+    >>> from tritonx.tools import ragged_tma
+    >>> @tritonx.jit
+    ... def kernel(out):
+    ...     front, second, ragged = ragged_tma.to_ragged_indices(3, 5, 1)
+    ...     tl.store(out, second)
+    >>> out = np.zeros(1, np.int32)
+    >>> compiled = kernel[(1,)](out)
+    >>> out.tolist()
+    [8]
+    """
     end = 0x40000000
     return end, batch_offset + batch_size, end - batch_size + row
 

@@ -15,7 +15,14 @@ ALIGNMENT = 16
 
 
 class ImpossibleDescriptor(TritonError, ValueError, AssertionError):
-    """What no descriptor can be. Triton asserts it, in these words."""
+    """What no descriptor can be. Triton asserts it, in these words.
+
+    >>> from tritonx.tools.tensor_descriptor import TensorDescriptor
+    >>> TensorDescriptor.from_tensor(np.zeros((8, 3), np.float32), [4, 4])
+    Traceback (most recent call last):
+        ...
+    tritonx.tools.tensor_descriptor.ImpossibleDescriptor: strides must be 16-byte aligned
+    """
 
 
 def _require(holds: bool, text: str) -> None:
@@ -29,7 +36,11 @@ def _has_no_memory(base: object) -> bool:
 
 
 def strides_of(tensor: Any) -> list[int]:
-    """In elements, for arrays that give them in elements (torch) or in bytes (NumPy)."""
+    """In elements, for arrays that give them in elements (torch) or in bytes (NumPy).
+
+    >>> strides_of(np.zeros((8, 4), np.float32))
+    [4, 1]
+    """
     stride = getattr(tensor, "stride", None)
     if stride is not None:
         return [int(s) for s in stride()]

@@ -16,7 +16,7 @@ import tritonx.language as tl
 from tritonx.analysis.neighbour_steps import NeighbourSteps
 from tritonx.backends.registry import parse_target
 from tritonx.dialects.tile import LoadOp, StoreOp
-from tritonx.interpreter.launch import bind
+from tritonx.interpreter.ir_launch import bind
 
 SIZE = 32
 

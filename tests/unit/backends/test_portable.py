@@ -41,7 +41,7 @@ from tritonx.backends.gpu import (
     portable_stages,
     tile_passes,
 )
-from tritonx.interpreter.launch import bind
+from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.pipeline import run_passes
 from tritonx.ir.text import parse_module
 from tritonx.testing.conformance.case import Case

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 from tritonx.interpreter.function import interpreted
-from tritonx.interpreter.launch import launch
+from tritonx.interpreter.ir_launch import launch
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify
 from tritonx.testing.generate import Features, RandomKernel, random_kernel

@@ -10,7 +10,7 @@ import pytest
 
 from tritonx.interpreter.compare import first_difference
 from tritonx.interpreter.function import interpreted
-from tritonx.interpreter.launch import launch
+from tritonx.interpreter.ir_launch import launch
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.interpreter.errors import InvalidLaunch
 from tritonx.interpreter.function import interpreted
-from tritonx.interpreter.launch import launch
+from tritonx.interpreter.ir_launch import launch
 from tritonx.interpreter.machine import interpret
 from tritonx.ir.text import parse_module
 from tritonx.tools.tensor_descriptor import TensorDescriptor

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tritonx.backends.api import Compilation
-from tritonx.interpreter.launch import bind
+from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.pipeline import run_pass_stage
 from tritonx.ir.text import print_module
 from tritonx.testing.conformance import Case, cases

@@ -25,7 +25,12 @@ HIPOptions = AmdOptions
 
 
 class HIPBackend(TargetBackend):
-    """This backend for one target."""
+    """This backend for one target.
+
+    >>> from tritonx.backends.api import Target
+    >>> HIPBackend(Target("hip", "gfx942", 64)).parse_options({"num_warps": 8}).num_warps
+    8
+    """
 
     supports_native_tensor_specialization = False
 
@@ -40,16 +45,29 @@ class HIPBackend(TargetBackend):
 
 def get_min_dot_size(target: Target) -> Callable[[object, object], tuple[int, int, int]]:
     """(type of one operand, of the other) → the least M, N and K of ``tl.dot``: what is too small for the matrix cores
-    is computed without them."""
+    is computed without them.
+
+    >>> from tritonx.backends.api import Target
+    >>> get_min_dot_size(Target("hip", "gfx942", 64))(tl.float16, tl.float16)
+    (1, 1, 1)
+    """
     return lambda lhs_type, rhs_type: (1, 1, 1)
 
 
 def is_pingpong_schedule_enabled(arch: str, use_async_copy: bool) -> bool:
-    """What Triton would do by default, or the setting: here schedules do not alternate warps."""
+    """What Triton would do by default, or the setting: here schedules do not alternate warps.
+
+    >>> is_pingpong_schedule_enabled("gfx942", use_async_copy=False)
+    True
+    """
     default = arch == "gfx942" or (arch == "gfx950" and use_async_copy)
     return default if knobs.use_block_pingpong is None else knobs.use_block_pingpong
 
 
 def is_in_thread_transpose_enabled(arch: str) -> bool:
-    """What Triton would do by default, or the setting; without effect here."""
+    """What Triton would do by default, or the setting; without effect here.
+
+    >>> is_in_thread_transpose_enabled("gfx942"), is_in_thread_transpose_enabled("gfx950")
+    (True, False)
+    """
     return arch == "gfx942" if knobs.use_in_thread_transpose is None else knobs.use_in_thread_transpose

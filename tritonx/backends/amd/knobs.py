@@ -6,6 +6,12 @@ from tritonx.runtime.knobs import Group, Knob, flag, optional_text, parse_bool
 
 
 class AmdKnobs(Group):
+    """The settings of this backend, under Triton's names.
+
+    >>> tritonx.knobs.amd.use_buffer_ops
+    True
+    """
+
     use_buffer_ops = flag("AMDGCN_USE_BUFFER_OPS", True)
     """Whether loads and stores whose offsets fit 32 bits become buffer instructions (the option ``buffer_ops``)."""
 

@@ -15,7 +15,15 @@ submodules = {"utils": ("memrealtime",)}
 
 @core.builtin
 def memrealtime(_semantic: Any = None) -> Any:
-    """The constant-rate counter of the device, int64. CDNA reads it as memory, RDNA 3 and later by a message."""
+    """The constant-rate counter of the device, int64. CDNA reads it as memory, RDNA 3 and later by a message.
+
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.store(x, tl.extra.hip.memrealtime())
+    >>> source = tritonx.compiler.ASTSource(kernel, {"x": "*i64"})
+    >>> "s_memrealtime" in tritonx.compile(source, "hip:gfx942").asm["amdgcn"]
+    True
+    """
     if _semantic.target.warp_size == 64:
         text = "s_memrealtime $0\n\ts_waitcnt lgkmcnt(0)"
     else:

@@ -24,7 +24,12 @@ class AmdOptions(GpuOptions):
     * ``pipeline`` has the loads of a loop with products run ahead of them, by ``num_stages``: into registers, and
       behind the products of another iteration into shared memory. Its default is the knob ``knobs.amd.pipeline``.
     * ``async_copy`` has them go to shared memory past the registers where lanes can (Triton:
-      ``knobs.amd.use_async_copy``, off there as here): on gfx942, four bytes at a time, and gfx950, up to 16."""
+      ``knobs.amd.use_async_copy``, off there as here): on gfx942, four bytes at a time, and gfx950, up to 16.
+
+    >>> from tritonx.backends.amd.compiler import HIPOptions
+    >>> HIPOptions(waves_per_eu=2).waves_per_eu
+    2
+    """
 
     num_stages: int = 2
     default_dot_input_precision: str = "ieee"

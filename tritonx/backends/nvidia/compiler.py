@@ -41,7 +41,12 @@ BLACKWELL = 100
 
 
 class CUDABackend(TargetBackend):
-    """This backend for one target."""
+    """This backend for one target.
+
+    >>> from tritonx.backends.api import Target
+    >>> CUDABackend(Target("cuda", 90, 32)).parse_options({"num_warps": 8}).num_warps
+    8
+    """
 
     def __init__(self, target: Target) -> None:
         super().__init__(BACKEND, target)
@@ -57,7 +62,13 @@ class _Element(Protocol):
 
 
 def min_dot_size(target: Target) -> Callable[[_Typed, _Typed], tuple[int, int, int]]:
-    """(type of one operand, of the other) → the least M, N and K of ``tl.dot``."""
+    """(type of one operand, of the other) → the least M, N and K of ``tl.dot``.
+
+    >>> from tritonx.backends.api import Target
+    >>> least = min_dot_size(Target("cuda", 90, 32))
+    >>> least(tl.float16, tl.float16), least(tl.int8, tl.int8)
+    ((1, 1, 16), (1, 1, 32))
+    """
 
     def least(lhs_type: _Typed, rhs_type: _Typed) -> tuple[int, int, int]:
         bits = lhs_type.scalar.primitive_bitwidth, rhs_type.scalar.primitive_bitwidth
@@ -82,7 +93,12 @@ def get_ptxas_version(arch: int = 80) -> str:
 
 
 def ptx_get_version(cuda_version: str) -> int:
-    """The newest version of PTX, ten times its number, that this version of CUDA assembles (PTX ISA, release notes)."""
+    """The newest version of PTX, ten times its number, that this version of CUDA assembles (PTX ISA, release notes).
+    Raises RuntimeError for a version before 10.
+
+    >>> ptx_get_version("12.8")
+    87
+    """
     major, minor = (int(part) for part in cuda_version.split("."))
     if major >= 13:
         return 90 + 10 * (major - 13) + minor
@@ -95,22 +111,42 @@ def ptx_get_version(cuda_version: str) -> int:
 
 
 def get_ptx_version_from_options(options: NvidiaOptions, arch: int) -> int:
-    """The version of PTX that a compile asks for, else the newest that the assembler takes."""
+    """The version of PTX that a compile asks for, else the newest that the assembler takes.
+
+    >>> from tritonx.backends.nvidia.options import NvidiaOptions
+    >>> get_ptx_version_from_options(NvidiaOptions(ptx_version=84), 90)
+    84
+    """
     return ptx_get_version(get_ptxas(arch).version) if options.ptx_version is None else options.ptx_version
 
 
 def get_features(options: NvidiaOptions, arch: int) -> str:
-    """LLVM's name of the version of PTX that is written, which is one for all targets."""
+    """LLVM's name of the version of PTX that is written, which is one for all targets.
+
+    >>> from tritonx.backends.nvidia.options import NvidiaOptions
+    >>> get_features(NvidiaOptions(), 90)[:4]
+    '+ptx'
+    """
     return f"+ptx{PTX_VERSION}"
 
 
 @lru_cache
 def file_hash(path: str) -> str:
-    """SHA-256 of a file, read once."""
+    """SHA-256 of a file as hexadecimal digits, read once. Raises OSError.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as empty:
+    ...     print(file_hash(empty.name)[:8])
+    e3b0c442
+    """
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
 
 
 def sm_arch_from_capability(capability: int) -> str:
-    """The assembler's name of a compute capability (``sm_90a``)."""
+    """The assembler's name of a compute capability (``sm_90a``).
+
+    >>> sm_arch_from_capability(80), sm_arch_from_capability(90)
+    ('sm_80', 'sm_90a')
+    """
     return of_target(Target("cuda", capability, 32)).processor

@@ -25,7 +25,11 @@ CudaDriver = driver_class(BACKEND)
 
 
 def ty_to_cpp(ty: str) -> str:
-    """The C++ type of a kernel's parameter of this type. Raises KeyError."""
+    """The C++ type of a kernel's parameter of this type (``*fp32``, ``i64``). Raises KeyError for a type that is none.
+
+    >>> ty_to_cpp("*fp32"), ty_to_cpp("u8")
+    ('CUdeviceptr', 'uint8_t')
+    """
     return cpp_type(BACKEND, ty)
 
 

@@ -18,7 +18,11 @@ class NoTool(TritonError, RuntimeError):
 
 @dataclass
 class NvidiaTool:
-    """A program of the vendor's, and the version (``13.0``) that it reports."""
+    """A program of the vendor's, and the version (``13.0``) that it reports.
+
+    >>> NvidiaTool("/usr/local/cuda/bin/ptxas", "13.0").version
+    '13.0'
+    """
 
     path: str
     version: str
@@ -36,7 +40,13 @@ class NvidiaTool:
 
 
 class env_nvidia_tool(Knob[NvidiaTool]):
-    """A program: assigned and read from the environment as a path, given as an `NvidiaTool`."""
+    """A program: assigned and read from the environment as a path, given as an `NvidiaTool`.
+
+    >>> class Settings(tritonx.knobs.base_knobs):
+    ...     ptxas = tritonx.knobs.env_nvidia_tool("ptxas")
+    >>> Settings.ptxas.env
+    'TRITON_PTXAS_PATH'
+    """
 
     def __init__(self, binary: str) -> None:
         super().__init__(f"TRITON_{binary.upper().replace('-', '_')}_PATH", self.get, self.transform)
@@ -64,6 +74,14 @@ def _finder(binary: str) -> Callable[[], str | None]:
 
 
 class NvidiaKnobs(Group):
+    """The settings of this backend, under Triton's names.
+
+    >>> with tritonx.knobs.nvidia.scope():
+    ...     tritonx.knobs.nvidia.ptxas_options = "--verbose"
+    ...     tritonx.knobs.nvidia.assembler_options()
+    '--verbose'
+    """
+
     libdevice_path = Knob[str | None]("TRITON_LIBDEVICE_PATH", None, parse_file)
     """The libdevice.10.bc to link with; None looks for one. PyTorch sets it to be as exact as its own kernels."""
 

@@ -40,25 +40,55 @@ def _instruction(text: str, constraint: str, dtype: core.dtype, pure: bool, sema
 
 @core.builtin
 def globaltimer(_semantic: Semantics = None) -> object:
-    """The nanosecond counter of the device, int64 (PTX: special register ``%globaltimer``)."""
+    """The nanosecond counter of the device, int64 (PTX: special register ``%globaltimer``).
+
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.store(x, tl.extra.cuda.globaltimer())
+    >>> source = tritonx.compiler.ASTSource(kernel, {"x": "*i64"})
+    >>> "%globaltimer" in tritonx.compile(source, "cuda:80").asm["ptx"]
+    True
+    """
     return _instruction("mov.u64 $0, %globaltimer;", "=l", core.int64, False, _semantic)
 
 
 @core.builtin
 def smid(_semantic: Semantics = None) -> object:
-    """The multiprocessor that this program runs on, int32 (PTX: special register ``%smid``)."""
+    """The multiprocessor that this program runs on, int32 (PTX: special register ``%smid``).
+
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.store(x, tl.extra.cuda.smid())
+    >>> source = tritonx.compiler.ASTSource(kernel, {"x": "*i32"})
+    >>> "%smid" in tritonx.compile(source, "cuda:80").asm["ptx"]
+    True
+    """
     return _instruction("mov.u32 $0, %smid;", "=r", core.int32, True, _semantic)
 
 
 @core.builtin
 def num_warps(_semantic: Semantics = None) -> constexpr:
-    """Warps of a program, as compiled."""
+    """Warps of a program, as compiled.
+
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.static_assert(tl.extra.cuda.num_warps() == 8)
+    >>> source = tritonx.compiler.ASTSource(kernel, {"x": "*i32"})
+    >>> compiled = tritonx.compile(source, "cuda:80", {"num_warps": 8})
+    """
     return constexpr(_semantic.options.num_warps)
 
 
 @core.builtin
 def num_threads(_semantic: Semantics = None) -> constexpr:
-    """Threads of a program, as compiled."""
+    """Threads of a program, as compiled.
+
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.static_assert(tl.extra.cuda.num_threads() == 256)
+    >>> source = tritonx.compiler.ASTSource(kernel, {"x": "*i32"})
+    >>> compiled = tritonx.compile(source, "cuda:80", {"num_warps": 8})
+    """
     return constexpr(_semantic.options.num_warps * 32)
 
 
@@ -67,6 +97,14 @@ def gdc_wait(_semantic: Semantics = None) -> None:
     """Wait until the grid that this one depends on has finished and its memory is visible.
 
     PTX: ``griddepcontrol.wait``, compute capability 9.0; for launches with ``launch_pdl``.
+
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.extra.cuda.gdc_wait()
+    ...     tl.store(x, 1.0)
+    >>> source = tritonx.compiler.ASTSource(kernel, {"x": "*fp32"})
+    >>> "griddepcontrol.wait" in tritonx.compile(source, "cuda:90").asm["ptx"]
+    True
     """
     _instruction("griddepcontrol.wait; // dummy $0", "=r", core.int32, False, _semantic)
 
@@ -75,6 +113,14 @@ def gdc_wait(_semantic: Semantics = None) -> None:
 def gdc_launch_dependents(_semantic: Semantics = None) -> None:
     """Let the grid that depends on this one start, once all programs have come here
     (``griddepcontrol.launch_dependents``).
+
+    >>> @tritonx.jit
+    ... def kernel(x):
+    ...     tl.extra.cuda.gdc_launch_dependents()
+    ...     tl.store(x, 1.0)
+    >>> source = tritonx.compiler.ASTSource(kernel, {"x": "*fp32"})
+    >>> "griddepcontrol.launch_dependents" in tritonx.compile(source, "cuda:90").asm["ptx"]
+    True
     """
     _instruction("griddepcontrol.launch_dependents; // dummy $0", "=r", core.int32, False, _semantic)
 
@@ -103,7 +149,16 @@ def convert_custom_float8(
 def convert_custom_float8_sm80(
     arg: object, dst_ty: core.dtype, fp_downcast_rounding: object = None, _semantic: Semantics = None
 ) -> object:
-    """``cast`` from or to ``float8e4b15``."""
+    """``cast`` of a block or scalar from or to ``float8e4b15``; ``fp_downcast_rounding`` as there.
+
+    >>> @tritonx.jit
+    ... def kernel(x, out):
+    ...     narrow = tl.extra.cuda.convert_custom_float8_sm80(tl.load(x), tl.float8e4b15)
+    ...     tl.static_assert(narrow.dtype == tl.float8e4b15)
+    ...     tl.store(out, tl.extra.cuda.convert_custom_float8_sm80(narrow, tl.float16))
+    >>> source = tritonx.compiler.ASTSource(kernel, {"x": "*fp16", "out": "*fp16"})
+    >>> compiled = tritonx.compile(source, "cuda:80")
+    """
     return core.cast(arg, dst_ty.scalar, _semantic=_semantic)
 
 
@@ -111,5 +166,14 @@ def convert_custom_float8_sm80(
 def convert_custom_float8_sm70(
     arg: object, dst_ty: core.dtype, fp_downcast_rounding: object = None, _semantic: Semantics = None
 ) -> object:
-    """``cast`` from or to ``float8e4b15``."""
+    """``cast`` of a block or scalar from or to ``float8e4b15``; ``fp_downcast_rounding`` as there.
+
+    >>> @tritonx.jit
+    ... def kernel(x, out):
+    ...     narrow = tl.extra.cuda.convert_custom_float8_sm70(tl.load(x), tl.float8e4b15)
+    ...     tl.static_assert(narrow.dtype == tl.float8e4b15)
+    ...     tl.store(out, tl.extra.cuda.convert_custom_float8_sm70(narrow, tl.float16))
+    >>> source = tritonx.compiler.ASTSource(kernel, {"x": "*fp16", "out": "*fp16"})
+    >>> compiled = tritonx.compile(source, "cuda:80")
+    """
     return core.cast(arg, dst_ty.scalar, _semantic=_semantic)

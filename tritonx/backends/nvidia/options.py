@@ -19,7 +19,12 @@ class NvidiaOptions(GpuOptions):
     device-library code. ``pipeline`` has the copies of a loop with products run ahead of them, by ``num_stages``, from
     compute capability 8.0 on; on 9.0 it gives products to warp groups (``wgmma``) too, which read their operands from
     shared memory, where they take them, and blocks of descriptors to the copy engine. Its default is the knob
-    ``knobs.nvidia.pipeline``. ``warp_group_dots`` gives products to warp groups without pipelines."""
+    ``knobs.nvidia.pipeline``. ``warp_group_dots`` gives products to warp groups without pipelines.
+
+    >>> from tritonx.backends.nvidia.compiler import CUDAOptions
+    >>> CUDAOptions(maxnreg=128).maxnreg
+    128
+    """
 
     default_dot_input_precision: str = "tf32"
     allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")

@@ -33,6 +33,9 @@ class Access:
 
     ``width`` elements of LLVM type ``elem`` from one address; ``bytes_aligned`` is what the analysis proved about it.
     ``cache`` and ``evict`` are the numbers of ``tritonx.dialects.tile.enums``.
+
+    >>> Access("float", 4, 16).width
+    4
     """
 
     elem: str

@@ -136,7 +136,12 @@ def _refuse(f: FunctionEmitter, operation: RMWOp | None, elem: str) -> None:
 
 
 def zero_of(access: Access) -> str:
-    """What a masked load leaves: the literal of all bits zero."""
+    """What a masked load leaves: the literal of all bits zero.
+
+    >>> from tritonx.backends.gpu import Access
+    >>> zero_of(Access("float", 1, 4)), zero_of(Access("i32", 4, 16))
+    ('0x0000000000000000', 'zeroinitializer')
+    """
     if access.width > 1:
         return "zeroinitializer"
     if access.elem.startswith("ptr"):

@@ -24,6 +24,9 @@ class ThreadGroup:
 
     ``barrier`` numbers the barrier at which they wait for each other; None: they are all of the block's, and wait at
     that of the block. ``registers``: what a thread of it may hold, where the group has a share of its own.
+
+    >>> ThreadGroup(4).first_warp
+    0
     """
 
     warps: int

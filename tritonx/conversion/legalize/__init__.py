@@ -9,12 +9,21 @@ from tritonx.conversion.legalize.shared_bounds import guarded
 
 
 class Illegal(Exception):
-    """The text has something that cannot be written otherwise."""
+    """The text has something that cannot be written otherwise.
+
+    >>> issubclass(Illegal, Exception)
+    True
+    """
 
 
 def legal_text(text: str, legal: Legal, *, guard_shared: int | None = None) -> str:
-    """``text``, as LLVM prints a module, in what ``legal`` says. With ``guard_shared``, the address space of shared
-    memory, no access leaves the block's share of it. Raises ``Illegal``."""
+    r"""``text``, as LLVM prints a module, in what ``legal`` says. With ``guard_shared``, the address space of shared
+    memory, no access leaves the block's share of it. Raises ``Illegal`` for what cannot be written otherwise.
+
+    >>> from tritonx.backends.gpu import Legal
+    >>> "define" in legal_text("define void @f() {\n  ret void\n}\n", Legal())
+    True
+    """
     written = text if guard_shared is None else guarded(text, guard_shared)
     if legal.vector is None:
         return written

@@ -40,6 +40,11 @@ def target_machine(triple: str) -> TargetMachine:
 
 @cache
 def spirv_data_layout(triple: str) -> str:
+    """LLVM's data layout for the ``triple`` of a SPIR-V target.
+
+    >>> "G1" in spirv_data_layout("spirv64-unknown-unknown")
+    True
+    """
     return str(target_machine(triple).target_data)
 
 
@@ -74,11 +79,19 @@ def _written(text: str, triple: str, extensions: str) -> bytes:
 
 
 def spirv_legal(vector: int = 16) -> Legal:
-    """What LLVM's target for SPIR-V takes: no bfloat, no integers of more than 64 bits, logic on truth values."""
+    """What LLVM's target for SPIR-V takes: no bfloat, no integers of more than 64 bits, logic on truth values.
+
+    >>> spirv_legal().vector
+    16
+    """
     return Legal(integer=64, orders_truth_values=False, vector=vector, bfloat=False, narrow_accesses=False)
 
 
 def legal_spirv(text: str, vector: int = 16, *, guard_shared: bool = False) -> str:
-    """LLVM text with what SPIR-V can say. Raises `Illegal` for what would end the process in LLVM."""
+    r"""LLVM text with what SPIR-V can say. Raises `Illegal` for what would end the process in LLVM.
+
+    >>> legal_spirv("define void @f() {\n  ret void\n}\n").splitlines()[-1]
+    '}'
+    """
     printed = str(llvm.parse_assembly(text))
     return zero_extended(legal_text(printed, spirv_legal(vector), guard_shared=SHARED if guard_shared else None))

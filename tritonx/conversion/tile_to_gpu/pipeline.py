@@ -17,7 +17,12 @@ from tritonx.transforms.gpu.widen_float8 import WidenFloat8
 
 
 def tile_stage(passes: tuple[ModulePass, ...]) -> PassStage:
-    """The stage `ttir`; a file that is `ttg` already is beyond it."""
+    """The stage `ttir`; a file that is `ttg` already is beyond it.
+
+    >>> from tritonx.backends.gpu import tile_passes
+    >>> tile_stage(tile_passes()).name
+    'ttir'
+    """
     return PassStage("ttir", passes, lambda module: () if has_layouts(module) else passes)
 
 

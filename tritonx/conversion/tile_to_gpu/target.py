@@ -18,6 +18,9 @@ class GpuTarget:
     `name` is the text of the module's `ttg.target`. `units` multiply matrices, beside the threads themselves.
     `options` are the compile options, by name, that the backend made this of beside the launch shape: with them
     `tritonx-opt` makes it again.
+
+    >>> GpuTarget("mychip:2", warp_size=64, num_warps=8).num_warps
+    8
     """
 
     name: str

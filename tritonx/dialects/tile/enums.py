@@ -7,7 +7,11 @@ from enum import IntEnum
 
 
 class CacheModifier(IntEnum):
-    """Which cache levels a load or store uses."""
+    """Which cache levels a load or store uses.
+
+    >>> CacheModifier.CG.value
+    3
+    """
 
     NONE = 1
     CA = 2
@@ -19,7 +23,11 @@ class CacheModifier(IntEnum):
 
 
 class EvictionPolicy(IntEnum):
-    """How soon the cache may drop the line."""
+    """How soon the cache may drop the line.
+
+    >>> EvictionPolicy.EVICT_FIRST.value
+    2
+    """
 
     NORMAL = 1
     EVICT_FIRST = 2
@@ -31,7 +39,11 @@ class EvictionPolicy(IntEnum):
 
 
 class MemSemantic(IntEnum):
-    """The memory order of an atomic."""
+    """The memory order of an atomic.
+
+    >>> MemSemantic.ACQUIRE_RELEASE.value
+    4
+    """
 
     RELAXED = 1
     ACQUIRE = 2
@@ -44,7 +56,11 @@ class MemSemantic(IntEnum):
 
 
 class MemSyncScope(IntEnum):
-    """Among whom an atomic is atomic."""
+    """Among whom an atomic is atomic.
+
+    >>> MemSyncScope.GPU.value
+    1
+    """
 
     GPU = 1
     CTA = 2
@@ -56,7 +72,11 @@ class MemSyncScope(IntEnum):
 
 
 class RMWOp(IntEnum):
-    """What an atomic read-modify-write does."""
+    """What an atomic read-modify-write does.
+
+    >>> RMWOp.ADD.value
+    4
+    """
 
     AND = 1
     OR = 2
@@ -85,7 +105,11 @@ class InputPrecision(IntEnum):
 
 
 class RoundingMode(IntEnum):
-    """How a conversion to a narrower floating-point type rounds."""
+    """How a conversion to a narrower floating-point type rounds.
+
+    >>> RoundingMode.RTNE.value
+    1
+    """
 
     RTZ = 0
     RTNE = 1

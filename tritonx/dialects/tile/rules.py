@@ -18,12 +18,23 @@ from tritonx.ir.types import element_type as element_of
 
 
 def mask_of(type_: Attribute) -> Attribute:
-    """i1 in the shape and layout of `type_`."""
+    """i1 in the shape and layout of `type_`.
+
+    >>> from xdsl.dialects.builtin import TensorType, f32
+    >>> print(mask_of(TensorType(f32, [4])))
+    tensor<4xi1>
+    """
     return with_element(type_, i1)
 
 
 def loaded_from(type_: Attribute) -> Attribute:
-    """The type of the value behind a pointer, or behind each pointer of a tensor."""
+    """The type of the value behind a pointer, or behind each pointer of a tensor. Raises TypeError for other types.
+
+    >>> from tritonx.backends.tile import tile
+    >>> from xdsl.dialects.builtin import f32
+    >>> print(loaded_from(tile.PointerType(f32)))
+    f32
+    """
     element = element_of(type_)
     if not isinstance(element, PointerType):
         raise VerifyException(f"expected a pointer or a tensor of pointers, got {type_}")

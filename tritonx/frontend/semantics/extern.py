@@ -14,6 +14,7 @@ from tritonx.frontend.semantics.library import COMPOSED
 from tritonx.frontend.semantics.storage import UnsupportedExtents
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import dtype, int1
+from tritonx.language.libdevice_table import PREDICATES
 from tritonx.language.libdevice_table import overloads as generic_overloads
 from tritonx.language.signatures import str_to_ty
 from tritonx.language.values import tensor
@@ -133,7 +134,7 @@ class ExternSemantics(CastSemantics):
         )
         symbols = {tuple(map(_type, types)): (symbol, _type(result)) for types, (symbol, result) in overloads.items()}
         result = self.extern_elementwise("", "", args, symbols, True)
-        return self.cast(result, int1) if name in _PREDICATES else result
+        return self.cast(result, int1) if name in PREDICATES else result
 
     def extern_functions(self) -> Mapping[str, Overloads]:
         """The backend's table, looked up once; empty where no installed backend serves the target (the
@@ -142,10 +143,6 @@ class ExternSemantics(CastSemantics):
         if self._extern_functions is None:
             self._extern_functions = extern_functions(self.target)
         return self._extern_functions
-
-
-_PREDICATES = frozenset({"isnan", "isinf", "finitef", "isfinited"})
-"""Functions whose int32 result is a truth value; the language gives an int1."""
 
 
 def _type(name: Any) -> dtype:

@@ -43,5 +43,10 @@ MEANINGS: Table = {
 
 
 def meaning_of(cls: type[Operation]) -> Meaning | None:
-    """What the ops of a class mean; None where nobody says."""
+    """What the ops of a class mean; None where nobody says.
+
+    >>> from tritonx.backends.tile import arith, scf
+    >>> meaning_of(arith.AddiOp) is None, meaning_of(scf.YieldOp) is None
+    (False, True)
+    """
     return MEANINGS.get(cls) or getattr(cls, "MEANING", None)

@@ -15,9 +15,13 @@ if TYPE_CHECKING:  # importing the parser takes longer than printing a module, a
 
 
 def parse_module(text: str, name: str = "<input>", *, context: Context | None = None) -> ModuleOp:
-    """The module that `text` describes, not verified. Raises xDSL's `ParseError`, with a position, for anything else.
+    r"""The module that `text` describes, not verified. Raises xDSL's `ParseError`, with a position, for anything else.
 
     `name` stands for the input in error messages; `context` (with every dialect, if left out) says which ops there are.
+
+    >>> module = parse_module("module {\n  %0 = arith.constant 1 : i32\n}")
+    >>> module.body.block.first_op.name
+    'arith.constant'
     """
     from tritonx.ir.text.parser import Parser
 
@@ -29,7 +33,15 @@ def parse_module(text: str, name: str = "<input>", *, context: Context | None = 
 
 
 def print_module(op: Operation, *, debuginfo: bool = False, generic: bool = False) -> str:
-    """A module (or any op) as text; with locations if `debuginfo`, every op in MLIR's generic form if `generic`."""
+    r"""A module (or any op) as text; with locations if `debuginfo`, every op in MLIR's generic form if `generic`.
+
+    >>> from tritonx.backends.tile import parse_module
+    >>> module = parse_module('module {\n  %0 = "arith.constant"() {value = 1 : i32} : () -> i32\n}')
+    >>> print(print_module(module).strip())
+    module {
+      %0 = arith.constant 1 : i32
+    }
+    """
     from tritonx.ir.text.printer import print_op_text
 
     return print_op_text(op, debuginfo=debuginfo, generic=generic)

@@ -12,10 +12,14 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from tritonx.language.builtin import INJECTED, builtin
-from tritonx.language.libdevice_table import names
+from tritonx.language.libdevice_table import PREDICATES, names, overloads
 
 if TYPE_CHECKING:
     from tritonx.frontend.semantics import Semantics
+
+
+LANGUAGE_NAMES = {"fp32": "float32", "fp64": "float64"}
+"""A type's name in signatures → in the language, where it is another."""
 
 
 def _make(name: str) -> Callable[..., Any]:
@@ -33,8 +37,25 @@ def _make(name: str) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__signature__ = signature
-    function.__doc__ = f"The device library's ``{name}``; overloads {names()[name]} (f fp32, d fp64, i int32, l int64)."
+    function.__doc__ = _described(name)
     return builtin(function)
+
+
+def _described(name: str) -> str:
+    """The docstring of a function of the library."""
+    results = {types: "int1" if name in PREDICATES else result for types, result in overloads(name).items()}
+    ways = [f"({', '.join(types)}) → {result}" for types, result in results.items()]
+    types, result = next(iter(results.items()))
+    ones = ", ".join(f"tl.full((16,), 1, tl.{LANGUAGE_NAMES.get(type_, type_)})" for type_ in types)
+    return f"""The device library's ``{name}``, elementwise: {", ".join(ways)}.
+
+    Operands are blocks or scalars of shapes that broadcast, to which the result has the shape; several are brought to
+    one type as an operator's are. Types that are not listed are a ValueError, and a function that the target's library
+    lacks an AttributeError: both are the cause of a CompilationError with the kernel's line.
+
+    >>> result = tl.extra.libdevice.{name}({ones})
+    >>> tl.static_assert(result.dtype == tl.{LANGUAGE_NAMES.get(result, result)})
+    """
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from xdsl.context import Context
 
 from tritonx.backends.api import Compilation, Options, Target, run_stages
 from tritonx.backends.registry import parse_options
-from tritonx.interpreter.launch import Bound, bind
+from tritonx.interpreter.ir_launch import Bound, bind
 from tritonx.interpreter.machine import interpret
 from tritonx.ir.text import print_module
 from tritonx.ir.verify import verify

@@ -24,7 +24,11 @@ Array = np.ndarray[Any, Any]
 
 
 class Mismatch(AssertionError):
-    """A buffer does not hold what it should; says which part, where, what was expected and how far off it is."""
+    """A buffer does not hold what it should; says which part, where, what was expected and how far off it is.
+
+    >>> issubclass(Mismatch, AssertionError)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,12 @@ class Tolerance:
     normal numbers (devices may flush subnormal results to zero).
 
     No tolerance at all compares bits, all NaNs being equal and zeros of either sign. A correctly rounded result is
-    within 0.5 ulps of an exact reference; ``ROUNDED`` allows for the reference's own rounding."""
+    within 0.5 ulps of an exact reference; ``ROUNDED`` allows for the reference's own rounding.
+
+    >>> from tritonx.testing.conformance import Tolerance
+    >>> Tolerance().exact, Tolerance(ulps=2).exact
+    (True, False)
+    """
 
     ulps: float = 0.0
     absolute: Any = 0.0
@@ -51,7 +60,11 @@ ROUNDED = Tolerance(ulps=0.51)
 
 @dataclass(frozen=True)
 class Part:
-    """A named stretch of an output buffer and what must stand there, in row-major order."""
+    """A named stretch of an output buffer and what must stand there, in row-major order.
+
+    >>> Part("sum", np.arange(3)).tolerance.exact
+    True
+    """
 
     name: str
     expected: Array
@@ -63,6 +76,9 @@ class Output:
     """A buffer of ``dtype`` that the kernel fills: its parts one behind the other, then a guard.
 
     Before the launch it holds ``initial`` (one value for each element of the parts), else poison: NaN, or bytes 0xA5.
+
+    >>> Output.of(np.arange(3, dtype=np.float32)).size
+    3
     """
 
     dtype: Any
@@ -170,7 +186,12 @@ def _smallest_normal(dtype: object) -> float:
 @dataclass(frozen=True)
 class Trial:
     """One launch: ``args`` by position, arrays that are only read, ``Output``s and numbers; ``constants`` are the
-    compile-time arguments by name."""
+    compile-time arguments by name.
+
+    >>> from tritonx.testing.conformance import Output
+    >>> Trial((np.arange(4), Output.of(np.arange(4) * 2)), {"BLOCK": 4}).grid
+    (1,)
+    """
 
     args: tuple[object, ...]
     constants: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -186,7 +207,14 @@ class Case:
     """A named case. ``name`` is ``family/what-dtype-shape-warps``; ``options`` are compile options that every backend
     has. ``needs`` names the fp8 types without which a target skips it. A target may refuse an ``optional`` case with a
     typed error: libraries of fp64 functions, tf32, printing from a device, 32 warps. ``max_warps`` is for a kernel that
-    takes more than a target has in larger blocks."""
+    takes more than a target has in larger blocks.
+
+    >>> from tritonx.testing.conformance import Output, Trial, check, find
+    >>> def make(rng):
+    ...     x = rng.integers(0, 9, 8)
+    ...     return Trial((Output.of(x * 2, initial=x),), {"BLOCK": 8})
+    >>> check(Case("mine/double", double, make), find("cpu"), seed=1)
+    """
 
     name: str
     kernel: JITFunction

@@ -16,7 +16,12 @@ VARIABLE = "TRITONX_CONFORMANCE"
 
 @dataclass(frozen=True)
 class Cover:
-    """``full`` takes every combination; otherwise each value of each parameter appears in some case."""
+    """``full`` takes every combination; otherwise each value of each parameter appears in some case.
+
+    >>> from tritonx.testing.conformance import cases
+    >>> len(cases(Cover(full=True))) > len(cases(Cover()))
+    True
+    """
 
     full: bool = False
 

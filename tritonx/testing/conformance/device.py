@@ -11,7 +11,7 @@ import numpy as np
 from tritonx.backends import registry
 from tritonx.backends.api import Backend, Compilation, Options, PassStage, Target, run_stages
 from tritonx.interpreter.function import interpreted
-from tritonx.interpreter.launch import bind, launch
+from tritonx.interpreter.ir_launch import bind, launch
 from tritonx.runtime import driver
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.drivers import driver_of
@@ -42,6 +42,10 @@ class Device(Protocol):
 def check(case: Case, device: Device, seed: int) -> None:
     """Run ``case`` on ``device`` with fresh arguments, or look at its code where nothing runs. Raises ``Mismatch``, or
     whatever the compile or launch raises.
+
+    >>> from tritonx.testing.conformance import cases, find
+    >>> case = next(case for case in cases() if case.name.startswith("elementwise/"))
+    >>> check(case, find("cpu"), seed=1)
     """
     trial = case.trial(seed)
     if isinstance(device, CompileOnly):
@@ -215,6 +219,9 @@ def unsupported(case: Case, backend: Backend, target: Target) -> str | None:
 def find(name: str) -> Device:
     """The device of this name; ``backend:arch`` only compiles for that target, ``ttg:backend:arch`` executes the `ttg`
     that it makes. Raises NoBackend for an unknown one and NoDevice where it does not start.
+
+    >>> find("cpu").name
+    'cpu'
     """
     if name in ("interpreter", "python"):
         return Interpreter() if name == "interpreter" else PythonLines()
@@ -227,7 +234,11 @@ def find(name: str) -> Device:
 
 def names() -> list[str]:
     """The interpreter in both its forms, and every backend that has a device here. Of those for the host's arrays it is
-    the one that gets them unless another is named."""
+    the one that gets them unless another is named.
+
+    >>> "cpu" in names()
+    True
+    """
     found = ["interpreter", "python"]
     on_host = False
     for name, backend in registry.available().items():

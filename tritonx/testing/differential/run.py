@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tritonx.interpreter.launch import launch
+from tritonx.interpreter.ir_launch import launch
 from tritonx.testing.conformance.case import Array, Mismatch, Part, compare, is_float
 from tritonx.testing.conformance.isolated import is_refusal
 from tritonx.testing.differential.differences import ignored

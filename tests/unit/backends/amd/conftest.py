@@ -21,7 +21,7 @@ from tritonx.backends.amd.parameters import layout_of, values_of
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.dialects.tile import PointerType
 from tritonx.interpreter.arguments import normalise_grid
-from tritonx.interpreter.launch import bind
+from tritonx.interpreter.ir_launch import bind
 
 sys.path.append(str(Path(__file__).parent))
 from direct_loads import UnderWay  # pyright: ignore[reportMissingImports]

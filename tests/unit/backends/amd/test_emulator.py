@@ -14,7 +14,7 @@ from shared_kernels import attention, flip  # pyright: ignore[reportMissingImpor
 
 import tritonx as triton
 import tritonx.language as tl
-from tritonx.interpreter.launch import launch
+from tritonx.interpreter.ir_launch import launch
 
 
 @triton.jit

@@ -14,7 +14,7 @@ from tritonx.backends.registry import parse_target
 from tritonx.conversion.tile_to_gpu.matrix_unit import Product, Threads
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.dialects.nvidia import WarpGroupDotOp
-from tritonx.interpreter.launch import bind
+from tritonx.interpreter.ir_launch import bind
 from tritonx.layouts import linear_layout
 from tritonx.layouts.dims import OFFSET, WARP
 from tritonx.layouts.encodings import DotOperandEncoding, NvidiaMmaEncoding, NvmmaSharedEncoding

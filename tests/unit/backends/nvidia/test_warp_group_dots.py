@@ -19,7 +19,7 @@ from tritonx.backends.registry import parse_target
 from tritonx.dialects import gpu_layout
 from tritonx.dialects.nvidia import FenceAsyncSharedOp, WarpGroupDotOp
 from tritonx.interpreter.asynchronous import Report, Setting, Warps, execute
-from tritonx.interpreter.launch import bind
+from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.edit import erase
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify

@@ -17,7 +17,7 @@ import tritonx.language as tl
 from tritonx.backends import registry
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.frontend.errors import CompilationError
-from tritonx.interpreter.launch import bind
+from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.failure import PassFailure
 from tritonx.ir.source import excerpt
 from tritonx.tools import opt

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 
 from tritonx.backends.registry import parse_target
 from tritonx.dialects.gpu_layout import MemDescType
-from tritonx.interpreter.launch import bind
+from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.types import encoding_of, type_of
 from tritonx.testing.conformance import Case, cases

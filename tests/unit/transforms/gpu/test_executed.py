@@ -26,7 +26,7 @@ from tritonx.backends.registry import get_backend
 from tritonx.dialects.tile import FuncOp, TensorDescType
 from tritonx.interpreter.asynchronous import Report, Setting, Warps, execute
 from tritonx.interpreter.asynchronous.reports import Kind
-from tritonx.interpreter.launch import Bound, bind
+from tritonx.interpreter.ir_launch import Bound, bind
 from tritonx.interpreter.values import Descriptor
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify

@@ -16,7 +16,7 @@ import tritonx
 import tritonx.language as tl
 from tests.unit.transforms.gpu.schedules import draw_schedules
 from tritonx.dialects import scf
-from tritonx.interpreter.launch import launch
+from tritonx.interpreter.ir_launch import launch
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.verify import verify
 from tritonx.transforms.gpu.expand_pipeline import ExpandPipeline

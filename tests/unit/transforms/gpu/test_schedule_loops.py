@@ -31,7 +31,7 @@ from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.effects import Kind, Resource, declared_by
 from tritonx.dialects.nvidia import WarpGroupDotOp
-from tritonx.interpreter.launch import bind
+from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.pipeline import pass_context
 from tritonx.ir.text import parse_module, print_module

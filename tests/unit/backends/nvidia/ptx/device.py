@@ -14,7 +14,7 @@ from tests.unit.backends.nvidia.ptx.run import execute, window
 from tritonx.backends.api import Backend, Compilation, Options, Target, run_stages
 from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.backends.registry import parse_target
-from tritonx.interpreter.launch import bind
+from tritonx.interpreter.ir_launch import bind
 from tritonx.testing.conformance.case import Array, Case, Output, Trial
 from tritonx.testing.conformance.device import host_arguments, options_for, unsupported
 

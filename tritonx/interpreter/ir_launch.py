@@ -89,6 +89,11 @@ def launch(
     """Compile `kernel` for these arguments, run its module over `grid`; returns the module that ran.
 
     `transform` may change the module in place, or return another one, before it runs: the passes under test.
+
+    >>> x = np.arange(4.0)
+    >>> module = tritonx.interpreter.launch(double, (1,), x, BLOCK=4)
+    >>> x.tolist()
+    [0.0, 2.0, 4.0, 6.0]
     """
     bound = bind(kernel, args, kwargs, options, target)
     module = bound.module
