@@ -31,6 +31,7 @@ from tritonx.transforms.gpu.late_store_waits import LateStoreWaits
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.multiply_in_parts import MultiplyInParts
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.gpu.recompute_offsets import RecomputeOffsets
 from tritonx.transforms.gpu.schedule_loops import ScheduleLoops
 from tritonx.transforms.gpu.share_barriers import ShareBarriers
 from tritonx.transforms.gpu.split_dots import SplitDots
@@ -107,6 +108,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         *([WaitForProducts()] if pipelined and groups else []),
         *([FenceStores()] if groups else []),
         *([LateStoreWaits(gpu.shared_memory)] if copied else []),
+        RecomputeOffsets(MAX_REGISTERS),
     )
 
 

@@ -15,11 +15,12 @@ from tritonx.layouts.index_math import ChoiceTerm, all_xors, index_plan
 
 if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.function import FunctionEmitter
+    from tritonx.conversion.gpu_to_llvm.threads import Stand
 
 
-def apply_layout(f: FunctionEmitter, layout: LinearLayout, out_dim: str) -> tuple[str, int]:
+def apply_layout(f: FunctionEmitter, layout: LinearLayout, out_dim: str, stand: Stand | None = None) -> tuple[str, int]:
     """The coordinate ``out_dim`` of (lane, warp, block) as an i32, "0" if it is always 0, and the bits that it can
-    have.
+    have; of where the thread is known to stand unless ``stand`` says that.
 
     Written where the emitter stands; callers that want it in the entry block open the prologue first.
     """
@@ -27,7 +28,7 @@ def apply_layout(f: FunctionEmitter, layout: LinearLayout, out_dim: str) -> tupl
     join = "or disjoint" if plan.disjoint else "xor"
     total = "0"
     for term in plan.terms:
-        x = thread_coordinate(f, term.in_dim)
+        x = thread_coordinate(f, term.in_dim, stand)
         if x == "0":
             continue
         if isinstance(term, ChoiceTerm):
@@ -44,12 +45,13 @@ def apply_layout(f: FunctionEmitter, layout: LinearLayout, out_dim: str) -> tupl
     return total, plan.reach
 
 
-def thread_coordinate(f: FunctionEmitter, dim: str) -> str:
+def thread_coordinate(f: FunctionEmitter, dim: str, stand: Stand | None = None) -> str:
     """The run-time value of an input dim of a layout."""
+    where = stand or f.threads
     if dim == LANE:
-        return f.threads.lane
+        return where.lane
     if dim == WARP:
-        return f.threads.warp
+        return where.warp
     return f.machine.cluster_rank(f)
 
 
@@ -87,7 +89,7 @@ def register_constants(layout: LinearLayout, dim: int) -> tuple[int, ...]:
 
 class LayoutIndices:
     """The coordinates of this thread's registers in a distributed layout; computed in the entry block, once a
-    function.
+    function, unless they are asked for anew.
     """
 
     def __init__(self, f: FunctionEmitter, layout: LinearLayout) -> None:
@@ -98,16 +100,22 @@ class LayoutIndices:
     def dim(self, dim: int) -> list[str]:
         """The coordinate along ``dim`` of every register; equal coordinates share a name."""
         if dim not in self._dims:
-            f = self.f
-            constants = register_constants(self.layout, dim)
-            with f.in_prologue():
-                base, reachable = apply_layout(f, self.layout, self.layout.out_dims[dim])
-                made = {c: add_constant(f, base, reachable, c) for c in dict.fromkeys(constants)}
-            for c, name in made.items():
-                if not reachable & c:
-                    f.sums.know(name, Sum(base, c, reachable + c + 1))
-            self._dims[dim] = [made[c] for c in constants]
+            with self.f.in_prologue():
+                self._dims[dim] = self._written(dim, None)
         return self._dims[dim]
+
+    def dim_anew(self, dim: int) -> list[str]:
+        """The same, written where the emitter stands, from a thread's number that nothing else is made of."""
+        return self._written(dim, self.f.threads.read_anew())
+
+    def _written(self, dim: int, stand: Stand | None) -> list[str]:
+        f, constants = self.f, register_constants(self.layout, dim)
+        base, reachable = apply_layout(f, self.layout, self.layout.out_dims[dim], stand)
+        made = {c: add_constant(f, base, reachable, c) for c in dict.fromkeys(constants)}
+        for c, name in made.items():
+            if not reachable & c:
+                f.sums.know(name, Sum(base, c, reachable + c + 1))
+        return [made[c] for c in constants]
 
     @cached_property
     def owner(self) -> str | None:

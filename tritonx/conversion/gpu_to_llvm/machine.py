@@ -210,6 +210,12 @@ class Machine(ABC):
     @abstractmethod
     def thread_id(self, f: FunctionEmitter) -> str: ...
 
+    def thread_id_anew(self, f: FunctionEmitter) -> str:
+        """``thread_id`` in a register of its own, so that what is made of it is computed again where it is needed, and
+        not kept; the same where nothing hides that it is.
+        """
+        return self.thread_id(f)
+
     def uniform(self, f: FunctionEmitter, value: str) -> str:
         """``value`` (i32), known to be equal in all lanes of a warp, in a form that the vendor's compiler knows to be
         so.

@@ -18,6 +18,7 @@ from tritonx.conversion.gpu_to_llvm.sums import Sum
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.conversion.scalar.conversions import nibble_to_float
 from tritonx.dialects import gpu_layout, tile
+from tritonx.dialects.tile.shape import ANEW
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import shape_of
@@ -34,13 +35,14 @@ def positions(layout: LinearLayout) -> list[Position]:
 
 
 def make_range(op: tile.MakeRangeOp, f: FunctionEmitter) -> None:
-    indices = f.threads.indices(f.layout(op.results[0].type)).dim(0)
+    known = f.threads.indices(f.layout(op.results[0].type))
+    indices = known.dim_anew(0) if ANEW in op.attributes else known.dim(0)
     start = op.start.value.data
     if start:
         made = {x: f.inst(f"add i32 {x}, {start}") for x in dict.fromkeys(indices)}
         for x, name in made.items():
-            if (known := f.sums.of(x)) is not None:
-                f.sums.know(name, Sum(known.base, known.constant + start, known.below + start))
+            if (sum_ := f.sums.of(x)) is not None:
+                f.sums.know(name, Sum(sum_.base, sum_.constant + start, sum_.below + start))
         indices = [made[x] for x in indices]
     f.result(op, Tile.of("i32", indices))
 

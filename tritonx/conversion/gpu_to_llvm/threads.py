@@ -35,6 +35,14 @@ class ThreadGroup:
     registers: int | None = None
 
 
+@dataclass(frozen=True)
+class Stand:
+    """Where a thread stands in its group: names of i32."""
+
+    lane: str
+    warp: str
+
+
 class Threads:
     """A thread of a group, as a function that the group runs sees it."""
 
@@ -66,23 +74,35 @@ class Threads:
         return self.once("thread", self._thread)
 
     def _thread(self) -> str:
-        number = self.f.machine.thread_id(self.f)
+        return self._in_group(self.f.machine.thread_id(self.f))
+
+    def _in_group(self, number: str) -> str:
         first = self.group.first_warp * self.f.machine.warp_size
         return self.f.inst(f"sub i32 {number}, {first}") if first else number
 
     @property
     def lane(self) -> str:
         """The thread's number in its warp (i32)."""
-        return self.once("lane", lambda: self.f.inst(f"and i32 {self.thread}, {self.f.machine.warp_size - 1}"))
+        return self.once("lane", lambda: self._lane_of(self.thread))
+
+    def _lane_of(self, thread: str) -> str:
+        return self.f.inst(f"and i32 {thread}, {self.f.machine.warp_size - 1}")
 
     @property
     def warp(self) -> str:
         """The warp's number in the group (i32), in a form known to be uniform over the warp."""
         if self.group.warps == 1:
             return "0"
-        shift = self.f.machine.warp_size.bit_length() - 1
         thread = self.thread
-        return self.once("warp", lambda: self.f.machine.uniform(self.f, self.f.inst(f"lshr i32 {thread}, {shift}")))
+        return self.once("warp", lambda: self.f.machine.uniform(self.f, self._warp_of(thread)))
+
+    def _warp_of(self, thread: str) -> str:
+        return self.f.inst(f"lshr i32 {thread}, {self.f.machine.warp_size.bit_length() - 1}")
+
+    def read_anew(self) -> Stand:
+        """The lane and the warp, written where the emitter stands, of which nobody knows that they are known."""
+        thread = self._in_group(self.f.machine.thread_id_anew(self.f))
+        return Stand(self._lane_of(thread), "0" if self.group.warps == 1 else self._warp_of(thread))
 
     @property
     def is_first(self) -> str:

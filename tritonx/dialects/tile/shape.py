@@ -49,6 +49,10 @@ def _check_same_elements(source: object, result: object) -> None:
         raise VerifyException(f"the element type changes from {source} to {result}")
 
 
+ANEW = "tt.anew"
+"""On a `tt.make_range`: its numbers are computed where it stands, and none that are known already are taken."""
+
+
 @define
 class MakeRangeOp(IRDLOperation):
     """`start`, `start + 1`, ..., `end - 1` as i32."""

@@ -228,6 +228,7 @@ ACTS_ON: dict[str, Callable[[Random], Draw]] = {
     "widen-float8": float8,
     "branch-selects": flat,
     "add-varying-first": nested,
+    "recompute-offsets": nested,
     "carry-scalars": moving,
     "share-barriers": transposes,
     "convert-by-matrices": transposed,

@@ -36,6 +36,7 @@ from tritonx.transforms import gpu as passes_of_the_level
 from tritonx.transforms.gpu.add_varying_first import AddVaryingFirst
 from tritonx.transforms.gpu.make_room import MakeRoom
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
+from tritonx.transforms.gpu.recompute_offsets import RecomputeOffsets
 from tritonx.transforms.gpu.split_dots import SplitDots
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -170,6 +171,8 @@ def acting(one: ModulePass) -> ModulePass:
             return RecomputeNarrow(words=16, registers=65536, blocks=64)
         case "add-varying-first":
             return AddVaryingFirst(registers=0)
+        case "recompute-offsets":
+            return RecomputeOffsets(registers=0)
         case "make-room":
             return MakeRoom(shared_memory=10 << 10)
         case _:
