@@ -206,6 +206,73 @@ def kernel(n):
 def steps():
     yield lambda: launch(kernel, 3, nothing=4)
 """,
+    "deprecated_keywords": """
+@T.jit
+def kernel(n):
+    a = n
+def steps():
+    yield lambda: launch(kernel, 3, device=0)
+    yield lambda: launch(kernel, 3, stream=0)
+    yield lambda: kernel.run(3, grid=(1,), warmup=True, stream=None)
+    yield lambda: launch(kernel, 3, device_type="cuda")
+""",
+    "options": """
+@T.jit
+def kernel(n):
+    a = n
+def steps():
+    for warps in (3, -1, 0):
+        yield lambda: launch(kernel, 3, num_warps=warps)
+    yield lambda: launch(kernel, 3, num_warps=None, num_stages=None)
+    yield lambda: str(launch(kernel, 3, num_warps=None).metadata == launch(kernel, 3).metadata)
+""",
+    "hooks": """
+@T.jit
+def kernel(n):
+    a = n
+def steps():
+    for hook in (3, None, "a", []):
+        yield lambda: kernel.add_pre_run_hook(hook)
+    yield lambda: kernel.add_pre_run_hook(lambda n, **options: None)
+    yield lambda: launch(kernel, 3)
+    yield lambda: T.jit(3)
+    yield lambda: T.jit("kernel")
+""",
+    "debug": """
+@T.jit
+def kernel(n):
+    a = n
+def steps():
+    yield lambda: str(launch(kernel, 3).metadata.debug)
+    with T.knobs.runtime.scope():
+        T.knobs.runtime.debug = True
+        yield lambda: str(launch(kernel, 3).metadata.debug)
+        yield lambda: str(launch(kernel, 3, debug=False).metadata.debug)
+    yield lambda: str(launch(kernel, 3, debug=True).metadata.debug)
+""",
+    "sources": """
+from {package}.compiler import ASTSource, IRSource
+def steps():
+    yield lambda: T.compile(3)
+    yield lambda: T.compile(None)
+    yield lambda: T.compile("nowhere.ttir")
+    yield lambda: IRSource("nowhere.ttir", None, None)
+""",
+    "host_helpers": """
+from {package} import testing
+from {package}.backends.nvidia.compiler import ptx_get_version
+def steps():
+    yield lambda: tl.dtype("float7")
+    yield lambda: tl.dtype(3)
+    yield lambda: tl.dtype([])
+    for version in ("9.0", "8.5", 12, None):
+        yield lambda: ptx_get_version(version)
+    yield lambda: testing.do_bench(lambda: None, return_mode="most")
+    yield lambda: testing.assert_close(3, 1)
+    yield lambda: testing.assert_close(3.0, 1.0, atol=1.5, err_msg="here:")
+    yield lambda: testing.assert_close(3.0, 1.0, atol=lambda dtype: 2.0)
+    yield lambda: T.set_allocator(3)
+""",
     "called_outside": """
 @T.jit
 def kernel(n):

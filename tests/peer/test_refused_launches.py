@@ -86,7 +86,7 @@ def outcome(step: Any) -> Outcome:
 def outcomes(package: str, name: str, directory: Path) -> list[Outcome]:
     path = directory / f"{name}.py"
     directory.mkdir()
-    path.write_text(HEAD.format(package=package) + PROGRAMS[name])
+    path.write_text((HEAD + PROGRAMS[name]).replace("{package}", package))
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

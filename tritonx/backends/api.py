@@ -413,17 +413,22 @@ class Backend(ABC):
         return {}
 
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
-        """The options with ``given`` applied over ``default_options``; an unknown keyword is ``KeyError``, an
-        impossible value ``ValueError``."""
+        """The options with ``given`` applied over ``default_options``, where None says nothing; an unknown keyword is
+        ``KeyError``, an impossible value ``ValueError``."""
         known = {f.name for f in dataclasses.fields(self.options_type)}
         for key in given:
             if key not in known:
                 raise KeyError(f"Keyword argument {key} was specified but unrecognised")
         build = cast("Callable[..., Options]", self.options_type)
-        options = build(**{**self.default_options(target), **given})
+        stated = {key: value for key, value in given.items() if value is not None}
+        options = build(**{**self.default_options(target), **stated})
         warps = cast(object, options.num_warps)  # whatever the launch gave
         if not isinstance(warps, int) or warps < 1 or warps & (warps - 1):
-            raise ValueError(f"num_warps must be a power of two, got {warps!r}")
+            raise ValueError(f"num_warps must be a power of 2, got {warps!r}")
+        for name, given_number, least in (("num_stages", options.num_stages, 0), ("num_ctas", options.num_ctas, 1)):
+            number = cast(object, given_number)
+            if not isinstance(number, int) or number < least:
+                raise ValueError(f"{name} must be a whole number from {least} on, got {number!r}")
         return options
 
     def version_key(self) -> str:

@@ -50,6 +50,10 @@ _FLOATS: dict[str, tuple[int, int, int, str]] = {
 }
 
 
+class UnknownElementType(AssertionError, RuntimeError):
+    """No element type has this name. Triton asserts it."""
+
+
 class dtype(base_type):
     """An element type, by its short name: ``int1``, ``uint32``, ``fp16``, ``bf16``, ``fp8e4nv``, ``void``, ...
 
@@ -81,6 +85,8 @@ class dtype(base_type):
 
     def __init__(self, name: Any):
         name = unwrap(name)
+        if not isinstance(name, str):
+            raise UnknownElementType(f"unknown element type {name!r}")
         self.name = name
         if name in dtype.SINT_TYPES or name in dtype.UINT_TYPES:
             self.int_signedness = SIGNEDNESS.SIGNED if name in dtype.SINT_TYPES else SIGNEDNESS.UNSIGNED
@@ -91,7 +97,7 @@ class dtype(base_type):
         elif name == "void":
             self.primitive_bitwidth = 0
         else:
-            raise RuntimeError(f"unknown element type {name!r}")
+            raise UnknownElementType(f"unknown element type {name!r}")
         self.itemsize = self.primitive_bitwidth // 8
         self._hash = hash((name,))
 

@@ -13,6 +13,10 @@ RETURN_MODES = ("min", "max", "mean", "median", "all")
 _ESTIMATE_RUNS = 5
 
 
+class UnknownMode(ValueError, AssertionError):
+    """There is no such way to sum up times. Triton asserts it."""
+
+
 def quantile(ordered: Sequence[float], share: float) -> float:
     """Of sorted values, interpolating between neighbours."""
     if not 0 <= share <= 1:
@@ -50,7 +54,7 @@ def summarize(times: Sequence[float], quantiles: Sequence[float] | None, return_
 
 def check_mode(return_mode: str) -> None:
     if return_mode not in RETURN_MODES:
-        raise ValueError(f"return_mode must be one of {', '.join(RETURN_MODES)}, got {return_mode!r}")
+        raise UnknownMode(f"return_mode must be one of {', '.join(RETURN_MODES)}, got {return_mode!r}")
 
 
 def without_gradients(fn: Callable[[], Any], grad_to_none: Sequence[Any] | None) -> Callable[[], Any]:

@@ -223,8 +223,32 @@ class UnknownKeyword(TritonError, KeyError):
         return str(self.args[0])  # a KeyError shows its key as Python would write it
 
 
-class ImpossibleOption(TritonError, ValueError):
-    """An option of a launch whose value the backend cannot do.
+class DeprecatedKeyword(UnknownKeyword, AssertionError):
+    """A keyword that launches once took. Triton asserts that there is none.
+
+    >>> double[(1,)](np.zeros(8), BLOCK=8, stream=0)
+    Traceback (most recent call last):
+        ...
+    tritonx.runtime.errors.DeprecatedKeyword: at 1:0:
+    def double(x, BLOCK: tl.constexpr):
+    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+    stream option is deprecated; current stream will be used
+    ...
+    """
+
+
+class NotCallable(TritonError, TypeError, AssertionError):
+    """What should be a function is none. Triton asserts it.
+
+    >>> double.add_pre_run_hook(3)
+    Traceback (most recent call last):
+        ...
+    tritonx.runtime.errors.NotCallable: a hook is called before every launch, which 3 cannot be
+    """
+
+
+class ImpossibleOption(TritonError, ValueError, AssertionError):
+    """An option of a launch whose value the backend cannot do. Triton asserts some of it.
 
     >>> double[(1,)](np.zeros(8), BLOCK=8, num_warps=3)
     Traceback (most recent call last):
@@ -232,7 +256,7 @@ class ImpossibleOption(TritonError, ValueError):
     tritonx.runtime.errors.ImpossibleOption: at 1:0:
     def double(x, BLOCK: tl.constexpr):
     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-    num_warps must be a power of two, got 3
+    num_warps must be a power of 2, got 3
     ...
     """
 

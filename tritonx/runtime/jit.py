@@ -18,6 +18,7 @@ from tritonx.language.builtin import must_use_result as must_use_result
 from tritonx.language.constexpr_function import ConstexprFunction as ConstexprFunction
 from tritonx.language.constexpr_function import constexpr_function as constexpr_function
 from tritonx.runtime import knobs
+from tritonx.runtime.errors import NotCallable
 from tritonx.runtime.jit_function import JITFunction as JITFunction
 from tritonx.runtime.jit_function import P, R
 from tritonx.runtime.refusals import refusing
@@ -82,7 +83,7 @@ def jit(
 
     def decorate(function: Callable[..., Any]) -> Any:
         if not callable(function):
-            raise TypeError(f"@jit expects a function, got {function!r}")
+            raise NotCallable(f"@jit expects a function, got {function!r}")
         if isinstance(function, JITCallable):
             raise TypeError(f"{function!r} is already compiled: apply @jit once")
         if knobs.runtime.interpret:

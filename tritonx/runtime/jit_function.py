@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
 from tritonx.kernel.declaration import KernelDeclaration
 from tritonx.kernel.interface import Grid, KernelInterface, MockTensor
+from tritonx.runtime.errors import NotCallable
 
 if TYPE_CHECKING:
     from tritonx.runtime.compiled_kernel import CompiledKernel
@@ -112,7 +113,9 @@ class JITFunction(KernelDeclaration, KernelInterface[Any], Generic[P, R], metacl
         return self.run(*given, grid=grid, warmup=True, **named)
 
     def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
-        """``hook(*args, **kwargs)`` is called before every launch."""
+        """``hook(*args, **kwargs)`` is called before every launch. Raises NotCallable for what cannot be."""
+        if not callable(cast(object, hook)):
+            raise NotCallable(f"a hook is called before every launch, which {hook!r} cannot be")
         self.pre_run_hooks.append(hook)
 
     def preload(self, specialization_data: str) -> CompiledKernel:

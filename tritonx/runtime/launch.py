@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 Entry = tuple[CompiledKernel, RawLaunch, Callable[[int], int], int, tuple[Global, ...]]
 """What a key leads to: kernel, launcher, the device's current stream, the device, the globals it was compiled with."""
 
-_RESERVED = ("device", "stream", "device_type")
+_DEPRECATED = {"device": "device", "stream": "stream", "device_type": "target"}
+"""Keywords that launches once took → what is used in their place."""
+
 GRID_LIMIT = 3
 GRIDS_KEPT = 1024
 """A kernel keeps the launch functions of so many grids."""
@@ -224,12 +226,12 @@ class Launcher:
 
     def _request(self, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any]) -> Request:
         misfits.check_given(self.kernel, bound, given)
-        for name in _RESERVED:
+        for name, what in _DEPRECATED.items():
             if name in given:
-                raise misfits.reserved_keyword(self.kernel, name)
+                raise misfits.deprecated_keyword(self.kernel, name, what)
         names = [p.name for p, s in zip(self.kernel.params, specs, strict=True) if s is not None]
         placement = place(names, [s for s in specs if s is not None])
-        debug = given.get("debug", self.kernel.debug or knobs.runtime.debug)
+        debug = given.get("debug", self.kernel.debug) or knobs.runtime.debug
         options = self._options(placement, {**given, "debug": bool(debug)})
         self._check_globals(self.kernel.used_globals)
         return Request(bound, specs, placement, options, specialize(self.kernel, specs, bound))

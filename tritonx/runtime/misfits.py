@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 from tritonx.kernel.excerpt import shown
 from tritonx.runtime.dataclass_arguments import parts_of, record_in
 from tritonx.runtime.dtype_names import UnsupportedDtype
-from tritonx.runtime.errors import ArgumentMisfit, ImpossibleOption, UnknownKeyword, UnsupportedArgument
+from tritonx.runtime.errors import (
+    ArgumentMisfit,
+    DeprecatedKeyword,
+    ImpossibleOption,
+    UnknownKeyword,
+    UnsupportedArgument,
+)
 
 if TYPE_CHECKING:
     from tritonx.kernel.declaration import KernelDeclaration
@@ -51,10 +57,10 @@ def impossible_option(kernel: KernelDeclaration, error: ValueError) -> Impossibl
     return ImpossibleOption(shown(kernel, None, str(error)))
 
 
-def reserved_keyword(kernel: KernelDeclaration, name: str) -> UnknownKeyword:
-    """A keyword that means something elsewhere."""
-    message = f"Keyword argument {name} is not accepted"
-    return UnknownKeyword(shown(kernel, None, message, "the arguments decide where a kernel runs"))
+def deprecated_keyword(kernel: KernelDeclaration, name: str, what: str) -> DeprecatedKeyword:
+    """A keyword that launches once took; ``what`` is used in its place."""
+    message = f"{name} option is deprecated; current {what} will be used"
+    return DeprecatedKeyword(shown(kernel, None, message, "the arguments decide where a kernel runs"))
 
 
 def too_many(kernel: KernelDeclaration, extra: Sequence[object]) -> ArgumentMisfit:

@@ -26,6 +26,14 @@ class SourceError(TritonError, ValueError):
     """The source given to ``compile`` cannot be compiled as it is."""
 
 
+class NoSource(SourceError, AssertionError):
+    """What is given to ``compile`` is nothing of what it takes. Triton asserts it."""
+
+
+class UnreadableSource(SourceError, FileNotFoundError):
+    """There is no file at the path given to ``compile``."""
+
+
 def _value_key(value: Any) -> str:
     if isinstance(value, JITCallable):
         return value.cache_key
@@ -154,7 +162,8 @@ class IRSource:
         try:
             self.src = file.read_text()
         except (OSError, UnicodeDecodeError) as error:
-            raise SourceError(f"cannot read {path}: {error}") from error
+            kind = UnreadableSource if isinstance(error, FileNotFoundError) else SourceError
+            raise kind(f"cannot read {path}: {error}") from error
         if self.ext == "mlir":
             self.ext = "ttgir" if _NUM_WARPS.search(self.src) else "ttir"
         self.fn: Any = None
@@ -232,7 +241,7 @@ def source_of(given: Any) -> Source:
         return IRSource(given)
     if all(hasattr(given, name) for name in ("fn", "signature", "constants", "attrs")):
         return given  # another package's ASTSource
-    raise SourceError(f"compile() takes an ASTSource, an IRSource or a path, got {type(given).__name__}")
+    raise NoSource(f"source must be either AST or a filepath: an ASTSource, an IRSource or a path, not {given!r}")
 
 
 def printed(module: Any) -> str:

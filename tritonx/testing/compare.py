@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 DEFAULT_ATOL = 1e-2
@@ -22,23 +23,34 @@ def to_numpy(value: Any) -> Any:
     return array.astype(np.float32) if array.dtype.kind == "V" or "float8" in array.dtype.name else array
 
 
-def assert_close(x: object, y: object, atol: float | None = None, rtol: float | None = None, err_msg: str = "") -> None:
+Bound = float | Callable[[object], float]
+"""A tolerance, or what gives it for a dtype."""
+
+
+def assert_close(x: object, y: object, atol: Bound | None = None, rtol: Bound | None = None, err_msg: str = "") -> None:
     """Raise AssertionError unless |x - y| <= atol + rtol * |y| everywhere; NaNs equal each other, infinities
     themselves.
 
-    ``atol`` is 1e-2 and ``rtol`` 0 unless given. The message says how many elements differ and by how much at most.
+    ``x`` and ``y`` are arrays of any library, or numbers. ``atol`` is 1e-2 and ``rtol`` 0 unless given; a function is
+    called with the dtype of ``x``. The message says how many elements differ and by how much at most, or both numbers
+    where there is one of each.
 
     >>> tritonx.testing.assert_close(np.array([1.0, np.nan]), np.array([1.001, np.nan]))
     >>> tritonx.testing.assert_close(np.array([1.0]), np.array([1.5]), rtol=0.4)
+    >>> tritonx.testing.assert_close(3, 1)
+    Traceback (most recent call last):
+        ...
+    AssertionError:  3 is not close to 1 (atol=0.01, rtol=0.0)
     """
     import numpy as np
 
     left, right = to_numpy(x), to_numpy(y)
-    np.testing.assert_allclose(
-        left.astype(np.float64) if left.dtype.kind != "c" else left,
-        right.astype(np.float64) if right.dtype.kind != "c" else right,
-        atol=DEFAULT_ATOL if atol is None else atol,
-        rtol=DEFAULT_RTOL if rtol is None else rtol,
-        err_msg=err_msg,
-        equal_nan=True,
-    )
+    dtype = getattr(x, "dtype", left.dtype)
+    atol = atol(dtype) if callable(atol) else DEFAULT_ATOL if atol is None else atol
+    rtol = rtol(dtype) if callable(rtol) else DEFAULT_RTOL if rtol is None else rtol
+    wide = [array.astype(np.float64) if array.dtype.kind != "c" else array for array in (left, right)]
+    if left.size <= 1 and right.size <= 1:
+        if not np.allclose(*wide, atol=atol, rtol=rtol, equal_nan=True):
+            raise AssertionError(f"{err_msg} {left} is not close to {right} (atol={atol}, rtol={rtol})")
+        return
+    np.testing.assert_allclose(*wide, atol=atol, rtol=rtol, err_msg=err_msg, equal_nan=True)

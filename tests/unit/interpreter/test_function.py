@@ -392,7 +392,7 @@ def test_launch_interface() -> None:
         kernel[(1,)](x, N=8)
     with pytest.raises(KeyError, match="num_warp"):
         kernel[(1,)](x, o, N=8, num_warp=8)
-    with pytest.raises(ValueError, match="num_warps must be a power of two, got 3"):
+    with pytest.raises(ValueError, match="num_warps must be a power of 2, got 3"):
         kernel[(1,)](x, o, N=8, num_warps=3)
     with pytest.raises(RuntimeError, match="outside of the scope of a kernel"):
         kernel(x, o, 8)

@@ -134,11 +134,11 @@ def test_binding_errors_are_pythons(fake: Any) -> None:
         add[(1,)](1, 2, 3, x=4)
     with pytest.raises(KeyError, match="Keyword argument foo was specified but unrecognised"):
         add[(1,)](1, 2, 3, foo=4)
-    with pytest.raises(KeyError, match="stream is not accepted"):
+    with pytest.raises(KeyError, match="stream option is deprecated; current stream will be used"):
         add[(1,)](1, 2, 3, stream=4)
     with pytest.raises(TypeError, match=r"unhashable type: 'list'.*'BLOCK'"):
         add[(1,)](1, 2, 3, BLOCK=[1])
-    with pytest.raises(ValueError, match="num_warps must be a power of two"):
+    with pytest.raises(ValueError, match="num_warps must be a power of 2"):
         add[(1,)](2, 2, 3, num_warps=3)
 
 
@@ -186,6 +186,7 @@ def test_debug_switch_is_part_of_the_key(fake: Any) -> None:
     with knobs.runtime.scope():
         knobs.runtime.debug = True
         assert add[(1,)](x, x, 7).metadata.debug is True
+        assert add[(1,)](x, x, 7, debug=False).metadata.debug is True  # the switch is for every launch
     assert add[(1,)](x, x, 7).metadata.debug is False
 
 

@@ -33,7 +33,7 @@ def test_the_text_of_a_pass_makes_it_again(name: str, options: dict[str, Any]) -
     [
         ("assign-layouts", "name a target"),
         ('assign-layouts{target="nothing:1"}', "nothing"),
-        ('assign-layouts{target="cuda:80" num_warps=3}', "num_warps must be a power of two, got 3"),
+        ('assign-layouts{target="cuda:80" num_warps=3}', "num_warps must be a power of 2, got 3"),
         ('assign-layouts{target="cpu"}', "cpu has no layouts"),
     ],
 )

@@ -6,7 +6,7 @@ import hashlib
 import subprocess
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, cast
 
 from tritonx.backends.api import Target
 from tritonx.backends.compiler import BaseBackend, GPUTarget, Language, TargetBackend
@@ -94,11 +94,13 @@ def get_ptxas_version(arch: int = 80) -> str:
 
 def ptx_get_version(cuda_version: str) -> int:
     """The newest version of PTX, ten times its number, that this version of CUDA assembles (PTX ISA, release notes).
-    Raises RuntimeError for a version before 10.
+    Raises RuntimeError for a version before 10, AssertionError for what is no text.
 
     >>> ptx_get_version("12.8")
     87
     """
+    if not isinstance(cast(object, cuda_version), str):
+        raise AssertionError(f"a version of CUDA is a text as '12.8', not {cuda_version!r}")
     major, minor = (int(part) for part in cuda_version.split("."))
     if major >= 13:
         return 90 + 10 * (major - 13) + minor
@@ -106,7 +108,7 @@ def ptx_get_version(cuda_version: str) -> int:
         return 80 + minor - (minor >= 6)
     first = {11: 70, 10: 63}.get(major)
     if first is None:
-        raise ValueError(f"CUDA 10.0 or higher is supported, not {cuda_version}")
+        raise RuntimeError(f"Triton only support CUDA 10.0 or higher, but got CUDA version: {cuda_version}")
     return first + minor
 
 
