@@ -20,9 +20,10 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.buffers import scratch_size
 from tritonx.analysis.thread_words import thread_elements, thread_words
 from tritonx.dialects import arith, scf, tile
-from tritonx.dialects.gpu_layout import LocalLoadOp
+from tritonx.dialects.gpu_layout import ConvertLayoutOp, LocalLoadOp
 from tritonx.dialects.gpu_layout.encodings import DotOperandEncodingAttr
 from tritonx.dialects.layout_constraints import is_elementwise
 from tritonx.dialects.tile.shape import ANEW
@@ -168,7 +169,10 @@ def crowd(store: Operation) -> int:
 
 
 def _is_written_late(op: Operation) -> bool:
-    """Whether its elements are computed one by one, when they are asked for: no register holds them."""
+    """Whether its elements are computed one by one, when they are asked for, or the operand's registers renumbered: no
+    register holds them."""
+    if isinstance(op, ConvertLayoutOp):
+        return not scratch_size(op)
     return isinstance(op, _SPREAD) or (is_elementwise(op) and not has_effects(op))
 
 
