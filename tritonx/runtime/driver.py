@@ -19,6 +19,7 @@ from tritonx.runtime import knobs
 from tritonx.runtime.cpp_types import cpp_type
 from tritonx.runtime.device_array import DeviceArray, allocate
 from tritonx.runtime.drivers import adopt, driver_of, owner_of
+from tritonx.runtime.environment import variable
 from tritonx.runtime.errors import NoBackend, NoDevice, StartedBeforeFork, TritonError
 from tritonx.runtime.refusals import refusing
 
@@ -183,7 +184,7 @@ def override() -> ActiveDriver | None:
             try:
                 choice.active = _driver_for(registry.chosen(name))
             except (NoBackend, ValueError) as error:
-                raise NoBackend(f"environment variable {knobs.variable('TRITON_BACKEND')}: {error}") from error
+                raise NoBackend(f"environment variable {variable('TRITON_BACKEND')}: {error}") from error
             choice.token = name
         choice.read_environment = True
     return choice.active

@@ -11,6 +11,7 @@ from typing import Any
 
 from tritonx.backends.api import Backend, Options, Target
 from tritonx.runtime import knobs
+from tritonx.runtime.environment import variable
 
 _NOT_COMPILER = ("testing", "tools", "interpreter")
 _LIBRARIES = ("xdsl", "llvmlite")
@@ -97,7 +98,7 @@ def get_cache_invalidating_env_vars() -> dict[str, str]:
     >>> all(isinstance(text, str) for text in get_cache_invalidating_env_vars().values())
     True
     """
-    names = {knobs.variable(group.knob_descriptors[name].env) for group, name in _ENVIRONMENT}
+    names = {variable(group.knob_descriptors[name].env) for group, name in _ENVIRONMENT}
     return {name: os.environ[name] for name in sorted(names) if name in os.environ}
 
 

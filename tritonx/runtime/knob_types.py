@@ -13,7 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypedDict
 
-from tritonx.runtime.knobs import Knob, getenv, import_class, parse_bool, parse_int
+from tritonx.runtime.environment import getenv
+from tritonx.runtime.setting_texts import import_class, parse_bool, parse_int
+from tritonx.runtime.settings import Knob
 
 
 class env_base(Knob[str | None]):

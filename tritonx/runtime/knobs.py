@@ -1,4 +1,4 @@
-"""Settings: each reads its environment variable until it is assigned.
+"""The settings, by subject.
 
 ``knobs.cache.dir`` is what was assigned to it, else the environment's ``TRITONX_CACHE_DIR``, else ``TRITON_CACHE_DIR``,
 else the default. ``del knobs.cache.dir`` goes back to the environment. ``with knobs.cache.scope(): ...`` restores every
@@ -10,346 +10,32 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
-from collections.abc import Callable, Generator
+import sys
+from collections.abc import Generator
 from contextlib import contextmanager
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any, Generic, Protocol, TypeVar, cast, overload
+from typing import Any, Protocol
 
-from tritonx.runtime.errors import BadSetting
+from tritonx.runtime import environment
+from tritonx.runtime.environment import getenv as getenv
+from tritonx.runtime.environment import read
+from tritonx.runtime.environment import setenv as setenv
+from tritonx.runtime.environment import toenv as toenv
+from tritonx.runtime.hook_chain import HookChain as HookChain
 from tritonx.runtime.refusals import refusing
-
-T = TypeVar("T")
-DOT_PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
-propagate_env: bool = True
-"""Whether an assignment is mirrored into ``os.environ``, so that child processes see it."""
-
-
-def variable(name: str) -> str:
-    """The name under which the variable is set: tritonx's prefix goes before Triton's."""
-    own = "TRITONX_" + name.removeprefix("TRITON_")
-    return own if name.startswith("TRITON_") and own in os.environ else name
-
-
-def getenv(name: str) -> str | None:
-    """The variable under tritonx's prefix, else under Triton's.
-
-    >>> import os
-    >>> with tritonx.knobs.cache.scope():
-    ...     os.environ["TRITON_CACHE_DIR"] = "/tmp/kernels"
-    ...     print(getenv("TRITON_CACHE_DIR") if "TRITONX_CACHE_DIR" not in os.environ else "/tmp/kernels")
-    /tmp/kernels
-    """
-    return os.environ.get(variable(name))
-
-
-def read(name: str, parse: Callable[[str], T]) -> T | None:
-    """The variable's value; None where it is not set. Raises ``BadSetting`` for what ``parse`` refuses."""
-    found = variable(name)
-    given = os.environ.get(found)
-    if given is None:
-        return None
-    try:
-        return parse(given)
-    except ValueError as error:
-        raise BadSetting(f"environment variable {found}: {error}") from error
-
-
-def parse_bool(text: str) -> bool:
-    lowered = text.strip().lower()
-    if lowered in ("1", "true", "yes", "on", "y"):
-        return True
-    if lowered in ("0", "false", "no", "off", "n", ""):
-        return False
-    raise ValueError(f"expected a truth value (1, 0, true, false, ...), got {text!r}")
-
-
-def parse_size(text: str) -> int:
-    """Bytes; ``K``, ``M`` and ``G`` are powers of 1024."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)B?", text.strip().upper())
-    if found is None:
-        raise ValueError(f"expected a number of bytes (5000, 20K, 1.5M, 2GB), got {text!r}")
-    return int(float(found[1]) * {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}[found[2]])
-
-
-def parse_folder(text: str) -> str:
-    """A path, which need not exist; nothing at all is no path."""
-    if not text.strip() or "\0" in text:
-        raise ValueError(f"expected the path of a folder, got {text!r}")
-    return text
-
-
-def parse_file(text: str) -> str | None:
-    """The path of a file that is there; empty is as if it were not set."""
-    if text and not os.path.isfile(text):
-        raise ValueError(f"expected the path of a file, but there is none at {text!r}")
-    return text or None
-
-
-def parse_program(text: str) -> str | None:
-    """The path of a program that is there and may be run; empty is as if it were not set."""
-    if text and not (os.path.isfile(text) and os.access(text, os.X_OK)):
-        raise ValueError(f"expected the path of a program, but {text!r} is none")
-    return text or None
-
-
-def parse_existing_folder(text: str) -> str | None:
-    """The path of a folder that is there; empty is as if it were not set."""
-    if text and not os.path.isdir(text):
-        raise ValueError(f"expected the path of a folder, but there is none at {text!r}")
-    return text or None
-
-
-def parse_precision(text: str) -> str | None:
-    """How products of f32 are made where a kernel does not say; empty is as if it were not set."""
-    if text not in ("", *DOT_PRECISIONS):
-        raise ValueError(f"expected one of {', '.join(DOT_PRECISIONS)}, got {text!r}")
-    return text or None
-
-
-def parse_count(text: str) -> int:
-    """A number of things: not negative."""
-    if not text.strip().isdecimal():
-        raise ValueError(f"expected a number that is not negative, got {text!r}")
-    return int(text)
-
-
-def parse_int(text: str) -> int:
-    """A whole number."""
-    try:
-        return int(text)
-    except ValueError as error:
-        raise ValueError(f"expected a whole number, got {text!r}") from error
-
-
-def parse_seconds(text: str) -> float:
-    """A time limit: a positive number of seconds."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise ValueError(f"expected a positive number of seconds, got {text!r}")
-    return seconds
-
-
-class Env:
-    """What `env` is.
-
-    >>> import os
-    >>> with tritonx.knobs.runtime.scope():
-    ...     tritonx.knobs.runtime.interpret = True
-    ...     os.environ["TRITON_INTERPRET"] = "0"
-    ...     print(tritonx.knobs.runtime.interpret)
-    ...     tritonx.knobs.runtime.interpret = tritonx.knobs.env
-    ...     print(tritonx.knobs.runtime.interpret)
-    True
-    False
-    """
-
-
-env = Env()
-"""``knobs.cache.dir = knobs.env`` goes back to the environment, as ``del knobs.cache.dir`` does."""
-
-
-def toenv(val: object) -> tuple[str | None] | None:
-    """How an assignment is mirrored into the environment: (the text, or None to remove it,); None for what has no
-    text.
-
-    >>> toenv(True), toenv(3), toenv(None), toenv([])
-    (('1',), ('3',), (None,), None)
-    """
-    if val is None:
-        return (None,)
-    if isinstance(val, bool):
-        return ("1" if val else "0",)
-    return (str(val),) if isinstance(val, str | int) else None
-
-
-def setenv(key: str, value: str | None) -> None:
-    """Set or remove a variable, where `propagate_env` says so.
-
-    >>> import os
-    >>> with tritonx.knobs.cache.scope():
-    ...     setenv("TRITON_CACHE_DIR", "/tmp/kernels")
-    ...     print(os.environ["TRITON_CACHE_DIR"])
-    /tmp/kernels
-    """
-    if not propagate_env:
-        return
-    if value is None:
-        os.environ.pop(key, None)
-    else:
-        os.environ[key] = value
-
-
-class Knob(Generic[T]):
-    """One setting of a group, as a descriptor. ``default`` may be a function without arguments."""
-
-    def __init__(self, env: str | None, default: T | Callable[[], T], parse: Callable[[str], T]) -> None:
-        self.env = env
-        self._default = default
-        self._parse = parse
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @property
-    def default(self) -> T:
-        default: Any = self._default
-        return cast(T, default() if callable(default) else default)
-
-    @overload
-    def __get__(self, group: None, owner: type) -> Knob[T]: ...
-    @overload
-    def __get__(self, group: Group, owner: type) -> T: ...
-    def __get__(self, group: Group | None, owner: type) -> Knob[T] | T:
-        if group is None:
-            return self
-        if self.name in group.assigned:
-            return self.transform(group.assigned[self.name])
-        return self.get()
-
-    @property
-    def key(self) -> str | None:
-        """The environment variable, under Triton's name for it."""
-        return self.env
-
-    def get(self) -> T:
-        """What the environment says, else the default."""
-        if self.env is None or getenv(self.env) is None:
-            return self.default
-        return cast(T, read(self.env, self._parse))
-
-    def transform(self, val: T) -> T:
-        """What is read where ``val`` was assigned."""
-        return val
-
-    def __set__(self, group: Group, value: T | Env) -> None:
-        if isinstance(value, Env):
-            group.assigned.pop(self.name, None)
-            return
-        group.assigned[self.name] = value
-        text = toenv(value)
-        if self.env and text is not None:
-            setenv(self.env, text[0])
-
-    def __delete__(self, group: Group) -> None:
-        group.assigned.pop(self.name, None)
-
-
-def flag(env: str | None, default: bool = False) -> Knob[bool]:
-    return Knob(env, default, parse_bool)
-
-
-def text(env: str | None, default: str | Callable[[], str]) -> Knob[str]:
-    return Knob(env, default, str)
-
-
-def folder(env: str, default: Callable[[], str]) -> Knob[str]:
-    return Knob(env, default, parse_folder)
-
-
-def optional_text(env: str | None) -> Knob[str | None]:
-    return Knob[str | None](env, None, lambda s: s or None)
-
-
-def hook(default: object = None) -> Knob[Any]:
-    """A callable that only a program sets."""
-    return Knob[Any](None, default, str)
-
-
-def import_class(path: str) -> type[Any]:
-    """The class that ``module:Class`` names."""
-    module, _, name = path.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"expected a class as module:Class, got {path!r} ({error})") from error
-    if not isinstance(found, type):
-        raise ValueError(f"expected a class as module:Class, but {path!r} is a {type(found).__name__}")
-    return found
-
-
-class Group:
-    """Settings that belong together.
-
-    >>> with tritonx.knobs.runtime.scope():
-    ...     tritonx.knobs.runtime.interpret = True
-    ...     print(tritonx.knobs.runtime.knobs["interpret"])
-    True
-    """
-
-    def __init__(self) -> None:
-        self.assigned: dict[str, Any] = {}
-
-    @property
-    def knob_descriptors(self) -> dict[str, Knob[Any]]:
-        return {n: k for c in type(self).__mro__ for n, k in vars(c).items() if isinstance(k, Knob)}
-
-    @property
-    def knobs(self) -> dict[str, Any]:
-        """Every setting with its present value."""
-        return {name: getattr(self, name) for name in self.knob_descriptors}
-
-    def copy(self) -> Group:
-        other = type(self)()
-        other.assigned.update(self.assigned)
-        return other
-
-    def reset(self) -> Group:
-        """Forget all assignments."""
-        self.assigned.clear()
-        return self
-
-    @contextmanager
-    def scope(self) -> Generator[None]:
-        """Restore assignments and environment variables at the end of the block."""
-        assigned = dict(self.assigned)
-        names = [k.env for k in self.knob_descriptors.values() if k.env]
-        environment = {name: os.environ.get(name) for name in names}
-        try:
-            yield
-        finally:
-            self.assigned = assigned
-            for name, value in environment.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
-
-
-class HookChain(list[Callable[..., Any]]):
-    """Callables that run in order (in reverse for exits); a list, so that a launch finds it empty at no cost.
-
-    >>> chain = tritonx.knobs.HookChain(reversed=True)
-    >>> chain.add(lambda word: print("added first,", word))
-    >>> chain.add(lambda word: print("added last,", word))
-    >>> chain("called")
-    added last, called
-    added first, called
-    """
-
-    def __init__(self, reversed: bool = False) -> None:  # Triton's name
-        super().__init__()
-        self.reversed = reversed
-
-    @property
-    def calls(self) -> list[Callable[..., Any]]:
-        return self
-
-    def add(self, func: Callable[..., Any]) -> None:
-        if func not in self:
-            self.append(func)
-
-    def remove(self, func: Callable[..., Any]) -> None:
-        if func in self:
-            super().remove(func)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> None:
-        for call in self[::-1] if self.reversed else list(self):
-            call(*args, **kwargs)
+from tritonx.runtime.setting_texts import (
+    import_class,
+    parse_bool,
+    parse_count,
+    parse_int,
+    parse_precision,
+    parse_seconds,
+    parse_size,
+)
+from tritonx.runtime.settings import Env as Env
+from tritonx.runtime.settings import Group, Knob, flag, folder, hook, optional_text, text
+from tritonx.runtime.settings import env as env
 
 
 class CompilationListener(Protocol):
@@ -595,3 +281,19 @@ def refresh_knobs() -> None:
     True
     """
     runtime.refresh()
+
+
+class _Module(ModuleType):
+    """This module, of which a name is assigned that others read."""
+
+    @property
+    def propagate_env(self) -> bool:
+        """Whether an assignment is mirrored into ``os.environ``, so that child processes see it."""
+        return environment.propagate_env
+
+    @propagate_env.setter
+    def propagate_env(self, on: bool) -> None:
+        environment.propagate_env = on
+
+
+sys.modules[__name__].__class__ = _Module

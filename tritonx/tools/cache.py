@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from tritonx.runtime import knobs
 from tritonx.runtime.cache import GROUP_PREFIX, Entry, clear, entries, prune
 from tritonx.runtime.errors import TritonError
+from tritonx.runtime.setting_texts import parse_size
 
 KEY_SHOWN = 12
 
@@ -113,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show")
     show.add_argument("key", help="the beginning of an entry's key")
     show.add_argument("stage", nargs="?")
-    commands.add_parser("prune").add_argument("--max-bytes", type=knobs.parse_size, default=None)
+    commands.add_parser("prune").add_argument("--max-bytes", type=parse_size, default=None)
     commands.add_parser("clear")
     return parser
 

@@ -9,7 +9,9 @@ import pytest
 
 import tritonx
 from tritonx.runtime import knobs
+from tritonx.runtime.environment import variable
 from tritonx.runtime.errors import BadSetting
+from tritonx.runtime.setting_texts import parse_size
 
 
 def test_environment_assignment_default(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,8 +100,8 @@ def test_every_setting_has_a_malformed_value_or_takes_any() -> None:
         for knob in group.knob_descriptors.values():
             if knob.env is not None and knob.env not in tried:
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setenv(knobs.variable(knob.env), "perhaps")
-                    with pytest.raises(BadSetting, match=f"environment variable {knobs.variable(knob.env)}: "):
+                    patch.setenv(variable(knob.env), "perhaps")
+                    with pytest.raises(BadSetting, match=f"environment variable {variable(knob.env)}: "):
                         getattr(group, knob.name)
 
 
@@ -132,7 +134,7 @@ def test_an_empty_cache_folder_is_an_error_of_a_compile(monkeypatch: pytest.Monk
 
 
 def test_sizes() -> None:
-    assert [knobs.parse_size(s) for s in ("5", "2K", "1.5M", "1GB")] == [5, 2048, 3 << 19, 1 << 30]
+    assert [parse_size(s) for s in ("5", "2K", "1.5M", "1GB")] == [5, 2048, 3 << 19, 1 << 30]
 
 
 def test_debug_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,3 +197,15 @@ def test_tools_and_libraries_that_are_not_where_the_environment_says(
             patch.setenv(name, str(tmp_path / "nothing"))
             with pytest.raises(BadSetting, match=f"environment variable {name}: expected"):
                 use()
+
+
+def test_what_is_not_propagated_stays_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The switch is a name of the module, which other modules read."""
+    monkeypatch.setattr(knobs, "propagate_env", False)
+    with knobs.cache.scope():
+        knobs.cache.dir = "/nowhere/at/all"
+        assert knobs.cache.dir == "/nowhere/at/all"
+        assert os.environ.get("TRITON_CACHE_DIR") != "/nowhere/at/all"
+        knobs.propagate_env = True
+        knobs.cache.dir = "/nowhere/at/all"
+        assert os.environ["TRITON_CACHE_DIR"] == "/nowhere/at/all"

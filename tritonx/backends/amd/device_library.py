@@ -12,8 +12,9 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from tritonx.runtime import knobs
+from tritonx.runtime.environment import read
 from tritonx.runtime.errors import MissingLibrary
+from tritonx.runtime.setting_texts import parse_existing_folder
 
 LIBRARIES = {"@__ocml_": "ocml.bc", "@__ockl_": "ockl.bc"}
 """What a module's text mentions that must be linked with a library."""
@@ -66,7 +67,7 @@ def seen() -> bool:
 
 
 def given_folder() -> str | None:
-    return knobs.read("TRITONX_ROCM_BITCODE", knobs.parse_existing_folder)
+    return read("TRITONX_ROCM_BITCODE", parse_existing_folder)
 
 
 def controls(isa: int, wave: int, *, flush: bool) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tritonx.runtime.knobs import Group, Knob, flag, optional_text, parse_bool
+from tritonx.runtime.setting_texts import parse_bool
+from tritonx.runtime.settings import Group, Knob, flag, optional_text
 
 
 class AmdKnobs(Group):

@@ -7,8 +7,9 @@ import tempfile
 from pathlib import Path
 
 from tritonx.backends.amd.link import link
-from tritonx.runtime import knobs
+from tritonx.runtime.environment import read
 from tritonx.runtime.errors import TritonError
+from tritonx.runtime.setting_texts import parse_program
 
 
 class LinkerFailure(TritonError):
@@ -17,8 +18,8 @@ class LinkerFailure(TritonError):
 
 def link_object(data: bytes) -> bytes:
     """The code object of one relocatable object."""
-    external = knobs.read("TRITONX_LLD_PATH", knobs.parse_program)
-    external = external or knobs.read("TRITON_HIP_LLD_PATH", knobs.parse_program)
+    external = read("TRITONX_LLD_PATH", parse_program)
+    external = external or read("TRITON_HIP_LLD_PATH", parse_program)
     if not external:
         return link(data)
     with tempfile.TemporaryDirectory(prefix="tritonx-") as folder:

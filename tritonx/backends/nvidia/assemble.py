@@ -21,9 +21,11 @@ from pathlib import Path
 from tritonx.backends.nvidia.jit_link import LinkFailure, link, linker
 from tritonx.backends.nvidia.targets import MAX_REGISTERS, Capability
 from tritonx.runtime import knobs
+from tritonx.runtime.environment import read
 from tritonx.runtime.errors import PTXASError
 from tritonx.runtime.isolation.helper import FunctionFailed, HelperFailure
 from tritonx.runtime.isolation.pool import pool
+from tritonx.runtime.setting_texts import parse_program
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,7 @@ def _assemble(
     ptx: str, capability: Capability, options: str | None, line_info: bool, foreign: bool = False
 ) -> Assembled:
     ptxas = find_ptxas()
-    in_process = knobs.read("TRITONX_ASSEMBLER", _parse_assembler) == "nvjitlink"
+    in_process = read("TRITONX_ASSEMBLER", _parse_assembler) == "nvjitlink"
     if ptxas is not None and not in_process:
         return _by_ptxas(ptxas, ptx, capability, options, line_info)
     if linker() is not None:
@@ -254,7 +256,7 @@ def resources(log: str) -> tuple[int, int, int]:
 def find_ptxas() -> str | None:
     """A ptxas: the environment's (``knobs.nvidia.ptxas``), PyPI's nvidia-cuda-nvcc, a CUDA installation's, the
     path's."""
-    return knobs.read("TRITON_PTXAS_PATH", knobs.parse_program) or installed_ptxas()
+    return read("TRITON_PTXAS_PATH", parse_program) or installed_ptxas()
 
 
 @lru_cache(maxsize=1)

@@ -15,8 +15,9 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from tritonx.runtime import knobs
+from tritonx.runtime.environment import read
 from tritonx.runtime.errors import TritonError
+from tritonx.runtime.setting_texts import parse_program
 
 _SECTION = re.compile(r"^\s*\.section\s+\.text\.([^,\s]+)")
 _LABEL = re.compile(r"^(\.L_\w+):")
@@ -64,7 +65,7 @@ def _lines(listing: str) -> Iterator[str]:
 def find_nvdisasm() -> str | None:
     """An nvdisasm: the environment's, PyPI's nvidia-cuda-nvdisasm, a CUDA installation's, the path's, the one that a
     Triton wheel brings."""
-    return knobs.read("TRITON_NVDISASM_PATH", knobs.parse_program) or find_program("nvdisasm")
+    return read("TRITON_NVDISASM_PATH", parse_program) or find_program("nvdisasm")
 
 
 @lru_cache

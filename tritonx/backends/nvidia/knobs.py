@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tritonx.runtime.environment import getenv
 from tritonx.runtime.errors import TritonError
-from tritonx.runtime.knobs import Group, Knob, flag, getenv, optional_text, parse_bool, parse_file
+from tritonx.runtime.setting_texts import parse_bool, parse_file
+from tritonx.runtime.settings import Group, Knob, flag, optional_text
 
 
 class NoTool(TritonError, RuntimeError):
