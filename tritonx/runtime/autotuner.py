@@ -6,9 +6,7 @@ measured once for each key: the values of the arguments named in ``key`` and the
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import json
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.kernel.interface import KernelInterface
 from tritonx.runtime import driver, knobs
-from tritonx.runtime.cache import get_cache_manager
+from tritonx.runtime.cache import get_cache_manager as get_cache_manager
 from tritonx.runtime.cache import triton_key as triton_key
 from tritonx.runtime.computed_arguments import Heuristics, heuristics
 from tritonx.runtime.config import Config
@@ -24,8 +22,11 @@ from tritonx.runtime.errors import AutotunerError, OutOfResources, PTXASError
 from tritonx.runtime.jit_function import JITFunction
 from tritonx.runtime.keys import compiler_key, environment_key
 from tritonx.runtime.keys import get_cache_invalidating_env_vars as get_cache_invalidating_env_vars
+from tritonx.runtime.tuning.held_arrays import copy_of, restore, set_zero
+from tritonx.runtime.tuning.pruning import Pruning
 from tritonx.runtime.tuning.race import FAILED, QUANTILES, Rules
 from tritonx.runtime.tuning.refusals import is_impossible
+from tritonx.runtime.tuning.stored_timings import StoredTimings
 
 if TYPE_CHECKING:
     from tritonx.runtime.tuning.launches import TunedLaunches
@@ -42,26 +43,6 @@ __all__ = [
     "autotune",
     "heuristics",
 ]
-
-
-def _copy_of(value: Any) -> Any:
-    return value.clone() if hasattr(value, "clone") else value.copy()
-
-
-def _restore(target: Any, source: Any) -> None:
-    if hasattr(target, "copy_"):
-        target.copy_(source)
-    elif hasattr(target, "copy_from"):
-        target.copy_from(source.numpy())
-    else:
-        target[...] = source
-
-
-def _set_zero(target: Any) -> None:
-    if hasattr(target, "zero_"):
-        target.zero_()
-    else:
-        target[...] = 0
 
 
 def _runs_as(kind: type[object], kernel: object) -> bool:
@@ -153,13 +134,13 @@ class Autotuner(KernelInterface[Any]):
 
     def _default_pre_hook(self, kwargs: dict[str, Any], reset_only: bool = False) -> None:
         for name in self.reset_to_zero:
-            _set_zero(kwargs[name])
+            set_zero(kwargs[name])
         if not reset_only:
-            self.restore_copies = {name: _copy_of(kwargs[name]) for name in self.restore_value}
+            self.restore_copies = {name: copy_of(kwargs[name]) for name in self.restore_value}
 
     def _default_post_hook(self, kwargs: dict[str, Any], exception: BaseException | None) -> None:
         for name in self.restore_value:
-            _restore(kwargs[name], self.restore_copies[name])
+            restore(kwargs[name], self.restore_copies[name])
         self.restore_copies = {}
 
     @property
@@ -353,27 +334,14 @@ class Autotuner(KernelInterface[Any]):
             bench_fn()  # a hook may depend on anything, so its timings belong to this process
             return False
         parts = (*self._decisive(tuning_key), f"hints {knobs.autotuning.hints}", *map(str, configs))
-        manager = get_cache_manager(hashlib.sha256("-".join(parts).encode()).hexdigest())
-        file_name = f"{self.__name__[:150]}.autotune.json"
-        group = manager.get_group(file_name) or {}
-        if file_name in group:
-            try:
-                with open(group[file_name]) as file:
-                    stored = json.load(file)["configs_timings"]
-                timings = {Config.from_json(config): times for config, times in stored}
-                self.cache[tuning_key] = min(timings, key=lambda c: timings[c])
-                self.configs_timings = timings
-                return True
-            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                pass  # not written by this version: measure again
+        stored = StoredTimings(self.__name__, parts)
+        timings = stored.read()
+        if timings is not None:
+            self.cache[tuning_key] = min(timings, key=lambda c: timings[c])
+            self.configs_timings = timings
+            return True
         bench_fn()
-        text = json.dumps(
-            {
-                "key": [str(k) for k in tuning_key],
-                "configs_timings": [(c.to_json(), times) for c, times in (self.configs_timings or {}).items()],
-            }
-        )
-        manager.put_group(file_name, {file_name: manager.put(text, file_name, binary=False)})
+        stored.write(tuning_key, self.configs_timings or {})
         return False
 
     def _key(self, kwargs: Mapping[str, object]) -> tuple[object, ...]:
@@ -434,26 +402,8 @@ class Autotuner(KernelInterface[Any]):
     def prune_configs(self, kwargs: dict[str, Any]) -> list[Config]:
         """What is left for measuring: by ``early_config_prune``, then the ``top_k`` best of ``perf_model``."""
         listed = self.configs + self._proposed(kwargs)
-        pruned = list(listed)
-        named = self.nargs or {}
-        if self.early_config_prune is not None:
-            pruned = list(self.early_config_prune(listed, named, **kwargs))
-            if not pruned:
-                raise AutotunerError(
-                    "No valid autotuner configs after pruning. `early_config_prune` should return at least one config."
-                )
-        if self.perf_model is None:
-            return pruned
-        top_k = self.configs_top_k
-        if isinstance(top_k, float):
-            if not top_k <= 1.0:
-                raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
-            top_k = int(len(listed) * top_k)
-        if len(pruned) > top_k:
-            model = self.perf_model
-            estimated = {config: model(**named, **kwargs, **config.all_kwargs()) for config in pruned}
-            pruned = sorted(estimated, key=lambda c: estimated[c])[:top_k]
-        return pruned
+        rules = Pruning(self.early_config_prune, self.perf_model, self.configs_top_k)
+        return rules.left(listed, self.nargs or {}, kwargs)
 
     def _proposed(self, kwargs: Mapping[str, object]) -> list[Config]:
         """What the backend would have listed as well, where the user asks for it."""
