@@ -277,7 +277,7 @@ class CorruptCacheEntry(TritonError):
     """
 
 
-class BadSetting(TritonError, ValueError):
+class BadSetting(TritonError, ValueError, RuntimeError):
     """An environment variable holds what its setting cannot be; names the variable and says what is expected.
 
     >>> import os
