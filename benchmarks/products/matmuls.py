@@ -177,7 +177,6 @@ PRODUCTS: dict[str, Builder] = {
     "bf16_512": matmul(512, 8192, 8192, torch.bfloat16, TILES_FLAT),
     "tf32_8192": matmul(8192, 8192, 8192, torch.float32, TILES_TF32),
     "tf32_8192_descriptors": matmul(8192, 8192, 8192, torch.float32, TILES_TF32, launch=by_descriptors),
-    "tf32_8192_persistent": matmul(8192, 8192, 8192, torch.float32, TILES_TF32, launch=persistent),
     "e4m3_8192": matmul(8192, 8192, 8192, torch.float8_e4m3fn, TILES_BYTES, turned="b"),
     "e5m2_8192": matmul(8192, 8192, 8192, torch.float8_e5m2, TILES_BYTES, turned="b"),
     "s8_8192": matmul(8192, 8192, 8192, torch.int8, TILES_BYTES, turned="b"),
