@@ -26,6 +26,7 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.access_width import access_width
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.buffers import scratch_size, tensor_layout
+from tritonx.analysis.thread_words import thread_words
 from tritonx.dialects import arith, scf, tile
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import only_block
@@ -40,6 +41,10 @@ from tritonx.transforms.tile.unroll import unroll
 WORKING_REGISTERS = 32
 """What such a loop needs beside the loaded words: addresses, sums. With 16, loads of 128 bytes a thread were not all
 put first (column sum, 32×64 tiles: 2873 GB/s instead of 3704)."""
+
+ADDRESSES = 8
+"""Of these, at least, are for addresses and counters: where what goes round needs the others and more, code within the
+limit spills."""
 
 ADDRESS = 2
 """Registers."""
@@ -65,7 +70,7 @@ class UnrollLoads(ModulePass):
     loops of at most ``work`` simple ops a thread, that write nothing, exchange nothing between threads,
     multiply no matrices, and whose addresses do not come out of what they load. Sets ``ttg.maxnreg`` to what lets the
     loads of a body be under way together with ``limit``, for a chip that gives a thread as many registers as are asked
-    for. With ``factor`` 1 it does nothing.
+    for, unless the tiles that go round have no room beside them. With ``factor`` 1 it does nothing.
     """
 
     name = "unroll-loads"
@@ -91,14 +96,16 @@ class UnrollLoads(ModulePass):
         def facts() -> AxisFacts:
             return analyze_axes(op)
 
-        most = 0
+        most = needed = 0
         for loop in [inner for inner in op.walk() if isinstance(inner, scf.ForOp)]:
             loads = self._loads(loop)
             if loads and (factor := self._factor(loop, loaded := _loaded(loads, facts()))) > 1:
-                unroll(loop, factor)
                 most = max(most, factor * loaded.values)
-        if most and self.limit and "ttg.maxnreg" not in op.attributes:
-            op.attributes["ttg.maxnreg"] = IntegerAttr(-(-(most + WORKING_REGISTERS) // 8) * 8, 32)
+                needed = max(needed, factor * loaded.values + _sums(loop) + ADDRESSES)
+                unroll(loop, factor)
+        limit = -(-(most + WORKING_REGISTERS) // 8) * 8
+        if most and self.limit and "ttg.maxnreg" not in op.attributes and needed <= limit:
+            op.attributes["ttg.maxnreg"] = IntegerAttr(limit, 32)
 
     def _loads(self, loop: scf.ForOp) -> list[tile.LoadOp]:
         """Those of a loop that may be unrolled."""
@@ -117,6 +124,12 @@ class UnrollLoads(ModulePass):
         while factor < self.factor and 2 * factor * loaded.waiting <= most and (count is None or 2 * factor <= count):
             factor *= 2
         return factor
+
+
+def _sums(loop: scf.ForOp) -> int:
+    """Registers of a thread for tiles that go round a loop, addresses not counted."""
+    types = (type_of(value) for value in loop.iter_args)
+    return sum(thread_words(t) for t in types if is_tensor(t) and not isinstance(element_type(t), tile.PointerType))
 
 
 def _loaded(loads: list[tile.LoadOp], facts: AxisFacts) -> Loaded:
