@@ -4,6 +4,7 @@
     python -m tritonx.testing.conformance mychip -k reduce  # those whose name contains a text
     python -m tritonx.testing.conformance mychip:v2         # compile every case for that target; no device is needed
     TRITONX_CONFORMANCE=full ...                            # every combination, not the covering set
+    python -m tritonx.testing.conformance mychip --random 500  # instead, so many kernels that are drawn
 
 A case is a kernel in the language with random arguments and NumPy's answer. Names are
 ``family/what-dtype-shape-warps``, families are those of the ops. Integers, bits, rounding to nearest, minima, sums of

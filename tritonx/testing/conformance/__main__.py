@@ -4,6 +4,9 @@ With ``--arranged`` each array of a case is strided, reversed, sliced, transpose
 several programs share it, see ``arrangement``: one arrangement drawn for each case, all of them where
 TRITONX_CONFORMANCE=full.
 
+With ``--random COUNT`` it is that many kernels that are drawn, on blocks of any extents (``random_blocks``), others
+with each seed.
+
 With ``--record FILE`` a run that was stopped (Ctrl-C: it then says how far it came) goes on where it was.
 
 The last line counts what passed, what was skipped (optional cases), what the backend refuses by a typed error
@@ -27,9 +30,10 @@ from tritonx.testing.conformance.arrangement import arranged_names, parted
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.device import find, names
 from tritonx.testing.conformance.known import known_defects
+from tritonx.testing.conformance.random_blocks import random_case
 from tritonx.testing.conformance.record import Record
 from tritonx.testing.conformance.reports import Tally, table, write_junit
-from tritonx.testing.conformance.suite import cases
+from tritonx.testing.conformance.suite import cases, finder, random_names
 
 
 def main() -> int:
@@ -42,6 +46,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None, help="of the random inputs; a fresh one unless given")
     parser.add_argument("-v", action="store_true", help="print every case, and whole messages")
     parser.add_argument("--arranged", action="store_true", help="with the arrays laid out otherwise in memory")
+    parser.add_argument("--random", type=int, default=0, metavar="COUNT", help="so many random kernels, and no others")
     parser.add_argument("--seconds", type=float, default=isolated.SECONDS, help="that one case may take")
     parser.add_argument("--known", type=Path, metavar="FILE", help="defects of a device: these cases are not run")
     parser.add_argument(
@@ -54,9 +59,10 @@ def main() -> int:
     args = parser.parse_args()
     record = None if args.record is None else Record(args.record)
     known = {} if args.known is None else known_defects(args.known)
-    chosen = [case for case in cases() if args.k in case.name]
     earlier = None if record is None else record.seed()
     seed = next((s for s in (args.seed, earlier) if s is not None), secrets.randbelow(2**31))
+    every = map(random_case, random_names(args.random, seed)) if args.random else cases()
+    chosen = [case for case in every if args.k in case.name]
     wanted = [case.name for case in chosen]
     if args.arranged:
         wanted = arranged_names(chosen, seed, Cover.from_environment())
@@ -148,10 +154,10 @@ def _results(tally: Tally, chosen: Sequence[str], how: How) -> Iterator[isolated
 
 
 def _here(device: str, chosen: Sequence[str], seed: int) -> Iterator[isolated.Result]:
-    found, known = find(device), {case.name: case for case in cases()}
+    found, case_of = find(device), finder()
     for name in chosen:
         own, arrangement = parted(name)
-        yield isolated.Result(name, *isolated.outcome(known[own], found, seed, arrangement))
+        yield isolated.Result(name, *isolated.outcome(case_of(own), found, seed, arrangement))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from tritonx.testing.conformance.arrangement import parted
 from tritonx.testing.conformance.case import Mismatch
 from tritonx.testing.conformance.device import check, find
 from tritonx.testing.conformance.patience import Patience
-from tritonx.testing.conformance.suite import cases
+from tritonx.testing.conformance.suite import finder
 
 SECONDS = 120.0
 """How long one case may take: of its process's own time, however busy the machine is, or of waiting for something that
@@ -138,13 +138,13 @@ def _lines(channel: int, patience: Patience) -> Iterator[str | None]:
 
 def serve() -> None:
     """In the child: run the cases named on standard input, a line of JSON for each."""
-    known = {case.name: case for case in cases()}
+    case_of = finder()
     channel, seed = int(sys.argv[1]), int(sys.argv[3])
     device = find(sys.argv[2])
     with os.fdopen(channel, "w", buffering=1) as out:
         for name in sys.stdin.read().splitlines():
             own, arrangement = parted(name)
-            kind, message = outcome(known[own], device, seed, arrangement)
+            kind, message = outcome(case_of(own), device, seed, arrangement)
             print(json.dumps((name, kind, message)), file=out)
             if kind == "error" and not device.usable():
                 print("stop", file=out)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 
 from tritonx.testing.conformance.case import Case
 from tritonx.testing.conformance.cover import Cover
+from tritonx.testing.conformance.random_blocks import random_case
 
 FAMILIES = (
     "elementwise", "integers", "casts", "fp8", "fp8_arithmetic", "fp8e4b15", "functions", "memory", "blocks", "shape",
@@ -29,3 +31,18 @@ def cases(cover: Cover | None = None) -> list[Case]:
                 raise ValueError(f"two conformance cases are named {case.name}")
             found[case.name] = case
     return list(found.values())
+
+
+RANDOM = "random_blocks/"
+"""What the names of random cases begin with; the rest is a case's seed."""
+
+
+def random_names(count: int, seed: int) -> list[str]:
+    """`count` random cases, others for each seed."""
+    return [f"{RANDOM}{seed}.{number}" for number in range(count)]
+
+
+def finder() -> Callable[[str], Case]:
+    """What gives the case of a name: one of the suite's, or a random one. Raises `KeyError` for a name of neither."""
+    known = {case.name: case for case in cases()}
+    return lambda name: random_case(name) if name.startswith(RANDOM) else known[name]
