@@ -34,3 +34,17 @@ def test_devices_agree_with_numpy(device: str) -> None:
     shown = "\n".join(f"{r.kind} {r.name}: {r.message}" for r in failed)
     again = f"python -m tritonx.testing.conformance {device} --random {count} --seed {seed}"
     assert not failed, f"TRITONX_SEED={SEED}, or {again}\n{shown}"
+
+
+MISTAKEN = """
+from tritonx.dialects import arith
+from tritonx.interpreter.meanings import MEANINGS
+MEANINGS[arith.SubfOp] = MEANINGS[arith.MulfOp] = MEANINGS[arith.AddfOp]
+MEANINGS[arith.MinSIOp] = MEANINGS[arith.MaxSIOp]
+"""
+
+
+def test_a_wrong_meaning_is_noticed() -> None:
+    """In the interpreter: differences and products of floats are sums, minima of integers maxima."""
+    results = list(isolated.run("interpreter", random_names(16, SEED), SEED, start=MISTAKEN + isolated.START))
+    assert sum(result.kind == "failed" for result in results) >= 2, [each.kind for each in results]
