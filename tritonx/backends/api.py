@@ -263,7 +263,8 @@ class LoadedKernel(Protocol):
         ...
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[object]) -> None:
-        """Enqueue the grid. ``args`` follow the image's parameters; pointers come as arrays or as integer addresses."""
+        """Enqueue the grid. ``args`` follow the image's parameters; pointers come as arrays or as integer addresses,
+        and for a driver with ``takes_spans`` as spans."""
         ...
 
 
@@ -274,6 +275,12 @@ class Driver(ABC):
     >>> isinstance(driver, Driver), driver.device_count(), str(driver.current_target()).partition(":")[0]
     (True, 1, 'cpu')
     """
+
+    takes_spans: bool = False
+    """Whether launches hand on, for a pointer, the memory that may be reached through it
+    (`tritonx.backends.gpu.Span`) and not its address: for a device that does not see the memory which its backend
+    serves. `tritonx.backends.gpu.on_copies` makes addresses of them. Each launch then looks at its arguments again;
+    an integer that the user gave for a pointer stays one."""
 
     @abstractmethod
     def device_count(self) -> int: ...

@@ -102,6 +102,8 @@ if TYPE_CHECKING:
     from tritonx.ir.properties import stated_number as stated_number
     from tritonx.layouts.encodings import BlockedEncoding as BlockedEncoding
     from tritonx.layouts.encodings import LinearEncoding as LinearEncoding
+    from tritonx.runtime.copies import on_copies as on_copies
+    from tritonx.runtime.descriptor_parameters import FlatParameters as FlatParameters
     from tritonx.runtime.errors import NoDevice as NoDevice
     from tritonx.runtime.errors import OutOfResources as OutOfResources
     from tritonx.runtime.errors import TritonError as TritonError
@@ -111,6 +113,7 @@ if TYPE_CHECKING:
     from tritonx.runtime.parameter_values import address_of as address_of
     from tritonx.runtime.parameter_values import letter as letter
     from tritonx.runtime.parameter_values import packed as packed
+    from tritonx.runtime.spans import Span as Span
     from tritonx.transforms.gpu.accumulate_in_threads import AccumulateInThreads as AccumulateInThreads
     from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch as AllocateGlobalScratch
     from tritonx.transforms.gpu.allocate_shared_memory import AllocateSharedMemory as AllocateSharedMemory
@@ -171,10 +174,13 @@ HOMES = {
     "tritonx.ir.failure": "PassError PassFailure",
     "tritonx.ir.properties": "stated_number",
     "tritonx.layouts.encodings": "BlockedEncoding LinearEncoding",
+    "tritonx.runtime.copies": "on_copies",
+    "tritonx.runtime.descriptor_parameters": "FlatParameters",
     "tritonx.runtime.errors": "NoDevice OutOfResources TritonError",
     "tritonx.runtime.host_driver": "HostDriver host_address",
     "tritonx.runtime.isolation.translate": "translate",
     "tritonx.runtime.parameter_values": "address_of letter packed",
+    "tritonx.runtime.spans": "Span",
     "tritonx.transforms.gpu.accumulate_in_threads": "AccumulateInThreads",
     "tritonx.transforms.gpu.allocate_global_scratch": "AllocateGlobalScratch",
     "tritonx.transforms.gpu.allocate_shared_memory": "AllocateSharedMemory",

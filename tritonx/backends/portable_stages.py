@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.shared_budget import largest_buffers
+from tritonx.analysis.written import written_arguments
 from tritonx.backends.api import Compilation, EmitStage, Stage
 from tritonx.backends.portable_passes import layout_passes, memory_passes, tile_passes
 from tritonx.conversion.gpu_options import gpu_options
@@ -96,7 +97,8 @@ def emit_llvm(
     if emitter.shared_bytes > shared_memory:
         raise OutOfResources(emitter.shared_bytes, shared_memory, "shared memory", largest_buffers(module))
     compilation.metadata.update(emitter.launch_metadata())
-    compilation.metadata["name"] = kernel_name(text, machine.kernel_convention)
+    name = compilation.metadata["name"] = kernel_name(text, machine.kernel_convention)
+    compilation.metadata["written"] = written_arguments(module, name)
     return text
 
 

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import tritonx.backends.registry as registry
 from tritonx.runtime.errors import UnsupportedArgument
@@ -33,6 +34,9 @@ Location = tuple[str, Any, int]
 
 HOST_INTERFACE = "__array_interface__"
 
+Protocol = Literal["numpy", "own", "data_ptr", "interface", "dlpack"]
+"""The rows of the table above."""
+
 
 @dataclass(frozen=True)
 class ArraySource:
@@ -43,6 +47,7 @@ class ArraySource:
 
     facts: Callable[[Any], Facts]
     location: Callable[[Any], Location | None]
+    protocol: Protocol
     is_tensor: bool = False
     """Every array of the class has ``dtype``, ``device`` and ``data_ptr()``, as torch's."""
 
@@ -59,15 +64,15 @@ def array_source(kind: type) -> ArraySource | None:
     if any(base.__module__ == "numpy" and base.__name__ == "ndarray" for base in kind.__mro__):
         return _numpy_source()
     if getattr(kind, "__tritonx_array__", False):
-        return ArraySource(lambda a: (a.dtype, a.place, a.address), lambda a: a.place)
+        return ArraySource(lambda a: (a.dtype, a.place, a.address), lambda a: a.place, "own")
     if hasattr(kind, "data_ptr"):
-        return ArraySource(_data_ptr_facts, _data_ptr_location, is_tensor=hasattr(kind, "device"))
+        return ArraySource(_data_ptr_facts, _data_ptr_location, "data_ptr", is_tensor=hasattr(kind, "device"))
     interfaces = [name for name in _interface_names() if hasattr(kind, name)]
     dlpack = hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__")
     if interfaces:
         return _interface_source(interfaces, dlpack)
     if dlpack:
-        return ArraySource(_dlpack_facts, _dlpack_location, read_only=_is_read_only_dlpack)
+        return ArraySource(_dlpack_facts, _dlpack_location, "dlpack", read_only=_is_read_only_dlpack)
     return None
 
 
@@ -118,9 +123,9 @@ def _numpy_source() -> ArraySource:
 
     memory = _words_of_memory()
     if memory is None:
-        return ArraySource(_public_facts, location, read_only=_is_read_only_numpy)
+        return ArraySource(_public_facts, location, "numpy", read_only=_is_read_only_numpy)
     facts: Callable[[Any], Facts] = lambda a: (a.dtype, 1, memory[id(a) >> 3])  # noqa: E731
-    return ArraySource(facts, location, memory=memory, read_only=_is_read_only_numpy)
+    return ArraySource(facts, location, "numpy", memory=memory, read_only=_is_read_only_numpy)
 
 
 def _words_of_memory() -> Any:
@@ -211,10 +216,10 @@ def _interface_source(names: list[str], dlpack: bool) -> ArraySource:
             return dlpack and _is_read_only_dlpack(array)
         return bool(interface["data"][1])
 
-    return ArraySource(facts, location, read_only=read_only)
+    return ArraySource(facts, location, "interface", read_only=read_only)
 
 
-class _DLTensor(ctypes.Structure):
+class DLTensor(ctypes.Structure):
     """``DLTensor`` of dlpack.h; a managed tensor of the unversioned protocol begins with it."""
 
     _fields_ = [  # ctypes' own convention
@@ -234,11 +239,20 @@ class _DLTensor(ctypes.Structure):
 _DLPACK_DTYPES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
 
 
-def _dlpack_facts(array: Any) -> Facts:
-    capsule = array.__dlpack__()
+class _Exporter(typing.Protocol):
+    def __dlpack__(self) -> object: ...
+
+
+def dlpack_tensor(array: object) -> tuple[object, DLTensor]:
+    """The capsule of ``array``, and the `DLTensor` in it, which is there as long as the capsule is."""
+    capsule = typing.cast("_Exporter", array).__dlpack__()
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    tensor = _DLTensor.from_address(get_pointer(capsule, b"dltensor"))
+    return capsule, DLTensor.from_address(get_pointer(capsule, b"dltensor"))
+
+
+def _dlpack_facts(array: Any) -> Facts:
+    _capsule, tensor = dlpack_tensor(array)
     kind = _DLPACK_DTYPES.get(tensor.code, f"dlpack type {tensor.code} of ")
     name = "bool" if kind == "bool" else f"{kind}{tensor.bits}"
     address = (tensor.data or 0) + tensor.byte_offset

@@ -115,6 +115,8 @@ class CompiledKernel:
         self.parameters = parameters
         self.binary_stage = binary_stage
         self._loaded: dict[int, tuple[LoadedKernel, RawLaunch]] = {}
+        self.takes_spans = False
+        """Whether its launcher gets spans for pointers, which is known once it is loaded."""
         self._raw: Any = None
         self._compile_again: Callable[[], CompiledKernel] | None = None
 
@@ -159,6 +161,7 @@ class CompiledKernel:
             if hooks.kernel_load_start_hook:
                 hooks.kernel_load_start_hook(None, None, self.name, self.metadata_group, self.hash)
             image, loaded = self._loaded_image(own, index)
+            self.takes_spans = own.takes_spans
             found = self._loaded[index] = (loaded, own.make_launcher(image, loaded))
             if hooks.kernel_load_end_hook:
                 hooks.kernel_load_end_hook(loaded, loaded.function, self.name, self.metadata_group, describe["hash"])
@@ -281,10 +284,15 @@ class RawLauncher:
     def _passed(self, position: int, value: object) -> Any:
         """What the device's code gets for the run-time argument ``value``."""
         try:
+            if self._kernel.takes_spans:
+                from tritonx.runtime.spans import is_pointer, spanned
+
+                if is_pointer(self._kernel.parameters[position]):
+                    return spanned(value)
             return self._specialize(value)[1]
         except UnsupportedArgument as error:
             name = self._kernel.parameters[position].name
-            raise UnsupportedArgument(f"argument {name!r} of {self._kernel.name}(): {error}") from None
+            raise type(error)(f"argument {name!r} of {self._kernel.name}(): {error}") from None
 
     def __call__(
         self,

@@ -7,6 +7,7 @@ A kernel gets one as the tuple of its fields, by name: each field is an argument
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -79,3 +80,11 @@ def parts_of(value: object) -> list[tuple[str, object]]:
     if record is None:
         return []
     return [(f".{field.name}", element) for field, element in zip(record.fields, record.values(value), strict=True)]
+
+
+def part_at(name: str, value: object, path: Iterable[int]) -> tuple[str, object]:
+    """The part of ``value`` that ``path`` leads to, by numbers of parts, and how it is written: ``pair[1].x``."""
+    for number in path:
+        own_name, value = parts_of(value)[number]
+        name += own_name
+    return name, value

@@ -91,6 +91,11 @@ class FlatParameters:
         for parameter, as_map in zip(self.parameters, self.maps, strict=True):
             yield flat_types(parameter.type, as_map=bool(as_map))
 
+    def owners(self, places: Iterable[int]) -> tuple[int, ...]:
+        """The parameters of the source that those of the code at ``places`` stand for."""
+        owned = [i for i, types in enumerate(self.owned_types()) for _ in types]
+        return tuple(sorted({owned[place] for place in places if place < len(owned)}))
+
     @property
     def any(self) -> bool:
         """Whether there is a descriptor: arguments are the code's own otherwise."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -16,9 +15,10 @@ from tritonx.backends.registry import parse_options, portable_options
 from tritonx.kernel.dependencies import Global, plain_value
 from tritonx.runtime import driver, knobs, misfits
 from tritonx.runtime.binder import generate, handlers_of
-from tritonx.runtime.compiled_kernel import CompiledKernel, RawLaunch
-from tritonx.runtime.dataclass_arguments import parts_of
+from tritonx.runtime.compiled_kernel import CompiledKernel
+from tritonx.runtime.dataclass_arguments import part_at
 from tritonx.runtime.drivers import driver_of, find_backend
+from tritonx.runtime.entries import Entry, SpanEntry, adapter, located
 from tritonx.runtime.errors import ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.launch_hooks import LazyDict, around_launch
 from tritonx.runtime.placement import Placement, place
@@ -27,9 +27,6 @@ from tritonx.runtime.specialize import ArgSpec, parse_marks, watching
 
 if TYPE_CHECKING:
     from tritonx.runtime.jit_function import JITFunction
-
-Entry = tuple[CompiledKernel, RawLaunch, Callable[[int], int], int, tuple[Global, ...]]
-"""What a key leads to: kernel, launcher, the device's current stream, the device, the globals it was compiled with."""
 
 _DEPRECATED = {"device": "device", "stream": "stream", "device_type": "target"}
 """Keywords that launches once took → what is used in their place."""
@@ -103,22 +100,13 @@ asking: ContextVar[Hear | None] = ContextVar("tritonx_asking", default=None)
 """Who is told what a launch with ``warmup=True`` would compile, and over which grid, in the place of compiling it."""
 
 
-def _adapter(kernel: JITFunction, run_time: tuple[str, ...], launch: RawLaunch) -> RawLaunch:
-    """``launch``, or a function that picks what it takes out of all non-constexpr arguments."""
-    given = tuple(f"a{p.num}" for p in kernel.params if not p.is_constexpr)
-    if given == run_time:
-        return launch
-    head = "x, y, z, stream"
-    code = f"lambda {', '.join((head, *given))}: launch({', '.join((head, *run_time))})"
-    return eval(code, {"launch": launch})
-
-
 class Launcher:
     """The launch path of one kernel and the kernels compiled so far."""
 
     def __init__(self, kernel: JITFunction) -> None:
         self.kernel = kernel
         self._kernels: dict[Any, Entry] = {}
+        self._by_spans: dict[Any, SpanEntry] = {}
         self._compiled: dict[Any, CompiledKernel] = {}
         self._grids: dict[Any, Callable[..., CompiledKernel]] = {}
         self._lock = threading.RLock()
@@ -181,7 +169,8 @@ class Launcher:
     def device_caches(self) -> dict[Any, Any]:
         """device → (kernels, keys, target, backend, binder)."""
         found: dict[Any, Any] = {}
-        for key, (kernel, _, _, device, _) in self._kernels.items():
+        of_spans = {key: found.entry for key, found in self._by_spans.items()}
+        for key, (kernel, _, _, device, _) in {**self._kernels, **of_spans}.items():
             backend = find_backend(kernel.target.backend)
             kernels = found.setdefault(device, ({}, {}, kernel.target, backend, self._bind))
             kernels[0][key] = kernel
@@ -192,6 +181,9 @@ class Launcher:
     def _compile(
         self, key: object, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], options: dict[str, Any]
     ) -> Entry:
+        by_spans = self._by_spans.get(key)
+        if by_spans is not None:
+            return by_spans.bound_to(bound)
         with self._lock:
             found = self._kernels.get(key)
             if found is not None:
@@ -201,9 +193,12 @@ class Launcher:
                 return None, _no_launch, _no_stream, 0, ()  # pyright: ignore[reportReturnType]  # a kernel that a hook took over is no kernel
             loaded, raw = kernel.load(placement.device)
             self._watch(getattr(loaded, "written", ()), run_time, bound)
-            launch = _adapter(self.kernel, run_time, raw)
+            launch = adapter(self.kernel, run_time, raw)
             stream = driver_of(placement.backend).current_stream
             entry = (kernel, launch, stream, placement.device, self.kernel.used_globals)
+            if kernel.takes_spans:
+                by_spans = self._by_spans[key] = SpanEntry.of(self.kernel, entry, run_time, raw)
+                return by_spans.bound_to(bound)
             self._kernels[key] = entry
             return entry
 
@@ -212,15 +207,10 @@ class Launcher:
         that may not be written to has a key of its own, and comes here. Raises ReadOnlyArgument for one of this launch.
         """
         for position in written:
-            expression = run_time[position]
-            number = int(expression.partition("[")[0].removeprefix("a"))
-            param = next(p for p in self.kernel.params if p.num == number)
+            param, path = located(self.kernel, run_time[position])
             handlers = watching(handlers_of(param))
-            self._binder.replace_handlers(number, handlers)
-            value, name = bound[param.name], param.name
-            for place_in_it in re.findall(r"\d+", expression)[1:]:
-                own_name, value = parts_of(value)[int(place_in_it)]
-                name += own_name
+            self._binder.replace_handlers(param.num, handlers)
+            name, value = part_at(param.name, bound[param.name], path)
             if handlers(value)[0].read_only:
                 raise ReadOnlyArgument(self.kernel.__name__, name)
 

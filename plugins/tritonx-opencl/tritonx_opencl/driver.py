@@ -1,14 +1,18 @@
-"""Launches through OpenCL on a device that shares the host's memory: an array is passed by its address."""
+"""Launches through OpenCL: an array is passed by its address where the device sees the host's memory, and copied to
+memory of the device's and back where it does not (coarse-grained SVM)."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_size_t
+from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from tritonx.backends.api import Backend, KernelImage, LoadedKernel, Target
-from tritonx.backends.gpu import HostDriver, NoDevice, OutOfResources, host_address, packed
+from tritonx.backends.gpu import FlatParameters, HostDriver, NoDevice, OutOfResources, host_address, on_copies, packed
 from tritonx_opencl import SUB_GROUP, icd, opencl
 
 ROUNDED = "-cl-fp32-correctly-rounded-divide-sqrt"
@@ -24,7 +28,7 @@ class OpenCLKernel:
     n_spills = 0
 
     def __init__(self, driver: OpenCLDriver, image: KernelImage) -> None:
-        self.driver, lanes = driver, int(image.metadata["warp_size"])
+        self.driver, self.image, lanes = driver, image, int(image.metadata["warp_size"])
         self.threads, self.n_max_threads = int(image.metadata["num_warps"]) * lanes, driver.max_threads
         if self.threads > driver.max_threads:
             raise OutOfResources(self.threads, driver.max_threads, "threads")
@@ -33,11 +37,17 @@ class OpenCLKernel:
         options = ROUNDED if lanes > 1 else f"{ROUNDED} {UNOPTIMISED}"
         program = driver.cl.build(driver.context, driver.device, bytes(image.binary), options)
         self.function: Any = driver.cl.make("clCreateKernel", program, image.name.encode())
-        self.types = [parameter.type for parameter in image.parameters]
+        self.parameters = FlatParameters.of(image.parameters)
+        self.written = self.parameters.owners(image.metadata.get("written") or ())
 
     def launch(self, grid: tuple[int, int, int], stream: int, args: Sequence[Any]) -> None:
+        # The function holds its arguments, and two launches on one array may not be on two copies of it.
+        with self.driver.one_at_a_time, on_copies(self.driver, self.image, args) as reachable:
+            self.run(grid, self.parameters.values(reachable))
+
+    def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
         call = self.driver.cl.call
-        for at, (type_, value) in enumerate(zip(self.types, args, strict=True)):
+        for at, (type_, value) in enumerate(zip(self.parameters.types, values, strict=True)):
             if type_.startswith("*"):
                 call("clSetKernelArgSVMPointer", self.function, at, host_address(value))
             else:
@@ -55,7 +65,8 @@ class OpenCLDriver(HostDriver):
         super().__init__()
         cl = self.cl = opencl.OpenCL(icd.load())
         device = self.device = cl.find_device()
-        self.backend = backend
+        self.backend, self.one_at_a_time = backend, Lock()
+        self.takes_spans = bool(os.environ.get("TRITONX_OPENCL_COPIES")) or not cl.sees_host(device)
         self.context = cl.make("clCreateContext", None, 1, byref(device), None, None)
         self.queue = cl.make("clCreateCommandQueueWithProperties", self.context, device, None)
         self.local_bytes = cl.number(device, opencl.DEVICE_LOCAL_MEM_SIZE)
@@ -76,6 +87,23 @@ class OpenCLDriver(HostDriver):
 
     def load(self, image: KernelImage, device: int) -> LoadedKernel:
         return OpenCLKernel(self, image)
+
+    def allocate(self, nbytes: int, device: int) -> int:
+        if address := self.cl.svm_alloc(self.context, 0, nbytes, 0):
+            return int(address)
+        raise MemoryError(f"the OpenCL device has no {nbytes} bytes")
+
+    def free(self, address: int, device: int) -> None:
+        self.cl.svm_free(self.context, address)
+
+    def copy_to_device(self, destination: int, source: memoryview, device: int) -> None:
+        self.copy(destination, host_address(np.asarray(source)), source.nbytes)
+
+    def copy_to_host(self, destination: memoryview, source: int, device: int) -> None:
+        self.copy(host_address(np.asarray(destination)), source, destination.nbytes)
+
+    def copy(self, destination: int, source: int, nbytes: int) -> None:
+        self.cl.call("clEnqueueSVMMemcpy", self.queue, True, destination, source, nbytes, 0, None, None)
 
     def synchronize(self, device: int | None = None) -> None:
         self.cl.call("clFinish", self.queue)

@@ -16,7 +16,7 @@ DEVICE_LOCAL_MEM_SIZE = 0x1023
 DEVICE_NAME = 0x102B
 DEVICE_EXTENSIONS = 0x1030
 DEVICE_SVM_CAPABILITIES = 0x1053
-SVM_FINE_GRAIN_SYSTEM = 1 << 2
+SVM_COARSE_GRAIN_BUFFER, SVM_FINE_GRAIN_SYSTEM = 1 << 0, 1 << 2
 PROGRAM_BUILD_LOG = 0x1183
 IL, SUB_GROUPS = "cl_khr_il_program", "cl_khr_subgroup_shuffle"
 MOST, TEXT = 64, 1 << 16
@@ -33,6 +33,7 @@ _RETURN_STATUS: dict[str, list[Any]] = {
     "clSetKernelArg": [c_void_p, c_uint32, c_size_t, c_void_p],
     "clSetKernelArgSVMPointer": [c_void_p, c_uint32, c_void_p],
     "clEnqueueNDRangeKernel": [c_void_p, c_void_p, *_SIZES, c_uint32, c_void_p, c_void_p],
+    "clEnqueueSVMMemcpy": [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_uint32, c_void_p, c_void_p],
     "clFinish": [c_void_p],
 }
 _MAKE: dict[str, list[Any]] = {
@@ -41,6 +42,7 @@ _MAKE: dict[str, list[Any]] = {
     "clCreateProgramWithIL": [c_void_p, c_char_p, c_size_t, _STATUS],
     "clCreateKernel": [c_void_p, c_char_p, _STATUS],
 }
+_PLAIN = {"clSVMAlloc": [c_void_p, c_uint64, c_size_t, c_uint32], "clSVMFree": [c_void_p, c_void_p]}
 
 
 class OpenCLError(TritonError):
@@ -52,13 +54,15 @@ class OpenCLError(TritonError):
 
 
 class OpenCL:
-    """The functions of a loader, by name: those that return a status raise, those that make an object return it."""
+    """The functions of a loader, by name: those that return a status raise, those that make an object return it,
+    others are attributes."""
 
     def __init__(self, loader: ctypes.CDLL) -> None:
-        self._functions: dict[str, Any] = {name: getattr(loader, name) for name in (*_RETURN_STATUS, *_MAKE)}
+        self._functions: dict[str, Any] = {name: getattr(loader, name) for name in (*_RETURN_STATUS, *_MAKE, *_PLAIN)}
         for name, function in self._functions.items():
-            function.argtypes = _RETURN_STATUS.get(name) or _MAKE[name]
+            function.argtypes = _RETURN_STATUS.get(name) or _MAKE.get(name) or _PLAIN[name]
             function.restype = c_int32 if name in _RETURN_STATUS else c_void_p
+        self.svm_alloc, self.svm_free = (self._functions[name] for name in _PLAIN)
 
     def call(self, name: str, *arguments: Any) -> None:
         if status := self._functions[name](*arguments):
@@ -79,21 +83,24 @@ class OpenCL:
         return cell.value
 
     def find_device(self) -> c_void_p:
-        """The first device that runs SPIR-V on the host's memory, one with sub-groups before others. Raises NoDevice
-        with the reasons."""
+        """The first device that runs SPIR-V and takes pointers: one that sees the host's memory before others, then one
+        with sub-groups. Raises NoDevice with the reasons."""
         reasons, found = list[str](), list[c_void_p]()
         platforms = self._list("clGetPlatformIDs")
         for device in [d for platform in platforms for d in self._list("clGetDeviceIDs", platform, DEVICE_TYPE_ALL)]:
             missing = [] if self.has(device, IL) else [IL]
-            if not self.number(device, DEVICE_SVM_CAPABILITIES) & SVM_FINE_GRAIN_SYSTEM:
-                missing.append("access to the host's memory (fine-grained system SVM)")
+            if not self.number(device, DEVICE_SVM_CAPABILITIES) & SVM_COARSE_GRAIN_BUFFER:
+                missing.append("shared virtual memory (SVM, whose pointers a kernel can be given)")
             if missing:
                 reasons.append(f"{self.text('clGetDeviceInfo', device, DEVICE_NAME)} has no {', no '.join(missing)}")
             else:
                 found.append(device)
         if found:
-            return max(found, key=lambda device: self.has(device, SUB_GROUPS))
+            return max(found, key=lambda device: (self.sees_host(device), self.has(device, SUB_GROUPS)))
         raise NoDevice("; ".join(reasons) or "the OpenCL loader finds no device (OCL_ICD_VENDORS says where it looks)")
+
+    def sees_host(self, device: c_void_p) -> bool:
+        return bool(self.number(device, DEVICE_SVM_CAPABILITIES) & SVM_FINE_GRAIN_SYSTEM)
 
     def has(self, device: c_void_p, extension: str) -> bool:
         return extension in self.text("clGetDeviceInfo", device, DEVICE_EXTENSIONS).split()

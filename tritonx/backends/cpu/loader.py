@@ -150,13 +150,6 @@ class UnlinkableObject(TritonError):
     """The object that was made of a user's LLVM text needs what this process does not have; the linker's words."""
 
 
-def written_parameters(image: KernelImage) -> tuple[int, ...]:
-    """Positions of the parameters that the kernel may store through."""
-    written: set[int] = set(image.metadata.get("written") or ())
-    owners = [i for i, types in enumerate(FlatParameters.of(image.parameters).owned_types()) for _ in types]
-    return tuple(sorted({owners[place] for place in written if place < len(owners)}))
-
-
 _kernels: WeakSet[CpuKernel] = WeakSet()
 
 
@@ -191,7 +184,7 @@ class CpuKernel:
         self._run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(self.function)
         self._worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._library["tx.worker"])
         self._layout = self._context_layout()
-        self.written = written_parameters(image)
+        self.written = self._flat.owners(image.metadata.get("written") or ())
         _kernels.add(self)
 
     def _set_globals(self) -> None:
