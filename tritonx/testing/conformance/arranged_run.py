@@ -100,7 +100,7 @@ def _launch(arranged: Arranged, bound: Bound, device: BackendDevice, options: Op
             value = known[name]
             if isinstance(value, Placed):
                 kept[name] = value.memory if device.on_host else to_device(value.memory, backend=device.name)
-                value = _address(kept[name]) + value.start * value.memory.itemsize
+                value = _pointer(kept[name], value.start)
             args.append(value)
         kernel[arranged.grid](*args)
         if not device.on_host:
@@ -111,5 +111,8 @@ def _launch(arranged: Arranged, bound: Bound, device: BackendDevice, options: Op
         driver.reset_active()
 
 
-def _address(memory: Any) -> int:
-    return memory.__array_interface__["data"][0] if isinstance(memory, np.ndarray) else memory.data_ptr()
+def _pointer(memory: Any, start: int) -> Any:
+    """An argument that points to an element of ``memory``, and on the host says what memory that is."""
+    if isinstance(memory, np.ndarray):
+        return memory.reshape(-1)[start:].view(np.uint8)
+    return memory.data_ptr() + start * memory.dtype.itemsize
