@@ -88,8 +88,8 @@ class CompatFinder(DistributionFinder):
             found = importlib.util.find_spec(own)
         except ModuleNotFoundError:  # a parent that is missing, or no package
             found = None
-        if found is None:
-            raise ModuleNotFoundError(f"No module named {fullname!r}: tritonx has no {own}", name=fullname)
+        if found is None:  # no other finder has one either: the package's folder is tritonx's
+            return None
         spec = ModuleSpec(fullname, _Alias(own), origin=found.origin)
         spec.submodule_search_locations = found.submodule_search_locations
         spec.has_location = found.has_location

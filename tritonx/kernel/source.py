@@ -83,9 +83,22 @@ class JITCallable(Dependent):
     def raw_src(self) -> list[str]:
         return self._read_source()[0]
 
+    @raw_src.setter
+    def raw_src(self, lines: list[str]) -> None:
+        """What a generated kernel shows as the lines of the file that it comes from; ``src`` stays."""
+        _, first, text = self._read_source()
+        self._source = (lines, first, text)
+
     @property
     def starting_line_number(self) -> int:
         return self._read_source()[1]
+
+    @starting_line_number.setter
+    def starting_line_number(self, first: int) -> None:
+        """Where a generated kernel says it stands; its digest follows."""
+        lines, _, text = self._read_source()
+        self._source = (lines, first, text)
+        self._hash = None
 
     @property
     def src(self) -> str:

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from typing import Any
 
@@ -26,6 +26,7 @@ from tritonx.runtime.drivers import find_backend
 from tritonx.runtime.errors import BackendContractError
 from tritonx.runtime.kernel_metadata import common_fields, make_metadata
 from tritonx.runtime.keys import compile_key, compiler_key
+from tritonx.runtime.knob_types import CompileTimes
 from tritonx.runtime.launch_hooks import LazyDict
 from tritonx.runtime.sources import ASTSource, IRSource, Source, SourceError, entry_symbol, printed, source_of
 
@@ -47,17 +48,10 @@ triton_key = compiler_key
 FILE_NAME_LIMIT = 150
 
 
-@dataclass
-class CompileTimes:
-    """Seconds of one compile: the front end, each stage by name, storing."""
-
-    front_end: float
-    stages: dict[str, float]
-    store: float
-
-    @property
-    def total(self) -> float:
-        return self.front_end + sum(self.stages.values()) + self.store
+def _times(front_end: float, stages: Mapping[str, float], store: float) -> CompileTimes:
+    """What the listener hears, from seconds."""
+    whole = [(name, round(seconds * 1e6)) for name, seconds in stages.items()]
+    return CompileTimes(round(front_end * 1e6), whole, round(store * 1e6))
 
 
 def _resolve_target(target: Target | str | None) -> Target:
@@ -117,7 +111,7 @@ def begin(
             src=source,
             metadata=found.metadata._asdict(),
             metadata_group=found.metadata_group,
-            times=CompileTimes(0.0, {}, 0.0),
+            times=CompileTimes(0, [], 0),
             cache_hit=True,
         )
     return found
@@ -287,7 +281,7 @@ class Compile:
                 src=self.source,
                 metadata=fields,
                 metadata_group=group,
-                times=CompileTimes(front_end, made.seconds, time.perf_counter() - start),
+                times=_times(front_end, made.seconds, time.perf_counter() - start),
                 cache_hit=False,
             )
         return _kernel(self.source, self.backend, fields, AsmDict(made.asm), parameters, self.key, group)

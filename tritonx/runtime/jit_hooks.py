@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Options, Target
+from tritonx.kernel.source import NO_MODULE
 from tritonx.runtime.errors import OtherKernel, TritonError
 from tritonx.runtime.placement import Placement
 from tritonx.runtime.sources import ASTSource
@@ -108,9 +109,10 @@ def call_hook(
 ) -> bool:
     """Call one hook; its result as a truth value."""
     fn = source.fn
+    name = fn.fn.__qualname__  # a library that generates kernels names the function as what its module exports
     arguments = ", ".join(f"{name}: {type}" for name, type in source.signature.items())
     description = (
-        f"{fn.__name__}[num_warps={options.num_warps}, num_ctas={options.num_ctas}, num_stages={options.num_stages}, "
+        f"{name}[num_warps={options.num_warps}, num_ctas={options.num_ctas}, num_stages={options.num_stages}, "
         f"enable_fp_fusion={options.enable_fp_fusion}, launch_cooperative_grid={options.is_cooperative}]"
         f"({arguments})"
     )
@@ -133,7 +135,7 @@ def call_hook(
         hook(
             key=key,
             repr=description,
-            fn=JitFunctionInfo(fn.module, fn.__name__, fn),
+            fn=JitFunctionInfo(fn.fn.__module__ or NO_MODULE, name, fn),
             compile=compile,
             is_manual_warmup=warmup,
             already_compiled=False,

@@ -359,8 +359,9 @@ def test_hooks_of_a_compile(fake: Any) -> None:
         assert kernel.warmup(x, 7, 4, grid=(1,)).name == "kernel"
         assert not launched(fake)
     assert [s["is_manual_warmup"] for s in seen] == [False, True]
-    assert seen[0]["fn"].name == "kernel"
-    assert "kernel[num_warps=4" in seen[0]["repr"]
+    name = "test_hooks_of_a_compile.<locals>.kernel"  # by which a module's kernel is found again
+    assert (seen[0]["fn"].module, seen[0]["fn"].name) == (__name__, name)
+    assert f"{name}[num_warps=4" in seen[0]["repr"]
     assert seen[0]["compile"].keys() == tritonx.knobs.JITHookCompileInfo.__annotations__.keys()
     assert seen[0]["compile"]["key"] == seen[0]["key"]
     data = seen[0]["compile"]["specialization_data"]

@@ -116,12 +116,13 @@ def for_statement(gen: FunctionGenerator, node: ast.For, rest: Sequence[ast.stmt
 
 
 def _iterable(gen: FunctionGenerator, node: ast.For) -> Any:
-    """What the loop goes over; Python's ``range`` becomes ``tl.range``."""
+    """What the loop goes over; Python's ``range`` becomes ``tl.range``, without options: Triton takes no notice of
+    keywords that are given to Python's."""
     call = node.iter
     if not isinstance(call, ast.Call) or not is_path(call.func) or unwrap(gen.expression(call.func)) is not range:
         return gen.expression(call)
     args = [gen.expression(argument) for argument in call.args]
-    if not 1 <= len(args) <= 3 or call.keywords:
+    if not 1 <= len(args) <= 3:
         raise gen.error(errors.InvalidCall, call, f"range expected 1 to 3 positional arguments, got {len(args)}")
     return core.range(*args)
 

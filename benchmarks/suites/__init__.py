@@ -1,0 +1,1 @@
+"""Libraries' own tests under two Tritons: what `libraries.py` is made of."""

@@ -1,0 +1,101 @@
+"""What was found, in a table and test by test."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+PASSED = ("passed", "xfailed", "xpassed", "skipped")
+COLUMNS = ("passed", "failed", "error", "crash", "hang", "skipped", "xfailed", "xpassed", "not collected")
+
+Results = dict[str, dict[str, list[dict[str, Any]]]]
+"""Test → peer → its runs, the first one first."""
+
+
+def state(run: dict[str, Any]) -> str:
+    """The outcome, with failures that want of memory is behind apart."""
+    text = run.get("reason", "") + run.get("tail", "")
+    if run["outcome"] in ("failed", "error") and ("out of memory" in text or "OutOfMemoryError" in text):
+        return "memory"
+    return run["outcome"]
+
+
+def differing(results: Results, peers: list[str]) -> list[str]:
+    """The tests that both ran with different outcomes."""
+    found = []
+    for test, runs in results.items():
+        if all(p in runs for p in peers) and len({state(runs[p][0]) for p in peers}) > 1:
+            found.append(test)
+    return sorted(found)
+
+
+def _row(name: str, values: list[Any]) -> str:
+    return f"{name:<24}" + "".join(f"{v!s:>14}" for v in values)
+
+
+def table(results: Results, peers: list[str], seconds: float) -> str:
+    """Counts, times and the tests that differ."""
+    both = [t for t, runs in results.items() if all(p in runs for p in peers)]
+    lines = [f"{len(results)} tests ran with one or both in {seconds:.0f} s, {len(both)} with both", ""]
+    lines.append(_row("of those with both", peers) + "     all it ran")
+    counts = {p: Counter(state(results[t][p][0]) for t in both) for p in peers}
+    alone = {p: Counter(state(runs[p][0]) for runs in results.values() if p in runs) for p in peers}
+    for column in (*COLUMNS, "memory"):
+        if any(c[column] for c in (*counts.values(), *alone.values())):
+            lines.append(_row(column, [counts[p][column] for p in peers]) + "     "
+                         + " / ".join(str(alone[p][column]) for p in peers))  # fmt: skip
+    same = [t for t in both if all(state(results[t][p][0]) == "passed" for p in peers)]
+    lines += ["", f"of the {len(same)} that pass with both:"]
+    for field, name in (("seconds", "seconds, wall"), ("cpu_s", "seconds, processor"), ("compiled", "kernels compiled"),
+                        ("compile_s", "seconds compiling"), ("kernel_us", "µs of kernels"), ("launches", "launches")):  # fmt: skip
+        timed = [t for t in same if all(field in results[t][p][-1] for p in peers)]
+        if field not in ("kernel_us", "launches"):
+            values = [sum(results[t][p][0].get(field, 0) for t in same) for p in peers]
+        elif timed:
+            values = [sum(results[t][p][-1][field] for t in timed) for p in peers]
+        else:
+            continue
+        ratio = f"{values[0] / values[1]:.3f}" if len(values) == 2 and values[1] else ""
+        lines.append(_row(name, [f"{v:.1f}" for v in values]) + f"     {ratio}" + (f" of {len(timed)} tests" if timed and field in ("kernel_us", "launches") else ""))
+    lines += ["", "differing:"]
+    for test in differing(results, peers):
+        runs = results[test]
+        lines.append(test)
+        for p in peers:
+            said = ", ".join(state(r) for r in runs[p])
+            reason = next((r["reason"] for r in runs[p] if r.get("reason")), "")
+            lines.append(f"    {p}: {said}  {reason[:300]}")
+    lines += ["", "failing with both, by reason:"]
+    reasons = Counter(
+        runs[peers[0]][0].get("reason", "")[:160] for t in both for runs in [results[t]]
+        if all(state(runs[p][0]) not in PASSED for p in peers)
+    )  # fmt: skip
+    lines += [f"    {n:>5} {reason}" for reason, n in reasons.most_common(25)]
+    reasons = Counter(runs[peers[0]][0].get("reason", "")[:160] for t in both for runs in [results[t]]
+                      if state(runs[peers[0]][0]) == "skipped")  # fmt: skip
+    lines += ["", "skipped, by reason:", *(f"    {n:>5} {reason}" for reason, n in reasons.most_common(15))]
+    slow = sorted((t for t in same if results[t][peers[0]][0].get("compile_s", 0) > 1),
+                  key=lambda t: -results[t][peers[0]][0]["compile_s"] / max(results[t][peers[-1]][0].get("compile_s", 0), 0.2))  # fmt: skip
+    lines += ["", "longest compiles against the other's:"]
+    for t in slow[:12]:
+        lines.append("    " + t + "  " + ", ".join(
+            f"{p} {results[t][p][0]['compile_s']:.2f} s of {results[t][p][0]['compiled']}" for p in peers))  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def write(results: Results, peers: list[str], path: Path) -> None:
+    """A line of JSON a test, compressed."""
+    different = set(differing(results, peers))
+    with gzip.open(path, "wt") as out:
+        for test, runs in sorted(results.items()):
+            kept: dict[str, Any] = {"id": test}
+            for p, rs in runs.items():
+                kept[p] = [
+                    {k: v for k, v in r.items() if k not in ("event", "id") and v not in ("", None)
+                     and (k != "tail" or test in different or state(r) in ("crash", "failed", "error", "not collected"))}
+                    for r in rs
+                ]  # fmt: skip
+            out.write(json.dumps(kept) + "\n")
