@@ -1,6 +1,6 @@
 """The tests of libraries that are written for Triton, under `tritonx.compat` and under Triton, at the same time.
 
-    python benchmarks/libraries.py SUITE --sources FOLDER --seconds 100 --workers 8 [--peers tritonx,triton] [--out FOLDER]
+    python benchmarks/libraries.py SUITE --sources FOLDER --seconds 100 --workers 8 [--out FOLDER]
 
 The libraries are as they are, each in a folder of FOLDER (`suites/suite.py` says which files of it); nothing of theirs
 is in this repository. Each peer has its own workers, caches and folders for temporary files; both run the same tests in

@@ -296,6 +296,7 @@ PYTORCH = {
 # Names of Triton's public interface, or of an array protocol, that cannot be spelled otherwise: (place, word).
 PUBLIC_NAMES: set[tuple[str, str]] = {
     ("backends/cpu", "sm_clock_rate"),
+    *(("_internal_testing.py", word) for word in ("is_cuda", "cuda", "is_hip", "hip")),  # what tests of libraries ask
     ("runtime/autotuner.py", "use_cuda_graph"),
     ("runtime/autotuner.py", "do_bench_cudagraph"),
     ("testing/bench.py", "do_bench_cudagraph"),

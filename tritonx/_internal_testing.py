@@ -11,7 +11,15 @@ from typing import Any
 from tritonx.backends.api import Target
 from tritonx.runtime import driver, knobs
 
-__all__ = ["get_current_target", "is_cuda", "is_hip", "is_hopper", "is_hopper_or_newer", "is_interpreter"]
+__all__ = [
+    "_fresh_knobs_impl",
+    "get_current_target",
+    "is_cuda",
+    "is_hip",
+    "is_hopper",
+    "is_hopper_or_newer",
+    "is_interpreter",
+]
 
 
 def is_interpreter() -> bool:
@@ -30,18 +38,22 @@ def _arch(backend: str) -> Any:
 
 
 def is_cuda() -> bool:
+    """Whether the device is NVIDIA's."""
     return _arch("cuda") is not None
 
 
 def is_hip() -> bool:
+    """Whether the device is AMD's."""
     return _arch("hip") is not None
 
 
 def is_hopper_or_newer() -> bool:
+    """Compute capability 9.0 and up."""
     return (_arch("cuda") or 0) >= 90
 
 
 def is_hopper() -> bool:
+    """Compute capability 9."""
     return (_arch("cuda") or 0) // 10 == 9
 
 

@@ -11,6 +11,11 @@ from typing import Any
 PASSED = ("passed", "xfailed", "xpassed", "skipped")
 COLUMNS = ("passed", "failed", "error", "crash", "hang", "skipped", "xfailed", "xpassed", "not collected")
 
+MEASURED = {
+    "seconds": "seconds, wall", "cpu_s": "seconds, processor", "compiled": "kernels compiled",
+    "compile_s": "seconds compiling", "kernel_us": "µs of kernels", "launches": "launches",
+}  # fmt: skip
+
 Results = dict[str, dict[str, list[dict[str, Any]]]]
 """Test → peer → its runs, the first one first."""
 
@@ -49,8 +54,7 @@ def table(results: Results, peers: list[str], seconds: float) -> str:
                          + " / ".join(str(alone[p][column]) for p in peers))  # fmt: skip
     same = [t for t in both if all(state(results[t][p][0]) == "passed" for p in peers)]
     lines += ["", f"of the {len(same)} that pass with both:"]
-    for field, name in (("seconds", "seconds, wall"), ("cpu_s", "seconds, processor"), ("compiled", "kernels compiled"),
-                        ("compile_s", "seconds compiling"), ("kernel_us", "µs of kernels"), ("launches", "launches")):  # fmt: skip
+    for field, name in MEASURED.items():
         timed = [t for t in same if all(field in results[t][p][-1] for p in peers)]
         if field not in ("kernel_us", "launches"):
             values = [sum(results[t][p][0].get(field, 0) for t in same) for p in peers]
@@ -59,7 +63,8 @@ def table(results: Results, peers: list[str], seconds: float) -> str:
         else:
             continue
         ratio = f"{values[0] / values[1]:.3f}" if len(values) == 2 and values[1] else ""
-        lines.append(_row(name, [f"{v:.1f}" for v in values]) + f"     {ratio}" + (f" of {len(timed)} tests" if timed and field in ("kernel_us", "launches") else ""))
+        of = f" of {len(timed)} tests" if field in ("kernel_us", "launches") else ""
+        lines.append(_row(name, [f"{v:.1f}" for v in values]) + f"     {ratio}{of}")
     lines += ["", "differing:"]
     for test in differing(results, peers):
         runs = results[test]
@@ -77,8 +82,12 @@ def table(results: Results, peers: list[str], seconds: float) -> str:
     reasons = Counter(runs[peers[0]][0].get("reason", "")[:160] for t in both for runs in [results[t]]
                       if state(runs[peers[0]][0]) == "skipped")  # fmt: skip
     lines += ["", "skipped, by reason:", *(f"    {n:>5} {reason}" for reason, n in reasons.most_common(15))]
-    slow = sorted((t for t in same if results[t][peers[0]][0].get("compile_s", 0) > 1),
-                  key=lambda t: -results[t][peers[0]][0]["compile_s"] / max(results[t][peers[-1]][0].get("compile_s", 0), 0.2))  # fmt: skip
+
+    def longer(test: str) -> float:
+        own, other = (results[test][p][0].get("compile_s", 0) for p in (peers[0], peers[-1]))
+        return own / max(other, 0.2)
+
+    slow = sorted((t for t in same if results[t][peers[0]][0].get("compile_s", 0) > 1), key=longer, reverse=True)
     lines += ["", "longest compiles against the other's:"]
     for t in slow[:12]:
         lines.append("    " + t + "  " + ", ".join(
@@ -94,8 +103,11 @@ def write(results: Results, peers: list[str], path: Path) -> None:
             kept: dict[str, Any] = {"id": test}
             for p, rs in runs.items():
                 kept[p] = [
-                    {k: v for k, v in r.items() if k not in ("event", "id") and v not in ("", None)
-                     and (k != "tail" or test in different or state(r) in ("crash", "failed", "error", "not collected"))}
+                    {
+                        k: v for k, v in r.items()
+                        if k not in ("event", "id") and v not in ("", None)
+                        and (k != "tail" or test in different or state(r) not in PASSED)
+                    }
                     for r in rs
                 ]  # fmt: skip
             out.write(json.dumps(kept) + "\n")

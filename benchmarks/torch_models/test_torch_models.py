@@ -46,6 +46,8 @@ def language(model: str, config: str, **options: Any) -> Callable[[], nn.Module]
 
 SIZES = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2, "num_attention_heads": 4}
 
+GPT2_DROPOUTS = ("resid_pdrop", "embd_pdrop", "attn_pdrop")
+
 MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[[], dict[str, Tensor]]]] = {
     "resnet18": (vision("resnet18"), images(96)),
     "mobilenet_v3_small": (vision("mobilenet_v3_small", dropout=0.0), images(96)),
@@ -55,7 +57,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[[], dict[str, Tensor]]
     "llama": (language("LlamaModel", "LlamaConfig", num_key_value_heads=2, **SIZES), words()),
     "qwen3": (language("Qwen3Model", "Qwen3Config", num_key_value_heads=2, head_dim=64, **SIZES), words()),
     "gpt2": (
-        language("GPT2Model", "GPT2Config", n_embd=256, n_layer=2, n_head=4, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0),
+        language("GPT2Model", "GPT2Config", n_embd=256, n_layer=2, n_head=4, **dict.fromkeys(GPT2_DROPOUTS, 0.0)),
         words(),
     ),
     "bert": (
@@ -81,9 +83,7 @@ def step(model: nn.Module, run: Callable[..., Any], inputs: dict[str, Tensor]) -
 def distance(found: list[Tensor], exact: list[Tensor]) -> list[float]:
     """Of each, relative to the norm of what it should be."""
     assert len(found) == len(exact)
-    return [
-        float((f.double() - e).norm() / e.norm().clamp_min(1e-12)) for f, e in zip(found, exact, strict=True)
-    ]
+    return [float((f.double() - e).norm() / e.norm().clamp_min(1e-12)) for f, e in zip(found, exact, strict=True)]
 
 
 def cast(inputs: dict[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:

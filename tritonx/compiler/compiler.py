@@ -78,7 +78,7 @@ def parse(full_name: str, ext: str, context: object) -> object:
 _TEXT = "a stage's text is read by ``IRSource``"
 
 _REASONS = {
-    "CompileTimer": "the listener gets `tritonx.runtime.compiler.CompileTimes`",
+    "CompileTimer": "the listener gets `tritonx.knobs.CompileTimes`",
     "_raise_error": "a kernel that cannot be loaded raises when it is launched",
     "arg_type_pattern": _TEXT,
     "backends": "``tritonx.backends.backends`` has them",
