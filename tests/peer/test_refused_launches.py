@@ -6,11 +6,14 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import tritonx
 
 triton = pytest.importorskip("triton")
 
@@ -46,6 +49,13 @@ ELSEWHERE: dict[str, str] = {
     "preload": "the name of a kernel there is with its module",
 }
 """Programs that both refuse at the same step in other words."""
+
+
+@pytest.fixture(autouse=True)
+def allocator() -> Iterator[None]:
+    """A program may set one that is none."""
+    yield
+    tritonx.set_allocator(None)
 
 
 @dataclass(frozen=True)

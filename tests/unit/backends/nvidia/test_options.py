@@ -31,8 +31,8 @@ def test_unknown_targets_are_named_with_the_known_ones(arch: str) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"num_warps": 3}, "power of two"),
-        ({"num_warps": 0}, "power of two"),
+        ({"num_warps": 3}, "power of 2"),
+        ({"num_warps": 0}, "power of 2"),
         ({"num_warps": 64}, "at most 32"),
         ({"num_ctas": 3}, "power of two"),
         ({"num_ctas": 2}, "clusters"),
