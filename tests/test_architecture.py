@@ -492,6 +492,8 @@ USES = {
         "testing/conformance/rearrange.py": "moves the lanes of a case by one",
         "testing/kernel_writer.py": "random kernels call it",
         "testing/random_kernel.py": "where a backend has it",
+        "testing/conformance/random_blocks/numpy_language.py": "drawn kernels have it, as NumPy does it",
+        "testing/conformance/random_blocks/statements.py": "drawn kernels have it",
     },
     "umulhi": {
         "frontend/semantics/library.py": "a library's function is made of it",
