@@ -46,5 +46,5 @@ MEANINGS[arith.MinSIOp] = MEANINGS[arith.MaxSIOp]
 
 def test_a_wrong_meaning_is_noticed() -> None:
     """In the interpreter: differences and products of floats are sums, minima of integers maxima."""
-    results = list(isolated.run("interpreter", random_names(16, SEED), SEED, start=MISTAKEN + isolated.START))
-    assert sum(result.kind == "failed" for result in results) >= 2, [each.kind for each in results]
+    results = list(isolated.run("interpreter", random_names(32, SEED), SEED, start=MISTAKEN + isolated.START))
+    assert sum(each.kind in ("wrong", "error") for each in results) >= 2, [each.kind for each in results]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import linecache
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import cast
 
 import numpy as np
 
+from tritonx.runtime.jit import JITFunction
 from tritonx.testing.conformance.case import Array, Case, Output, Trial
 from tritonx.testing.conformance.random_blocks.control import block
 from tritonx.testing.conformance.random_blocks.numpy_language import NumpyLanguage, Pointer
@@ -36,22 +38,23 @@ class BlocksProgram:
     buffers: tuple[Buffer, ...]
     scalars: tuple[int, ...]
 
-    def kernel(self) -> Any:
+    def kernel(self) -> JITFunction:
         """The kernel, its source known to `inspect` and to tracebacks."""
         name = f"<random blocks {hashlib.sha256(self.source.encode()).hexdigest()[:12]}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
-        namespace: dict[str, Any] = {"__name__": "tritonx_random_blocks"}
+        namespace: dict[str, object] = {"__name__": "tritonx_random_blocks"}
         exec(compile(self.source, name, "exec"), namespace)
-        return namespace["kernel"]
+        return cast(JITFunction, namespace["kernel"])
 
     def run_in_numpy(self, arrays: list[Array]) -> None:
         """Its text as Python, one program after another."""
         text = compile(self.source.removeprefix(HEADER), "<random blocks in NumPy>", "exec")
         for pid in range(self.programs):
-            namespace: dict[str, Any] = {"tl": NumpyLanguage(pid), "jit": _itself}
+            namespace: dict[str, object] = {"tl": NumpyLanguage(pid), "jit": _itself}
             exec(text, namespace)
+            kernel = cast("Callable[..., None]", namespace["kernel"])
             with np.errstate(all="ignore"):
-                namespace["kernel"](*map(Pointer, arrays), *map(np.int32, self.scalars))
+                kernel(*map(Pointer, arrays), *map(np.int32, self.scalars))
 
     def trial(self, rng: np.random.Generator) -> Trial:
         arrays = [_contents(buffer, rng) for buffer in self.buffers]
@@ -64,7 +67,7 @@ class BlocksProgram:
         return Trial((*given, *self.scalars), {}, (self.programs,))
 
 
-def _itself(function: Any) -> Any:
+def _itself(function: object) -> object:
     return function
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from tritonx.testing.conformance.random_blocks.writer import (
     COUNT,
@@ -17,7 +16,7 @@ from tritonx.testing.conformance.random_blocks.writer import (
     storage,
 )
 
-Statement = Callable[[Writer], Any]
+Statement = Callable[[Writer], object]
 
 
 def loaded(w: Writer) -> Value:
