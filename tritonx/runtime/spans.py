@@ -34,7 +34,12 @@ class Span:
     """What a launch hands on for a pointer where the driver takes spans (``Driver.takes_spans``).
 
     The pointer is ``address``, and may reach the ``nbytes`` from ``start`` on. ``read_only``: the argument may not be
-    written to. ``on_device``: the memory is the driver's own, from its ``allocate``, and ``address`` is good there."""
+    written to. ``on_device``: the memory is the driver's own, from its ``allocate``, and ``address`` is good there.
+
+    >>> from tritonx.backends.gpu import Span
+    >>> Span(address=4096, start=4000, nbytes=200).end
+    4200
+    """
 
     address: int
     start: int
