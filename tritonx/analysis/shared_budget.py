@@ -10,7 +10,7 @@ its warps hand over to them lies behind everything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -167,3 +167,16 @@ def _described(buffer: Buffer) -> str:
     """`16384 bytes for ttg.local_alloc (kernel.py:12:8)`."""
     places = source_of(buffer.op)
     return f"{buffer.size} bytes for {buffer.op.name}" + (f" ({places[0]})" if places else "")
+
+
+def fits_around(op: Operation, gone: Collection[Operation], limit: int) -> bool:
+    """Whether so many bytes have room for all buffers of the function around an op but those that are going to go."""
+    function = op.parent_op()
+    while not isinstance(function, tile.FuncOp):
+        assert function is not None
+        function = function.parent_op()
+    try:
+        plan([buffer for buffer in buffers_of(function) if buffer.op not in gone], limit)
+    except OverBudget:
+        return False
+    return True

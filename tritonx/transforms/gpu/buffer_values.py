@@ -31,8 +31,6 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
-from tritonx.analysis.lifetimes import buffers_of
-from tritonx.analysis.memory_plan import OverBudget, plan
 from tritonx.analysis.scheduled_loops import (
     LAST_STAGE,
     TOPIC,
@@ -43,7 +41,7 @@ from tritonx.analysis.scheduled_loops import (
     scheduled_loops,
     set_place,
 )
-from tritonx.analysis.shared_budget import SharedBudget
+from tritonx.analysis.shared_budget import SharedBudget, fits_around
 from tritonx.dialects import scf, tile
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalDeallocOp, memdesc
 from tritonx.ir.builder import Builder
@@ -240,13 +238,4 @@ def _give_back(buffers: Sequence[LocalAllocOp]) -> None:
 
 def _fits(loop: scf.ForOp, tiles: Sequence[BufferedTile], limit: int) -> bool:
     """Whether so many bytes have room for all buffers of the function but those that are going to go."""
-    function = loop.parent_op()
-    while function is not None and not isinstance(function, tile.FuncOp):
-        function = function.parent_op()
-    assert function is not None
-    gone = {each.alloc for each in tiles}
-    try:
-        plan([buffer for buffer in buffers_of(function) if buffer.op not in gone], limit)
-    except OverBudget:
-        return False
-    return True
+    return fits_around(loop, {each.alloc for each in tiles if each.alloc is not None}, limit)

@@ -24,10 +24,8 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.lifetimes import buffers_of
-from tritonx.analysis.memory_plan import OverBudget, plan
-from tritonx.analysis.shared_budget import SharedBudget
-from tritonx.dialects import scf, tile
+from tritonx.analysis.shared_budget import SharedBudget, fits_around
+from tritonx.dialects import scf
 from tritonx.dialects.control_flow import is_per_element, repeats
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalDeallocOp, LocalStoreOp, MemDescType, memdesc
 from tritonx.dialects.nvidia import (
@@ -111,9 +109,7 @@ class _Store:
         memory = Builder.before(self.loop).create(LocalAllocOp, (), (whole,))
         memory.result.name_hint = self.buffer.result.name_hint
         behind = list(self._behind(memory))
-        try:
-            plan([each for each in buffers_of(_function(self.loop)) if each.op is not self.buffer], limit)
-        except OverBudget:
+        if not fits_around(self.loop, {self.buffer}, limit):
             for op in reversed(behind):
                 erase(op)
             erase(memory)
@@ -135,11 +131,3 @@ class _Store:
         block.insert_ops_after([wait, free], self.loop)
         yield wait
         yield free
-
-
-def _function(op: Operation) -> tile.FuncOp:
-    around = op.parent_op()
-    while not isinstance(around, tile.FuncOp):
-        assert around is not None
-        around = around.parent_op()
-    return around
