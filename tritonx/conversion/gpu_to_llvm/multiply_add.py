@@ -33,6 +33,11 @@ LOOP_WORDS = 64
 """Registers of a loop's results at most. With 128, which all go round, 128x128x32 f32 in 128 threads spills 39 words on
 gfx1100, and none as straight code."""
 
+REGISTERS = 256
+"""What a thread has at most (CDNA's 512 aside). Results of as many words are spilled either way, and straight code that
+spills takes longer than in proportion: 128x64x64 f64 in one wave of gfx1200 (16384 multiply-adds, 512 words) takes LLVM
+96 s, and 4 s as a loop."""
+
 LOOP_BODY = 1024
 """As many are written of a loop: what goes round costs little beside them."""
 
@@ -52,7 +57,8 @@ def multiply_add(product: DotProduct, f: FunctionEmitter) -> None:
         totals.setdefault(p, start[r])
     depth = product.a.type.get_shape()[-1]
     words = len(totals) * max(1, bits(c.elem) // 32)
-    window = window_of(f, product, len(totals), depth) if words <= LOOP_WORDS else None
+    loops = words <= LOOP_WORDS or words >= REGISTERS
+    window = window_of(f, product, len(totals), depth) if loops else None
     if window is not None:
         totals = loop(product, f, window, c.elem, totals)
     else:
@@ -126,7 +132,7 @@ def window_of(f: FunctionEmitter, product: DotProduct, elements: int, depth: int
     """What a loop over K takes at a time of a product of so many elements a thread; None where straight code is better,
     or where an operand does not lie in memory so that an addition moves all its loads."""
     part = depth
-    while elements * part > LOOP_BODY:
+    while elements * part > LOOP_BODY and part > SMALLEST_PART:
         part //= 2
     if elements * depth < LOOP_FROM or part < SMALLEST_PART:
         return None

@@ -150,6 +150,14 @@ def test_a_long_product_by_multiply_adds_is_a_loop(
     assert text.count("s_cbranch_scc") == 1
 
 
+def test_a_product_of_more_than_all_registers_is_a_loop(compiled: Compile) -> None:
+    """256 elements of 64 bits in each thread: the results alone are twice the registers. Straight code would be 16384
+    multiply-adds, over which LLVM's register allocation sits for minutes."""
+    arrays = [np.zeros(shape, np.float64) for shape in ((128, 64), (64, 64), (128, 64))]
+    made = compiled("gfx1200", matmul, arrays, {"M": 128, "N": 64, "K": 64}, num_warps=1)
+    assert 0 < made.stages["llir"].count("call double @llvm.fma.f64") <= 2048
+
+
 @pytest.mark.parametrize("head", [64, 128])
 @pytest.mark.parametrize("target", TARGETS)
 def test_attention_stays_in_registers(compiled: Compile, target: str, head: int) -> None:

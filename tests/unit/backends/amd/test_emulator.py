@@ -260,6 +260,11 @@ def test_a_matmul_by_a_loop_of_multiply_adds(emulator: Any, shape: tuple[int, in
     check_matmul(emulator, np.float32, shape, num_warps)
 
 
+def test_a_matmul_of_more_than_all_registers(emulator: Any) -> None:
+    """256 elements of the result in each thread."""
+    check_matmul(emulator, np.float32, (128, 128, 32), 2)
+
+
 @triton.jit
 def walk(a_ptr, b_ptr, c_ptr, d_ptr, k, sa, sb, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     tl.assume(sa >= 0)
