@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from tritonx.ir.metaclass_annotations import watch_imports
+
 if TYPE_CHECKING:
     from tritonx import compiler as compiler
     from tritonx import errors as errors
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from tritonx.runtime.tensor_wrapper import reinterpret as reinterpret
 
     backends = installed
+
+watch_imports()
 
 _REPORTED_VERSION = "3.6.0"
 

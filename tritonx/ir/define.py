@@ -39,6 +39,7 @@ from xdsl.irdl.operations import (
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.ir.declaration import SEGMENTS, TypeRules, sizes_of_segments
+from tritonx.ir.metaclass_annotations import forget_empty
 
 if TYPE_CHECKING:
     from xdsl.parser import Parser
@@ -162,6 +163,7 @@ def define(cls: OpT) -> OpT:
     rules = _derived_rules(cls)
     if rules:
         _check_rules_in_verifier(cls, rules)
+    forget_empty(type(cls))
     cls = irdl_op_definition(cls)
     install(cls)
     return cls
