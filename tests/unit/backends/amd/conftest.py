@@ -219,8 +219,6 @@ class Emulator:
 
         code = compiled.code_object
         UNDER_WAY.start(os.environ.get("TRITONX_SEED", ""))
-        if code.kernel[".private_segment_fixed_size"] and compiled.metadata["num_warps"] > 1:
-            pytest.skip("the kernel spills, and the emulator gives all waves of a block the same scratch memory")
         extents = normalise_grid(grid)
         threads = compiled.metadata["num_warps"] * compiled.metadata["warp_size"]
         block = code.block(compiled.types, values, extents, threads)

@@ -13,7 +13,7 @@ Each gap was found by reading the emulator against the instruction-set documents
 * loads and additions in the LDS use the addresses of lanes that are not active, which may be anything;
 * minima and maxima, sums with a constant zero, quotients, and NaNs that become bfloats are not what the documents say
   (``document_code``);
-* all waves of a block share one scratch memory, so that kernels that spill run with one wave only;
+* all waves of a block share one scratch memory: each gets its own;
 * it may take accumulation registers that an access to memory names for vector registers;
 * it lacks RDNA's accesses through buffers, and takes CDNA's for those of whole words;
 * it leaves out the last bits of addresses that are not multiples of what a load or store moves;
@@ -81,6 +81,12 @@ def fill_gaps(processor: list[str], under_way: UnderWay) -> None:
     _load_formats()["rdna3"].insert(0, MUBUF)
     _load_formats()["rdna4"].insert(0, VBUFFER)
     emu._MXCSRContext = contextlib.nullcontext
+    buffer = emu.Buffer
+
+    def apart(device: str, size: int, dtype: Any, **given: Any) -> Any:
+        return ScratchMemory(size) if dtype == dtypes.uint8 else buffer(device, size, dtype, **given)
+
+    emu.Buffer = apart
     attribute = emu._iattr
 
     def attribute_by_any_name(inst: Any, name: str, default: int = 0) -> int:
@@ -268,6 +274,27 @@ def upper_registers(inst: Any, kind: str, word: int) -> list[tuple[int, int, int
     free = iter(sorted(set(range(128)) - used, reverse=True))
     low = {r: next(free) for r in sorted(used) if r >= 128}
     return [(shift, r, low[r]) for shift in fields if (r := word >> shift & 0xFF) >= 128]
+
+
+class ScratchMemory:
+    """In place of the emulator's buffer of ``size`` bytes for the scratch memory of a wave's lanes: each wave asks once
+    where it is, and gets other memory."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.waves: list[Any] = []
+
+    def ensure_allocated(self) -> ScratchMemory:
+        return self
+
+    @property
+    def _buf(self) -> ScratchMemory:
+        return self
+
+    @property
+    def va_addr(self) -> int:
+        self.waves.append(np.zeros(self.size, np.uint8))
+        return self.waves[-1].ctypes.data
 
 
 class ActiveLanes:
