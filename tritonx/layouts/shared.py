@@ -6,6 +6,7 @@ linear part, `padded_offset` the place.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -145,20 +146,21 @@ def _nvmma(e: NvmmaSharedEncoding, shape: Ints) -> LinearLayout:
     if e.swizzling_byte_width == 0:
         tile = spread(OFFSET, box, list(reversed(range(rank)))).order_outs(dims)
         return fit(tile.grow_outs(per_cta_sizes, OFFSET), e.cga, shape)
-    # The contiguous dim last; all others are rows.
+    # The contiguous dim last. Rows are counted by all dims but the last one of the shape or, transposed, by that one
+    # alone, whatever the rank is: a row is then as long as the others together.
     stored = (*box[1:], box[0]) if e.transposed else box
-    rows = 1
-    for size in stored[:-1]:
-        rows *= size
+    rows, columns = math.prod(box[:-1]), box[-1]
+    if e.transposed:
+        rows, columns = columns, rows
     tile = nvmma_core_tile(e)
-    if rows < tile.out_size("dim0") or stored[-1] < tile.out_size("dim1"):
+    if rows < tile.out_size("dim0") or columns < tile.out_size("dim1"):
         raise LayoutError(
             f"nvmma_shared with a swizzle of {e.swizzling_byte_width} bytes needs at least "
-            f"{tile.out_size('dim0')} rows of {tile.out_size('dim1')} elements, the tile has {rows} of {stored[-1]}"
+            f"{tile.out_size('dim0')} rows of {tile.out_size('dim1')} elements, the tile has {rows} of {columns}"
         )
-    tile = tile.grow_outs({"dim0": rows, "dim1": stored[-1]}, OFFSET)
+    tile = tile.grow_outs({"dim0": rows, "dim1": columns}, OFFSET)
     stored_dims = (*dims[1:], dims[0]) if e.transposed else dims
-    # Packed indices hold the first dim lowest; rows are flattened with their last dim fastest.
+    # Packed indices hold the first dim lowest; all dims together are flattened with the contiguous one fastest.
     tile = tile.order_outs(("dim1", "dim0")).reshape_outs(
         list(zip(reversed(stored_dims), reversed(stored), strict=True))
     )
