@@ -1,8 +1,9 @@
 """What holds for all tests.
 
 How long an example takes on a busy machine says nothing about the code, so hypothesis has no deadline. And there is one
-seed a run: what is drawn afresh is drawn from ``TRITONX_SEED``, which a failure names, so
-that all workers collect the same tests. What a pass leaves is verified, also in the processes that tests start.
+seed a run: what is drawn afresh is drawn from ``TRITONX_SEED``, hypothesis' examples too, which a failure names, so
+that all workers collect the same tests. (Where ``CI`` is set, hypothesis would draw the same ones in every run.) What a
+pass leaves is verified, also in the processes that tests start.
 
 The end names the most memory that each worker held, and the largest process that it started: a worker of 6.4 GB was
 once seen and not found again.
@@ -18,7 +19,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("tritonx", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "tritonx", deadline=None, derandomize=False, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
 settings.load_profile("tritonx")
 
 os.environ.setdefault("TRITONX_SEED", str(secrets.randbelow(2**31)))
@@ -34,7 +37,10 @@ def peaks() -> tuple[int, int]:
     return own // 1024, children // 1024
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--hypothesis-seed", None) is None:
+        config.option.hypothesis_seed = os.environ["TRITONX_SEED"]
     config.stash[PEAKS] = {}
 
 

@@ -1,5 +1,7 @@
 """Random programs of nested branches, loops that are left early, and early returns mean compiled what they mean in
-Python."""
+Python.
+
+Others with every run's seed; `TRITONX_RANDOM_PROGRAMS=600` draws so many."""
 
 from __future__ import annotations
 
@@ -14,6 +16,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+SEED = int(os.environ["TRITONX_SEED"])
+COUNT = int(os.environ.get("TRITONX_RANDOM_PROGRAMS", "40"))
 
 NAMES = ("a", "b", "c", "d")
 HEADER = """import tritonx.language as tl
@@ -152,11 +157,12 @@ def as_python(source: str) -> Callable[[int, int], int]:
     return scope["program"]
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get("TRITONX_RANDOM_PROGRAMS", "40"))))
-def test_program(seed: int, build: Callable[..., Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", range(COUNT))
+def test_program(number: int, build: Callable[..., Any], tmp_path: Path) -> None:
     from tritonx.interpreter.function import interpreted
     from tritonx.interpreter.machine import interpret
 
+    seed = SEED + number
     source = Writer(seed).text()
     path = tmp_path / "program.py"
     path.write_text(source)
@@ -170,5 +176,5 @@ def test_program(seed: int, build: Callable[..., Any], tmp_path: Path) -> None:
     interpret(module, (len(values),), [out, *columns])
     by_lines = np.full(len(values), -1, np.int32)
     interpreted(kernel)[(len(values),)](by_lines, *columns)
-    assert out.tolist() == expected, source
-    assert by_lines.tolist() == expected, source
+    assert out.tolist() == expected, f"seed {seed}\n{source}"
+    assert by_lines.tolist() == expected, f"seed {seed}, by lines\n{source}"

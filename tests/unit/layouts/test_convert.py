@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import numpy as np
@@ -13,6 +14,8 @@ from tritonx.layouts.encodings import BlockedEncoding, DotOperandEncoding, Nvidi
 from tritonx.layouts.lookup import linear_layout
 from tritonx.layouts.samples import random_distributed, split
 from tritonx.layouts.shuffle import ShufflePlan
+
+SEED = int(os.environ["TRITONX_SEED"])
 
 
 def check(source, target, bits, **options):
@@ -52,9 +55,9 @@ def random_pair(rng):
     return tuple(linear_layout(random_encoding(rng, rank, lanes, warps), shape) for _ in range(2))
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_random_conversions(seed):
-    rng = random.Random(seed)
+@pytest.mark.parametrize("number", range(8))
+def test_random_conversions(number):
+    rng = random.Random(SEED + number)
     kinds = set()
     for _ in range(60):
         source, target = random_pair(rng)
@@ -153,9 +156,9 @@ def places_of_warps(plan):
     return [found[warp] for warp in sorted(found)]
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_warps_that_wait_for_themselves_keep_to_places_of_their_own(seed):
-    rng = random.Random(seed)
+@pytest.mark.parametrize("number", range(4))
+def test_warps_that_wait_for_themselves_keep_to_places_of_their_own(number):
+    rng = random.Random(SEED + number)
     alone = 0
     for _ in range(800):
         source, target = random_pair(rng)

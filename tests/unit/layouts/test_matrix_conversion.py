@@ -16,6 +16,7 @@ from tritonx.layouts.lookup import linear_layout
 from tritonx.layouts.matrix_access import MatrixAccess
 from tritonx.layouts.matrix_conversion import row_wavefronts
 
+SEED = int(os.environ["TRITONX_SEED"])
 ROWS = BlockedEncoding((1, 8), (4, 8), (4, 1), (1, 0))
 COLUMNS = BlockedEncoding((8, 1), (8, 4), (1, 4), (0, 1))
 MMA = NvidiaMmaEncoding(2, 0, (2, 2), (16, 8))
@@ -49,9 +50,9 @@ def converted(source, target, bits, loads, stores):
     return written, read, memory
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_random_conversions(seed):
-    rng = random.Random(seed)
+@pytest.mark.parametrize("number", range(8))
+def test_random_conversions(number):
+    rng = random.Random(SEED + number)
     done = 0
     for _ in range(300):
         source, target = random_pair(rng)
@@ -135,7 +136,7 @@ def test_no_gain_no_arrangement():
 @pytest.mark.parametrize("bits", [8, 16, 32])
 def test_the_cycles_of_a_matrix_are_the_rows_in_one_group_of_banks(bits):
     """Counted for the eight rows that the first lanes pass: 32 banks of 4 bytes hold eight of 16 bytes at a time."""
-    rng = random.Random(int(os.environ["TRITONX_SEED"]))
+    rng = random.Random(SEED)
     seen = set()
     for _ in range(200):
         steps = tuple(rng.randrange(64) * 128 // bits for _ in range(5))
