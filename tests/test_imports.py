@@ -45,6 +45,7 @@ LAZY_LIBRARIES: dict[str, str] = {
     "ml_dtypes": "imports NumPy",
     "numpy": "slow to import",
     "pickle": "a mistake only",
+    "pytest": "tests only",
     "resource": "not on every system",
     "torch": "optional",
     "xdsl": "slow to import",

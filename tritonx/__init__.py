@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tritonx.backends.registry import installed
     from tritonx.frontend.errors import CompilationError as CompilationError
     from tritonx.runtime import knobs as knobs
-    from tritonx.runtime.allocation import set_allocator as set_allocator
+    from tritonx.runtime._allocation import set_allocator as set_allocator
     from tritonx.runtime.async_compile import AsyncCompileMode as AsyncCompileMode
     from tritonx.runtime.async_compile import FutureKernel as FutureKernel
     from tritonx.runtime.autotuner import Config as Config
@@ -75,7 +75,7 @@ _NAMES = {
     "must_use_result": "runtime.jit",
     "next_power_of_2": "runtime.integers",
     "reinterpret": "runtime.tensor_wrapper",
-    "set_allocator": "runtime.allocation",
+    "set_allocator": "runtime._allocation",
 }
 """public name → the module that defines it"""
 

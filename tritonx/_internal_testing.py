@@ -1,24 +1,80 @@
-"""What tests of libraries take from Triton's module of this name: which device there is, and settings as if nothing had
-been set."""
+"""What tests of libraries take from Triton's module of this name: which device there is and what it can do, arrays for
+it, and settings as if nothing had been set."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Target
 from tritonx.runtime import driver, knobs
+from tritonx.testing.library_arrays import (
+    default_alloc_fn,
+    dtypes,
+    dtypes_with_bfloat16,
+    float_dtypes,
+    float_dtypes_with_bfloat16,
+    int_dtypes,
+    integral_dtypes,
+    numpy_random,
+    str_to_triton_dtype,
+    tma_dtypes,
+    to_numpy,
+    to_triton,
+    torch_dtype_name,
+    torch_dtypes,
+    torch_float8_dtypes,
+    uint_dtypes,
+    unwrap_tensor,
+)
+
+if TYPE_CHECKING:
+    requires_tma: Any  # made where it is asked for: it needs pytest
 
 __all__ = [
     "_fresh_knobs_impl",
+    "default_alloc_fn",
+    "dtypes",
+    "dtypes_with_bfloat16",
+    "float_dtypes",
+    "float_dtypes_with_bfloat16",
+    "get_arch",
     "get_current_target",
+    "get_hip_lds_size",
+    "int_dtypes",
+    "integral_dtypes",
+    "is_ampere_or_newer",
+    "is_blackwell",
     "is_cuda",
     "is_hip",
+    "is_hip_cdna",
+    "is_hip_cdna2",
+    "is_hip_cdna3",
+    "is_hip_cdna4",
+    "is_hip_gfx11",
+    "is_hip_gfx12",
+    "is_hip_gfx1250",
     "is_hopper",
     "is_hopper_or_newer",
     "is_interpreter",
+    "is_sm12x",
+    "is_xpu",
+    "numpy_random",
+    "requires_tma",
+    "str_to_triton_dtype",
+    "supports_tma",
+    "supports_ws",
+    "tma_dtypes",
+    "tma_skip_msg",
+    "to_numpy",
+    "to_triton",
+    "torch_dtype_name",
+    "torch_dtypes",
+    "torch_float8_dtypes",
+    "uint_dtypes",
+    "unwrap_tensor",
 ]
 
 
@@ -47,14 +103,114 @@ def is_hip() -> bool:
     return _arch("hip") is not None
 
 
+def is_xpu() -> bool:
+    """Whether the device is Intel's, of a backend of that name."""
+    return _arch("xpu") is not None
+
+
+def get_arch() -> str:
+    """The chip as its target spells it; nothing where kernels run line by line."""
+    target = get_current_target()
+    return "" if target is None else str(target.arch)
+
+
+def _capability() -> int:
+    """NVIDIA's compute capability, 90 for 9.0; 0 on other devices."""
+    return int(_arch("cuda") or 0)
+
+
+def is_ampere_or_newer() -> bool:
+    """Compute capability 8.0 and up."""
+    return _capability() >= 80
+
+
 def is_hopper_or_newer() -> bool:
     """Compute capability 9.0 and up."""
-    return (_arch("cuda") or 0) >= 90
+    return _capability() >= 90
 
 
 def is_hopper() -> bool:
     """Compute capability 9."""
-    return (_arch("cuda") or 0) // 10 == 9
+    return _capability() // 10 == 9
+
+
+def is_blackwell() -> bool:
+    """Compute capability 10, the data centre's."""
+    return _capability() // 10 == 10
+
+
+def is_sm12x() -> bool:
+    """Compute capability 12."""
+    return _capability() // 10 == 12
+
+
+def _processor() -> str:
+    """AMD's name of the chip, ``gfx942``; nothing on other devices."""
+    return str(_arch("hip") or "")
+
+
+def is_hip_cdna2() -> bool:
+    """MI200."""
+    return _processor() == "gfx90a"
+
+
+def is_hip_cdna3() -> bool:
+    """MI300."""
+    return _processor() == "gfx942"
+
+
+def is_hip_cdna4() -> bool:
+    """MI350."""
+    return _processor() == "gfx950"
+
+
+def is_hip_cdna() -> bool:
+    """MI200 to MI350."""
+    return is_hip_cdna2() or is_hip_cdna3() or is_hip_cdna4()
+
+
+def is_hip_gfx11() -> bool:
+    """RDNA 3."""
+    return "gfx11" in _processor()
+
+
+def is_hip_gfx12() -> bool:
+    """RDNA 4, and what else is called gfx12."""
+    return "gfx12" in _processor()
+
+
+def is_hip_gfx1250() -> bool:
+    """MI450."""
+    return "gfx1250" in _processor()
+
+
+def get_hip_lds_size() -> int:
+    """Bytes of LDS that a block may have."""
+    return 160 * 1024 if is_hip_cdna4() else 64 * 1024
+
+
+def supports_tma(byval_only: bool = False) -> bool:
+    """Whether descriptors are copied by the chip's own engine (``byval_only`` is Triton's: for a CUDA before 12.3),
+    which the interpreter does as well."""
+    return is_interpreter() or is_hopper_or_newer()
+
+
+def supports_ws() -> bool:
+    """Whether the warps of a block may be given parts of a loop."""
+    return is_interpreter() or is_hopper_or_newer()
+
+
+def tma_skip_msg(byval_only: bool = False) -> str:
+    """Why a test is skipped where `supports_tma` says no."""
+    return "Requires a device that copies blocks of tensors by itself"
+
+
+def __getattr__(name: str) -> Any:
+    if name != "requires_tma":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import pytest
+
+    return pytest.mark.skipif(not supports_tma(), reason=tma_skip_msg())
 
 
 def _fresh_knobs_impl(skipped_attr: Iterable[str] | None = None) -> tuple[Callable[[], Any], Callable[[], None]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tritonx
@@ -31,3 +32,29 @@ def test_the_target_here() -> None:
     assert target is not None
     assert testing.is_cuda() == (target.backend == "cuda") and not testing.is_interpreter()
     assert not testing.is_hopper() or testing.is_hopper_or_newer()
+
+
+@pytest.mark.parametrize("name", [*testing.dtypes_with_bfloat16, "bool", "float8e5"])
+def test_random_numbers_go_to_a_tensor_and_back(name: str) -> None:
+    pytest.importorskip("torch")
+    x = testing.numpy_random((7, 9), name, np.random.RandomState(3))
+    np.testing.assert_array_equal(x, testing.numpy_random((7, 9), name, np.random.RandomState(3)))
+    assert x.shape == (7, 9) and (name == "bool" or (x != 0).all() or "float" in name)
+    tensor = testing.to_triton(x, "cpu", name)
+    assert isinstance(tensor, tritonx.TensorWrapper) == (name in testing.uint_dtypes or name == "float8e5")
+    if name != "float8e5":
+        np.testing.assert_array_equal(testing.to_numpy(tensor), x)
+
+
+def test_integers_stay_within_the_limits() -> None:
+    x = testing.numpy_random(1000, "int8", low=-300, high=3)
+    assert x.min() == -128 and x.max() == 2 and not (x == 0).any()
+    with pytest.raises(RuntimeError, match="float17"):
+        testing.numpy_random(1, "float17")
+
+
+def test_what_the_target_can_do() -> None:
+    assert testing.supports_tma() == testing.is_hopper_or_newer() == testing.supports_ws()
+    assert testing.requires_tma.args == (not testing.supports_tma(),)
+    assert sum((testing.is_cuda(), testing.is_hip(), testing.is_xpu())) <= 1
+    assert testing.get_arch() == str(testing.get_current_target().arch)  # type: ignore[union-attr]

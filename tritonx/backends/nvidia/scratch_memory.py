@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-from tritonx.runtime.allocation import allocate, has_allocator
+from tritonx.runtime._allocation import allocate, has_allocator
 from tritonx.runtime.parameter_values import address_of
 
 _PINNED, _DEVICE = 1, 1
