@@ -1,6 +1,6 @@
-"""The conformance suite on the instruction emulator, as it is and arranged: a share of the cases on each architecture,
-another with every seed (``TRITONX_SEED`` fixes it); ``TRITONX_CONFORMANCE=full`` runs all of them, in about half an
-hour an architecture."""
+"""The conformance suite on the instruction emulator, as it is and arranged, and random kernels on blocks: a share of
+the cases on each architecture, another with every seed (``TRITONX_SEED`` fixes it); ``TRITONX_CONFORMANCE=full`` runs
+all of them, in about half an hour an architecture, ``TRITONX_RANDOM_KERNELS=200`` so many random kernels."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from tritonx.testing.conformance.case import Output
 from tritonx.testing.conformance.cover import Cover
 from tritonx.testing.conformance.device import host_arguments, unsupported
 from tritonx.testing.conformance.isolated import is_refusal, is_too_long
+from tritonx.testing.conformance.random_blocks import random_case
+from tritonx.testing.conformance.suite import random_names
 
 SHARE = 24
 """One case of this many runs."""
@@ -25,6 +27,7 @@ SHARE = 24
 SEED = int(os.environ["TRITONX_SEED"])
 FULL = os.environ.get("TRITONX_CONFORMANCE") == "full"
 CASES = list(cases())
+RANDOM = random_names(int(os.environ.get("TRITONX_RANDOM_KERNELS", "4")), SEED)
 ARRANGED = arranged_names(CASES, SEED, Cover.from_environment())
 
 
@@ -45,6 +48,21 @@ def refusals(case: Any) -> Iterator[None]:
 
 @pytest.mark.parametrize("case", CASES if FULL else CASES[SEED % SHARE :: SHARE], ids=lambda case: case.name)
 def test_case(emulator: Any, case: Any) -> None:
+    is_right(emulator, case)
+
+
+@pytest.mark.parametrize("number", range(len(RANDOM)))
+def test_random_kernel(emulator: Any, number: int) -> None:
+    """Others on each architecture."""
+    case = random_case(f"{RANDOM[number]}.{emulator.arch}")
+    try:
+        is_right(emulator, case)
+    except Exception as error:
+        raise AssertionError(f"{case.name}: {error}\n{getattr(case.kernel, 'src', '')}") from error
+
+
+def is_right(emulator: Any, case: Any) -> None:
+    """Runs a case, and compares what it leaves."""
     from tritonx.backends.amd import BACKEND
 
     if reason := unsupported(case, BACKEND, BACKEND.parse_target(emulator.arch)):

@@ -1,8 +1,9 @@
 """What the backend writes, executed: the conformance suite's kernels as PTX, on the host (``ptx``), so that a wrong
 instruction, operand, guard, address or width gives a wrong number or a fault.
 
-A share of each family's cases on each compute capability, others with every seed; ``TRITONX_CONFORMANCE=full`` runs all
-of them, about four minutes a capability."""
+A share of each family's cases on each compute capability, and random kernels on blocks, others with every seed;
+``TRITONX_CONFORMANCE=full`` runs all of them, about four minutes a capability, ``TRITONX_RANDOM_KERNELS=200`` so many
+random kernels."""
 
 from __future__ import annotations
 
@@ -27,6 +28,8 @@ from tritonx.layouts.encodings import NvmmaSharedEncoding
 from tritonx.testing.conformance import cases
 from tritonx.testing.conformance.device import check
 from tritonx.testing.conformance.isolated import is_refusal, is_too_long
+from tritonx.testing.conformance.random_blocks import random_case
+from tritonx.testing.conformance.suite import random_names
 from tritonx.testing.conformance.values import DTYPES
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -59,6 +62,20 @@ def test_case(arch: str, case: Any) -> None:
         if not (case.optional and is_refusal(error)) and not is_too_long(error):
             raise
         pytest.skip(f"refused: {error}"[:200])
+
+
+RANDOM = random_names(int(os.environ.get("TRITONX_RANDOM_KERNELS", "2")), SEED)
+
+
+@pytest.mark.parametrize("number", range(len(RANDOM)))
+@pytest.mark.parametrize("arch", SHARES)
+def test_random_kernel(arch: str, number: int) -> None:
+    """Others on each capability."""
+    case = random_case(f"{RANDOM[number]}.{arch}")
+    try:
+        check(case, PtxDevice(arch, SEED, warp_group.TABLE if arch == "90" else None), SEED)
+    except Exception as error:
+        raise AssertionError(f"{case.name}: {error}\n{getattr(case.kernel, 'src', '')}") from error
 
 
 def executed(one: Any, kernel: Any = product, **constants: Any) -> tuple[Any, str]:
