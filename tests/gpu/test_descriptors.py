@@ -38,7 +38,7 @@ MOST = 1 << 14
 
 def options() -> list[dict[str, Any]]:
     here = str(get_active().get_current_target())
-    return [{}, {"warp_group_dots": True}] if here == "cuda:90" else [{}]
+    return [{}, {"warp_group_dots": True}, {"launch_maps": True}] if here == "cuda:90" else [{}]
 
 
 @tritonx.jit

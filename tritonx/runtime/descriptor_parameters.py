@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Protocol, cast
 
 from tritonx.backends.api import Parameter
+from tritonx.runtime.parameter_values import address_of
 
 Recipes = Iterable[Mapping[str, object]]
 """What a launch must know of each tensor map: `tensordesc_meta` of the kernel's metadata."""
@@ -31,6 +32,17 @@ class Descriptor(Protocol):
 
 Flatten = Callable[[Descriptor], Sequence[object]]
 """The values that stand for a descriptor."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """Arguments that the launch makes of others and passes behind them, ``count`` of them: what ``make`` gives for the
+    code's arguments of these numbers, addresses for pointers. It may keep what it has made."""
+
+    make: Callable[..., Sequence[object]]
+    arguments: tuple[int, ...]
+    count: int
+
 
 NO_MAPS: Mapping[int, Flatten] = MappingProxyType({})
 
@@ -111,14 +123,38 @@ class FlatParameters:
                 flat += flat_values(cast("Descriptor", value))
         return flat
 
-    def flattening(self, launch: Callable[..., None], maps: Mapping[int, Flatten] = NO_MAPS) -> Callable[..., None]:
+    def flattening(
+        self, launch: Callable[..., None], maps: Mapping[int, Flatten] = NO_MAPS, made: Made | None = None
+    ) -> Callable[..., None]:
         """``launch(x, y, z, stream, *flat)`` for the source's arguments; itself without descriptors. ``maps``: what
-        makes the values for a parameter, by its position, where that is a tensor map."""
-        if not self.any and not maps:
+        makes the values for a parameter, by its position, where that is a tensor map. What is ``made`` stands behind
+        the others."""
+        if not self.any and not maps and made is None:
             return launch
         names = {f"flatten{i}": maps.get(i, flat_values) for i, p in enumerate(self.maps) if i in maps or p is not None}
         given = [f"a{i}" for i in range(len(self.maps))]
         flat = [f"*flatten{i}({a})" if f"flatten{i}" in names else a for i, a in enumerate(given)]
+        if made is not None:
+            flat.append(f"*make({', '.join(self._named(flat, made))})")
         head = "x, y, z, stream"
         code = f"lambda {', '.join((head, *given))}: launch({', '.join((head, *flat))})"
-        return eval(code, {"launch": launch, **names})
+        own = {} if made is None else {"make": made.make, "address": address_of}
+        return eval(code, {"launch": launch, **own, **names})
+
+    def _named(self, flat: list[str], made: Made) -> list[str]:
+        """What `Made.make` is called with, as expressions. Of ``flat``, the expressions for all arguments, those that
+        are used again give themselves a name; an address is asked for once."""
+        places = [(i, part) for i, types in enumerate(self.owned_types()) for part in range(len(types))]
+        types, wanted = self.types, list[str]()
+        for number in made.arguments:
+            i, part = places[number]
+            is_pointer = types[number].startswith("*")
+            if self.maps[i] is None:
+                if is_pointer and not flat[i].startswith("("):
+                    flat[i] = f"(a{i} := address(a{i}))"
+                wanted.append(f"a{i}")
+            else:
+                if not flat[i].startswith("*(d"):
+                    flat[i] = f"*(d{i} := {flat[i].removeprefix('*')})"
+                wanted.append(f"address(d{i}[{part}])" if is_pointer else f"d{i}[{part}]")
+        return wanted

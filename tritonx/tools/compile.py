@@ -262,6 +262,8 @@ def _dialect(backend: Backend, compiled: CompiledKernel) -> Dialect:
             "the kernel needs memory of its own on the device at each launch (tensor descriptors that it makes), which "
             "no C source lends it"
         )
+    if getattr(compiled.metadata, "tensormaps_at_launch", None):
+        raise NotEmbeddable("the kernel's launches make tensor maps for it (launch_maps), which no C source does")
     return dialect
 
 

@@ -56,7 +56,11 @@ class NvidiaBackend(Backend):
     def default_options(self, target: Target) -> Mapping[str, object]:
         from tritonx.backends.nvidia.knobs import knobs
 
-        return {"pipeline": knobs.pipeline, "ptx_options": knobs.assembler_options()}
+        return {
+            "pipeline": knobs.pipeline,
+            "launch_maps": knobs.launch_maps,
+            "ptx_options": knobs.assembler_options(),
+        }
 
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
         options = super().parse_options(target, given)

@@ -42,7 +42,7 @@ class CopyBlocks(ModulePass):
     copy to a buffer and a wait for it, a store by a buffer, a fence, a copy and a wait until the buffer is free.
 
     A load whose tile goes to a buffer of the descriptor's own encoding is that buffer. The descriptors that the kernel
-    makes itself become tensor maps in memory (`make_tensor_map`)."""
+    makes itself become tensor maps in memory (`make_tensor_map`), where `map-at-launch` has not taken them."""
 
     name = "copy-blocks"
     contract = Contract(
@@ -59,7 +59,7 @@ class CopyBlocks(ModulePass):
             "ttng",
         ),
         needs=("encode-descriptors",),
-        after=("buffer-values",),
+        after=("buffer-values", "map-at-launch"),
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

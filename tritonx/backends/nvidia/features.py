@@ -72,6 +72,7 @@ FEATURES: dict[type[Operation], Feature] = {
     ttng.TensormapCreateOp: BLOCK_COPIES,
     ttng.TensormapFenceproxyAcquireOp: BLOCK_COPIES,
     ttng.ReinterpretTensorDescOp: BLOCK_COPIES,
+    ttng.TensormapAtLaunchOp: BLOCK_COPIES,
     ttng.WarpGroupDotOp: WARP_GROUPS,
     ttng.WarpGroupDotWaitOp: WARP_GROUPS,
     ttng.TMEMAllocOp: TENSOR_MEMORY,

@@ -90,6 +90,10 @@ class NvidiaKnobs(Group):
     pipeline = Knob[bool]("TRITON_PIPELINE", True, parse_bool)
     """Whether loops with products are pipelined where a launch does not say (`pipeline=`)."""
 
+    launch_maps = flag("TRITON_LAUNCH_MAPS")
+    """Whether launches make the tensor maps of descriptors that kernels make of their arguments alone, where a launch
+    does not say (`launch_maps=`)."""
+
     cuobjdump = env_nvidia_tool("cuobjdump")
     nvdisasm = env_nvidia_tool("nvdisasm")
     ptxas = env_nvidia_tool("ptxas")

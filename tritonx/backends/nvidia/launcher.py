@@ -13,17 +13,20 @@ import ctypes
 import struct
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.backends.api import KernelImage
 from tritonx.backends.nvidia.scratch_memory import ScratchMemory
-from tritonx.backends.nvidia.tensor_map import TensorMaps
-from tritonx.runtime.descriptor_parameters import MAP, FlatParameters, Recipes
+from tritonx.backends.nvidia.tensor_map import Check, ParameterRecipe, TensorMaps
+from tritonx.runtime.descriptor_parameters import MAP, FlatParameters, Made
 from tritonx.runtime.elf import LinkError
 from tritonx.runtime.errors import UnsupportedArgument
 from tritonx.runtime.parameter_values import address_of, bfloat16_bits, cell
+
+if TYPE_CHECKING:
+    from tritonx.backends.nvidia.launch_maps import AtLaunch
 
 GRID_LIMITS = 2**31 - 1, 65535, 65535
 """Blocks in x, y and z: the same on every device since compute capability 3.0 (CUDA programming guide)."""
@@ -40,7 +43,7 @@ Block = ctypes.Array[ctypes.c_void_p]
 
 class Launcher:
     """The way without the builtin, callable as ``(grid_x, grid_y, grid_z, stream, *args)`` with what the code takes
-    (`parameters` makes that of a kernel's arguments); one for each loaded kernel.
+    (`of_arguments` makes that of a kernel's arguments); one for each loaded kernel.
 
     ``check(code, call)`` raises an error with the ``code``. ``on_device()`` is entered where ``context``, which the
     function was loaded in, is not the thread's current one. ``scratch`` lends what the programs need of it.
@@ -58,7 +61,8 @@ class Launcher:
     ) -> None:
         metadata = image.metadata
         self.parameters = FlatParameters.of(image.parameters, metadata.get("tensordesc_meta") or ())
-        self.types = self.parameters.types
+        self.made = made_maps(cuda, metadata.get("tensormaps_at_launch"), check, on_device)
+        self.types = [*self.parameters.types, *([MAP] * self.made.count if self.made is not None else ())]
         self.function = function
         self.context = context
         self.threads = int(metadata["num_warps"]) * 32
@@ -112,7 +116,11 @@ class Launcher:
                 code = submit(x, y, z, stream, block)
         self.check(code, "cuLaunchKernelEx" if self.extended else "cuLaunchKernel")
 
-    def tensor_maps(self, recipes: Recipes) -> dict[int, TensorMaps]:
+    def of_arguments(self, launch: Callable[..., None]) -> Callable[..., None]:
+        """``launch``, which takes what the code takes, for the kernel's arguments."""
+        return self.parameters.flattening(launch, self.maps, self.made)
+
+    def tensor_maps(self, recipes: Iterable[ParameterRecipe]) -> dict[int, TensorMaps]:
         """What makes the values for each parameter that is a tensor map, by its position among the source's."""
         parameters = enumerate(zip(self.parameters.parameters, self.parameters.maps, strict=True))
         mapped = [(i, bool(as_map)) for i, (p, as_map) in parameters if as_map or p.type.startswith(MAP)]
@@ -143,6 +151,18 @@ class Launcher:
             x * self.cluster, y, z, self.threads, 1, 1, self.shared, stream, self.attributes, len(self.attributes)
         )
         return self.cuda.cuLaunchKernelEx(ctypes.byref(config), ctypes.c_void_p(self.function), block, None)
+
+
+def made_maps(
+    cuda: ctypes.CDLL, described: AtLaunch | None, check: Check, on_device: Callable[[], AbstractContextManager[None]]
+) -> Made | None:
+    """What makes the tensor maps that the kernel leaves to the launch; None where it leaves none."""
+    if described is None:
+        return None
+    from tritonx.backends.nvidia.launch_maps import LaunchMaps
+
+    maps = LaunchMaps(cuda, described, check, on_device)
+    return Made(maps, maps.arguments, len(described["maps"]))
 
 
 def grid_too_large(x: int, y: int, z: int, cluster: int) -> UnsupportedArgument:
@@ -207,7 +227,7 @@ def _plain_header() -> bool:
 
 def fastest(launcher: Launcher) -> Callable[..., None]:
     """What launches the kernel with its arguments: the builtin, or ``launcher`` where there can be none."""
-    return launcher.parameters.flattening(_fastest(launcher), launcher.maps)
+    return launcher.of_arguments(_fastest(launcher))
 
 
 def _fastest(launcher: Launcher) -> Callable[..., None]:

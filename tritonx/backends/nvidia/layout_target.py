@@ -51,3 +51,8 @@ def is_pipelined(target: Target, options: Options) -> bool:
 def copies_blocks(target: Target, options: Options) -> bool:
     """Whether blocks of descriptors that a kernel is given are copied by the unit of 9.0."""
     return has_warp_groups(target, options) and options.num_ctas == 1
+
+
+def makes_maps_at_launch(target: Target, options: Options) -> bool:
+    """Whether the launch makes the tensor maps of descriptors that a kernel makes of its arguments alone."""
+    return copies_blocks(target, options) and isinstance(options, NvidiaOptions) and options.launch_maps

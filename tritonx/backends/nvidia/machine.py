@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Attribute
 
 from tritonx.backends.nvidia import convert, debug, dot, math, mbarrier, memory, redux, shared
+from tritonx.backends.nvidia.tensor_map_at_launch import maps_of, parameter
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
 from tritonx.ir.properties import stated_number
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.product import DotProduct
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
     from tritonx.conversion.gpu_to_llvm.values import Tile
+    from tritonx.dialects.tile import FuncOp
 
 FULL_MASK = -1
 """The member mask of warp-wide instructions: all 32 lanes."""
@@ -74,6 +76,9 @@ class NvidiaMachine(Machine):
             align = "" if divisibility is None else f" align {min(divisibility, 16)}"
             return f"{type_}{align} {name}"
         return f"{type_} {name}"
+
+    def launch_parameters(self, function: FuncOp) -> list[str]:
+        return [self.parameter("ptr", parameter(number), {}) for number, _ in enumerate(maps_of(function))]
 
     def kernel_attributes(self, threads: int) -> list[str]:
         out = [f'"nvvm.reqntid"="{threads},1,1"']

@@ -20,6 +20,8 @@ class NvidiaOptions(GpuOptions):
     compute capability 8.0 on; on 9.0 it gives products to warp groups (``wgmma``) too, which read their operands from
     shared memory, where they take them, and blocks of descriptors to the copy engine. Its default is the knob
     ``knobs.nvidia.pipeline``. ``warp_group_dots`` gives products to warp groups without pipelines.
+    ``launch_maps`` has launches make the tensor maps of descriptors that a kernel makes of its arguments alone, so that
+    no program makes them; its default is the knob ``knobs.nvidia.launch_maps``. A file's kernel is as its text says.
 
     >>> from tritonx.backends.nvidia.compiler import CUDAOptions
     >>> CUDAOptions(maxnreg=128).maxnreg
@@ -39,6 +41,7 @@ class NvidiaOptions(GpuOptions):
     instrumentation_mode: str = ""
     warp_group_dots: bool = False
     pipeline: bool = True
+    launch_maps: bool = False
 
     PORTABLE: ClassVar[frozenset[str]] = GpuOptions.PORTABLE | {"maxnreg", "launch_pdl"}
 

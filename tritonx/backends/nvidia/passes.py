@@ -8,7 +8,7 @@ from tritonx.backends.api import Options, Target
 from tritonx.backends.nvidia.copy_blocks import CopyBlocks
 from tritonx.backends.nvidia.encode_descriptors import EncodeDescriptors
 from tritonx.backends.nvidia.fence_stores import FenceStores
-from tritonx.backends.nvidia.layout_target import copies_blocks, gpu_target, is_pipelined
+from tritonx.backends.nvidia.layout_target import copies_blocks, gpu_target, is_pipelined, makes_maps_at_launch
 from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.backends.nvidia.targets import MAX_REGISTERS, capability
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
@@ -29,6 +29,7 @@ from tritonx.transforms.gpu.insert_barriers import InsertBarriers
 from tritonx.transforms.gpu.insert_fences import InsertFences
 from tritonx.transforms.gpu.late_store_waits import LateStoreWaits
 from tritonx.transforms.gpu.make_room import MakeRoom
+from tritonx.transforms.gpu.map_at_launch import MapAtLaunch
 from tritonx.transforms.gpu.multiply_in_parts import MultiplyInParts
 from tritonx.transforms.gpu.recompute_narrow import RecomputeNarrow
 from tritonx.transforms.gpu.recompute_offsets import RecomputeOffsets
@@ -47,6 +48,7 @@ from tritonx.transforms.tile.dce import DeadCodeElimination
 from tritonx.transforms.tile.decompose_scaled_dots import DecomposeScaledDots
 from tritonx.transforms.tile.flatten_loops import FlattenLoops
 from tritonx.transforms.tile.fold import Fold
+from tritonx.transforms.tile.hoist_descriptors import HoistDescriptors
 from tritonx.transforms.tile.inline import Inline
 from tritonx.transforms.tile.licm import LoopInvariantCodeMotion
 from tritonx.transforms.tile.lift_control_flow import LiftControlFlow
@@ -56,12 +58,13 @@ from tritonx.transforms.tile.simplify_control_flow import SimplifyControlFlow
 from tritonx.transforms.tile.unroll import Unroll
 
 
-def tile_passes(*, copied_bytes: int = 0) -> tuple[ModulePass, ...]:
+def tile_passes(*, copied_bytes: int = 0, maps_at_launch: bool = False) -> tuple[ModulePass, ...]:
     """On `tt`: `transforms.tile.pipeline.TILE_PIPELINE`, pass by pass; descriptors of blocks of up to ``copied_bytes``
-    may stay."""
+    may stay, and are made as early as they can be where the launch makes their maps."""
     return (
         Inline(),
         LiftControlFlow(),
+        *([HoistDescriptors()] if maps_at_launch else []),
         RewriteDescriptors(keep_copied=copied_bytes > 0, block_bytes=copied_bytes),
         DecomposeScaledDots(),
         Fold(),
@@ -103,6 +106,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
         CommonSubexpressionElimination(),
         DeadCodeElimination(),
         RecomputeNarrow(registers=capability(target).registers),
+        *([MapAtLaunch()] if makes_maps_at_launch(target, options) else []),
         *([CopyBlocks()] if copied else []),
         *([MultiplyInParts()] if pipelined and groups else []),
         *([WaitForProducts()] if pipelined and groups else []),

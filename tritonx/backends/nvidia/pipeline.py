@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 def stages(target: Target, options: Options) -> tuple[Stage, ...]:
     """ttir → ttgir → llir → ptx → cubin for one compute capability."""
-    from tritonx.backends.nvidia.layout_target import copies_blocks
+    from tritonx.backends.nvidia.layout_target import copies_blocks, makes_maps_at_launch
     from tritonx.backends.nvidia.passes import layout_passes, memory_passes, tile_passes
     from tritonx.conversion.tile_to_gpu.pipeline import gpu_stage, tile_stage
 
     copied_bytes = capability(target).shared_bytes if copies_blocks(target, options) else 0
     return (
-        tile_stage(tile_passes(copied_bytes=copied_bytes)),
+        tile_stage(tile_passes(copied_bytes=copied_bytes, maps_at_launch=makes_maps_at_launch(target, options))),
         gpu_stage(layout_passes(target, options), memory_passes(target, options)),
         EmitStage("llir", emit_llvm),
         EmitStage("ptx", emit_ptx),
@@ -39,6 +39,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.codegen import data_layout
     from tritonx.backends.nvidia.machine import NvidiaMachine
     from tritonx.backends.nvidia.table import TABLE
+    from tritonx.backends.nvidia.tensor_map_at_launch import maps_at_launch
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
 
     target, options = compilation.target, options_of(compilation)
@@ -56,6 +57,8 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     compilation.origin = emitter.origin()
     compilation.metadata.update(emitter.launch_metadata())
     compilation.metadata["tensordesc_meta"] = tensor_maps(emitter)
+    if (maps := maps_at_launch(module)) is not None:
+        compilation.metadata["tensormaps_at_launch"] = maps
     if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space
         compilation.metadata["shared_hint"] = largest_buffers(module)
     return text

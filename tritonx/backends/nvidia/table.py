@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tritonx.backends.nvidia import mbarrier, tensor_copy, tensor_map_in_kernel, warp_group
+from tritonx.backends.nvidia import mbarrier, tensor_copy, tensor_map_at_launch, tensor_map_in_kernel, warp_group
 from tritonx.backends.nvidia.features import where_there_is
 from tritonx.conversion.gpu_to_llvm import partitions, table
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _OWN: dict[type[Operation], Emit] = {
     **mbarrier.TABLE,
     **tensor_copy.TABLE,
+    **tensor_map_at_launch.TABLE,
     **tensor_map_in_kernel.TABLE,
     **warp_group.TABLE,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from tritonx.runtime.descriptor_parameters import Descriptor
 from tritonx.runtime.errors import UnsupportedArgument
@@ -39,11 +39,29 @@ WRITTEN_PIECE = 16
 _NO_INTERLEAVE = 0
 _PROMOTION_128B = 2
 _FILL = {"zero": 0, "nan": 1}
-_KEPT = 256
+KEPT = 256
 """Maps a kernel keeps; past that it forgets all of them."""
 
 
-def recipe(type_: TensorDescType, data_types: Mapping[str, int] = DATA_TYPES) -> dict[str, Any]:
+class Recipe(TypedDict):
+    """What a tensor map is made of, beside the tensor."""
+
+    swizzle: int
+    elem_size: int
+    elem_type: int
+    block_size: Sequence[int]
+    block_shape: Sequence[int]
+    fp4_padded: bool
+
+
+class ParameterRecipe(Recipe, total=False):
+    """Of a descriptor that a kernel is given."""
+
+    descriptor: int | None
+    written: bool
+
+
+def recipe(type_: TensorDescType, data_types: Mapping[str, int] = DATA_TYPES) -> Recipe:
     """What the launch must know of a parameter of type ``!tt.tensordesc``, under Triton's names. Raises ValueError
     where no tensor map is of such blocks."""
     from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
@@ -76,15 +94,52 @@ class MapAddress(int):
     memory: object
 
 
+Check = Callable[[int, str], None]
+"""``check(code, call)`` raises an error with the ``code``."""
+
+
+def encoded(
+    cuda: ctypes.CDLL,
+    recipe: Recipe,
+    check: Check,
+    address: int,
+    shape: Sequence[int],
+    steps: Sequence[int],
+    padding: str,
+) -> MapAddress:
+    """A map of the tensor at ``address``, with steps in bytes of all dims but the last."""
+    rank = len(shape)
+    memory = ctypes.create_string_buffer(NBYTES + ALIGNMENT)
+    start = -(-ctypes.addressof(memory) // ALIGNMENT) * ALIGNMENT
+    code = cuda.cuTensorMapEncodeTiled(  # dims go from the innermost out
+        ctypes.c_void_p(start),
+        ctypes.c_int(recipe["elem_type"]),
+        ctypes.c_uint32(rank),
+        ctypes.c_void_p(address),
+        (ctypes.c_uint64 * rank)(*shape[::-1]),
+        (ctypes.c_uint64 * max(rank - 1, 1))(*steps[::-1]),
+        (ctypes.c_uint32 * rank)(*recipe["block_size"][::-1]),
+        (ctypes.c_uint32 * rank)(*[1] * rank),
+        ctypes.c_int(_NO_INTERLEAVE),
+        ctypes.c_int(recipe["swizzle"]),
+        ctypes.c_int(_PROMOTION_128B),
+        ctypes.c_int(_FILL[padding]),
+    )
+    check(code, "cuTensorMapEncodeTiled")
+    made = MapAddress(start)
+    made.memory = memory
+    return made
+
+
 class TensorMaps:
-    """The maps of one descriptor parameter; ``check(code, call)`` raises an error with the ``code``. A launch is also
-    given the extents and strides, where ``with_extents`` says so."""
+    """The maps of one descriptor parameter. A launch is also given the extents and strides, where ``with_extents`` says
+    so."""
 
     def __init__(
         self,
         cuda: ctypes.CDLL,
-        recipe: Mapping[str, Any],
-        check: Callable[[int, str], None],
+        recipe: ParameterRecipe,
+        check: Check,
         *,
         with_extents: bool = False,
     ) -> None:
@@ -112,8 +167,10 @@ class TensorMaps:
         key = address, shape, strides, block, padding
         shape, strides = tuple(map(int, shape)), tuple(map(int, strides))
         self._check(shape, block, padding)
-        values = self._encoded(address, shape, strides, padding), *(shape + strides if self.with_extents else ())
-        if len(self.kept) >= _KEPT:
+        steps = [stride * self.recipe["elem_size"] for stride in strides[:-1]]
+        map_ = encoded(self.cuda, self.recipe, self.check, address, shape, steps, padding)
+        values = map_, *(shape + strides if self.with_extents else ())
+        if len(self.kept) >= KEPT:
             self.kept.clear()
         self.kept[key] = values
         return values
@@ -129,28 +186,3 @@ class TensorMaps:
             )
         if padding == "nan" and self.recipe["elem_type"] == DATA_TYPES["u8"]:
             raise UnsupportedArgument("the kernel's code pads blocks of 8-bit floats with zeros only, not with NaN")
-
-    def _encoded(self, address: int, shape: Sequence[int], strides: Sequence[int], padding: str) -> MapAddress:
-        """Dims go from the innermost out."""
-        rank, size = len(shape), self.recipe["elem_size"]
-        memory = ctypes.create_string_buffer(NBYTES + ALIGNMENT)
-        start = -(-ctypes.addressof(memory) // ALIGNMENT) * ALIGNMENT
-        steps = [stride * size for stride in strides[-2::-1]]
-        code = self.cuda.cuTensorMapEncodeTiled(
-            ctypes.c_void_p(start),
-            ctypes.c_int(self.recipe["elem_type"]),
-            ctypes.c_uint32(rank),
-            ctypes.c_void_p(address),
-            (ctypes.c_uint64 * rank)(*shape[::-1]),
-            (ctypes.c_uint64 * max(rank - 1, 1))(*steps),
-            (ctypes.c_uint32 * rank)(*self.recipe["block_size"][::-1]),
-            (ctypes.c_uint32 * rank)(*[1] * rank),
-            ctypes.c_int(_NO_INTERLEAVE),
-            ctypes.c_int(self.recipe["swizzle"]),
-            ctypes.c_int(_PROMOTION_128B),
-            ctypes.c_int(_FILL[padding]),
-        )
-        self.check(code, "cuTensorMapEncodeTiled")
-        made = MapAddress(start)
-        made.memory = memory
-        return made

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tritonx.conversion.gpu_to_llvm.product import DotProduct
     from tritonx.conversion.gpu_to_llvm.transfer import SharedRegisters
     from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
+    from tritonx.dialects.tile import FuncOp
 from tritonx.conversion.data_layout import pointer_bits
 from tritonx.conversion.gpu_to_llvm.types import CONSTANT, GENERIC, GLOBAL, SHARED
 from tritonx.conversion.gpu_to_llvm.values import Tile
@@ -191,6 +192,10 @@ class Machine(ABC):
         if not type_.startswith("ptr") or divisibility is None:
             return f"{type_} {name}"
         return f"{type_} align {min(divisibility, 16)} {name}"
+
+    def launch_parameters(self, function: FuncOp) -> list[str]:
+        """A kernel's parameters behind those of its function, which a launch has something to pass for by itself."""
+        return []
 
     def kernel_attributes(self, threads: int) -> list[str]:
         """Function attributes, and metadata, of a kernel that runs with ``threads`` threads."""

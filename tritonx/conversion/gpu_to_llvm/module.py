@@ -201,6 +201,8 @@ class ModuleEmitter(Module):
             known: dict[str, Attribute] = {} if attrs is None else dict(attrs.data)
             out.append(self.machine.parameter(elem, name, known) if f.is_kernel else f"{tile_.type} {name}")
             f.set(arg, tile_)
+        if f.is_kernel:
+            out += self.machine.launch_parameters(op)
         if self.global_scratch_bytes:
             pointer, name = f.global_, global_scratch.PARAMETER
             out.append(self.machine.parameter(pointer, name, {}) if f.is_kernel else f"{pointer} {name}")

@@ -45,6 +45,7 @@ from tritonx.dialects.nvidia.encodings import (
     TensorMemoryScalesEncoding,
     TensorMemoryScalesEncodingAttr,
 )
+from tritonx.dialects.nvidia.launch import TensormapAtLaunchOp
 
 Nvidia = Dialect(
     "ttng",
@@ -67,6 +68,7 @@ Nvidia = Dialect(
         TensormapCreateOp,
         TensormapFenceproxyAcquireOp,
         ReinterpretTensorDescOp,
+        TensormapAtLaunchOp,
         WarpGroupDotOp,
         WarpGroupDotWaitOp,
         TMEMAllocOp,
@@ -113,6 +115,7 @@ __all__ = [
     "TensorMemoryEncodingAttr",
     "TensorMemoryScalesEncoding",
     "TensorMemoryScalesEncodingAttr",
+    "TensormapAtLaunchOp",
     "TensormapCreateOp",
     "TensormapFenceproxyAcquireOp",
     "WaitBarrierOp",

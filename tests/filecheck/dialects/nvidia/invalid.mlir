@@ -179,3 +179,19 @@ tt.func @f(%p: !tt.ptr<i8, 3>) {
   ttng.tensormap_fenceproxy_acquire %p : !tt.ptr<i8, 3>
   tt.return
 }
+
+// -----
+
+tt.func @f(%p: !tt.ptr<i8>, %n: i32, %l: i64) {
+  // expected-error@+1 {{a tensor map has one to five dimensions, got 6}}
+  %0 = ttng.tensormap_at_launch %p, [%n, %n, %n, %n, %n, %n], [%l, %l, %l, %l, %l, %l] : <i8>, <tensor<2x2x2x2x2x16xi8>>
+  tt.return
+}
+
+// -----
+
+tt.func @f(%p: !tt.ptr<i8>, %n: i32, %l: i64) {
+  // expected-error@+1 {{!tt.tensordesc<tensor<2x16xi8>> needs 2 extents and strides, got 3 and 3}}
+  %0 = ttng.tensormap_at_launch %p, [%n, %n, %n], [%l, %l, %l] : <i8>, <tensor<2x16xi8>>
+  tt.return
+}

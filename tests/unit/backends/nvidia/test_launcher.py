@@ -239,7 +239,7 @@ def test_descriptors_are_launched_as_maps(fast: bool, from_source: bool) -> None
     image = KernelImage("kernel", b"", parameters, metadata, Target("cuda", 90, 32))
     cuda: Any = driver
     launcher = Launcher(cuda, image, FUNCTION, CONTEXT, check, driver.on_device)
-    launch = fastest(launcher) if fast else launcher.parameters.flattening(launcher, launcher.maps)
+    launch = fastest(launcher) if fast else launcher.of_arguments(launcher)
     bases = [np.zeros(64 * 128, np.float16) for _ in range(3)]
 
     def described(base: Any, *shape: int) -> TensorDescriptor:

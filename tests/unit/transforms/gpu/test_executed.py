@@ -45,8 +45,9 @@ DRAWS = max(1, KERNELS // 10)
 FROM_FILES = {"allocate-warp-groups", "allocate-global-scratch", "insert-fences", "schedule-loops"}
 """Passes for what no kernel of the language has, but files have: FileCheck tests hold them."""
 
-DESCRIBED = {"view-transposed"}
-"""Passes for products of warp groups: `tests/unit/backends/nvidia/test_block_copies.py`."""
+DESCRIBED = {"view-transposed", "map-at-launch"}
+"""Passes for products of warp groups and descriptors: `test_block_copies.py` and `test_launch_maps.py` of
+`tests/unit/backends/nvidia`."""
 
 PIPELINES = {
     "buffer-values", "expand-pipeline", "late-store-waits", "order-copies", "start-products", "wait-for-products",

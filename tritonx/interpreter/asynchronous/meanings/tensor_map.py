@@ -16,6 +16,7 @@ from tritonx.analysis.buffers import TENSOR_MAP_BYTES
 from tritonx.dialects import nvidia as ttng
 from tritonx.dialects.nvidia.copy import warp_of
 from tritonx.dialects.tile import TensorDescType
+from tritonx.dialects.tile.enums import PaddingOption
 from tritonx.interpreter.asynchronous.footprints import bytes_between
 from tritonx.interpreter.asynchronous.machine import TensorMap
 from tritonx.interpreter.asynchronous.meanings.scratch import touch
@@ -144,7 +145,20 @@ def _reinterpret(op: ttng.ReinterpretTensorDescOp, bind: Program) -> Function:
     return at
 
 
+def _at_launch(op: ttng.TensormapAtLaunchOp, bind: Program) -> Function:
+    """Of the launch's making, so that nobody has to acquire it."""
+    type_ = cast(TensorDescType, type_of(op.result))
+    rank, nan = len(type_.shape), op.padding.value.data == PaddingOption.PAD_NAN
+
+    def made(base: Array, *numbers: Array) -> Descriptor:
+        values = tuple(int(n) for n in numbers)
+        return Descriptor(int(base), values[:rank], values[rank:], type_.shape, type_.element_type, nan)
+
+    return made
+
+
 TABLE: Table = {
+    **case(ttng.TensormapAtLaunchOp, _at_launch),
     **case(ttng.TensormapCreateOp, _create),
     **case(ttng.TensormapFenceproxyAcquireOp, _acquire),
     **case(ttng.ReinterpretTensorDescOp, _reinterpret),
