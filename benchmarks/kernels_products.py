@@ -103,3 +103,15 @@ def matmul_persistent(
             b = b_desc.load([k * BLOCK_K, column])
             accumulator = tl.dot(a, b, accumulator)
         c_desc.store([row, column], accumulator.to(c_desc.dtype))
+
+
+@triton.jit
+def matmul_persistent_describing(
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
+):  # fmt: skip
+    """The same with descriptors that every program makes."""
+    a_desc = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
+    b_desc = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BLOCK_K, BLOCK_N])
+    c_desc = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BLOCK_M, BLOCK_N])
+    matmul_persistent(a_desc, b_desc, c_desc, M, N, K, BLOCK_M, BLOCK_N, BLOCK_K, GROUP)

@@ -73,15 +73,25 @@ def by_own_descriptors(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, c: C
     return Call("kernels_products", "matmul_describing", tile_grid(m, n, c), (a, b, out, m, n, k), c)
 
 
+def _multiprocessors(a: torch.Tensor) -> int:
+    return torch.cuda.get_device_properties(a.device).multi_processor_count if a.is_cuda else 1
+
+
 def persistent(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, c: Configuration) -> Call:
     """As many programs as the GPU has multiprocessors."""
     call = by_descriptors(a, b, out, c)
-    programs = torch.cuda.get_device_properties(a.device).multi_processor_count if a.is_cuda else 1
-    return replace(call, kernel="matmul_persistent", grid=(min(call.grid[0], programs),))
+    return replace(call, kernel="matmul_persistent", grid=(min(call.grid[0], _multiprocessors(a)),))
+
+
+def own_persistent(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, c: Configuration) -> Call:
+    """With descriptors that the kernel makes."""
+    call = by_own_descriptors(a, b, out, c)
+    return replace(call, kernel="matmul_persistent_describing", grid=(min(call.grid[0], _multiprocessors(a)),))
 
 
 LABELS = {
     by_descriptors: "descriptors", by_own_descriptors: "descriptors of its own", persistent: "persistent",
+    own_persistent: "persistent, descriptors of its own",
 }  # fmt: skip
 
 
@@ -173,6 +183,7 @@ PRODUCTS: dict[str, Builder] = {
     **{f"{name}_{s}": matmul(s, s, s, dtype) for s in (8192, 4096, 2048) for name, dtype in HALVES.items()},
     **{f"f16_{s}_descriptors": matmul(s, s, s, torch.float16, launch=by_descriptors) for s in (8192, 4096, 2048)},
     "f16_4096_own_descriptors": matmul(4096, 4096, 4096, torch.float16, launch=by_own_descriptors),
+    "f16_4096_own_persistent": matmul(4096, 4096, 4096, torch.float16, launch=own_persistent),
     **{f"{name}_4096_persistent": matmul(4096, 4096, 4096, dtype, launch=persistent) for name, dtype in HALVES.items()},
     "bf16_512": matmul(512, 8192, 8192, torch.bfloat16, TILES_FLAT),
     "tf32_8192": matmul(8192, 8192, 8192, torch.float32, TILES_TF32),

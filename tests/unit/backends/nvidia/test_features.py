@@ -9,7 +9,14 @@ import pytest
 from xdsl.utils.exceptions import VerifyException
 
 from tritonx.backends.api import Compilation, PassStage
-from tritonx.backends.nvidia import BACKEND, mbarrier, tensor_copy, tensor_map_in_kernel, warp_group
+from tritonx.backends.nvidia import (
+    BACKEND,
+    mbarrier,
+    tensor_copy,
+    tensor_map_at_launch,
+    tensor_map_in_kernel,
+    warp_group,
+)
 from tritonx.backends.nvidia.features import FEATURES
 from tritonx.backends.nvidia.table import TABLE
 from tritonx.dialects.nvidia import Nvidia
@@ -84,7 +91,8 @@ def test_every_op_of_the_dialect_says_what_it_needs() -> None:
     ops = set(Nvidia.operations)
     assert set(FEATURES) == ops
     assert ops <= set(TABLE)
-    emitted = {op for each in (mbarrier, tensor_copy, tensor_map_in_kernel, warp_group) for op in each.TABLE} & ops
+    files = mbarrier, tensor_copy, tensor_map_at_launch, tensor_map_in_kernel, warp_group
+    emitted = {op for each in files for op in each.TABLE} & ops
     on_hopper = {op for op, feature in FEATURES.items() if feature.on(90)}
     assert emitted == on_hopper, "what compute capability 9.0 has is emitted, nothing else is"
 
