@@ -47,8 +47,8 @@ def analyze_axes(module: ModuleOp) -> AxisFacts:
     return _Analysis(module).run()
 
 
-def _assumed_non_negative(block: Block) -> list[SSAValue]:
-    """What the assumptions of a block, in which every run comes past, say is at least 0 or more than -1."""
+def assumed_at_least(number: int, block: Block) -> list[SSAValue]:
+    """What the assumptions of a block, in which every run comes past, say is at least this."""
     found: list[SSAValue] = []
     for op in block.ops:
         compared = op.cond.owner if isinstance(op, AssumeOp) else None
@@ -62,7 +62,7 @@ def _assumed_non_negative(block: Block) -> list[SSAValue]:
             continue
         least = constant_of(small)
         strict = predicate in (CmpiPredicate.SLT, CmpiPredicate.SGT)
-        if least is not None and least + strict >= 0:
+        if least is not None and least + strict >= number:
             found.append(large)
     return found
 
@@ -98,7 +98,7 @@ class _Analysis:
                     known = max(map(v.power_of_two_part, hint_values(stated)[:1]), default=1)
                     info = replace(info, divisibility=tuple(max(known, d) for d in info.divisibility))
             self.facts[argument] = info
-        self.assumed = frozenset(_assumed_non_negative(entry))
+        self.assumed = frozenset(assumed_at_least(0, entry))
         for argument in self.assumed.intersection(entry.args):
             self.facts[argument] = replace(self.facts[argument], non_negative=True)
 

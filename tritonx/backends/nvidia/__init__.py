@@ -59,6 +59,7 @@ class NvidiaBackend(Backend):
         return {
             "pipeline": knobs.pipeline,
             "launch_maps": knobs.launch_maps,
+            "describe_loads": knobs.describe_loads,
             "ptx_options": knobs.assembler_options(),
         }
 

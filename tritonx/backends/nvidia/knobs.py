@@ -94,6 +94,9 @@ class NvidiaKnobs(Group):
     """Whether launches make the tensor maps of descriptors that kernels make of their arguments alone, where a launch
     does not say (`launch_maps=`)."""
 
+    describe_loads = flag("TRITON_DESCRIBE_LOADS")
+    """Whether loads through pointers become a descriptor's where a launch does not say (`describe_loads=`)."""
+
     cuobjdump = env_nvidia_tool("cuobjdump")
     nvdisasm = env_nvidia_tool("nvdisasm")
     ptxas = env_nvidia_tool("ptxas")

@@ -56,3 +56,8 @@ def copies_blocks(target: Target, options: Options) -> bool:
 def makes_maps_at_launch(target: Target, options: Options) -> bool:
     """Whether the launch makes the tensor maps of descriptors that a kernel makes of its arguments alone."""
     return copies_blocks(target, options) and isinstance(options, NvidiaOptions) and options.launch_maps
+
+
+def describes_loads(target: Target, options: Options) -> bool:
+    """Whether that unit brings what is loaded through regular pointers as well."""
+    return copies_blocks(target, options) and isinstance(options, NvidiaOptions) and options.describe_loads

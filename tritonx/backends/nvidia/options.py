@@ -22,6 +22,8 @@ class NvidiaOptions(GpuOptions):
     ``knobs.nvidia.pipeline``. ``warp_group_dots`` gives products to warp groups without pipelines.
     ``launch_maps`` has launches make the tensor maps of descriptors that a kernel makes of its arguments alone, so that
     no program makes them; its default is the knob ``knobs.nvidia.launch_maps``. A file's kernel is as its text says.
+    ``describe_loads`` has the copy engine of 9.0 bring what products load through pointers, where these are regular
+    (`describe-loads`); its default is the knob ``knobs.nvidia.describe_loads``, which is off.
 
     >>> from tritonx.backends.nvidia.compiler import CUDAOptions
     >>> CUDAOptions(maxnreg=128).maxnreg
@@ -42,6 +44,7 @@ class NvidiaOptions(GpuOptions):
     warp_group_dots: bool = False
     pipeline: bool = True
     launch_maps: bool = False
+    describe_loads: bool = False
 
     PORTABLE: ClassVar[frozenset[str]] = GpuOptions.PORTABLE | {"maxnreg", "launch_pdl"}
 

@@ -8,7 +8,13 @@ from tritonx.backends.api import Options, Target
 from tritonx.backends.nvidia.copy_blocks import CopyBlocks
 from tritonx.backends.nvidia.encode_descriptors import EncodeDescriptors
 from tritonx.backends.nvidia.fence_stores import FenceStores
-from tritonx.backends.nvidia.layout_target import copies_blocks, gpu_target, is_pipelined, makes_maps_at_launch
+from tritonx.backends.nvidia.layout_target import (
+    copies_blocks,
+    describes_loads,
+    gpu_target,
+    is_pipelined,
+    makes_maps_at_launch,
+)
 from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.backends.nvidia.targets import MAX_REGISTERS, capability
 from tritonx.conversion.tile_to_gpu.assign_layouts import AssignLayouts
@@ -46,6 +52,7 @@ from tritonx.transforms.tile.combine import Combine
 from tritonx.transforms.tile.cse import CommonSubexpressionElimination
 from tritonx.transforms.tile.dce import DeadCodeElimination
 from tritonx.transforms.tile.decompose_scaled_dots import DecomposeScaledDots
+from tritonx.transforms.tile.describe_loads import DescribeLoads
 from tritonx.transforms.tile.flatten_loops import FlattenLoops
 from tritonx.transforms.tile.fold import Fold
 from tritonx.transforms.tile.hoist_descriptors import HoistDescriptors
@@ -84,8 +91,11 @@ def tile_passes(*, copied_bytes: int = 0, maps_at_launch: bool = False) -> tuple
 def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """`tt` → `ttg`: layouts and what they allow. Stores for a unit that reads shared memory itself are fenced."""
     gpu, pipelined, groups = gpu_target(target, options), is_pipelined(target, options), int(target.arch) == 90
-    copied = copies_blocks(target, options)
+    copied, described = copies_blocks(target, options), describes_loads(target, options)
     return (
+        *([DescribeLoads(capability(target).shared_bytes)] if described else []),
+        *([SimplifyControlFlow()] if described else []),
+        *([DeadCodeElimination()] if described else []),
         *([FlattenLoops()] if pipelined else []),
         DecomposeDots(matrix_types=" ".join(sorted(gpu.matrix_types))),
         SplitDots(gpu.shared_memory),

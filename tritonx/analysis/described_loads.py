@@ -1,0 +1,334 @@
+"""Which loads through pointers read a block of a tensor, as one through a descriptor does: a base, and along each
+dimension a stride, where the block starts and where the tensor ends.
+
+    address(i, j) = base + offset + stride₀ · (start₀ + i) + stride₁ · (start₁ + j)
+    mask(i, j)    = start₀ + i < extent₀  and  start₁ + j < extent₁
+
+Base, offset, strides and extents must be the same in all rounds of the loops around, for there is one descriptor; what
+changes is where a block starts. So the sum of the pointers' offsets is taken apart: what a mask says of an index comes
+first, then what a stride divides. What is left, and the same in all rounds, moves the base.
+
+A descriptor gives zeros outside the tensor, so starts must not be below zero, where a pointer would read what lies in
+front, unless the mask keeps these out as well. It needs strides above zero, in whole pieces of 16 bytes, and elements
+that are neighbours along one dimension. What can only be seen at run time is asked there (`BlockLoad.positive`,
+`BlockLoad.non_negative`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from math import gcd, prod
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tritonx.analysis.access_width import pointer_alignment
+from tritonx.analysis.polynomials import Polynomial, atom, number
+from tritonx.analysis.tile_indices import (
+    Bound,
+    Confined,
+    Indices,
+    Lane,
+    Round,
+    Trips,
+    lanes_of,
+    scalar_of,
+    varies,
+)
+from tritonx.analysis.unread_elements import asked_for_beyond
+from tritonx.dialects import tile
+from tritonx.ir.edit import is_defined_inside
+from tritonx.ir.fold.constants import constant_of, width_of
+from tritonx.ir.types import bit_width, element_type, shape_of, type_of
+
+PIECE = 16
+"""Bytes of which base, strides and the starts of blocks in a row are multiples (`transforms/tile/copied_descriptors`).
+"""
+
+LARGEST_RANK = 5
+"""Dimensions of a tensor map (CUDA driver API, cuTensorMapEncodeTiled)."""
+
+ZERO, ONE = number(0), number(1)
+
+
+class NotABlock(Exception):
+    """A load does not read a block of a tensor; the message says why."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Of a tensor and a block of it, in elements. `extent` is None where no element is masked along it; where it
+    `wraps`, nobody asks what is beyond the extent."""
+
+    stride: Polynomial
+    start: Polynomial
+    extent: Polynomial | None
+    wraps: bool = False
+
+
+@dataclass(frozen=True)
+class BlockLoad:
+    """A load as a block's: the tensor's element 0 is `offset` elements behind `base`; of `dims`, which are the tile's,
+    the one with number `contiguous` has neighbours. At run time `positive` must be above 0 and `non_negative` at
+    least 0."""
+
+    load: tile.LoadOp
+    base: SSAValue
+    offset: Polynomial
+    dims: tuple[Dimension, ...]
+    contiguous: int
+    positive: frozenset[Polynomial]
+    non_negative: frozenset[Polynomial]
+
+
+def block_load(
+    load: tile.LoadOp, around: Operation, indices: Indices, positive: frozenset[SSAValue], block_bytes: int | None
+) -> BlockLoad:
+    """What a load in the outermost loop `around` reads; scalars known to be above zero are `positive`. Raises
+    NotABlock."""
+    _check_type(load, block_bytes)
+    found = indices.address(load.ptr)
+    if found is None:
+        raise NotABlock("its addresses are no sum of indices times strides")
+    if is_defined_inside(found.base, around):
+        raise NotABlock("its base changes in the loop")
+    parts = _Parts(load, around, indices, positive)
+    parts.split(found.offset)
+    parts.limit()
+    parts.share_out()
+    return parts.made(found.base)
+
+
+def _check_type(load: tile.LoadOp, block_bytes: int | None) -> None:
+    type_ = type_of(load.result)
+    shape, bits = shape_of(type_), bit_width(element_type(type_))
+    if not 1 <= len(shape) <= LARGEST_RANK:
+        raise NotABlock(f"a descriptor has 1 to {LARGEST_RANK} dimensions")
+    if bits not in (8, 16, 32, 64):
+        raise NotABlock("its elements are not of 8 to 64 bits")
+    if block_bytes is not None and prod(shape) * bits // 8 > block_bytes:
+        raise NotABlock("its tile is larger than a block may be")
+    if load.other is not None and not _is_zero(load.other):
+        raise NotABlock("where its mask is false it gives something else than zero")
+
+
+def _is_zero(value: SSAValue) -> bool:
+    constant = constant_of(value)
+    return constant == 0 and str(constant) != "-0.0"
+
+
+@dataclass
+class _Parts:
+    """The sum of a load's offsets, being taken apart."""
+
+    load: tile.LoadOp
+    around: Operation
+    indices: Indices
+    known_positive: frozenset[SSAValue]
+    rest: Polynomial = ZERO
+    strides: list[Polynomial] = field(default_factory=list[Polynomial])
+    starts: list[Polynomial] = field(default_factory=list[Polynomial])
+    extents: list[Polynomial | None] = field(default_factory=list[Polynomial | None])
+    wraps: set[int] = field(default_factory=set[int])
+    below_zero: set[int] = field(default_factory=set[int])
+    """Dimensions along which the mask is false below 0."""
+    positive: set[Polynomial] = field(default_factory=set[Polynomial])
+    non_negative: set[Polynomial] = field(default_factory=set[Polynomial])
+
+    @property
+    def shape(self) -> Sequence[int]:
+        return shape_of(type_of(self.load.result))
+
+    @property
+    def element_bytes(self) -> int:
+        return bit_width(element_type(type_of(self.load.result))) // 8
+
+    def split(self, offset: Polynomial) -> None:
+        """What goes by the place along each dimension, and the rest."""
+        factors: list[dict[Lane | Confined, Polynomial]] = [{} for _ in self.shape]
+        for term in offset.each():
+            lanes = lanes_of(term)
+            if not lanes:
+                self.rest = self.rest + term
+                continue
+            lane = next(iter(lanes))
+            factor, left = term.over(atom(lane))
+            if len(lanes) > 1 or left != ZERO or lanes_of(factor):
+                raise NotABlock("its addresses are no sum of indices times strides")
+            factors[lane.dim][lane] = factors[lane.dim].get(lane, ZERO) + factor
+        for dim, found in enumerate(factors):
+            self._take(dim, found)
+        if not any(stride == ONE and size > 1 for stride, size in zip(self.strides, self.shape, strict=True)):
+            raise NotABlock("its elements are neighbours along no dimension")
+
+    def _take(self, dim: int, found: dict[Lane | Confined, Polynomial]) -> None:
+        if self.shape[dim] == 1:
+            found = found or {Lane(dim): number(PIECE // self.element_bytes)}
+        if not found:
+            raise NotABlock(f"its elements along dimension {dim} are all the same")
+        if len(found) > 1:
+            raise NotABlock(f"dimension {dim} goes by two indices")
+        ((lane, stride),) = found.items()
+        if len(stride.terms) != 1 or varies(stride, self.around):
+            raise NotABlock(f"the stride of dimension {dim} is not one for all rounds")
+        self.strides.append(stride)
+        if isinstance(lane, Confined):
+            self.starts.append(lane.start)
+            self.extents.append(lane.bound)
+            self._check_confined(dim, lane)
+        else:
+            self.starts.append(ZERO)
+            self.extents.append(None)
+        self.rest = self.rest + stride * self.starts[-1]
+
+    def _check_confined(self, dim: int, lane: Confined) -> None:
+        """Where an index is not the plain one, nothing may be asked for."""
+        mask = self.indices.mask(self.load.mask)
+        if any(each == Bound(dim, lane.start, lane.bound) for each in mask.bounds):
+            return
+        reason = asked_for_beyond(self.load.result, dim, lane.start, lane.bound, self.indices)
+        if reason is not None:
+            raise NotABlock(f"its index along dimension {dim} wraps, and {reason}")
+        self.wraps.add(dim)
+
+    def limit(self) -> None:
+        """What the mask says."""
+        mask = self.indices.mask(self.load.mask)
+        if not mask.complete:
+            raise NotABlock("its mask is no box")
+        for bound in mask.bounds:
+            if not bound.at_least:
+                self._end(bound)
+        for bound in mask.bounds:
+            if bound.at_least:
+                self._begin(bound)
+        for start, stride in zip(self.starts, self.strides, strict=True):
+            self.rest = self.rest - stride * start
+
+    def _end(self, bound: Bound) -> None:
+        """`start` + place < bound, where what changes from round to round is the start's."""
+        changing = bound.bound.where(lambda term: varies(term, self.around))
+        start, extent, old = bound.start - changing, bound.bound - changing, self.extents[bound.dim]
+        if old is not None and (old, self.starts[bound.dim]) != (extent, start):
+            raise NotABlock(f"dimension {bound.dim} has two bounds")
+        self.starts[bound.dim], self.extents[bound.dim] = start, extent
+
+    def _begin(self, bound: Bound) -> None:
+        """`start` + place >= bound: at least 0 of the index, or what is so for every place."""
+        if bound.start - bound.bound == self.starts[bound.dim]:
+            self.below_zero.add(bound.dim)
+        elif not self._is_known(bound.start - bound.bound):
+            raise NotABlock(f"its mask begins elsewhere than at 0 along dimension {bound.dim}")
+
+    def share_out(self) -> None:
+        """What is left of the sum to the dimensions whose strides divide it, and to the base."""
+        for dim in sorted(range(len(self.strides)), key=self._precedence):
+            stride = self.strides[dim]
+            if stride.value is None:
+                more, self.rest = self.rest.over(stride)
+            else:
+                wanted = self.rest.where(self._is_index)
+                more, left = wanted.over(stride)
+                self.rest = self.rest - wanted + left
+            if more == ZERO:
+                continue
+            self.starts[dim] = self.starts[dim] + more
+            self.below_zero.discard(dim)
+            extent = self.extents[dim]
+            if extent is not None:
+                if varies(more, self.around):
+                    raise NotABlock(f"the mask does not move with the index along dimension {dim}")
+                self.extents[dim] = extent + more
+        if varies(self.rest, self.around):
+            raise NotABlock("its base changes in the loop")
+        if any(extent is not None and varies(extent, self.around) for extent in self.extents):
+            raise NotABlock("its mask's bound is not one for all rounds")
+
+    def _precedence(self, dim: int) -> tuple[bool, int]:
+        """Strides that are arguments first, then numbers from the largest down: 1 divides everything."""
+        known = self.strides[dim].value
+        return (False, dim) if known is None else (True, -known)
+
+    def _is_index(self, term: Polynomial) -> bool:
+        """Whether a term is an index by its looks: it changes, or no argument of the kernel is a factor of it."""
+        return varies(term, self.around) or not any(_is_argument(each) for each in term.atoms())
+
+    def made(self, base: SSAValue) -> BlockLoad:
+        """The block, if all of its numbers are as a descriptor's must be."""
+        contiguous = max(dim for dim, stride in enumerate(self.strides) if stride == ONE and self.shape[dim] > 1)
+        if self.shape[contiguous] * self.element_bytes < PIECE:
+            raise NotABlock(f"its rows are shorter than {PIECE} bytes")
+        alignment = gcd(pointer_alignment(self.indices.facts, base), self._divisor(self.rest) * self.element_bytes)
+        if alignment % PIECE:
+            raise NotABlock(f"its base is not known to be a multiple of {PIECE} bytes")
+        for dim, stride in enumerate(self.strides):
+            if dim != contiguous:
+                self._check_stride(dim, stride)
+        if self._divisor(self.starts[contiguous]) * self.element_bytes % PIECE:
+            raise NotABlock(f"its blocks are not known to begin at multiples of {PIECE} bytes")
+        for dim, start in enumerate(self.starts):
+            if dim not in self.below_zero:
+                self._ask_start(dim, start)
+            self._check_width(start)
+            self._check_width(self.extents[dim] or ZERO)
+        wraps = (dim in self.wraps for dim in range(len(self.shape)))
+        dims = map(Dimension, self.strides, self.starts, self.extents, wraps)
+        positive, non_negative = frozenset(self.positive), frozenset(self.non_negative)
+        return BlockLoad(self.load, base, self.rest, tuple(dims), contiguous, positive, non_negative)
+
+    def _check_stride(self, dim: int, stride: Polynomial) -> None:
+        if self._divisor(stride) * self.element_bytes % PIECE:
+            raise NotABlock(f"the stride of dimension {dim} is not known to be a multiple of {PIECE} bytes")
+        if stride.value is not None and stride.value <= 0:
+            raise NotABlock(f"the stride of dimension {dim} is not positive")
+        ((_, factor),) = stride.terms
+        if factor < 0 or not all(each in self.known_positive for each in stride.atoms()):
+            self.positive.add(stride)
+
+    def _ask_start(self, dim: int, start: Polynomial) -> None:
+        """A block does not begin below 0: known, or asked in front of the loop."""
+        changing = start.where(lambda term: varies(term, self.around))
+        before = start - changing
+        for term in changing.each():
+            ((_, factor),) = term.terms
+            for each in term.atoms():
+                if not self._is_natural(each):
+                    if factor < 0 or varies(atom(each), self.around):
+                        raise NotABlock(f"its blocks are not known to begin at 0 or above along dimension {dim}")
+                    self.non_negative.add(atom(each))
+            if factor < 0:
+                raise NotABlock(f"its blocks are not known to begin at 0 or above along dimension {dim}")
+        if not self._is_known(before):
+            self.non_negative.add(before)
+
+    def _check_width(self, index: Polynomial) -> None:
+        for each in index.atoms():
+            value = scalar_of(each)
+            if value is not None and (width_of(type_of(value)) or 64) > 32:
+                raise NotABlock("an index of it is of 64 bits")
+
+    def _is_known(self, value: Polynomial) -> bool:
+        """Whether a number is known not to be below 0."""
+        return all(factor > 0 and all(self._is_natural(each) for each, _ in term) for term, factor in value.terms)
+
+    def _is_natural(self, each: object) -> bool:
+        value = scalar_of(each)
+        if value is None:
+            return isinstance(each, Round | Trips)
+        return value in self.known_positive or self.indices.facts.of(value).non_negative
+
+    def _divisor(self, value: Polynomial) -> int:
+        """A power of two that divides a number; of zero a large one."""
+        largest = 1 << 30
+        each = (reduce(lambda x, y: x * y, map(self._divides, term), factor) for term, factor in value.terms)
+        return min((gcd(product, largest) for product in each), default=largest)
+
+    def _divides(self, power: tuple[object, int]) -> int:
+        each, exponent = power
+        value = scalar_of(each)
+        return 1 if value is None else self.indices.facts.of(value).divisibility[0] ** exponent
+
+
+def _is_argument(value: object) -> bool:
+    """Whether a kernel is given it."""
+    return isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), tile.FuncOp)
