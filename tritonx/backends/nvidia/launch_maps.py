@@ -95,18 +95,20 @@ class LaunchMaps:
 
 
 def _check(recipe: MadeRecipe, address: int, shape: Sequence[int], steps: Sequence[int]) -> None:
-    what = _name(recipe)
+    what, instead = _name(recipe), "A kernel that does not come to it is to be compiled with launch_maps=False"
     if address % ALIGNMENT:
-        raise UnsupportedArgument(f"{what} begins at {address:#x}, which is no multiple of {ALIGNMENT} bytes")
+        raise UnsupportedArgument(
+            f"{what} begins at {address:#x}, which is no multiple of {ALIGNMENT} bytes. {instead}"
+        )
     for step in steps:
         if not _is_step(step):
             raise UnsupportedArgument(
-                f"{what} has a stride of {step} bytes; they are multiples of {ALIGNMENT}, from 0 to below 2**40"
+                f"{what} has a stride of {step} bytes, not a multiple of {ALIGNMENT} from 0 to below 2**40. {instead}"
             )
     if recipe["written"] and shape[-1] * recipe["elem_size"] % WRITTEN_PIECE:
         raise UnsupportedArgument(
             f"{what} has rows of {shape[-1]} elements, and its blocks are written in pieces of {WRITTEN_PIECE} "
-            "bytes: what lies behind the rows would be overwritten"
+            f"bytes: what lies behind the rows would be overwritten. {instead}"
         )
 
 

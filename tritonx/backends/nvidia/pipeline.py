@@ -39,6 +39,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     from tritonx.backends.nvidia.codegen import data_layout
     from tritonx.backends.nvidia.machine import NvidiaMachine
     from tritonx.backends.nvidia.table import TABLE
+    from tritonx.backends.nvidia.tensor_map import NBYTES
     from tritonx.backends.nvidia.tensor_map_at_launch import maps_at_launch
     from tritonx.conversion.gpu_to_llvm.module import ModuleEmitter
 
@@ -59,6 +60,8 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     compilation.metadata["tensordesc_meta"] = tensor_maps(emitter)
     if (maps := maps_at_launch(module)) is not None:
         compilation.metadata["tensormaps_at_launch"] = maps
+        # Launchers that are not ours make none. They know this name, and refuse kernels that want such memory.
+        compilation.metadata["profile_scratch_size"] = NBYTES * len(maps["maps"])
     if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space
         compilation.metadata["shared_hint"] = largest_buffers(module)
     return text

@@ -282,6 +282,20 @@ def between(a, source, b, n, rows, N: tl.constexpr):
     y.store([0, 0], x.load([0, 0]) + source.load([0, 0]))
 
 
+@tritonx.jit
+def described_alone(a, n):
+    x = tl.make_tensor_descriptor(a, [n], [1], [64])
+    x.store([0], x.load([64]))
+
+
+ALIGNED = {(0,): [["tt.divisibility", 16]], (1,): [["tt.divisibility", 16]]}
+
+
+@tritonx.jit
+def without(a, n):
+    tl.store(a, n)
+
+
 def compiled(**options: Any) -> Any:
     types = {
         "a": "*fp16",
@@ -330,6 +344,23 @@ def test_launches(fast: bool) -> None:
     assert len(encoder.calls) == 6 and driver.launches[-1][2][2] == 16, "what the extents are of has changed"
 
 
+def test_launchers_of_others_refuse_it() -> None:
+    """PyTorch's, which loads the cubin and passes the arguments by itself."""
+    pytest.importorskip("torch")
+    from torch._inductor.runtime.static_triton_launcher import StaticallyLaunchedCudaKernel
+
+    found: Any = compile_source(
+        ASTSource(described_alone, {"a": "*fp16", "n": "i32"}, {}, ALIGNED), "cuda:90", {"launch_maps": True}
+    )
+    assert found.metadata.tensormaps_at_launch
+    found._cubin_path = "described_alone.cubin"
+    with pytest.raises(NotImplementedError, match="scratch not yet supported"):
+        StaticallyLaunchedCudaKernel(found)
+    found: Any = compile_source(ASTSource(without, {"a": "*i32", "n": "i32"}, {}), "cuda:90", {"launch_maps": True})
+    found._cubin_path = "without.cubin"
+    assert StaticallyLaunchedCudaKernel(found)
+
+
 def test_without_it_the_kernel_makes_them() -> None:
     found = compiled()
     assert found.metadata.global_scratch_size == 256 and not hasattr(found.metadata, "tensormaps_at_launch")
@@ -341,11 +372,6 @@ def test_the_knob() -> None:
         tritonx.knobs.nvidia.launch_maps = True
         assert "tensormap.replace" not in compiled().asm["ptx"]
         assert "tensormap.replace" in compiled(launch_maps=False).asm["ptx"]
-
-
-@tritonx.jit
-def without(a, n):
-    tl.store(a, n)
 
 
 def test_a_kernel_without_descriptors() -> None:
