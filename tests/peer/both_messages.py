@@ -540,4 +540,41 @@ def kernel(o):
         {"o": "*fp32"},
         ours="extents need not be powers of two",
     ),
+    "ct_type": Case(
+        """
+@triton.jit
+def kernel(T: tl.constexpr):
+    t: tl.constexpr = (5, 6, 7)
+    tl.static_assert(t.type == tl.core.constexpr_type((5, 6, 7)))
+    tl.static_assert(T.type == t.type)
+    u: tl.constexpr = T
+    tl.static_assert(u.type == t.type and u == t)
+""",
+        {"T": "constexpr"},
+        {"T": (5, 6, 7)},
+    ),
+    **{
+        f"scales_{name}": Case(
+            f"""
+@triton.jit
+def kernel():
+    a = tl.full((32, 64), 0, tl.uint8)
+    b = tl.full((64, 16), 0, tl.uint8)
+    x = tl.full({left}, 0, {kind})
+    y = tl.full({right}, 0, {kind})
+    tl.dot_scaled(a, x, "e5m2", b, y, "e5m2")
+""",
+            {},
+        )
+        for name, left, right, kind in (
+            ("e8m0", (32, 2), (16, 2), "tl.uint8"),
+            ("e4m3", (32, 4), (16, 4), "tl.float8e4nv"),
+            ("first_columns", (32, 4), (16, 2), "tl.uint8"),
+            ("first_rows", (16, 2), (16, 2), "tl.uint8"),
+            ("first_rank", (32,), (16, 2), "tl.uint8"),
+            ("second_columns", (32, 2), (16, 4), "tl.uint8"),
+            ("second_turned", (32, 2), (2, 16), "tl.uint8"),
+            ("second_e4m3", (32, 4), (16, 2), "tl.float8e4nv"),
+        )
+    },
 }

@@ -71,3 +71,9 @@ def test_scales() -> None:
     assert torch.equal(ours.MXScaleTensor(data=values).data, theirs.MXScaleTensor(data=values).data)
     drawn = ours.MXScaleTensor(size=(1000,)).random(0.25, 8.0).to(torch.float32)
     assert drawn.min() >= 0.25 and drawn.max() <= 8.0 and len(drawn.unique()) == 6
+
+
+def test_there_is_no_such_dimension() -> None:
+    for made in (ours.MXFP4Tensor(size=(4, 4)), theirs.MXFP4Tensor(size=(4, 4))):
+        with pytest.raises(AssertionError, match="not within the range of tensor dimensions"):
+            made.random().to_packed_tensor(2)

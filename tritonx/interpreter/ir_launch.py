@@ -25,9 +25,10 @@ from tritonx.interpreter.values import Descriptor
 from tritonx.language.base import base_type
 from tritonx.language.constexpr import unwrap
 from tritonx.language.signatures import str_to_ty
+from tritonx.runtime.binder import handlers_of
 from tritonx.runtime.jit_function import JITFunction
 from tritonx.runtime.launch import specialize
-from tritonx.runtime.specialize import ArgSpec, specializer
+from tritonx.runtime.specialize import ArgSpec
 
 OPTIONS = InterpreterOptions()
 
@@ -59,9 +60,7 @@ def bind(
         if param.is_constexpr:
             specs.append(None)
             continue
-        align = not (param.do_not_specialize or param.do_not_specialize_on_alignment)
-        table = specializer(param.is_const, not param.do_not_specialize, align, param.annotation_type)
-        specs.append(table(values[param.name])[0])
+        specs.append(handlers_of(param)(values[param.name])[0])
     wanted = specialize(kernel, specs, values)
     module = make_module(kernel, wanted.signature, wanted.constants, wanted.attrs, options, target)
     host = HostMemory()

@@ -17,21 +17,42 @@ _ANNOTATED_TYPES: dict[str, str] = {
     **{f"uint{n}": f"u{n}" for n in (8, 16, 32, 64)},
     **{f"float{n}": f"fp{n}" for n in (16, 32, 64)},
     **{f"float8{kind}": f"fp8{kind}" for kind in ("e4nv", "e5", "e4b15", "e4b8", "e5b16")},
-    "i1": "u1",
-    "int1": "u1",
+    **dict.fromkeys(("bool", "int1", "uint1", "i1"), "u1"),
     "bfloat16": "bf16",
+    "half": "fp16",
+    "float": "fp32",
+    "double": "fp64",
+    "int": "i32",
 }
 """Annotations that fix a parameter's type, in the spellings that people use, to the names that signatures use."""
 
+_FIXING = frozenset(_ANNOTATED_TYPES.values())
+
 
 def _annotation_text(annotation: object) -> str:
+    """A type in the spelling of signatures (``fp32``, ``*i8``, ``*kfp16`` of what is only read), anything else as it
+    was written."""
     if annotation is inspect.Parameter.empty:
         return ""
     if isinstance(annotation, str):
-        return annotation
+        return _normalised(annotation)
     if isinstance(annotation, type):
-        return annotation.__name__
-    return str(annotation)
+        return _normalised(annotation.__name__)
+    pointee: object = getattr(annotation, "element_ty", None)
+    return _normalised(str(annotation)) if pointee is None else "*" + _annotation_text(pointee)
+
+
+def _normalised(text: str) -> str:
+    text = text.strip().strip("'\"").strip()
+    if text.startswith("const "):
+        inner = _normalised(text.removeprefix("const "))
+        return f"*k{inner[1:]}" if inner.startswith("*") else text
+    if text.endswith("*"):
+        return "*" + _normalised(text[:-1])
+    if text.startswith("*"):
+        return "*" + _normalised(text[1:])
+    name = text.rsplit(".", 1)[-1].removesuffix("_t")
+    return _ANNOTATED_TYPES.get(name, text.removeprefix("tl."))
 
 
 class KernelParam:
@@ -62,11 +83,14 @@ class KernelParam:
 
     @cached_property
     def annotation_type(self) -> str:
-        """The type that the annotation fixes (``i64``, ``fp16``), "" where it fixes none."""
-        text = self.annotation.strip("'\"").replace("const ", "").rsplit(".", 1)[-1]
-        if self.annotation.lstrip("'\"").startswith("*"):
-            return ""
-        return _ANNOTATED_TYPES.get(text, "")
+        """The type that the annotation fixes (``i64``, ``*fp16``), "" where it fixes none."""
+        text = self.annotation
+        return text if text.removeprefix("*").removeprefix("k") in _FIXING else ""
+
+    @cached_property
+    def accepts(self) -> str:
+        """``annotation_type``, but ``int`` of Python's ``int``, which is an ``i32`` only where that holds the value."""
+        return "int" if self._param.annotation in (int, "int") else self.annotation_type
 
     @cached_property
     def is_constexpr(self) -> bool:
@@ -74,7 +98,7 @@ class KernelParam:
 
     @cached_property
     def is_const(self) -> bool:
-        return "const" in self.annotation and not self.is_constexpr
+        return ("const" in self.annotation or self.annotation.startswith("*k")) and not self.is_constexpr
 
     @property
     def default(self) -> Any:

@@ -40,7 +40,7 @@ _FLOATS_AND_BOOLS = ("u1", "fp", "bf")
 
 def handlers_of(param: KernelParam) -> Specializer:
     """The handlers for arguments of this parameter."""
-    fixed = param.annotation_type
+    fixed = param.accepts
     specialize = not param.do_not_specialize and not fixed.startswith(_FLOATS_AND_BOOLS)
     return specializer(param.is_const, specialize, not param.do_not_specialize_on_alignment, fixed)
 

@@ -125,8 +125,14 @@ BOOL = intern("u1")
 FLOAT = intern("fp32")
 
 
+_INTEGER_BITS = {f"{kind}{bits}": bits for kind in "iu" for bits in (8, 16, 32, 64)}
+
+
 def _integer_handler(specialize: bool, align: bool, fixed_type: str) -> Handler:
-    """``fixed_type`` is what the parameter's annotation says; without it the value's range decides."""
+    """``fixed_type`` is what the parameter's annotation says; the value's range decides without it, and for ``int``."""
+    fold_one = specialize and not fixed_type
+    bits = _INTEGER_BITS.get(fixed_type, 0)
+    fixed_type = "" if fixed_type == "int" else fixed_type
 
     def table(type: str) -> tuple[ArgSpec, ...]:
         if not specialize:
@@ -134,7 +140,18 @@ def _integer_handler(specialize: bool, align: bool, fixed_type: str) -> Handler:
         return tuple(intern(fixed_type or type, alignment_mark(low) if align else "") for low in range(16))
 
     i32, i64, u64 = table("i32"), table("i64"), table("u64")
-    fold_one = specialize and not fixed_type
+    if fixed_type == "u1":
+        truth = intern(fixed_type)
+        return lambda value: (truth, bool(value))
+    if bits:
+        lowest, highest = -(1 << (bits - 1)), (1 << bits) - 1
+
+        def handle_fixed(value: int) -> tuple[ArgSpec, Any]:
+            if not lowest <= value <= highest:
+                raise OverflowError(f"integer argument {value} does not fit {fixed_type}")
+            return i32[value & 15], value
+
+        return handle_fixed
 
     def handle(value: int) -> tuple[ArgSpec, Any]:
         if value == 1 and fold_one:
@@ -161,8 +178,9 @@ class Specializer(dict[type, Handler]):
         self.fixed_type = fixed_type
         integer = _integer_handler(specialize, align, fixed_type)
         self.integer = integer
-        boolean = intern(fixed_type) if fixed_type else BOOL
-        floating = intern(fixed_type) if fixed_type else FLOAT
+        number = "" if fixed_type.startswith("*") else fixed_type
+        boolean = intern("i32" if number == "int" else number) if number else BOOL
+        floating = FLOAT if number in ("", "int") else intern(number)
         self.update(
             {
                 int: integer,
@@ -224,7 +242,7 @@ class Specializer(dict[type, Handler]):
 
         def miss(dtype: object, device: object, low: int, value: object) -> ArgSpec:
             marks = ("D" if low == 0 else "") if aligned_is_known else None if not self.specialize else ""
-            fixed = self.fixed_type
+            fixed = self.fixed_type if self.fixed_type.startswith("*") else ""
             location = source.location(value)
             spec = intern(fixed or prefix + type_name(dtype), marks, None, location)
             spec.by_size = size_rule(location) if self.specialize else None

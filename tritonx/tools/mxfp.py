@@ -20,6 +20,10 @@ E8M0_NAN = 255
 E8M0_LARGEST = 254
 
 
+class DimensionOutOfRange(ValueError, AssertionError):
+    """There is no such dimension to pack along; Triton asserts it."""
+
+
 def _torch() -> ModuleType:
     import torch  # pyright: ignore[reportMissingImports]  # only where the user has it
 
@@ -96,7 +100,7 @@ class MXFP4Tensor(_Codes):
         torch = _torch()
         data = self.data
         if not 0 <= dim < data.ndim:
-            raise ValueError("The dimension to pack along is not within the range of tensor dimensions")
+            raise DimensionOutOfRange("The dimension to pack along is not within the range of tensor dimensions")
         low = data[(slice(None),) * dim + (slice(0, None, 2),)]
         high = torch.zeros_like(low)
         odd = data[(slice(None),) * dim + (slice(1, None, 2),)]

@@ -12,7 +12,7 @@ from tritonx.frontend.codegen import branches, calls, leaving, loops
 from tritonx.frontend.codegen.flow import Ended, Returned
 from tritonx.frontend.codegen.names import MISSING
 from tritonx.frontend.codegen.syntax import expanded_assignment, is_path, may_return
-from tritonx.frontend.codegen.values import describe, is_dynamic, materialize, suggest_name
+from tritonx.frontend.codegen.values import describe, is_known, materialize, python_value, suggest_name
 from tritonx.language import core
 from tritonx.language.aggregate import is_constant_field
 from tritonx.language.constexpr import constexpr, unwrap
@@ -120,7 +120,7 @@ def annotated_assign(gen: FunctionGenerator, node: ast.AnnAssign) -> None:
     if gen.scope.get(name, MISSING) is not MISSING and gen.constexpr_owners.get(name) is not node:
         message = repr(ValueError(f"{name} is already defined. constexpr cannot be reassigned."))
         raise gen.error(errors.ConstexprReassigned, node, message)
-    gen.scope[name] = value if is_dynamic(value) else constexpr(value)
+    gen.scope[name] = constexpr(python_value(value)) if is_known(value) else value
     gen.constexpr_owners[name] = node
 
 

@@ -21,6 +21,21 @@ def is_dynamic(value: object) -> bool:
     return isinstance(value, base_value) and not isinstance(value, constexpr)
 
 
+def is_known(value: object) -> bool:
+    """Whether nothing of ``value`` exists at run time. A named tuple of constants is not known: it stays a value of the
+    language, which has no class to make a Python value of."""
+    if isinstance(value, tl_tuple):
+        return value.fields is None and all(is_known(part) for part in value.values)
+    return not is_dynamic(value)
+
+
+def python_value(value: object) -> Any:
+    """What is known as Python has it: ``(5, 6)`` of a tuple of these constants."""
+    if isinstance(value, tl_tuple):
+        return tuple([python_value(part) for part in value.values])
+    return unwrap(value)
+
+
 def handles_of(values: Iterable[base_value]) -> list[SSAValue]:
     """The SSA values of ``values``, in order."""
     handles: list[SSAValue] = []

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import i32 as i32_attr
 from tritonx.dialects.tile import DotScaledOp, ScaleDotElemType
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
-from tritonx.frontend.semantics.storage import UnsupportedExtents
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import bfloat16, block_type, dtype, float8e4nv, float8e5, float16, uint8
 from tritonx.language.values import tensor
@@ -41,7 +40,7 @@ class ScaledDotSemantics(CastSemantics):
         out_dtype: Any,
     ) -> tensor:
         """``(lhs * lhs_scale) @ (rhs * rhs_scale) + acc`` in fp32; a scale is e8m0 (uint8), one for 32 values along
-        K, or None.
+        K, or e4m3, one for 16, or None.
 
         ``*_k_pack``: e2m1 operands hold two values of K in a byte (otherwise two of M or N).
         """
@@ -72,11 +71,11 @@ class ScaledDotSemantics(CastSemantics):
         elif acc.type != result:
             raise AssertionError(f"the accumulator of this dot must be {result}, got {acc.type}")
         scales = [unwrap(lhs_scale), unwrap(rhs_scale)]
-        for scale in scales:
+        for side, scale, count in (("lhs", scales[0], rows), ("rhs", scales[1], columns)):
             if scale is not None and not (isinstance(scale, tensor) and scale.type.is_block()):
                 raise AssertionError(f"a scale must be a block or None, got {scale}")
-            if scale is not None and (scale.type.padded or lhs.type.padded):
-                _check_scales(scale, left_depth)
+            if scale is not None:
+                _check_scales(side, scale, (*left[:-2], count), left_depth)
         rank = len(left)
         filled = [self.filled(lhs, 0, (rank - 1,)), self.filled(rhs, 0, (rank - 2,)), self.whole(acc)]
         # A scale of 1: zero times a NaN is a NaN.
@@ -102,11 +101,14 @@ class ScaledDotSemantics(CastSemantics):
         raise AssertionError(f"Unexpected dtype for {format_}. Got {value.dtype}")
 
 
-def _check_scales(scale: tensor, depth: int) -> None:
-    """Where storage is wider than K, the number of scales says nothing by itself."""
-    wanted, given = -(-depth // 32), scale.type.shape[-1]
+def _check_scales(side: str, scale: tensor, rows: tuple[int, ...], depth: int) -> None:
+    """Each row of an operand (``rows``: the batch and M or N) has a scale for every 32 elements along K; of e4m3 scales
+    for every 16, as NVFP4 has them. A last group may be smaller."""
+    wanted = (*rows, -(-depth // (16 if scale.dtype == float8e4nv else 32)))
+    given = scale.type.shape
     if given != wanted:
-        raise UnsupportedExtents(f"{depth} elements along K have {wanted} scales, not {given}")
+        shape = [str(extent) for extent in given]
+        raise AssertionError(f"{side}_scale must be a tensor of shape {[*wanted]}. Got {shape}")
 
 
 def _one(type_: dtype) -> float | int:
