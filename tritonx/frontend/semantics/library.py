@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tritonx.frontend.semantics.special import SPECIAL
 from tritonx.language.dtypes import dtype, float32, float64, int32, int64, uint32, uint64
 from tritonx.language.values import tensor
 
@@ -228,6 +229,7 @@ def _normal_distribution(sem: Semantics, args: Sequence[tensor]) -> tensor:
 
 
 COMPOSED: Mapping[str, Composition] = {
+    **SPECIAL,
     "abs": lambda sem, args: sem.abs(args[0]),
     "add_rn": _binary("add"), "sub_rn": _binary("sub"), "mul_rn": _binary("mul"), "fma_rn": _fma, "fma": _fma,
     "div_rn": _exact_division, "sqrt_rn": _exact_root, "rcp_rn": _reciprocal, "rsqrt": _unary("rsqrt"),
