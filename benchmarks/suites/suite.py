@@ -43,6 +43,13 @@ class Suite:
 SGLANG = "test/registered/"
 
 SUITES = {
+    "triton": Suite(
+        "triton/python/test",
+        ("unit/**/test_*.py",),
+        without=("unit/instrumentation/*.py", "unit/plugins/*.py", "unit/tools/test_triton_to_gluon.py"),
+        arguments=("--device", "cuda", "--rootdir", ".", "--confcutdir", "."),
+        limit=120,
+    ),
     "liger": Suite(
         "liger",
         ("test/transformers/test_*.py", "test/triton/test_*.py", "test/chunked_loss/test_*.py"),
