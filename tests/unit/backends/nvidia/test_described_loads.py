@@ -1,0 +1,66 @@
+"""`describe_loads` on 9.0: regular loads for products become copies of the copy engine, executed by the machine pass
+by pass, and nothing else copies them."""
+
+from __future__ import annotations
+
+import os
+import re
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritonx
+from tests.unit.transforms.gpu.test_executed import Program
+from tests.unit.transforms.tile.regular_kernels import REGULAR, matmul, matmul_kernel
+from tritonx.backends.compiler import GPUTarget
+from tritonx.compiler import ASTSource
+
+SEED = int(os.environ["TRITONX_SEED"])
+DRAWS = max(1, int(os.environ.get("TRITONX_RANDOM_KERNELS", "10")) // 10)
+
+
+@pytest.mark.parametrize("draw", range(DRAWS))
+@pytest.mark.parametrize("name", REGULAR)
+def test_what_is_executed_is_the_same(name: str, draw: int) -> None:
+    random = Random(f"described {SEED} {name} {draw}")
+    one, warps = REGULAR[name](random), random.choice((1, 4, 8))
+    options = {"describe_loads": True, "num_stages": random.choice((1, 2, 3))}
+    where = f"seed {SEED}, draw {draw}, {warps} warps, {options}, {one.constants}, {one.args}"
+    program = Program(one.kernel, one.args, one.constants, "cuda:90", warps, one.grid, options)
+    for _ in program.through():
+        pass
+    arrays, found = program.run()
+    assert not found, "\n".join(map(str, (*found, where)))
+    place = [n for n, each in enumerate(one.args) if isinstance(each, np.ndarray)].index(one.output)
+    np.testing.assert_array_equal(arrays[place], one.expected.astype(arrays[place].dtype), err_msg=where)
+    names = [op.name for op in program.bound.module.walk()]
+    assert "ttng.async_tma_copy_global_to_local" in names
+
+
+def ptx(constants: dict[str, Any], **options: Any) -> str:
+    """Of the product kernel, for extents and strides that are multiples of 16."""
+    drawn = matmul(Random(0)).constants | {"M_BLOCK": 64, "N_BLOCK": 64, "K_BLOCK": 32} | constants
+    given = dict.fromkeys(matmul_kernel.arg_names, "i32")
+    given |= {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp32"}
+    known = drawn | {"stride_ak": 1, "stride_bn": 1}
+    given |= dict.fromkeys(known, "constexpr")
+    aligned = ("a_ptr", "b_ptr", "c_ptr", "N", "K", "stride_am", "stride_bk", "stride_cm")
+    places = matmul_kernel.arg_names
+    attributes = {(places.index(name),): [["tt.divisibility", 16]] for name in aligned}
+    constant = {(places.index(name),): value for name, value in known.items()}
+    source = ASTSource(matmul_kernel, given, constexprs=constant, attrs=attributes)
+    return tritonx.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4, **options}).asm["ptx"]
+
+
+@pytest.mark.parametrize("how", ["remainder", "mask"])
+def test_the_code_has_copies_of_blocks_alone(how: str) -> None:
+    """Where strides are known to be positive; else there are both, and without the option pointers."""
+    constants = {"HOW": how, "MOVING": True, "SPLIT": 1}
+    blocks, pointers = "cp.async.bulk.tensor.2d.shared", r"cp\.async\.c[ag]"
+    known = ptx({**constants, "ASSUMED": True}, describe_loads=True)
+    asked = ptx({**constants, "ASSUMED": False}, describe_loads=True)
+    without = ptx({**constants, "ASSUMED": True})
+    found = [(blocks in text, re.search(pointers, text) is not None) for text in (known, asked, without)]
+    assert found == [(True, False), (True, True), (False, True)]
