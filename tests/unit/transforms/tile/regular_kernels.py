@@ -204,6 +204,7 @@ def two_loops(random: Random) -> Regular:
 @tritonx.jit
 def shifted_kernel(x_ptr, w_ptr, o_ptr, n, stride_x, ROWS: tl.constexpr, C: tl.constexpr, TAPS: tl.constexpr):
     """A convolution: rows before the first one and behind the last one are zeros."""
+    tl.assume(stride_x > 0)
     rows, channels = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.arange(0, C)
     total = tl.zeros((ROWS, C), tl.float32)
     for tap in range(TAPS):

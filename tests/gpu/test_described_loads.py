@@ -1,0 +1,83 @@
+"""Regular loads for products by the copy engine (`describe_loads`), on a GPU: ragged matrices of either order in larger
+memory, split sums, batches, two loops, convolutions, block pointers; strides that no tensor map has."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.unit.transforms.tile.regular_kernels import REGULAR, Regular, matrix
+from tests.unit.transforms.tile.test_describe_loads import bounded_kernel, rows_kernel
+from tritonx.runtime import driver
+
+SEED = int(os.environ["TRITONX_SEED"])
+DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(autouse=True)
+def _on_a_chip_that_copies_blocks() -> None:
+    if str(driver.get_active().get_current_target()) != "cuda:90":
+        pytest.skip("no copy engine here takes descriptors")
+
+
+def on_device(array: Any) -> Any:
+    """The array where it lies in a copy of all that it is a part of."""
+    whole = array
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    offset = (array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // array.itemsize
+    steps = [step // array.itemsize for step in array.strides]
+    return torch.from_numpy(whole).cuda().as_strided(array.shape, steps, offset)
+
+
+def launched(one: Regular, **options: Any) -> tuple[Any, Any]:
+    args = [on_device(each) if isinstance(each, np.ndarray) else each for each in one.args]
+    made = one.kernel[one.grid](*args, **one.constants, **options)
+    return args[one.output].cpu().numpy(), made
+
+
+@pytest.mark.parametrize("launch_maps", [False, True])
+@pytest.mark.parametrize("name", REGULAR)
+@pytest.mark.parametrize("draw", range(DRAWS))
+def test_products(name: str, draw: int, launch_maps: bool) -> None:
+    random = Random(f"{SEED} {name} {draw}")
+    one = REGULAR[name](random)
+    options = {"num_warps": random.choice((1, 4, 8)), "num_stages": random.choice((1, 2, 3))}
+    got, made = launched(one, describe_loads=True, launch_maps=launch_maps, **options)
+    where = f"seed {SEED}, {options}, {one.constants}"
+    np.testing.assert_array_equal(got, one.expected.astype(got.dtype), err_msg=where)
+    assert "cp.async.bulk.tensor" in made.asm["ptx"], where
+
+
+@pytest.mark.parametrize("launch_maps", [False, True])
+@pytest.mark.parametrize("case", ["upwards", "the same", "in front"])
+def test_what_no_tensor_map_has(case: str, launch_maps: bool) -> None:
+    random = Random(f"{SEED} {case}")
+    held, b = matrix(random, 64, 32), matrix(random, 32, 16)
+    stride, first, rows = {
+        "upwards": (held.strides[0] // 2, 0, held[:16]),
+        "the same": (0, 0, held[[0] * 16]),
+        "in front": (held.strides[0] // 2, -16, held[16:32]),
+    }[case]
+    a, c = on_device(held[32:] if case == "in front" else held), torch.full((16, 16), torch.nan, device="cuda")
+    options = {"describe_loads": True, "launch_maps": launch_maps}
+    rows_kernel[(1,)](a, on_device(b), c, 2, stride, b.strides[0] // 2, first, M=16, N=16, **options)
+    np.testing.assert_array_equal(c.cpu().numpy(), rows.astype(np.float32) @ b.astype(np.float32))
+
+
+@pytest.mark.parametrize("launch_maps", [False, True])
+@pytest.mark.parametrize("n", [-1, 0, 2, 16, 33, 48])
+def test_where_a_tensor_ends_before_it_begins(n: int, launch_maps: bool) -> None:
+    random = Random(f"{SEED} {n}")
+    a, b, c = matrix(random, 16, 48), matrix(random, 48, 16), torch.full((16, 16), torch.nan, device="cuda")
+    args = on_device(a), on_device(b), c, 3, n, a.strides[0] // 2, b.strides[0] // 2
+    bounded_kernel[(1,)](*args, describe_loads=True, launch_maps=launch_maps)
+    inside = max(n, 0)
+    expected = a[:, :inside].astype(np.float32) @ b[:inside].astype(np.float32) + 3
+    np.testing.assert_array_equal(c.cpu().numpy(), expected)
