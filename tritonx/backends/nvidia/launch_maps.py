@@ -19,16 +19,21 @@ from tritonx.runtime.errors import UnsupportedArgument
 
 ALIGNMENT = 16
 """Bytes of which base and strides are multiples (CUDA driver API, cuTensorMapEncodeTiled)."""
+NOBODYS = 16
+"""An address that no process has. A descriptor that breaks the rules in a branch has a map of it: a kernel that does
+not come there is as it was, and one that does ends with an illegal address."""
 _FURTHEST = 1 << 40
 """Bytes that a stride must be less than."""
 
 
 class MadeRecipe(Recipe):
-    """Of a descriptor that a kernel makes: base, extents, and strides but the last are numbers of steps."""
+    """Of a descriptor that a kernel makes: base, extents, and strides but the last are numbers of steps.
+    One that is ``conditional`` the kernel may not come to."""
 
     padding: str
     read: bool
     written: bool
+    conditional: bool
     base: int
     shape: Sequence[int]
     strides: Sequence[int]
@@ -44,7 +49,7 @@ class AtLaunch(TypedDict):
 class LaunchMaps:
     """The maps of a kernel, by its metadata's ``tensormaps_at_launch``. Called with the values of the ``arguments``,
     numbers of the code's, and addresses for pointers; gives the address of each map. Raises `UnsupportedArgument` where
-    a descriptor breaks the rules that the kernel's source says it keeps."""
+    a descriptor breaks the rules that the kernel's source says it keeps, and the kernel comes to it."""
 
     def __init__(
         self,
@@ -78,42 +83,42 @@ class LaunchMaps:
         address = values[recipe["base"]] % (1 << 64)
         shape = [values[place] for place in recipe["shape"]]
         steps = [values[place] * recipe["elem_size"] for place in recipe["strides"]]
-        if min(shape) <= 0:
-            if recipe["read"] and recipe["written"]:
-                raise UnsupportedArgument(
-                    f"{_name(recipe)}, reads and writes has no elements. Do not launch the kernel for an empty tensor, "
-                    "or compile it with launch_maps=False"
-                )
-            address = self.empty.written() if recipe["written"] else self.empty.read(recipe["padding"])
-            shape, steps = [1] * len(shape), [ALIGNMENT] * len(steps)
-        else:
+        is_empty = min(shape) <= 0
+        if not is_empty:
             # Nobody steps along a dim of one element, whatever its stride is said to be.
             pairs = zip(shape[:-1], steps, strict=True)
             steps = [ALIGNMENT if extent == 1 and not _is_step(step) else step for extent, step in pairs]
-            _check(recipe, address, shape, steps)
+        if (fault := _fault(recipe, address, shape, steps)) is not None:
+            if not recipe["conditional"]:
+                raise UnsupportedArgument(
+                    f"a descriptor of blocks of {list(recipe['block_shape'])} that the kernel {fault}"
+                )
+            address, shape, steps = NOBODYS, [1] * len(shape), [ALIGNMENT] * len(steps)
+        elif is_empty:
+            address = self.empty.written() if recipe["written"] else self.empty.read(recipe["padding"])
+            shape, steps = [1] * len(shape), [ALIGNMENT] * len(steps)
         return encoded(self.cuda, recipe, self.check, address, shape, steps, recipe["padding"])
 
 
-def _check(recipe: MadeRecipe, address: int, shape: Sequence[int], steps: Sequence[int]) -> None:
-    what, instead = _name(recipe), "A kernel that does not come to it is to be compiled with launch_maps=False"
-    if address % ALIGNMENT:
-        raise UnsupportedArgument(
-            f"{what} begins at {address:#x}, which is no multiple of {ALIGNMENT} bytes. {instead}"
+def _fault(recipe: MadeRecipe, address: int, shape: Sequence[int], steps: Sequence[int]) -> str | None:
+    """Why there is no such map, and nothing that stands for it."""
+    if min(shape) <= 0:
+        both = (
+            "makes, reads and writes has no elements. Do not launch it for an empty tensor, or with launch_maps=False"
         )
+        return both if recipe["read"] and recipe["written"] else None
+    instead = "A kernel that does not use it is to be compiled with launch_maps=False"
+    if address % ALIGNMENT:
+        return f"makes begins at {address:#x}, which is no multiple of {ALIGNMENT} bytes. {instead}"
     for step in steps:
         if not _is_step(step):
-            raise UnsupportedArgument(
-                f"{what} has a stride of {step} bytes, not a multiple of {ALIGNMENT} from 0 to below 2**40. {instead}"
-            )
+            return f"makes has a stride of {step} bytes, not a multiple of {ALIGNMENT} from 0 to below 2**40. {instead}"
     if recipe["written"] and shape[-1] * recipe["elem_size"] % WRITTEN_PIECE:
-        raise UnsupportedArgument(
-            f"{what} has rows of {shape[-1]} elements, and its blocks are written in pieces of {WRITTEN_PIECE} "
-            f"bytes: what lies behind the rows would be overwritten. {instead}"
+        return (
+            f"makes has rows of {shape[-1]} elements, and its blocks are written in pieces of {WRITTEN_PIECE} bytes: "
+            f"what lies behind the rows would be overwritten. {instead}"
         )
-
-
-def _name(recipe: MadeRecipe) -> str:
-    return f"a descriptor of blocks of {list(recipe['block_shape'])} that the kernel makes"
+    return None
 
 
 def _is_step(nbytes: int) -> bool:

@@ -80,6 +80,8 @@ def _map(op: TensormapAtLaunchOp, places: Iterator[int]) -> MadeRecipe:
         "padding": "nan" if op.padding.value.data == PaddingOption.PAD_NAN else "zero",
         "read": not all(isinstance(user, AsyncTMACopyLocalToGlobalOp | AsyncTMAReduceOp) for user in users),
         "written": not all(isinstance(user, AsyncTMACopyGlobalToLocalOp) for user in users),
+        "conditional": not isinstance(function := op.parent_op(), tile.FuncOp)
+        or op.parent is not function.body.blocks.first,
         "base": next(places),
         "shape": [next(places) for _ in op.shape],
         "strides": [next(places) for _ in op.strides[:-1]],

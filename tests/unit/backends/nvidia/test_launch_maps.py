@@ -201,7 +201,7 @@ def simple(**fields: Any) -> dict[str, Any]:
     """Metadata of a kernel that makes a descriptor of %p, [%m, %n] with rows of %n elements of two bytes."""
     recipe = {
         "swizzle": 3, "elem_size": 2, "elem_type": 6, "block_size": [64, 64], "block_shape": [64, 64], "read": True,
-        "padding": "zero", "written": False, "base": 0, "shape": [1, 2], "strides": [3], **fields,
+        "padding": "zero", "written": False, "conditional": False, "base": 0, "shape": [1, 2], "strides": [3], **fields,
     }  # fmt: skip
     listed = [["argument", 64, 0], ["argument", 32, 2], ["argument", 32, 5], ["extsi", 64, 2, 32]]
     return {"steps": listed, "maps": [recipe]}
@@ -231,6 +231,9 @@ def test_what_breaks_the_rules_is_refused(values: tuple[int, ...], reason: str) 
     with pytest.raises(UnsupportedArgument, match=r"blocks of \[64, 64\] that the kernel makes " + reason):
         maps(*values)
     assert not driver.calls and not maps.kept
+    driver, maps = maps_for(simple(conditional=True))
+    assert maps(*values)
+    assert (driver.calls[0]["base"], driver.calls[0]["shape"]) == (16, [1, 1]), "which no process has"
 
 
 def test_rows_that_a_copy_would_write_beyond_are_refused() -> None:
@@ -537,3 +540,24 @@ def test_executed_as_ptx(draw: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = np.full_like(y, 77)
     expected[0, :, :n], expected[1, :, :n] = 2 * x[:, :n], x[:, :n]
     np.testing.assert_array_equal(y, expected, f"seed {SEED}, draw {draw}")
+
+
+CONDITIONAL = """
+#block = #ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = 16, rank = 1}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @asks(%p: !tt.ptr<f16>, %n: i32, %c: i1) {
+    %one = arith.constant 1 : i64
+    %a = ttng.tensormap_at_launch %p, [%n], [%one] : <f16>, <tensor<256xf16, #block>>
+    scf.if %c {
+      %b = ttng.tensormap_at_launch %p, [%n], [%one] : <f16>, <tensor<256xf16, #block>>
+    }
+    tt.return
+  }
+}
+"""
+
+
+def test_what_is_made_in_a_branch_is_known() -> None:
+    found = maps_at_launch(parse_module(CONDITIONAL))
+    assert found is not None
+    assert [each["conditional"] for each in found["maps"]] == [False, True]
