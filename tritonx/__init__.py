@@ -81,6 +81,7 @@ _NAMES = {
 
 _MODULES = {
     "_C": "_C",
+    "_utils": "_utils",
     "backends": "backends",
     "compiler": "compiler",
     "errors": "errors",
@@ -91,7 +92,7 @@ _MODULES = {
     "tools": "tools",
 }
 
-__all__ = [*sorted({*_NAMES, *_MODULES} - {"_C"}), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]  # the names are the keys of the tables above
+__all__ = [*sorted({*_NAMES, *_MODULES} - {"_C", "_utils"}), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]  # the names are the keys of the tables above
 
 
 def _loaded(name: str) -> Any:

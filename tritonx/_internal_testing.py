@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from tritonx.backends import registry
 from tritonx.backends.api import Target
-from tritonx.runtime import driver, knobs
+from tritonx.runtime import driver, environment, knobs
 from tritonx.testing.library_arrays import (
     default_alloc_fn,
     dtypes,
@@ -216,16 +217,25 @@ def __getattr__(name: str) -> Any:
 def _fresh_knobs_impl(skipped_attr: Iterable[str] | None = None) -> tuple[Callable[[], Any], Callable[[], None]]:
     """(a function that forgets all settings and gives the module, one that restores them); but for those named."""
     left = set(skipped_attr or ())
-    groups = [g for name, g in vars(knobs).items() if isinstance(g, knobs.Group) and name not in left]
+    own = {name: g for name, g in vars(knobs).items() if isinstance(g, knobs.Group)}
+    backends = [backend.triton_name or name for name, backend in registry.available().items()]
+    found = {**own, **{name: getattr(knobs, name, None) for name in backends}}
+    groups = [g for name, g in found.items() if isinstance(g, knobs.Group) and name not in left]
     scopes = ExitStack()
 
+    def propagate(on: bool) -> None:
+        knobs.propagate_env = on  # pyright: ignore[reportAttributeAccessIssue]  # a property of the module's class
+
     def fresh() -> Any:
+        scopes.callback(propagate, environment.propagate_env)
+        propagate(True)
         for group in groups:
             scopes.enter_context(group.scope())
             group.reset()
             for knob in group.knob_descriptors.values():
                 if knob.env:
                     os.environ.pop(knob.env, None)
+        knobs.refresh_knobs()
         return knobs
 
     return fresh, scopes.close

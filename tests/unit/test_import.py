@@ -95,6 +95,19 @@ assert not hasattr(c, 'AttrsDescriptor')
     run(code)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("compiler.errors.CompilationError", "compiler.compiler.ASTSource", "_utils", "runtime._allocation"),
+        *("backends.compiler.GPUTarget", "backends.driver.DriverBase", "backends.nvidia.compiler.CUDABackend"),
+        *("backends.amd.compiler.HIPBackend", "backends.nvidia.driver", "tools.disasm.get_sass", "_C.libtriton.ir"),
+    ],
+)
+def test_modules_are_there_without_an_import_of_their_own(path: str) -> None:
+    """As they are in Triton, whose package imports them."""
+    run(f"import tritonx; assert tritonx.{path}")
+
+
 def test_reported_version() -> None:
     code = "import tritonx; print(tritonx.__version__)"
     assert run(code).strip() == "3.6.0"

@@ -13,6 +13,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from tritonx.runtime.submodules import loading
+
 if TYPE_CHECKING:
     from tritonx.backends.registry import BackendList
 
@@ -67,3 +69,6 @@ class _CallableModule(ModuleType):
 
 
 sys.modules[__name__].__class__ = _CallableModule
+
+if not TYPE_CHECKING:  # a type checker is to find unknown names
+    __getattr__ = loading(__name__)

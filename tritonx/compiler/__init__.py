@@ -1,5 +1,7 @@
 """Triton's names for compiling, for code that imports them from ``triton.compiler``."""
 
+from typing import TYPE_CHECKING
+
 from tritonx.backends.compiler import make_backend
 from tritonx.frontend.errors import CompilationError
 from tritonx.runtime.cache import get_cache_key
@@ -10,6 +12,7 @@ from tritonx.runtime.compiler import (
     LazyDict,
     compile,
 )
+from tritonx.runtime.submodules import loading
 
 __all__ = [
     "ASTSource",
@@ -21,3 +24,6 @@ __all__ = [
     "get_cache_key",
     "make_backend",
 ]
+
+if not TYPE_CHECKING:  # a type checker is to find unknown names
+    __getattr__ = loading(__name__, ("compiler", "errors"))

@@ -11,6 +11,7 @@ import ast
 import builtins
 import copy
 import hashlib
+import sys
 from dataclasses import dataclass
 from enum import Enum
 from inspect import unwrap
@@ -20,21 +21,42 @@ from typing import Any, cast
 _OWN_PACKAGE = __name__.split(".", 1)[0]
 
 
+class _Held:
+    """A constexpr, or what stands for one where a global is none."""
+
+    value: object = None
+
+
+_NO_HOLDER = _Held()
+
+
 @dataclass(frozen=True, eq=False)
 class Global:
     """A global that was read: ``scope[name]`` was the object ``seen``, of which ``value`` is a copy where a program may
-    change it in place (``mutable``)."""
+    change it in place (``mutable``). A constexpr is a ``holder`` whose value was ``held``; a program may put another
+    there."""
 
     name: str
     scope: dict[str, Any]
     seen: Any
     value: Any
     mutable: bool
+    holder: _Held = _NO_HOLDER
+    held: object = None
+
+    @staticmethod
+    def read(name: str, scope: dict[str, Any], seen: object) -> Global:
+        """``scope[name]``, which is ``seen`` now."""
+        mutable = _may_change(plain_value(seen))
+        if _is_constexpr(seen):
+            kept = _copied(seen) if mutable else copy.copy(seen)
+            return Global(name, scope, seen, kept, mutable, cast("_Held", seen), plain_value(seen))
+        return Global(name, scope, seen, _copied(seen) if mutable else seen, mutable)
 
     def changed(self) -> bool:
         """Whether a launch now would compile something else. Identity answers almost always."""
         current = self.scope.get(self.name)
-        if current is self.seen and not self.mutable:
+        if current is self.seen and not self.mutable and self.holder.value is self.held:
             return False
         return not same_value(current, self.value)
 
@@ -51,6 +73,8 @@ class Dependent:
     """A function of kernels, whose meaning has a digest: what ``find_dependencies`` looks for and looks into."""
 
     noinline: bool
+    runs_in_python: bool = False
+    """Whether Python runs it while a kernel is compiled, so that no front end sees what it calls."""
     finding: bool = False
     """Whether its dependencies are being looked for: it is met again where it reaches itself."""
 
@@ -126,12 +150,18 @@ def is_foreign_function(value: object) -> bool:
     return isinstance(value, FunctionType | MethodType) and not is_language_builtin(value)
 
 
+def _is_of_python(value: object) -> bool:
+    """Whether the function is one of Python's own library."""
+    return (getattr(value, "__module__", None) or "").split(".", 1)[0] in sys.stdlib_module_names
+
+
 class _Finder(ast.NodeVisitor):
     """Walks one function's tree; ``scopes`` are where its free names may be found, innermost first."""
 
-    def __init__(self, scopes: list[dict[str, Any]], own_name: str) -> None:
+    def __init__(self, scopes: list[dict[str, Any]], own_name: str, runs_in_python: bool = False) -> None:
         self.scopes = scopes
         self.own_name = own_name
+        self.runs_in_python = runs_in_python
         self.digests: list[str] = []
         self.globals: dict[tuple[str, int], Global] = {}
         self.local: set[str] = set()
@@ -174,16 +204,18 @@ class _Finder(ast.NodeVisitor):
         if is_language_builtin(value) and not (_is_constexpr(value) or is_type(value) or isinstance(value, Enum)):
             return
         if is_foreign_function(value):
+            if self.runs_in_python and not _is_of_python(value):
+                raise RuntimeError(
+                    f"Unsupported function referenced: {value!r} in {self.own_name}. What it gives may change without "
+                    f"the kernel being compiled again: decorate it with @constexpr_function, or pass the value"
+                )
             return  # the front end refuses it, with the line, where it is used
         if isinstance(value, tuple):
             for element in value:  # pyright: ignore[reportUnknownVariableType]  # a user's tuple holds anything
                 if isinstance(element, Dependent):
                     self.merge(element)
         if scope is not None and not self.in_default:  # Python takes defaults once, where the function is defined
-            found: Any = cast("Any", value)
-            mutable = _may_change(plain_value(found))
-            kept: Any = _copied(found) if mutable else found
-            self._record(Global(name, scope, found, kept, mutable))
+            self._record(Global.read(name, scope, cast("object", value)))
 
     def struct(self, cls: type) -> None:
         """What an aggregate's class is made of: its fields and methods; nothing of another class."""
@@ -287,7 +319,9 @@ def _describe(found: Global) -> str:
 def find_dependencies(function: Dependent) -> Dependencies:
     """What ``function`` depends on. Raises RuntimeError where a global changed between two compiles."""
     closure = function.enclosing_names()
-    finder = _Finder([closure, function.__globals__], f"{function.__module__}.{function.__qualname__}")
+    finder = _Finder(
+        [closure, function.__globals__], f"{function.__module__}.{function.__qualname__}", function.runs_in_python
+    )
     function.finding = True
     try:
         finder.visit(function.parse())

@@ -13,7 +13,8 @@ import re
 import textwrap
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
+from weakref import WeakSet
 
 from tritonx.kernel.dependencies import Dependencies, Dependent, Global, find_dependencies
 from tritonx.kernel.syntax import parse
@@ -37,6 +38,13 @@ def _no_source(fn: Callable[..., Any]) -> str:
     )
 
 
+class User(Protocol):
+    """Who keeps code of a function."""
+
+    def source_changed(self) -> None:
+        """The function's text is another now."""
+
+
 class JITCallable(Dependent):
     """A Python function together with its source; the base of what a kernel may call.
 
@@ -58,6 +66,8 @@ class JITCallable(Dependent):
         self._hash: str | None = None
         self._tree: ast.Module | None = None
         self._source: tuple[list[str], int, str] | None = None
+        self.used_by: WeakSet[User] = WeakSet()
+        """Who compiled kernels that got this function as an argument."""
         if not self.module.startswith(_OWN_PACKAGE):
             self._read_source()
         self.__doc__ = fn.__doc__
@@ -135,6 +145,8 @@ class JITCallable(Dependent):
         lines, first, _ = self._read_source()
         self._source = (lines, first, src)
         self._hash = self._dependencies = self._tree = None
+        for user in tuple(self.used_by):
+            user.source_changed()
 
     def enclosing_names(self) -> dict[str, Any]:
         """The closure variables of the function: name → value."""
@@ -174,11 +186,12 @@ class JITCallable(Dependent):
         state = dict(self.__dict__)
         if self.fn is not None and self._hash is None:
             state["_hash"] = self.cache_key
-        return {**state, **dict.fromkeys(("_hash_lock", "_dependencies", "_tree", "fn", "__globals__"))}
+        return {**state, **dict.fromkeys(("_hash_lock", "_dependencies", "_tree", "fn", "__globals__", "used_by"))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._hash_lock = threading.RLock()
+        self.used_by = WeakSet()
 
     @property
     def used_globals(self) -> tuple[Global, ...]:

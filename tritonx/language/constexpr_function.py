@@ -25,6 +25,8 @@ class ConstexprFunction(JITCallable):
     (True, 4)
     """
 
+    runs_in_python = True
+
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else BoundConstexprFunction(instance, self)
 

@@ -57,7 +57,19 @@ def _loaded(name: str) -> Any:
         return importlib.import_module("tritonx.runtime.driver").driver
     if name in _HOME:
         return getattr(importlib.import_module(f"tritonx.runtime.{_HOME[name]}"), name)
-    if name in ("autotuner", "cache", "compiler", "errors", "jit", "knobs", "launch", "arrays", "interpreter", "build"):
+    if name in (
+        "_allocation",
+        "autotuner",
+        "cache",
+        "compiler",
+        "errors",
+        "jit",
+        "knobs",
+        "launch",
+        "arrays",
+        "interpreter",
+        "build",
+    ):
         return importlib.import_module(f"tritonx.runtime.{name}")
     raise AttributeError(f"module 'tritonx.runtime' has no attribute {name!r}")
 

@@ -298,8 +298,9 @@ class NoAllocator(TritonError, RuntimeError):
     """
 
 
-class DeviceAssertError(TritonError, AssertionError):
-    """``tl.device_assert`` failed in a running kernel; says the message, the kernel's line and the program.
+class DeviceAssertError(TritonError, AssertionError, RuntimeError):
+    """``tl.device_assert`` failed in a running kernel; says the message, the kernel's line and the program. Where a GPU
+    runs the kernel it is PyTorch that tells, by a RuntimeError of a "device-side assert": programs look for both.
 
     >>> @tritonx.jit
     ... def careful(x):
@@ -307,7 +308,7 @@ class DeviceAssertError(TritonError, AssertionError):
     >>> careful[(1,)](np.zeros(1), debug=True)
     Traceback (most recent call last):
         ...
-    tritonx.runtime.errors.DeviceAssertError: ... assertion failed: not positive (program (0, 0, 0), element 0)
+    tritonx.runtime.errors.DeviceAssertError: ... not positive (device-side assert in program (0, 0, 0), element 0)
     """
 
 

@@ -11,6 +11,7 @@ from tritonx.runtime.errors import NotCallable
 
 if TYPE_CHECKING:
     from tritonx.runtime.compiled_kernel import CompiledKernel
+    from tritonx.runtime.device_caches import DeviceCaches
     from tritonx.runtime.launch import Launcher
 
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ class JITFunction(KernelDeclaration, KernelInterface[Any], Generic[P, R], metacl
         return self._launcher
 
     @property
-    def device_caches(self) -> dict[Any, Any]:
-        """device → (kernels by key, keys, target, backend, binder), as Triton shows it."""
+    def device_caches(self) -> DeviceCaches:
+        """device → (kernels by key, keys, target, backend, binder), as Triton shows it; may be cleared."""
         return self.launcher.device_caches()
 
     def __getitem__(self, grid: Grid) -> Callable[..., CompiledKernel]:

@@ -10,16 +10,18 @@ from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tritonx.backends.api import Options
+from tritonx.backends.api import Backend, Options, Target
 from tritonx.backends.registry import parse_options, portable_options
 from tritonx.kernel.dependencies import Global, plain_value
+from tritonx.kernel.source import JITCallable
 from tritonx.runtime import driver, knobs, misfits
 from tritonx.runtime.binder import generate, handlers_of
 from tritonx.runtime.compiled_kernel import CompiledKernel
 from tritonx.runtime.dataclass_arguments import part_at
+from tritonx.runtime.device_caches import Compiled, DeviceCaches
 from tritonx.runtime.drivers import driver_of, find_backend
 from tritonx.runtime.entries import Entry, SpanEntry, adapter, located
-from tritonx.runtime.errors import ReadOnlyArgument, UnsupportedArgument
+from tritonx.runtime.errors import ReadOnlyArgument, TritonError, UnsupportedArgument
 from tritonx.runtime.launch_hooks import LazyDict, around_launch
 from tritonx.runtime.placement import Placement, place
 from tritonx.runtime.sources import ASTSource, Path_
@@ -107,7 +109,8 @@ class Launcher:
         self.kernel = kernel
         self._kernels: dict[Any, Entry] = {}
         self._by_spans: dict[Any, SpanEntry] = {}
-        self._compiled: dict[Any, CompiledKernel] = {}
+        self._compiled: dict[Any, Any] = {}
+        self._found_by: dict[Compiled, object] = {}
         self._grids: dict[Any, Callable[..., CompiledKernel]] = {}
         self._lock = threading.RLock()
         names = {
@@ -166,15 +169,38 @@ class Launcher:
         """The three extents of a launch over ``grid``."""
         return self._extents(grid, bound, given)
 
-    def device_caches(self) -> dict[Any, Any]:
+    def device_caches(self) -> DeviceCaches:
         """device → (kernels, keys, target, backend, binder)."""
-        found: dict[Any, Any] = {}
-        of_spans = {key: found.entry for key, found in self._by_spans.items()}
-        for key, (kernel, _, _, device, _) in {**self._kernels, **of_spans}.items():
-            backend = find_backend(kernel.target.backend)
-            kernels = found.setdefault(device, ({}, {}, kernel.target, backend, self._bind))
-            kernels[0][key] = kernel
-        return found
+
+        def placed() -> tuple[Target, Backend]:
+            active = driver.get_active()
+            return active.get_current_target(), active.backend
+
+        return DeviceCaches(self._finished, self._forget, placed, self._bind)
+
+    def _finished(self) -> dict[Compiled, CompiledKernel]:
+        """The kernels that are there, without waiting for those that are being compiled."""
+        with self._lock:
+            found = {at: self._compiled[key] for at, key in self._found_by.items() if key in self._compiled}
+        there = {at: kernel if isinstance(kernel, CompiledKernel) else kernel.kernel for at, kernel in found.items()}
+        return {at: kernel for at, kernel in there.items() if kernel is not None}
+
+    def _forget(self, which: Callable[[Compiled], bool]) -> None:
+        """Forget the kernels that ``which`` says, so that the next launch asks for them again."""
+        with self._lock:
+            keys = {key for at, key in self._found_by.items() if which(at)}
+            kernels = [self._compiled.pop(key, None) for key in keys]
+            self._found_by = {at: key for at, key in self._found_by.items() if key not in keys}
+            for launched, entry in list(self._kernels.items()):
+                if any(entry[0] is kernel for kernel in kernels):
+                    del self._kernels[launched]
+            for launched, spans in list(self._by_spans.items()):
+                if any(spans.entry[0] is kernel for kernel in kernels):
+                    del self._by_spans[launched]
+
+    def source_changed(self) -> None:
+        """A function that a kernel was compiled with has another text now."""
+        self._forget(lambda _: True)
 
     # What the generated code calls ---------------------------------------------------------------------------------
 
@@ -256,12 +282,18 @@ class Launcher:
         request = self._request(specs, bound, given)
         placement, options, wanted = request.placement, request.options, request.wanted
         memory_key = request.key
+        at = Compiled(placement.device, placement.backend, placement.target, _hook_key(request))
         kernel = self._compiled.get(memory_key)
         if kernel is None:
             source = ASTSource(self.kernel, wanted.signature, wanted.constants, wanted.attrs)
-            kernel = self._compile_with_hooks(key, source, placement, options, wanted, warmup)
+            kernel = self._compile_with_hooks(at.key, source, placement, options, warmup)
             if kernel is not None:
                 self._compiled[memory_key] = kernel
+            for value in wanted.constants.values():
+                if isinstance(value, JITCallable):
+                    value.used_by.add(self)
+        if kernel is not None:
+            self._found_by[at] = memory_key
         if not warmup and kernel is not None:
             kernel = self._ready(memory_key, kernel)
         return kernel, placement, wanted.run_time
@@ -279,24 +311,17 @@ class Launcher:
         return kernel
 
     def _compile_with_hooks(
-        self,
-        key: object,
-        source: ASTSource,
-        placement: Placement,
-        options: Options,
-        wanted: Specialization,
-        warmup: bool,
+        self, hook_key: str, source: ASTSource, placement: Placement, options: Options, warmup: bool
     ) -> CompiledKernel | None:
         from tritonx.runtime.async_compile import CompileRequest, active_mode
         from tritonx.runtime.jit_hooks import call_hook
 
-        hook_key = f"{wanted.signature}{wanted.constants}{vars(options)}"
         before = knobs.runtime.jit_cache_hook
         if before is not None and call_hook(before, hook_key, source, placement, options, warmup, before=True):
             return None
         mode = active_mode.get()
         request = CompileRequest(source, placement.target, options)
-        kernel: Any = mode.submit(hook_key, request) if mode is not None else request()
+        kernel: Any = mode.submit((source.hash(), hook_key), request) if mode is not None else request()
         if kernel is None:
             return None
         after = knobs.runtime.jit_post_compile_hook
@@ -362,12 +387,23 @@ class Launcher:
 
     def preload(self, specialization_data: str) -> CompiledKernel:
         """Compile from what a cache hook received as ``specialization_data``."""
+        from tritonx.runtime.compiler import compile
         from tritonx.runtime.jit_hooks import source_of_data
 
-        source, target, options = source_of_data(self.kernel, specialization_data)
-        from tritonx.runtime.compiler import compile
-
-        return compile(source, target=target, options=options)
+        source, target, given = source_of_data(self.kernel, specialization_data)
+        backend = find_backend(target.backend)
+        options = parse_options(backend, target, given)
+        kernel = compile(source, target=target, options=options)
+        wanted = Specialization(source.signature, source.constants, source.attrs, ())
+        try:
+            device = driver_of(backend).current_device()
+        except TritonError:  # it is compiled on a machine without such a device
+            device = 0
+        request = Request({}, (), Placement(backend, device, target), options, wanted)
+        with self._lock:
+            self._compiled[request.key] = kernel
+            self._found_by[Compiled(device, backend, target, _hook_key(request))] = request.key
+        return kernel
 
 
 def _option_names() -> frozenset[str]:
@@ -422,6 +458,12 @@ def _three(grid: Any) -> tuple[int, int, int]:
             )
     extents += [1] * (GRID_LIMIT - count)
     return extents[0], extents[1], extents[2]
+
+
+def _hook_key(request: Request) -> str:
+    """What hooks hear as the key of a compile."""
+    wanted = request.wanted
+    return f"{request.placement.target}{wanted.signature}{wanted.attrs}{wanted.constants}{vars(request.options)}"
 
 
 def _hashable_key(placement: Placement, wanted: Specialization, options: Options) -> Any:

@@ -12,7 +12,6 @@ import dis
 import sys
 from collections.abc import Callable, Mapping
 from types import FrameType
-from typing import NoReturn
 
 from tritonx.runtime.errors import NotOffered, NotOfferedImport
 
@@ -24,12 +23,16 @@ def _imports(frame: FrameType | None) -> bool:
     return frame.f_code.co_code[frame.f_lasti] == dis.opmap["IMPORT_FROM"]
 
 
-def refusing(module: str, reasons: Mapping[str, str]) -> Callable[[str], NoReturn]:
+def refusing(
+    module: str, reasons: Mapping[str, str], otherwise: Callable[[str], object] | None = None
+) -> Callable[[str], object]:
     """A module's ``__getattr__``: NotOffered (an AttributeError), or in an import NotOfferedImport (an ImportError),
-    for a name of ``reasons``; an AttributeError for another name."""
+    for a name of ``reasons``; for another what ``otherwise`` says, by default an AttributeError."""
 
-    def getattribute(name: str) -> NoReturn:
+    def getattribute(name: str) -> object:
         if name not in reasons:
+            if otherwise is not None:
+                return otherwise(name)
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         text = f"tritonx does not offer {module}.{name}: {reasons[name]}"
         raise NotOfferedImport(text) if _imports(sys._getframe(1)) else NotOffered(text)  # pyright: ignore[reportPrivateUsage]  # who asks decides the error

@@ -27,6 +27,27 @@ def test_fresh_settings_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
     tritonx.knobs.compilation.reset()
 
 
+def test_fresh_settings_know_nothing_of_earlier_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of backends too, and whether assignments are propagated."""
+    monkeypatch.setenv("PTXAS_OPTIONS", "--verbose")
+    tritonx.knobs.nvidia.dump_nvptx = True
+    tritonx.knobs.propagate_env = False
+    tritonx.knobs.runtime.debug = True
+    fresh, restore = testing._fresh_knobs_impl()
+    try:
+        knobs: Any = fresh()
+        assert knobs.nvidia.ptxas_options is None and not knobs.nvidia.dump_nvptx and not knobs.runtime.debug
+        knobs.nvidia.ptxas_options = "--device-debug"
+        assert os.environ["PTXAS_OPTIONS"] == "--device-debug"
+        restore()
+        assert tritonx.knobs.nvidia.dump_nvptx and tritonx.knobs.runtime.debug and not tritonx.knobs.propagate_env
+        assert os.environ["PTXAS_OPTIONS"] == "--verbose"
+    finally:
+        tritonx.knobs.propagate_env, tritonx.knobs.runtime.debug = True, False
+        tritonx.knobs.nvidia.reset()
+        os.environ.pop("NVPTX_ENABLE_DUMP", None)
+
+
 def test_the_target_here() -> None:
     target = testing.get_current_target()
     assert target is not None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tritonx.backends.amd.options import SCHEDULE_HINTS, AmdOptions
 from tritonx.backends.api import Backend, Candidate, Driver, Options, Shortage, Stage, Target
 from tritonx.runtime.pytorch import built_for
+from tritonx.runtime.submodules import loading
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -153,3 +154,6 @@ def _checked(target: Target, options: AmdOptions) -> AmdOptions:
 
 
 BACKEND = AmdBackend()
+
+if not TYPE_CHECKING:  # a type checker is to find unknown names
+    __getattr__ = loading(__name__, ("compiler", "driver"))

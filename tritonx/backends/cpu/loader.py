@@ -267,4 +267,4 @@ class CpuKernel:
         number, x, y, z, element = struct.unpack_from("=iiiiq", record)
         ctypes.memset(self._library["tx.record"], 0, RECORD_BYTES)
         message = self._assertions[number - 1] if 0 < number <= len(self._assertions) else "assertion failed"
-        raise DeviceAssertError(f"{message} (program ({x}, {y}, {z}), element {element})")
+        raise DeviceAssertError(f"{message} (device-side assert in program ({x}, {y}, {z}), element {element})")

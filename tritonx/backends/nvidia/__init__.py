@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tritonx.backends.api import Backend, Candidate, Driver, KernelImage, Options, Shortage, Stage, Target
 from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.runtime.pytorch import built_for
+from tritonx.runtime.submodules import loading
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -143,3 +144,6 @@ class NvidiaBackend(Backend):
 
 
 BACKEND = NvidiaBackend()
+
+if not TYPE_CHECKING:  # a type checker is to find unknown names
+    __getattr__ = loading(__name__, ("compiler", "driver"))

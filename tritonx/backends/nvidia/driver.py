@@ -53,8 +53,8 @@ _ERRORS = {
 }
 
 
-class CudaError(TritonError):
-    """A call of the CUDA driver failed; ``code`` is its CUresult."""
+class CudaError(TritonError, RuntimeError):
+    """A call of the CUDA driver failed; ``code`` is its CUresult. A RuntimeError, as in Triton."""
 
     def __init__(self, code: int, call: str, name: str) -> None:
         self.code = code
