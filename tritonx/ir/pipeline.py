@@ -9,6 +9,7 @@ nearly always enough to see it fail again.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -70,9 +71,24 @@ def run_pass_stage(module: ModuleOp, stage: PassStage, compilation: Compilation)
         if times is not None:
             times.append((name, seconds))
 
-    run_passes(module, stage.passes, PassHooks(after=after, timing=timing, verify=careful, exact_reproducer=careful))
+    before = dump_before if is_dumped(str(compilation.metadata.get("name", ""))) else None
+    run_passes(module, stage.passes, PassHooks(before, after, timing, verify=careful, exact_reproducer=careful))
     if inspect is not None:
         inspect(stage.name, module)
+
+
+def is_dumped(kernel: str) -> bool:
+    """Whether ``MLIR_ENABLE_DUMP`` asks for the IR before each pass: of all kernels (``1``), or of the one it names."""
+    asked = knobs.getenv("MLIR_ENABLE_DUMP") or ""
+    return asked == kernel != "" or asked.lower() in ("1", "on", "true")
+
+
+def dump_before(current: ModulePass, module: ModuleOp) -> None:
+    """Print the module to standard error, under the heading that MLIR's pass manager gives it."""
+    from tritonx.ir.text import print_module
+
+    heading = f"IR Dump Before {type(current).__name__} ({current.name}) ('{module.name}' operation)"
+    print(f"// -----// {heading} //----- //\n{print_module(module, debuginfo=True)}", file=sys.stderr, flush=True)
 
 
 def run_emit_stage(stage: EmitStage, value: object, compilation: Compilation) -> str | bytes:

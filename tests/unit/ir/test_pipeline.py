@@ -164,3 +164,20 @@ def test_a_stage_reports_to_the_compilation(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TRITONX_VERIFY", "1")
     with pytest.raises(PassFailure, match="left invalid IR"):
         run_pass_stage(module(), PassStage("ttir", (Breaks(),)), compilation)
+
+
+@pytest.mark.parametrize(
+    ("asked", "dumped"), [("1", True), ("scaled", True), ("another", False), ("0", False), ("", False)]
+)
+def test_the_ir_is_printed_before_each_pass(
+    asked: str, dumped: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``MLIR_ENABLE_DUMP`` says of which kernel; it is what programs of Triton are debugged with."""
+    monkeypatch.setenv("MLIR_ENABLE_DUMP", asked)
+    text = "tt.func public @scaled(%x: i32) {\n  %two = arith.constant 2 : i32\n  tt.return\n}\n"
+    compilation = Compilation(Target("cpu"), Options(), {"name": "scaled"})
+    run_pass_stage(parse_module(text), PassStage("ttir", (DeadCodeElimination(),)), compilation)
+    said = capsys.readouterr().err
+    heading = "// -----// IR Dump Before DeadCodeElimination (dce) ('builtin.module' operation) //----- //\n"
+    assert said.startswith(heading) == dumped == ("tt.func public @scaled" in said)
+    assert ("arith.constant 2" in said) == dumped
