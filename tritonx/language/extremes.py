@@ -27,6 +27,15 @@ def is_negative_zero(x: float) -> bool:
     return x == 0.0 and math.copysign(1.0, x) < 0
 
 
+def _comparable(values: list[object]) -> list[object]:
+    """``values``, of which Python's ``min`` and ``max`` do not depend on the order. Raises AssertionError, as Triton
+    does, for a NaN or a zero below zero among them: a device would choose otherwise."""
+    for value in values:
+        if isinstance(value, float) and (math.isnan(value) or is_negative_zero(value)):
+            raise AssertionError(f"min and max of compile-time values take no {value}")
+    return values
+
+
 def _extremum(
     python: Callable[..., object],
     pairwise: Callable[..., object],
@@ -38,7 +47,7 @@ def _extremum(
     only = unwrap(args[0]) if len(args) == 1 else None
     values: list[object] = list(only if isinstance(only, language_tuple | tuple | list) else args)  # pyright: ignore[reportUnknownArgumentType]  # a tuple of anything
     if not any(isinstance(value, base_value) and not isinstance(value, constexpr) for value in values):
-        return constexpr(python([unwrap(value) for value in values]))
+        return constexpr(python(_comparable([unwrap(value) for value in values])))
     if len(values) < 2:
         raise TypeError("min/max must be called with at least two arguments")
     options = {} if propagate_nan in (None, _NOT_GIVEN) else {"propagate_nan": propagate_nan}

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tritonx.language as tl
+from tritonx.frontend.errors import CompilationError
 from tritonx.interpreter.function import interpreted
 from tritonx.kernel.active import OutsideKernelError
 from tritonx.language.dtypes import element_type
@@ -198,3 +199,23 @@ def test_conversions_by_name() -> None:
         x, o = np.array([1.5, -2.5, 300.25, 0.0], np.float32), np.zeros(4, np.float32)
         kernel[(1,)](x, o, D="float16")
         assert o.tolist() == [2, 0, 303, 4]
+
+
+@pytest.mark.parametrize("values", [(1.0, float("nan")), (float("nan"), 2), (1.0, -0.0)])
+@pytest.mark.parametrize("function", ["min", "max"])
+def test_extremes_at_compile_time_take_no_nan_and_no_zero_below_zero(
+    function: str, values: tuple[float, float]
+) -> None:
+    """Python's depend on the order there, and a device's choose otherwise."""
+
+    @jit
+    def smallest(a: tl.constexpr, b: tl.constexpr):
+        tl.static_print(min(a, b))
+
+    @jit
+    def largest(a: tl.constexpr, b: tl.constexpr):
+        tl.static_print(max(a, b))
+
+    kernel = smallest if function == "min" else largest
+    with pytest.raises(CompilationError, match=r"min and max of compile-time values take no (nan|-0.0)"):
+        kernel.warmup(*values, grid=(1,))

@@ -2,8 +2,7 @@
 
 A device library has names for what the language says with an operator (``fadd_rn``, ``float_as_int``,
 ``int2float_rn``), and functions that follow from others. Such a name becomes those ops wherever the backend's table
-does not have it. Arithmetic with a directed rounding and the special functions that have no such form stay unknown to
-the target.
+does not have it. Special functions are in `special`, arithmetic with a directed rounding in `directed`.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tritonx.frontend.semantics.directed import DIRECTED
 from tritonx.frontend.semantics.special import SPECIAL
 from tritonx.language.dtypes import dtype, float32, float64, int32, int64, uint32, uint64
 from tritonx.language.values import tensor
@@ -229,7 +229,7 @@ def _normal_distribution(sem: Semantics, args: Sequence[tensor]) -> tensor:
 
 
 COMPOSED: Mapping[str, Composition] = {
-    **SPECIAL,
+    **SPECIAL, **DIRECTED,
     "abs": lambda sem, args: sem.abs(args[0]),
     "add_rn": _binary("add"), "sub_rn": _binary("sub"), "mul_rn": _binary("mul"), "fma_rn": _fma, "fma": _fma,
     "div_rn": _exact_division, "sqrt_rn": _exact_root, "rcp_rn": _reciprocal, "rsqrt": _unary("rsqrt"),
