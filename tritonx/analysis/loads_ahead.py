@@ -8,6 +8,11 @@ hold it. Where they cannot (elements that lie apart, something else than zero wh
 waits in registers, one interval long, if there is room. So do small loads that no product needs, but what is computed
 of its results.
 
+Registers hold words. What comes in narrower accesses is packed into them as it arrives, so that the thread waits for it
+in the interval that loads it, and unpacked again to be stored: nothing is ahead but of the products of that interval.
+Where these are shorter than memory takes to answer it is left where it is (a product of 64×64×32 halves whose operands
+are loaded one by one: 418 instructions a round, 356 without).
+
 Where asynchronous copies do not bring it, threads may store it (`UnitCosts.stores_slots`). With two stages what is
 loaded at the start of an interval is stored at the end of it, behind the products; with more at the start of the next
 one, in front of the loads that follow, so that one set of registers is enough and nothing is moved from one to another,
@@ -28,6 +33,7 @@ from tritonx.analysis.modulo_problem import Arc, Problem, Task, stage_bounds
 from tritonx.analysis.unit_costs import (
     UnitCosts,
     is_asynchronous,
+    product_cycles,
     thread_registers,
 )
 from tritonx.dialects import tile
@@ -39,6 +45,9 @@ from tritonx.layouts.encodings import DotOperandEncoding
 
 SMALL_BYTES = 16
 """Of a thread's registers, that what is loaded may take in all the intervals that it waits."""
+
+WORD_BYTES = 4
+"""Of a register."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +104,7 @@ def loads_ahead(
     leads: dict[int, int] = {}
     found: list[Ahead] = []
     held = 0
+    is_short = bool(products) and sum(product_cycles(costs, graph.ops[n]) for n in products) < costs.latency
     intervals = lead if products and in_memory else 0
     slots = {number: slot_bytes(graph.ops[number], costs, width, intervals) for number in sorted(depths)}
     stores_slots = costs.stores_slots and not all(is_copied(graph.ops[n]) for n, slot in slots.items() if slot)
@@ -102,6 +112,8 @@ def loads_ahead(
         op = graph.ops[number]
         most, taken = lead, thread_registers(op.results[0])
         stored = bool(slot) and stores_slots
+        if not slot and is_short and 0 < width(op) < WORD_BYTES and taken * lead > SMALL_BYTES:
+            continue
         if stored or (not slot and taken * lead > SMALL_BYTES):
             most, held = most if stored else 1, held + taken
             if held > room:
@@ -114,7 +126,7 @@ def loads_ahead(
                 found.append(Ahead(number, one, slot, min(1, one - 1) if stored else None))
                 break
     if not found:
-        raise NotScheduled(_why_none(graph, sorted(depths), stages))
+        raise NotScheduled(_why_none(graph, sorted(depths), stages, width))
     return (*found, *_beside(graph, leads, stages, room - held))
 
 
@@ -171,9 +183,12 @@ def _can_lead(graph: LoopGraph, leads: Mapping[int, int], number: int, lead: int
     return all(_bounds(graph, {**leads, number: lead + more}, stages + more) is not None for more in (0, 1))
 
 
-def _why_none(graph: LoopGraph, loads: Sequence[int], stages: int) -> str:
+def _why_none(graph: LoopGraph, loads: Sequence[int], stages: int, width: Width) -> str:
     """Why none of these loads can run ahead, each by itself."""
-    if any(_can_lead(graph, {}, number, 1, stages) for number in loads):
+    free = [number for number in loads if _can_lead(graph, {}, number, 1, stages)]
+    if free and all(0 < width(graph.ops[number]) < WORD_BYTES for number in free):
+        return "what it loads comes in less than words, and cannot be copied asynchronously"
+    if free:
         return "what it loads takes too many registers, and cannot be copied asynchronously"
     silent = replace(graph, arcs=tuple(arc for arc in graph.arcs if not arc.seen))
     if any(_can_lead(silent, {}, number, 1, stages) for number in loads):

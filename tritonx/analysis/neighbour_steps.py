@@ -7,20 +7,40 @@ thread can be wide. So this is for choices among layouts, never for what an acce
 
 A step is by how much an element exceeds the one before it along a dim; of pointers in elements. A quotient by what is
 not known has none mostly, a remainder that of its dividend; what loops carry has that of its first value.
+
+Of a step that is a multiple of something that is not known, such as a stride that is an argument, is told what can be
+compared: of `p + i * s0 + j * s1` with s0 divisible by 16 and s1 not, neighbours along j are likelier to be close. Of
+two arguments of which no more is known, the later one is taken for the smaller one: kernels get the strides of an array
+as the array has them, that of the innermost dim last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from tritonx.analysis.axis_info import AxisFacts
 from tritonx.dialects import arith, tile
 from tritonx.dialects.control_flow import carried_argument
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import is_tensor, shape_of, type_of
 
-Step = int | None
+
+@dataclass(frozen=True, order=True)
+class Multiple:
+    """`times` a number that is not known. By size, as far as that can be guessed."""
+
+    factors: int
+    """How many numbers that are not known it is the product of."""
+    times: int
+    """What divides it for certain; more than 0."""
+    place: int = 0
+    """Of an argument of a function: -1 for the first one, and so on; of anything else 0."""
+
+
+Step = int | Multiple | None
 """None: not known, or not the same mostly."""
 
 DEPTH = 200
@@ -35,9 +55,10 @@ _SAME = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp, tile.B
 
 
 class NeighbourSteps:
-    """The steps of values, each found once."""
+    """The steps of values, each found once, with the facts of their axis analysis."""
 
-    def __init__(self) -> None:
+    def __init__(self, facts: AxisFacts) -> None:
+        self._facts = facts
         self._known: dict[SSAValue, tuple[Step, ...]] = {}
 
     def of(self, value: SSAValue) -> tuple[Step, ...]:
@@ -73,7 +94,7 @@ class NeighbourSteps:
             case _ if isinstance(op, _SAME):
                 return self._of(op.operands[0], depth)
             case arith.MuliOp():
-                by = [_number(operand) for operand in op.operands]
+                by = [self._factor(operand, depth) for operand in op.operands]
                 return self._each(op, depth, lambda a, b: _product(a, b, by[0], by[1]))
             case _ if isinstance(op, _QUOTIENTS):
                 divisor = _number(op.operands[1])
@@ -88,35 +109,71 @@ class NeighbourSteps:
         a, b = (self._of(operand, depth) for operand in op.operands[-2:])
         return tuple(map(combine, a, b))
 
+    def _factor(self, value: SSAValue, depth: int) -> int | Multiple:
+        """What steps are multiplied by, by a value that does not change along them."""
+        value = _uniform(value)
+        found = constant_of(value)
+        if isinstance(found, int):
+            return found
+        if isinstance(value.owner, arith.MuliOp) and not is_tensor(type_of(value)) and depth:
+            a, b = (self._factor(operand, depth - 1) for operand in value.owner.operands)
+            return _scaled(a, b)
+        return Multiple(1, self._facts.of(value).every, -1 - _argument(value))
+
+
+def _argument(value: SSAValue) -> int:
+    """The number of an argument of a function; of anything else -1."""
+    return value.index if isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), tile.FuncOp) else -1
+
+
+def _uniform(value: SSAValue) -> SSAValue:
+    """What every element is, or what they are in fewer dims."""
+    while isinstance(value.owner, _UNIFORM):
+        value = value.owner.operands[0]
+    return value
+
 
 def _number(value: SSAValue) -> int | None:
     """The whole number that every element is."""
-    while isinstance(value.owner, _UNIFORM):
-        value = value.owner.operands[0]
-    found = constant_of(value)
+    found = constant_of(_uniform(value))
     return found if isinstance(found, int) else None
 
 
 def _sum(a: Step, b: Step) -> Step:
-    return None if a is None or b is None else a + b
+    if a is None or b is None:
+        return None
+    if isinstance(a, Multiple):
+        return max(a, b) if isinstance(b, Multiple) else a
+    return b if isinstance(b, Multiple) else a + b
 
 
 def _difference(a: Step, b: Step) -> Step:
-    return None if a is None or b is None else a - b
+    return _sum(a, -b if isinstance(b, int) else b)
 
 
-def _product(a: Step, b: Step, first: int | None, second: int | None) -> Step:
-    """Of two factors, each of which may be a number."""
-    if a == 0 and b == 0:
-        return 0
-    if second is not None and a is not None:
-        return a * second
-    return b * first if first is not None and b is not None else None
+def _product(a: Step, b: Step, first: int | Multiple, second: int | Multiple) -> Step:
+    """Of two factors, one of which does not change."""
+    if a is None or b is None:
+        return None
+    return _scaled(a, second) if b == 0 else _scaled(b, first) if a == 0 else None
+
+
+def _scaled(a: int | Multiple, b: int | Multiple) -> int | Multiple:
+    """The product of two numbers."""
+    if isinstance(b, Multiple):
+        if isinstance(a, Multiple):
+            return Multiple(a.factors + b.factors, a.times * b.times)
+        a, b = b, a
+    if isinstance(a, Multiple):
+        return replace(a, times=a.times * abs(b)) if b else 0
+    return a * b
 
 
 def _quotient(a: Step, divisor: int | None) -> Step:
     if a is None or divisor == 0:
         return None
+    if isinstance(a, Multiple):
+        return a if divisor in (1, -1) else None
     return 0 if divisor is None else int(a / divisor)
 
 

@@ -1,4 +1,10 @@
-"""Doing elementwise work on the small side of a splat or a broadcast."""
+"""Doing elementwise work on the small side of a splat or a broadcast.
+
+`((rows + columns) + more_rows)` are two additions of whole tiles, `((rows + more_rows) + columns)` is one, and one of
+rows. Kernels that write an access's mask or pointers as one long expression have many: of a convolution's with 32
+elements a thread, whose pointers are a sum of four terms and whose mask is of eight, a round had 4 × 32 64-bit
+additions and 8 × 32 comparisons; it has 32 of each, and those of the rows.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.dialects import tile
+from tritonx.dialects import arith, tile
 from tritonx.dialects.layout_constraints import is_elementwise
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
@@ -26,15 +32,25 @@ class ReorderBroadcast(ModulePass):
 
     An elementwise op whose operands are all splats (or constants) is done once, on scalars. One whose operands are
     broadcasts from one shape, constants or splats is done in that shape. The work shrinks by the ratio of the sizes.
+    The terms of a sum, product or connective of integers are taken in another order where that puts broadcasts from one
+    shape together, and the offsets of a pointer where the pointer is a broadcast from the shape of theirs.
     """
 
     name = "reorder-broadcast"
-    contract = Contract(("tt",), on=("tt.splat", "tt.broadcast"), creates=("tt.splat", "arith"))
+    contract = Contract(("tt",), on=("tt.splat", "tt.broadcast"), creates=("tt.splat", "tt.addptr", "arith"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in list(op.walk()):
             if len(inner.results) == 1 and is_tensor(inner.results[0].type) and _may_move(inner):
-                _reorder(inner)
+                if not _reorder(inner) and isinstance(inner, _REGROUPED):
+                    _regroup(inner)
+
+
+_REGROUPED = (arith.AddiOp, arith.MuliOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp, tile.AddPtrOp)
+"""Ops whose terms may be taken in any order: pointers are added to modulo 2^64, each offset by itself."""
+
+MOST_TERMS = 32
+"""That are looked at, of one sum."""
 
 
 def _may_move(op: Operation) -> bool:
@@ -52,7 +68,8 @@ def _broadcast_source(value: SSAValue) -> SSAValue | None:
     return owner.src if isinstance(owner, tile.BroadcastOp) else None
 
 
-def _reorder(op: Operation) -> None:
+def _reorder(op: Operation) -> bool:
+    """Whether the op is done on the small side now."""
     operands = tuple(op.operands)
     sources = [_broadcast_source(v) for v in operands]
     small = next((s for s in sources if s is not None), None)
@@ -64,14 +81,15 @@ def _reorder(op: Operation) -> None:
             _splat_source(v) is not None for v in operands
         ):
             _on_scalars(op, operands)
-        return
+            return True
+        return False
     shape, encoding = shape_of(small.type), encoding_of(small.type)
     for source, same, one in zip(sources, uniform, scalar, strict=True):
         if source is not None:
-            if shape_of(source.type) != shape or encoding_of(source.type) != encoding:
-                return
+            if not _is_of(source, small):
+                return False
         elif not (same or one):
-            return
+            return False
     builder = Builder.before(op)
     moved: list[SSAValue] = []
     for value, source in zip(operands, sources, strict=True):
@@ -83,6 +101,72 @@ def _reorder(op: Operation) -> None:
             moved.append(_uniform(builder, value, tensor(element_type(value.type), shape, encoding)))
     done = builder.emit(op.__class__, moved, (tensor(element_type(result), shape, encoding),), op.properties)
     replace(op, (builder.emit(tile.BroadcastOp, (done,), (result,)),))
+    return True
+
+
+def _is_of(source: SSAValue, small: SSAValue) -> bool:
+    """Whether two values are tiles of one shape and encoding."""
+    return shape_of(source.type) == shape_of(small.type) and encoding_of(source.type) == encoding_of(small.type)
+
+
+def _regroup(op: Operation) -> None:
+    """Takes what is broadcast from one shape together."""
+    if op.attributes or not any(_broadcast_source(value) is not None for value in op.operands):
+        return
+    terms = _terms(op)
+    if len(terms) <= 2 or len(terms) > MOST_TERMS:
+        return
+    groups: list[list[SSAValue]] = []
+    for term in terms:
+        source = _broadcast_source(term)
+        near = [g for g in (groups[:1] if isinstance(op, tile.AddPtrOp) else groups) if _is_near(source, g[0])]
+        if near:
+            near[0].append(term)
+        else:
+            groups.append([term])
+    if len(groups) == len(terms):
+        return
+    builder = Builder.before(op)
+    total: SSAValue | None = None
+    for group in groups:
+        term = _together(builder, op, group)
+        total = term if total is None else builder.emit(op.__class__, (total, term), (op.results[0].type,))
+    assert total is not None, "an op has operands"
+    replace(op, (total,))
+
+
+def _terms(op: Operation) -> list[SSAValue]:
+    """What a nest of one op in a block is made of, in order; what is used elsewhere as well is one term."""
+    found: list[SSAValue] = []
+    for value in op.operands:
+        inner = value.owner
+        if isinstance(inner, Operation) and inner.__class__ is op.__class__ and _is_nested(inner, op):
+            found += _terms(inner)
+        else:
+            found.append(value)
+    return found
+
+
+def _is_nested(inner: Operation, op: Operation) -> bool:
+    """Whether an op is there for another one alone, in its block; what has attributes tells something of its sum."""
+    return inner.parent is op.parent and inner.results[0].has_one_use() and not inner.attributes
+
+
+def _is_near(source: SSAValue | None, term: SSAValue) -> bool:
+    """Whether a term is a broadcast from the same shape as `source`, which another one is a broadcast of."""
+    other = _broadcast_source(term)
+    return source is not None and other is not None and _is_of(source, other)
+
+
+def _together(builder: Builder, op: Operation, group: Sequence[SSAValue]) -> SSAValue:
+    """Terms of `op` that are broadcast from one shape as one that is; a single one as it is."""
+    if len(group) == 1:
+        return group[0]
+    sources = [source for term in group if (source := _broadcast_source(term)) is not None]
+    total = sources[0]
+    for source in sources[1:]:
+        total = builder.emit(op.__class__, (total, source), (total.type,))
+    return builder.emit(tile.BroadcastOp, (total,), (op.results[0].type,))
 
 
 def _uniform(builder: Builder, value: SSAValue, type: Attribute) -> SSAValue:

@@ -13,6 +13,7 @@ from tritonx.backends.nvidia import assemble
 from tritonx.backends.nvidia.assemble import find_ptxas
 from tritonx.backends.nvidia.disassemble import disassemble, find_nvdisasm
 from tritonx.backends.nvidia.targets import CAPABILITIES
+from tritonx.ir.text import print_module
 
 needs_assembler = pytest.mark.skipif(find_ptxas() is None, reason="no ptxas")
 
@@ -425,6 +426,43 @@ def test_loads_that_wait_in_registers_leave_the_product_its_own(
     in_registers(made, 255)
     said = capfd.readouterr().err
     assert ("2 loads ahead in registers" if ahead else "takes too many registers") in said
+
+
+@tritonx.jit
+def window(x, w, o, width, outer, inner, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, C: tl.constexpr):
+    """Three neighbours of each pixel of each channel."""
+    pixel, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    column = pixel % width
+    total = tl.zeros((M, N), tl.float32)
+    for tap in range(3):
+        x_ptrs = x + (pixel // width * width)[:, None] + (k * M)[None, :] + (column + tap)[:, None]
+        x_mask = (pixel > 2)[:, None] & (k < C)[None, :] & (column + tap < width)[:, None] & (column > tap)[:, None]
+        w_ptrs = w + (n * outer)[None, :] + (k * inner)[:, None] + tap
+        w_mask = (k < C)[:, None] & (n < N - 1)[None, :]
+        total = tl.dot(tl.load(x_ptrs, mask=x_mask, other=0.0), tl.load(w_ptrs, mask=w_mask, other=0.0), total)
+    tl.store(o + pixel[:, None] * N + n[None, :], total)
+
+
+@pytest.mark.parametrize("aligned", [1, 16])
+def test_halves_that_are_loaded_one_by_one_are_loaded_where_they_are_multiplied(
+    compiler: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *, aligned: int
+) -> None:
+    """Those that wait would be packed where they arrive. Neighbouring threads load neighbouring pixels, and weights by
+    the step that is passed last; of the pointers and masks of pixels a thread has one, and adds channels."""
+    monkeypatch.setenv("TRITONX_EXPLAIN", "pipeline")
+    signature = {"x": "*fp16", "w": "*fp16", "o": "*fp32", "width": "i32", "outer": "i32", "inner": "i32"}
+    constants = {"M": 64, "N": 64, "K": 32, "C": 29}
+    given = {"aligned": aligned, "num_warps": 4, "pipeline": True, "until": "ttgir"}
+    text = print_module(compiler(window, "90", signature, constants, **given).stages["ttgir"])
+    assert "comes in less than words" in capfd.readouterr().err
+    body = text.split("scf.for", 1)[1].split("scf.yield")[0]
+    loads = re.findall(r"tt\.load .*#(\w+)>", body)
+    assert len(loads) == 2 and not re.search(r"iter_args\(.*f16", body.split("\n")[0])
+    for name in loads:
+        (layout,) = re.findall(rf"#{name} = (.*)", text)
+        assert "sizePerThread = [1, 1], threadsPerWarp = [32, 1]" in layout and "order = [0, 1]" in layout
+    assert len(re.findall(r"tt\.addptr .*tensor<64x32x!tt.ptr", body)) == 1
+    assert len(re.findall(r"arith\.andi .*tensor<64x32xi1", body)) == 1
 
 
 @tritonx.jit

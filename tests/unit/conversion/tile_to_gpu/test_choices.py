@@ -116,7 +116,66 @@ def test_neighbouring_threads_take_what_lies_next_to_each_other_mostly():
     """Where nothing is certain that would make an access of one thread wide."""
     assert by_rows_and_columns("i", 1) == ((0, 1), (1, 1))
     assert by_rows_and_columns("j", 1) == ((1, 0), (1, 1))
-    assert by_rows_and_columns("i", 2) == ((1, 0), (1, 1))
+    assert by_rows_and_columns("i", 2) == ((0, 1), (1, 1))
+    assert by_rows_and_columns("i", 64) == ((1, 0), (1, 1))
+
+
+def by_strides(first, second, declared=("a", "b"), element="f16", more=""):
+    """The order of an access to `%x + i * a + j * b`; an int is a number, a text what is known of an argument."""
+    text, arguments = access(element, "x", 64), []
+    for name, stride in (("a", first), ("b", second)):
+        if isinstance(stride, int):
+            text += f"  %{name}1 = arith.constant dense<{stride}> : tensor<64x64xi32>\n"
+        else:
+            text += f"  %{name}1 = tt.splat %{name} : i32 -> tensor<64x64xi32>\n"
+    for name in declared:
+        stride = {"a": first, "b": second}[name]
+        arguments.append(f"%{name}: i32 {'' if isinstance(stride, int) else stride}")
+    text += f"""
+  %first = arith.muli %xi, %a1 : tensor<64x64xi32>
+  %second = arith.muli %xj, %b1 : tensor<64x64xi32>
+{more}  %q = tt.addptr %xb, %first : tensor<64x64x!tt.ptr<{element}>>, tensor<64x64xi32>
+  %p = tt.addptr %q, %second : tensor<64x64x!tt.ptr<{element}>>, tensor<64x64xi32>
+  %v = tt.load %p : tensor<64x64x!tt.ptr<{element}>>
+"""
+    (found,) = encodings(text, ", ".join([f"%x: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}", *arguments]))
+    return found.order
+
+
+SIXTEEN, ANY = "{tt.divisibility = 16 : i32}", ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "order"),
+    [
+        (ANY, SIXTEEN, (0, 1)),
+        (SIXTEEN, ANY, (1, 0)),
+        (SIXTEEN, SIXTEEN, (1, 0)),
+        (ANY, ANY, (1, 0)),
+        (3, 5, (0, 1)),
+        (5, 3, (1, 0)),
+        (3, ANY, (0, 1)),
+        (ANY, 3, (1, 0)),
+        (64, 4096, (1, 0)),
+        (ANY, 64, (0, 1)),
+        (64, ANY, (1, 0)),
+        (0, 3, (0, 1)),
+        (3, 0, (1, 0)),
+    ],
+)
+def test_where_no_step_is_one_neighbouring_threads_take_those_with_the_smallest(first, second, order):
+    """What is known counts first, up to a cache's line; then what a step is no multiple of."""
+    assert by_strides(first, second) == order
+
+
+def test_of_two_strides_of_which_nothing_is_known_that_is_smaller_which_is_passed_later():
+    for known in (ANY, SIXTEEN):
+        assert by_strides(known, known, declared=("a", "b")) == (1, 0)
+        assert by_strides(known, known, declared=("b", "a")) == (0, 1)
+    assert by_strides(ANY, SIXTEEN, declared=("b", "a")) == (0, 1)
+    assert by_strides(SIXTEEN, ANY, declared=("b", "a")) == (1, 0)
+    for element in ("f32", "f64"):  # words say nothing
+        assert by_strides(ANY, SIXTEEN, element=element) == (1, 0)
 
 
 def test_not_more_than_there_is_for_every_thread():

@@ -179,7 +179,38 @@ def attention(random: Random, stages: int) -> Draw:
     return Draw(attention_kernel, (q, k, v, np.full((m, head), np.nan, np.float32), steps), constants, warps)
 
 
+@tritonx.jit
+def window_kernel(
+    x, w, o, taps, width, outer, inner, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, CHANNELS: tl.constexpr
+):
+    """Rows of pixels, of each of which `taps` neighbours are multiplied with weights: all elements are loaded one by
+    one, masked by pixels, taps and channels. Weights lie in columns `outer` apart, of elements `inner` apart."""
+    pixels, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    column = pixels % width
+    total = tl.zeros((M, N), tl.float32)
+    for tap in range(taps):
+        x_ptrs = x + (pixels // width * width)[:, None] + (k * M)[None, :] + column[:, None] + tap
+        x_mask = (pixels < M - 3)[:, None] & (k < CHANNELS)[None, :] & (column + tap < width)[:, None]
+        w_ptrs = w + n[None, :] * outer + k[:, None] * inner + tap
+        w_mask = (k < CHANNELS)[:, None] & (n < N - 1)[None, :]
+        total = tl.dot(tl.load(x_ptrs, mask=x_mask, other=0.0), tl.load(w_ptrs, mask=w_mask, other=0.0), total)
+    tl.store(o + rows(M, N), total)
+
+
+def window(random: Random, stages: int) -> Draw:
+    m, n, k = random.choice((64, 128)), random.choice((16, 32)), random.choice((16, 32))
+    taps = max(1, rounds(random, stages))
+    rng = np.random.default_rng(random.randrange(1 << 30))
+    x = rng.integers(-4, 5, k * m + taps).astype(np.float16)
+    w = rng.integers(-4, 5, n * k * taps + taps).astype(np.float16)
+    constants = {"M": m, "N": n, "K": k, "CHANNELS": k - random.choice((0, 3))}
+    width = random.choice((7, 16, 33))
+    args = (x, w, np.full((m, n), np.nan, np.float32), taps, width, k * taps, taps)
+    return Draw(window_kernel, args, constants, random.choice((4, 8)))
+
+
 PIPELINED: dict[str, Callable[[Random, int], Draw]] = {
+    "window": window,
     "product": product,
     "chain": chain,
     "two chains": two_chains,
