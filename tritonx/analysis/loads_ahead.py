@@ -112,6 +112,8 @@ def loads_ahead(
         op = graph.ops[number]
         most, taken = lead, thread_registers(op.results[0])
         stored = bool(slot) and stores_slots
+        if not slot and _is_block(op):
+            continue
         if not slot and is_short and 0 < width(op) < WORD_BYTES and taken * lead > SMALL_BYTES:
             continue
         if stored or (not slot and taken * lead > SMALL_BYTES):
@@ -134,7 +136,7 @@ def _beside(graph: LoopGraph, leads: dict[int, int], stages: int, room: int) -> 
     """The small loads that no product needs: what is computed of its results needs them, and would wait for each an
     interval long at most. They wait that long in registers."""
     for number, op in enumerate(graph.ops):
-        if number in leads or not is_load(op) or not _is_used(graph, number):
+        if number in leads or not is_load(op) or _is_block(op) or not _is_used(graph, number):
             continue
         taken = thread_registers(op.results[0])
         if taken <= min(SMALL_BYTES, room) and _can_lead(graph, leads, number, 1, stages):
@@ -186,6 +188,8 @@ def _can_lead(graph: LoopGraph, leads: Mapping[int, int], number: int, lead: int
 def _why_none(graph: LoopGraph, loads: Sequence[int], stages: int, width: Width) -> str:
     """Why none of these loads can run ahead, each by itself."""
     free = [number for number in loads if _can_lead(graph, {}, number, 1, stages)]
+    if free and all(_is_block(graph.ops[number]) for number in free):
+        return "the blocks of descriptors that it loads wait in no memory"
     if free and all(0 < width(graph.ops[number]) < WORD_BYTES for number in free):
         return "what it loads comes in less than words, and cannot be copied asynchronously"
     if free:
@@ -225,7 +229,7 @@ def slot_bytes(load: Operation, costs: UnitCosts, width: Width, intervals: int =
         return 0
     if costs.stores_slots:
         return _stored_bytes(result)
-    if any(isinstance(type_of(operand), tile.TensorDescType) for operand in load.operands):
+    if _is_block(load):
         if not costs.copies_blocks:
             return 0
     elif not costs.copy_bytes or width(load) < min(costs.copy_bytes) or not _zero_elsewhere(load):
@@ -244,6 +248,12 @@ def slot_bytes(load: Operation, costs: UnitCosts, width: Width, intervals: int =
             turned = _is_multiplied_alone(load, stores[0]) and waits_in_memory(load, intervals)
             return tile_bytes(load) if turned else 0
     return allocation_size(memory)
+
+
+def _is_block(load: Operation) -> bool:
+    """Whether a descriptor's block is loaded. To registers the copy engine brings it by way of memory that the program
+    waits for at once: nothing is ahead of anything."""
+    return any(isinstance(type_of(operand), tile.TensorDescType) for operand in load.operands)
 
 
 def _is_multiplied_alone(load: Operation, alloc: Operation) -> bool:

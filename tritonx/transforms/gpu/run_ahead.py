@@ -1,7 +1,8 @@
 """What ops do for iterations that there are not: in a pipeline, some run ahead of the loop's last one.
 
-What only computes may. What reads or copies is masked, and fills its place as if its mask were false; what tells others
-something is given a predicate. A group of copies is made all the same, though it is empty, because waits count groups.
+What only computes may. What reads or copies is masked, and fills its place as if its mask were false; a descriptor's
+block is read where nothing of the tensor is; what tells others something is given a predicate. A group of copies is
+made all the same, though it is empty, because waits count groups.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from tritonx.dialects.gpu_layout import (
 )
 from tritonx.dialects.llvm import AssumeOp
 from tritonx.dialects.nvidia import AsyncTMACopyGlobalToLocalOp, BarrierExpectOp, WaitBarrierOp
+from tritonx.dialects.tile.descriptor import OUTSIDE
 from tritonx.dialects.tile.rules import mask_of
 from tritonx.ir.builder import Builder
 from tritonx.ir.declaration import SEGMENTS
 from tritonx.ir.edit import erase
 from tritonx.ir.effects import is_terminator, may_trap, may_write
 from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import encoding_of, i1, is_tensor, type_as, type_of
+from tritonx.ir.types import encoding_of, i1, i32, is_tensor, type_as, type_of
 
 _MASKED = (tile.LoadOp, AsyncCopyGlobalToLocalOp)
 _PREDICATED = (AsyncTMACopyGlobalToLocalOp, BarrierExpectOp, WaitBarrierOp)
@@ -104,6 +106,9 @@ def predicate(op: Operation, holds: SSAValue) -> Operation:
         elif isinstance(inner, _PREDICATED):
             number = next(i for i, value in enumerate(inner.operands) if value is inner.pred)
             inner.operands[number] = builder.emit(arith.AndIOp, (holds, inner.operands[number]), (i1,))
+        elif isinstance(inner, tile.DescriptorLoadOp):
+            outside = builder.constant(OUTSIDE, i32)
+            inner.operands[1] = builder.emit(arith.SelectOp, (holds, inner.indices[0], outside), (i32,))
         elif may_trap(inner):
             divisor = inner.operands[1]
             one = builder.constant(1, divisor.type)

@@ -27,6 +27,7 @@ from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.control_flow import is_per_element, loop_around, repeats
 from tritonx.dialects.effects import Kind, Resource, effects_of
 from tritonx.dialects.tile import TensorDescType
+from tritonx.dialects.tile.descriptor import OUTSIDE
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.declaration import SEGMENTS, sizes_of_segments
@@ -39,9 +40,6 @@ TOPIC = "pipeline"
 
 WHOLE = (1 << 31) - 1
 """The extent of a dimension of which nothing is known to be outside."""
-
-OUTSIDE = -(1 << 30)
-"""Where no element of a block is in the tensor, however large it is."""
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,25 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %sum : tensor<512xf32, #line>
   }
 
+  // A descriptor may reach beyond its tensor (`describe-loads`): for an iteration that there is not, a block is read
+  // where nothing of it is.
+  // CHECK-LABEL: @blocks
+  // CHECK: %[[FIRST:.*]] = arith.select %{{.*}}, %c0, %[[OUTSIDE:.*]] : i32
+  // CHECK: tt.descriptor_load %d[%[[FIRST]]]
+  // CHECK: scf.for
+  // CHECK: %[[NEXT:.*]] = arith.select %{{.*}}, %{{.*}}, %[[OUTSIDE]] : i32
+  // CHECK: tt.descriptor_load %d[%[[NEXT]]]
+  tt.func public @blocks(%d: !tt.tensordesc<tensor<512xf32>>, %init: tensor<512xf32, #line>, %n: i32) -> tensor<512xf32, #line> {
+    %c0 = arith.constant 0 : i32
+    %c512 = arith.constant 512 : i32
+    %sum = scf.for %i = %c0 to %n step %c512 iter_args(%a = %init) -> (tensor<512xf32, #line>) : i32 {
+      %x = tt.descriptor_load %d[%i] {loop.stage = 0 : i32, loop.cluster = 1 : i32} : !tt.tensordesc<tensor<512xf32>> -> tensor<512xf32, #line>
+      %b = arith.addf %a, %x {loop.stage = 1 : i32, loop.cluster = 0 : i32} : tensor<512xf32, #line>
+      scf.yield %b : tensor<512xf32, #line>
+    } {tt.scheduled_max_stage = 1 : i32}
+    tt.return %sum : tensor<512xf32, #line>
+  }
+
   // What others see cannot run ahead, and nothing before what it needs: the loop stays.
   // CHECK-LABEL: @stays
   // CHECK: scf.for

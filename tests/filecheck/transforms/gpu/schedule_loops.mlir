@@ -75,13 +75,36 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   }
 
   // An index that is loaded: the intervals are shared out between it and what it leads to. Elements that lie apart cannot
-  // be copied asynchronously: they wait in registers, one interval long.
+  // be copied asynchronously: they wait in registers, one interval long, if the product takes as long as memory.
   // CHECK-LABEL: @loads_of_loads
   // CHECK: %index = tt.load {{.*}}{loop.cluster = {{[0-9]}} : i32, loop.stage = 0 : i32}
   // CHECK: %u = tt.load {{.*}}{loop.cluster = {{[0-9]}} : i32, loop.stage = 1 : i32}
   // CHECK: tt.dot {{.*}}loop.stage = 2 : i32}
   // CHECK: {tt.scheduled_max_stage = 2 : i32}
-  tt.func public @loads_of_loads(%table: !tt.ptr<i32>, %x: tensor<64x64x!tt.ptr<f16>, #one>, %y: tensor<64x64xf16, #b>, %n: i32) -> tensor<64x64xf32, #warp> {
+  tt.func public @loads_of_loads(%table: !tt.ptr<i32>, %x: tensor<64x128x!tt.ptr<f16>, #one>, %y: tensor<128x128xf16, #b>, %n: i32) -> tensor<64x128xf32, #warp> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x128xf32, #warp>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%c = %zero) -> (tensor<64x128xf32, #warp>) : i32 {
+      %entry = tt.addptr %table, %i : !tt.ptr<i32>, i32
+      %index = tt.load %entry : !tt.ptr<i32>
+      %k = tt.splat %index : i32 -> tensor<64x128xi32, #one>
+      %qx = tt.addptr %x, %k : tensor<64x128x!tt.ptr<f16>, #one>, tensor<64x128xi32, #one>
+      %u = tt.load %qx : tensor<64x128x!tt.ptr<f16>, #one>
+      %a = ttg.convert_layout %u : tensor<64x128xf16, #one> -> tensor<64x128xf16, #a>
+      %d = tt.dot %a, %y, %c : tensor<64x128xf16, #a> * tensor<128x128xf16, #b> -> tensor<64x128xf32, #warp>
+      scf.yield %d : tensor<64x128xf32, #warp>
+    }
+    tt.return %sum : tensor<64x128xf32, #warp>
+  }
+
+  // Where it does not, halves that lie apart are loaded in the interval of the product: they would be packed as they come.
+  // CHECK-LABEL: @short_products
+  // CHECK: %index = tt.load {{.*}}{loop.cluster = {{[0-9]}} : i32, loop.stage = 0 : i32}
+  // CHECK: %u = tt.load {{.*}}{loop.cluster = {{[0-9]}} : i32, loop.stage = 1 : i32}
+  // CHECK: tt.dot {{.*}}loop.stage = 1 : i32}
+  // CHECK: {tt.scheduled_max_stage = 1 : i32}
+  tt.func public @short_products(%table: !tt.ptr<i32>, %x: tensor<64x64x!tt.ptr<f16>, #one>, %y: tensor<64x64xf16, #b>, %n: i32) -> tensor<64x64xf32, #warp> {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #warp>
@@ -96,6 +119,24 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       scf.yield %d : tensor<64x64xf32, #warp>
     }
     tt.return %sum : tensor<64x64xf32, #warp>
+  }
+
+  // A block that waits in no memory is loaded where it is used: the program waits for the copy engine there.
+  // CHECK-LABEL: @blocks_in_registers
+  // CHECK-NOT: loop.stage
+  // CHECK: tt.return
+  tt.func public @blocks_in_registers(%x: !tt.tensordesc<tensor<16x16xf16>>, %y: tensor<16x64xf16, #b>, %n: i32) -> tensor<16x64xf32, #warp> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<16x64xf32, #warp>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%c = %zero) -> (tensor<16x64xf32, #warp>) : i32 {
+      %u = tt.descriptor_load %x[%i, %c0] : !tt.tensordesc<tensor<16x16xf16>> -> tensor<16x16xf16, #one>
+      %v = arith.addf %u, %u : tensor<16x16xf16, #one>
+      %a = ttg.convert_layout %v : tensor<16x16xf16, #one> -> tensor<16x16xf16, #a>
+      %d = tt.dot %a, %y, %c : tensor<16x16xf16, #a> * tensor<16x64xf16, #b> -> tensor<16x64xf32, #warp>
+      scf.yield %d : tensor<16x64xf32, #warp>
+    }
+    tt.return %sum : tensor<16x64xf32, #warp>
   }
 
   // What has no product is scheduled where the loop says num_stages, and only there.
