@@ -160,7 +160,9 @@ def places_of_warps(plan):
 def test_warps_that_wait_for_themselves_keep_to_places_of_their_own(number):
     rng = random.Random(SEED + number)
     alone = 0
-    for _ in range(800):
+    for _ in range(20_000):  # one of two hundred pairs waits for itself in several warps
+        if alone == 4:
+            break
         source, target = random_pair(rng)
         plan = plan_conversion(source, target, 32, scratch_limit=rng.choice([64, 256, 32768]), shuffles=False)
         if not isinstance(plan, SharedMemoryPlan) or not plan.same_warp:
@@ -168,7 +170,7 @@ def test_warps_that_wait_for_themselves_keep_to_places_of_their_own(number):
         places = places_of_warps(plan)
         assert sum(map(len, places)) == len(set().union(*places))
         alone += len(places) > 1
-    assert alone
+    assert alone == 4
 
 
 def test_rows_of_products_stay_in_their_warps():
