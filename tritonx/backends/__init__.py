@@ -47,10 +47,10 @@ class _CallableModule(ModuleType):
         from tritonx.backends.registry import available
         from tritonx.runtime.driver import driver_class
 
-        return {
-            backend.triton_name or name: Backend(compiler=backend, driver=driver_class(backend))
-            for name, backend in available().items()
-        }
+        found: dict[str, Backend] = {}
+        for name, backend in available().items():
+            found.setdefault(backend.triton_name or name, Backend(compiler=backend, driver=driver_class(backend)))
+        return found
 
     @property
     def BaseBackend(self) -> type:

@@ -351,9 +351,11 @@ class Backend(ABC):
     triton_name: ClassVar[str] = ""
     """The key in Triton's table of backends, where it is another than ``name``: libraries look for it."""
 
-    api_version: ClassVar[int] = API_VERSION
-    stable_version: ClassVar[int] = STABLE_VERSION
-    """The ``API_VERSION`` of `tritonx.backends.gpu` and `tritonx.backends.tile` that it was written for."""
+    api_version: ClassVar[int]
+    """The ``API_VERSION`` of this module that it was written for, as a number: what it took from here would always
+    agree. A backend that is installed must say."""
+    stable_version: ClassVar[int]
+    """The same of `tritonx.backends.gpu` and `tritonx.backends.tile`."""
 
     options_type: ClassVar[type[Options]] = Options
     binary_stage: ClassVar[str]

@@ -1,18 +1,20 @@
 """Which backends are installed: the entry points of the group ``tritonx.backends``.
 
-A backend that cannot be used (it fails to import, was written for another version of the contract, has another name
-than its entry point, or that of another backend) is reported once as a ``BackendWarning`` and listed with the reason;
-the others go on working. Of two with one name it is the first, unless ``TRITONX_BACKEND=distribution:name`` says which.
+A backend that cannot be used (it fails to import, was written for another version of the contract or does not say for
+which, declares what is no such thing, has another name than its entry point, or that of another backend) is reported
+once as a ``BackendWarning`` and listed with the reason; the others go on working. One that raises when it is asked
+something that all are asked (`asked`) is warned about, and counts as if it had nothing to say. Of two with one name it
+is the first, unless ``TRITONX_BACKEND=distribution:name`` says which.
 """
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from tritonx.backends.api import API_VERSION, STABLE_VERSION, Backend, Options, Target
 from tritonx.runtime import knobs
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 
 BACKEND_GROUP = "tritonx.backends"
 OWN_DISTRIBUTION = "tritonx"
+
+_T = TypeVar("_T")
+_FAULTS = (Exception, SystemExit)
+"""What a plug-in may raise without taking the others along."""
 
 
 class BackendWarning(UserWarning):
@@ -50,7 +56,7 @@ class BackendInfo:
             return f"{self.name}: not usable: {self.problem} ({origin})"
         try:
             targets = ", ".join(str(t) for t in self.backend.known_targets())
-        except Exception as error:  # a defect of one must not hide the others
+        except _FAULTS as error:  # a defect of one must not hide the others
             targets = f"its targets cannot be told: {type(error).__name__}: {error}"
         return f"{self.name}: {targets} ({origin})"
 
@@ -96,22 +102,78 @@ def _load(entry: EntryPoint) -> BackendInfo:
         if isinstance(error, KeyboardInterrupt):
             raise
         return bad(f"importing it failed: {type(error).__name__}: {error}")
+    try:
+        problem = _misfit(backend, entry.name)
+    except _FAULTS as error:  # attributes may be properties
+        problem = f"what it declares cannot be read: {type(error).__name__}: {error}"
+    if problem:
+        return bad(problem)
+    return BackendInfo(entry.name, entry.value, distribution, version, "", cast("Backend", backend))
+
+
+def _misfit(backend: object, name: str) -> str:
+    """Why what an entry point of this name names cannot be used; "" where it can."""
     if inspect.isclass(backend):
-        return bad("the entry point names a class; it must name an instance of it")
-    required = getattr(backend, "api_version", None)
-    if required != API_VERSION:
-        return bad(f"it was written for version {required} of tritonx.backends.api; this is version {API_VERSION}")
+        return "the entry point names a class; it must name an instance of it"
+    if isinstance(backend, Backend) or hasattr(backend, "api_version"):
+        for attribute, modules, here in _VERSIONS:
+            written: object = getattr(backend, attribute, None)
+            if written is None:
+                return f"it does not say for which version of {modules} it was written; now it is {attribute} = {here}"
+            if type(written) is not int or written != here:
+                return f"it was written for version {written} of {modules}; this is version {here}"
     if not isinstance(backend, Backend):
-        return bad(f"the entry point names {object.__repr__(backend)}, not a tritonx.backends.api.Backend")
-    if backend.stable_version != STABLE_VERSION:
-        versions = f"version {backend.stable_version} of tritonx.backends.gpu and .tile; they are {STABLE_VERSION}"
-        return bad(f"it was written for {versions}")
-    name: object = getattr(backend, "name", None)
-    if not isinstance(name, str) or not name:
-        return bad("the backend has no name")
-    if name != entry.name:
-        return bad(f"the entry point is called {entry.name!r} and the backend {name!r}; both must have one name")
-    return BackendInfo(name, entry.value, distribution, version, "", backend)
+        return f"the entry point names {object.__repr__(backend)}, not a tritonx.backends.api.Backend"
+    own: object = getattr(backend, "name", None)
+    if not isinstance(own, str) or not own:
+        return "the backend has no name"
+    if own != name:
+        return f"the entry point is called {name!r} and the backend {own!r}; both must have one name"
+    for attribute, (is_one, wanted) in _DECLARED.items():
+        declared: object = getattr(backend, attribute, None)
+        if not is_one(declared):
+            return f"its {attribute} is {declared!r}, and no {wanted}"
+    return ""
+
+
+_VERSIONS = (
+    ("api_version", "tritonx.backends.api", API_VERSION),
+    ("stable_version", "tritonx.backends.gpu and .tile", STABLE_VERSION),
+)
+
+
+def _is(kind: type | tuple[type, ...], *, many: bool = False) -> Callable[[object], bool]:
+    def holds(value: object) -> bool:
+        if not many:
+            return isinstance(value, kind)
+        is_collection = isinstance(value, Collection) and not isinstance(value, str | bytes)
+        return is_collection and all(isinstance(one, kind) for one in cast("Collection[object]", value))
+
+    return holds
+
+
+def _is_families(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and _is((int, str), many=True)(members)
+        for name, members in cast("Mapping[object, object]", value).items()
+    )
+
+
+_TEXTS = (_is(str, many=True), "collection of str")
+_DECLARED: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "binary_stage": (_is(str), "str"),
+    "options_type": (lambda value: inspect.isclass(value) and issubclass(value, Options), "class derived from Options"),
+    "dlpack_device_types": (_is(int, many=True), "collection of int"),
+    "torch_device_types": _TEXTS,
+    "array_interfaces": _TEXTS,
+    "disassemblies": _TEXTS,
+    "families": (_is_families, "mapping of str to collections of architectures"),
+    "language_module": (lambda value: value is None or isinstance(value, str), "name of a module"),
+    "triton_name": (_is(str), "str"),
+    "visible_devices": (_is(str), "str"),
+    "cpp_handles": _TEXTS,
+}
+"""What everybody reads of every backend → what it has to be."""
 
 
 def installed() -> BackendList:
@@ -158,13 +220,23 @@ def _available(preferred: tuple[str, str] | None) -> Mapping[str, Backend]:
     return {info.name: info.backend for info in _installed(preferred) if info.backend is not None}
 
 
+def asked(backend: Backend, what: str, ask: Callable[[], _T], otherwise: _T) -> _T:
+    """What a backend answers where all are asked; ``otherwise``, and a ``BackendWarning``, where it raises."""
+    try:
+        return ask()
+    except _FAULTS as error:
+        warnings.warn(f"tritonx backend {backend.name}: {what} cannot be told: {error!r}", BackendWarning, 3)
+        return otherwise
+
+
 def known_targets(backend: Backend) -> tuple[Target, ...]:
     """The backend's own list; none, and a ``BackendWarning``, where it cannot tell."""
-    try:
-        return tuple(backend.known_targets())
-    except Exception as error:
-        warnings.warn(f"tritonx backend {backend.name}: its targets cannot be told: {error!r}", BackendWarning, 2)
-        return ()
+    return asked(backend, "its targets", lambda: tuple(backend.known_targets()), ())
+
+
+def serves(backend: Backend, location: tuple[str, object, int]) -> bool:
+    """Whether a backend runs where arrays at ``location`` live; one that cannot tell does not."""
+    return asked(backend, f"whether it runs at {location}", lambda: backend.serves(location), otherwise=False)
 
 
 def get_backend(name: str) -> Backend:
@@ -212,7 +284,7 @@ def chosen(text: str) -> Backend:
 
 def serving(location: tuple[str, object, int]) -> tuple[str, ...]:
     """Names of the backends that run where arrays at ``location`` live."""
-    return tuple(name for name, backend in available().items() if backend.serves(location))
+    return tuple(name for name, backend in available().items() if serves(backend, location))
 
 
 def refresh() -> None:

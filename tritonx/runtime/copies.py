@@ -126,6 +126,9 @@ def on_copies(driver: Driver, image: KernelImage, args: Sequence[object], device
         written = [region.copy_back(driver, device) for region in regions]
         for name in filter(None, written):
             raise ReadOnlyArgument(image.name, name)
+    except BaseException:
+        driver.synchronize(device)  # a launch that Ctrl-C came behind may not run on memory that is free again
+        raise
     finally:
         for region in regions:
             if region.allocation:
@@ -133,10 +136,10 @@ def on_copies(driver: Driver, image: KernelImage, args: Sequence[object], device
 
 
 def _base(image: KernelImage, parameter: Parameter, value: object) -> Span | None:
-    """The span behind a pointer; None for the null pointer."""
+    """The span behind a pointer; None for the null pointer, which arrays without elements may have."""
     base = spanned(cast("Descriptor", value).base if is_descriptor(parameter) else value)
     if isinstance(base, Span):
-        return base
+        return base if base.address else None
     if base is None or base == 0:
         return None
     raise UnreachableArgument(

@@ -53,7 +53,10 @@ class ActiveDriver:
 
     def is_active(self) -> bool:
         """Whether the backend has a device here, even one that this process cannot use (it only compiles). The driver
-        is started only where the backend cannot tell without."""
+        is started only where the backend cannot tell without. One that fails otherwise than by saying so has none."""
+        return registry.asked(self.backend, "whether there is a device", self._has_device, otherwise=False)
+
+    def _has_device(self) -> bool:
         found = self.backend.has_device()
         if found is not None:
             return found

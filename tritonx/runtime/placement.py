@@ -51,7 +51,7 @@ def _common_backend(located: Sequence[tuple[str, Location]]) -> Backend:
                 f"(there are {', '.join(backends) or 'none'})"
             )
     for backend in backends.values():
-        if all(backend.serves(location) for _, location in located):
+        if all(registry.serves(backend, location) for _, location in located):
             return backend
     first_name, first = located[0]
     home = set(registry.serving(first))

@@ -130,21 +130,32 @@ def _joined(own: Bounds, outer: Bounds) -> Bounds:
 
 def _of_numpy(array: object, address: int) -> Bounds:
     """The array, those that it is a view of, and the buffer or tensor that the last of them lies in."""
-    import numpy as np
 
     lying = cast("NDArray[np.generic]", array)
     found = extent(address, lying.shape, lying.strides, lying.itemsize)
     base: object = lying.base
-    while isinstance(base, np.ndarray):
-        view = cast("NDArray[np.generic]", base)
-        found = _joined(found, extent(_start_of(view), view.shape, view.strides, view.itemsize))
-        base = view.base
-    return found if base is None else _joined(found, _of_last_base(base, found))
+    while base is not None:
+        found = _joined(found, _of_base(base, found))
+        base = _base_of(base)
+    return found
 
 
-def _of_last_base(base: object, otherwise: Bounds) -> Bounds:
+def _base_of(base: object) -> object:
+    """What a base of an array was itself cut from: of an array, of a memoryview, of a ctypes object, of what stands in
+    between for NumPy's ``as_strided``; None where that is not known."""
+    if isinstance(base, memoryview):
+        return base.obj
+    if hasattr(base, HOST_INTERFACE):
+        return getattr(base, "base", None)
+    return getattr(base, "_b_base_", None)
+
+
+def _of_base(base: object, otherwise: Bounds) -> Bounds:
     import numpy as np
 
+    if isinstance(base, np.ndarray):
+        view = cast("NDArray[np.generic]", base)
+        return extent(_start_of(view), view.shape, view.strides, view.itemsize)
     if hasattr(base, "untyped_storage"):
         return _of_tensor(base, otherwise[0])
     try:

@@ -55,8 +55,9 @@ def explain(name: str) -> Iterator[str]:
         return _contract(name, find_pass(name))
     except UnknownPass as error:
         raise Diagnostic("tritonx-opt", 0, 0, str(error)) from None
-    except ImportError as error:
-        raise Diagnostic("tritonx-opt", 0, 0, f"pass '{name}' cannot be imported: {error}") from None
+    except Exception as error:  # a defect of a plug-in
+        reason = f"cannot be imported: {type(error).__name__}: {error}"
+        raise Diagnostic("tritonx-opt", 0, 0, f"pass '{name}' {reason}") from None
 
 
 def _stages(text: str, wanted: str | None) -> Iterator[str]:
@@ -122,7 +123,7 @@ def _followers(name: str) -> Iterator[str]:
     for other in pass_names():
         try:
             contract = contract_of(find_pass(other))
-        except ImportError:
+        except Exception:  # a defect of a plug-in
             continue
         if contract is not None and name in (*contract.needs, *contract.after):
             yield other
@@ -158,7 +159,7 @@ def _places(backend: Backend, name: str) -> Iterator[str]:
 def _in_stages(backend: Backend, target: Target, name: str, given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """(stage, positions in it) of the pass, for these options; nothing where the target does not take them."""
     try:
-        stages = backend.stages(target, backend.parse_options(target, given))
+        stages = tuple(backend.stages(target, backend.parse_options(target, given)))
     except Exception:  # an option that this target refuses, or a defect of a plug-in: then it runs nothing
         return
     for stage in stages:

@@ -35,6 +35,7 @@ class OpenCLBackend(Backend):
     """Stages ttir, ttgir, llir, spv."""
 
     name = "opencl"
+    api_version, stable_version = 2, 1
     options_type = OpenCLOptions
     binary_stage = "spv"
     dlpack_device_types = frozenset({1})

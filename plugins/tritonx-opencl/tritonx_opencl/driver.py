@@ -24,8 +24,7 @@ work item whatever size is required."""
 class OpenCLKernel:
     """A built program, and the function that a launch enqueues."""
 
-    n_regs = 0
-    n_spills = 0
+    n_regs = n_spills = 0
 
     def __init__(self, driver: OpenCLDriver, image: KernelImage) -> None:
         self.driver, self.image, lanes = driver, image, int(image.metadata["warp_size"])

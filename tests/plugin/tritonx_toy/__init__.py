@@ -31,6 +31,7 @@ class ToyOptions(Options):
 
 class ToyBackend(Backend):
     name = "toy"
+    api_version, stable_version = 2, 1
     options_type = ToyOptions
     binary_stage = "numpy"
     dlpack_device_types = frozenset({1})

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
 
 import tritonx
+import tritonx.language as tl
 from tritonx.backends import registry
-from tritonx.backends.api import API_VERSION
+from tritonx.backends.api import API_VERSION, STABLE_VERSION
 from tritonx.backends.registry import BackendWarning
 from tritonx.runtime import driver
 from tritonx.runtime.errors import NoBackend
+from tritonx.tools.opt_explain import explain
 
 GOOD = """
 from tritonx.backends.api import Backend, Target
 class Chip(Backend):
     name = {name!r}
+    api_version, stable_version = 2, 1
     binary_stage = "bin"
     def parse_target(self, arch):
         if arch not in ("", "v1"):
@@ -80,8 +85,40 @@ def test_a_plugin_is_found(install: Install) -> None:
         ("def broken(:", "importing it failed: SyntaxError"),
         ("raise SystemExit(3)", "importing it failed: SystemExit: 3"),
         ("pass", "importing it failed: AttributeError: .* has no attribute 'BACKEND'"),
-        ("BACKEND = 5", f"it was written for version None of tritonx.backends.api; this is version {API_VERSION}"),
-        (GOOD.format(name="bad") + "Chip.api_version = 99", "it was written for version 99 of"),
+        ("BACKEND = 5", "the entry point names <int object at .*>, not a tritonx.backends.api.Backend"),
+        (
+            GOOD.format(name="bad") + "Chip.api_version = 99",
+            f"it was written for version 99 of tritonx.backends.api; this is version {API_VERSION}",
+        ),
+        (
+            GOOD.format(name="bad") + "Chip.stable_version = 99",
+            f"it was written for version 99 of tritonx.backends.gpu and .tile; this is version {STABLE_VERSION}",
+        ),
+        (
+            GOOD.format(name="bad") + "del Chip.api_version",
+            f"it does not say for which version of tritonx.backends.api .*; now it is api_version = {API_VERSION}",
+        ),
+        (
+            GOOD.format(name="bad") + "del Chip.stable_version",
+            f"it does not say for .* tritonx.backends.gpu and .tile it .* now it is stable_version = {STABLE_VERSION}",
+        ),
+        (
+            "class Old:\n    api_version = 1\nBACKEND = Old()",
+            f"it was written for version 1 of tritonx.backends.api; this is version {API_VERSION}",
+        ),
+        (
+            GOOD.format(name="bad") + "Chip.api_version = property(lambda self: 1 / 0)",
+            "what it declares cannot be read: ZeroDivisionError",
+        ),
+        (
+            GOOD.format(name="bad") + "Chip.array_interfaces = '__array_interface__'",
+            "its array_interfaces is '__array_interface__', and no collection of str",
+        ),
+        (GOOD.format(name="bad") + "Chip.torch_device_types = None", "its torch_device_types is None, and no coll"),
+        (GOOD.format(name="bad") + "Chip.dlpack_device_types = ('cpu',)", "its dlpack_device_types is .* no coll"),
+        (GOOD.format(name="bad") + "Chip.options_type = dict", "its options_type is .*, and no class derived from"),
+        (GOOD.format(name="bad") + "Chip.families = {'a': 3}", "its families is .*, and no mapping of str"),
+        (GOOD.format(name="bad") + "del Chip.binary_stage", "its binary_stage is None, and no str"),
         (GOOD.format(name="bad") + "BACKEND = Chip", "the entry point names a class; it must name an instance"),
         (GOOD.format(name=""), "the backend has no name"),
         (GOOD.format(name="other"), "the entry point is called 'bad' and the backend 'other'; both must have one name"),
@@ -132,6 +169,45 @@ def test_one_that_cannot_tell_its_targets_hides_no_other(install: Install) -> No
     assert "good: good:v1 (" in shown and "cpu: " in shown
     with pytest.warns(BackendWarning, match="bad: its targets cannot be told"):
         assert registry.known_targets(registry.get_backend("bad")) == ()
+
+
+@tritonx.jit
+def doubled(x, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(x + i, tl.load(x + i) * 2)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "Chip.serves = lambda self, location: 1 / 0",
+        "Chip.has_device = lambda self: 1 / 0",
+        "Chip.driver = lambda self: 1 / 0",
+        "Chip.known_targets = lambda self: exit(3)",
+        "Chip.stages = lambda self, target, options: None",
+        "Chip.language_module = 'nonesuch'",
+        "Chip.triton_name = 'cpu'",
+    ],
+)
+def test_one_that_fails_when_it_is_asked_hides_no_other(install: Install, broken: str) -> None:
+    install("aaa", "bad", f"{GOOD.format(name='bad')}\n{broken}\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BackendWarning)
+        assert "bad" in tritonx.backends().names and "cpu: cpu" in str(tritonx.backends())
+        driver.reset_active()
+        assert driver.active.backend.name != "bad"
+        x = np.ones(8, np.float32)
+        doubled[(1,)](x, N=8)
+        assert (x == 2).all()
+        assert tritonx.backends.backends["cpu"].compiler is registry.get_backend("cpu")
+        assert "cpu ttir" in "\n".join(explain("inline"))
+    driver.reset_active()
+
+
+def test_what_a_backend_cannot_tell_is_a_warning(install: Install) -> None:
+    install("aaa", "bad", GOOD.format(name="bad") + "Chip.serves = lambda self, location: 1 / 0")
+    with pytest.warns(BackendWarning, match="bad: whether it runs at .* cannot be told: ZeroDivisionError"):
+        assert "cpu" in registry.serving(("torch", "cpu", 0))
 
 
 def test_a_plugin_cannot_take_the_name_of_one_of_ours(install: Install) -> None:

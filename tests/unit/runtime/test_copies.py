@@ -160,6 +160,34 @@ def test_large_memory_is_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> 
     assert not only.any() and (host == 8).all()
 
 
+def test_a_null_pointer_stays_one() -> None:
+    """Of a torch tensor without elements, cut from one that has some, the address is 0, and the storage is not."""
+    host, own = np.zeros(64, np.uint8), FarDriver()
+    image = KernelImage("k", b"", (Parameter("x", "*u8"), Parameter("y", "*u8")), {}, Target("far"))
+    start = host.ctypes.data
+    for empty in (Span(0, start, 64), Span(0, 0, 0)):
+        with on_copies(own, image, [empty, span_of(host)]) as (x, y):
+            assert x == 0 and y != 0
+
+
+def test_what_a_stopped_launch_began_has_ended_before_its_memory_is_free() -> None:
+    done: list[str] = []
+
+    class Noting(FarDriver):
+        def synchronize(self, device: int | None = None) -> None:
+            done.append("synchronized")
+
+        def free(self, address: int, device: int) -> None:
+            done.append("freed")
+            super().free(address, device)
+
+    host, own = np.zeros(64, np.uint8), Noting()
+    image = KernelImage("k", b"", (Parameter("x", "*u8"),), {}, Target("far"))
+    with pytest.raises(KeyboardInterrupt), on_copies(own, image, [span_of(host)]):
+        raise KeyboardInterrupt
+    assert done == ["synchronized", "freed"]
+
+
 @tritonx.jit
 def moved(x, out, n, BACK: tl.constexpr, N: tl.constexpr):
     i = tl.arange(0, N)

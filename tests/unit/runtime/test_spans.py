@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import tritonx
 import tritonx.language as tl
@@ -105,18 +107,29 @@ def test_an_array_on_a_buffer_reaches_all_of_it() -> None:
     all_of_it = np.frombuffer(buffer, np.uint8)
     assert reach(np.frombuffer(buffer, np.float32, 4, 64)[1:]) == whole(all_of_it)
     assert reach(np.ndarray((2, 2), np.int16, memoryview(buffer)[100:])[1]) == whole(all_of_it)
+    assert reach(np.frombuffer(memoryview(buffer)[64:128], np.int32)) == whole(all_of_it)
+    assert reach(np.frombuffer(memoryview(all_of_it[32:])[32:], np.int32)) == whole(all_of_it)
     with mmap.mmap(-1, 8192) as mapped:
         inside = np.frombuffer(mapped, np.int32, 8, 4096)
         assert reach(inside) == (inside.ctypes.data - 4096, 8192)
         del inside
 
 
+def test_what_stands_between_a_view_and_its_base() -> None:
+    base = np.zeros(64, np.float32)
+    assert reach(as_strided(base[16:], (4, 2), (8, 4))) == whole(base)
+    assert reach(sliding_window_view(base[8:], 4)[3:]) == whole(base)
+
+    class Fields(ctypes.Structure):
+        _fields_ = (("head", ctypes.c_int32 * 4), ("rest", ctypes.c_int32 * 12))
+
+    fields = Fields()
+    assert reach(np.ctypeslib.as_array(fields.rest)) == (ctypes.addressof(fields), 64)
+
+
 def test_a_view_beyond_its_base_is_no_smaller_than_itself() -> None:
-    memory = np.zeros(64, np.int8)
-    part = np.frombuffer(memory.data[:16], np.int8)
-    wide = np.lib.stride_tricks.as_strided(part[8:], (24,), (1,))
-    start, nbytes = reach(wide)
-    assert start <= memory.ctypes.data + 8 and start + nbytes == memory.ctypes.data + 32
+    memory = np.zeros(16, np.int8)
+    assert reach(as_strided(memory[8:], (24,), (1,))) == (memory.ctypes.data, 32)
 
 
 def test_protocols_that_tell_an_extent_only() -> None:

@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tritonx.backends.amd.options import SCHEDULE_HINTS, AmdOptions
-from tritonx.backends.api import Backend, Candidate, Driver, Options, Shortage, Stage, Target
+from tritonx.backends.api import (
+    API_VERSION,
+    STABLE_VERSION,
+    Backend,
+    Candidate,
+    Driver,
+    Options,
+    Shortage,
+    Stage,
+    Target,
+)
 from tritonx.runtime.pytorch import built_for
 from tritonx.runtime.submodules import loading
 
@@ -25,6 +35,7 @@ class AmdBackend(Backend):
     """Targets ``hip:gfx90a`` to ``hip:gfx1201``; stages ttir, ttgir, llir, amdgcn, hsaco."""
 
     name = "hip"
+    api_version, stable_version = API_VERSION, STABLE_VERSION
     triton_name = "amd"
     options_type = AmdOptions
     binary_stage = "hsaco"

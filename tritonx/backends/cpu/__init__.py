@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
-from tritonx.backends.api import Backend, Driver, Options, Stage, Target
+from tritonx.backends.api import API_VERSION, STABLE_VERSION, Backend, Driver, Options, Stage, Target
 from tritonx.backends.cpu.options import CpuOptions
 
 
@@ -13,6 +13,7 @@ class CpuBackend(Backend):
     """Targets: ``cpu`` (this machine), ``cpu:x86-64-v3`` (AVX2), ``cpu:x86-64-v4`` (AVX-512)."""
 
     name: ClassVar[str] = "cpu"
+    api_version, stable_version = API_VERSION, STABLE_VERSION
     options_type: ClassVar[type[Options]] = CpuOptions
     binary_stage: ClassVar[str] = "obj"
     dlpack_device_types: ClassVar[frozenset[int]] = frozenset({1})

@@ -6,7 +6,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tritonx.backends.api import Backend, Candidate, Driver, KernelImage, Options, Shortage, Stage, Target
+from tritonx.backends.api import (
+    API_VERSION,
+    STABLE_VERSION,
+    Backend,
+    Candidate,
+    Driver,
+    KernelImage,
+    Options,
+    Shortage,
+    Stage,
+    Target,
+)
 from tritonx.backends.nvidia.options import NvidiaOptions
 from tritonx.runtime.pytorch import built_for
 from tritonx.runtime.submodules import loading
@@ -23,6 +34,7 @@ class NvidiaBackend(Backend):
 
     name = "cuda"
     triton_name = "nvidia"
+    api_version, stable_version = API_VERSION, STABLE_VERSION
     options_type = NvidiaOptions
     binary_stage = "cubin"
     dlpack_device_types = frozenset({2, 13})
