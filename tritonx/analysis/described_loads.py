@@ -25,6 +25,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tritonx.analysis.access_width import pointer_alignment
 from tritonx.analysis.polynomials import Polynomial, atom, number
 from tritonx.analysis.tile_indices import (
+    INDEX_BITS,
     Bound,
     Confined,
     Indices,
@@ -44,6 +45,9 @@ from tritonx.ir.types import bit_width, element_type, shape_of, type_of
 PIECE = 16
 """Bytes of which base, strides and the starts of blocks in a row are multiples (`transforms/tile/copied_descriptors`).
 """
+
+FURTHEST = 1 << 30
+"""Where a block may begin whose start is computed in 64 bits; rounds of a loop may go on from there."""
 
 LARGEST_RANK = 5
 """Dimensions of a tensor map (CUDA driver API, cuTensorMapEncodeTiled)."""
@@ -221,7 +225,9 @@ class _Parts:
             raise NotABlock(f"its mask begins elsewhere than at 0 along dimension {bound.dim}")
 
     def share_out(self) -> None:
-        """What is left of the sum to the dimensions whose strides divide it, and to the base."""
+        """What is left of the sum to the dimensions whose strides divide it, and to the base. Where a mask keeps out
+        what is below 0 the tensor begins there, and what moves it is the base."""
+        moved = ZERO
         for dim in sorted(range(len(self.strides)), key=self._precedence):
             stride = self.strides[dim]
             if stride.value is None:
@@ -232,13 +238,16 @@ class _Parts:
                 self.rest = self.rest - wanted + left
             if more == ZERO:
                 continue
-            self.starts[dim] = self.starts[dim] + more
-            self.below_zero.discard(dim)
             extent = self.extents[dim]
+            if varies(more, self.around) and (extent is not None or dim in self.below_zero):
+                raise NotABlock(f"the mask does not move with the index along dimension {dim}")
+            if dim in self.below_zero:
+                moved = moved + more * stride
+                continue
+            self.starts[dim] = self.starts[dim] + more
             if extent is not None:
-                if varies(more, self.around):
-                    raise NotABlock(f"the mask does not move with the index along dimension {dim}")
                 self.extents[dim] = extent + more
+        self.rest = self.rest + moved
         if varies(self.rest, self.around):
             raise NotABlock("its base changes in the loop")
         if any(extent is not None and varies(extent, self.around) for extent in self.extents):
@@ -269,8 +278,7 @@ class _Parts:
         for dim, start in enumerate(self.starts):
             if dim not in self.below_zero:
                 self._ask_start(dim, start)
-            self._check_width(start)
-            self._check_width(self.extents[dim] or ZERO)
+            self._check_width(start, self.extents[dim])
         wraps = (dim in self.wraps for dim in range(len(self.shape)))
         dims = map(Dimension, self.strides, self.starts, self.extents, wraps)
         positive, non_negative = frozenset(self.positive), frozenset(self.non_negative)
@@ -301,11 +309,20 @@ class _Parts:
         if not self._is_known(before):
             self.non_negative.add(before)
 
-    def _check_width(self, index: Polynomial) -> None:
-        for each in index.atoms():
-            value = scalar_of(each)
-            if value is not None and (width_of(type_of(value)) or 64) > 32:
-                raise NotABlock("an index of it is of 64 bits")
+    def _check_width(self, start: Polynomial, extent: Polynomial | None) -> None:
+        """The copy engine counts in 32 bits. What was computed in more is asked in front of the loop."""
+        for index in (start, extent or ZERO):
+            for each in index.atoms():
+                value = scalar_of(each)
+                if value is not None and (width_of(type_of(value)) or 64) > INDEX_BITS:
+                    raise NotABlock("an index of it is of 64 bits")
+        wide = [term for term in start.each() if not self.indices.is_narrow(term)]
+        if any(varies(term, self.around) for term in wide):
+            raise NotABlock("an index of it is of 64 bits")
+        if wide:
+            self.non_negative.add(number(FURTHEST) - start.where(lambda term: not varies(term, self.around)))
+            if extent is not None:
+                self.non_negative.add(number(2 * FURTHEST - 1) - extent)
 
     def _is_known(self, value: Polynomial) -> bool:
         """Whether a number is known not to be below 0."""

@@ -28,7 +28,7 @@ from functools import cached_property
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from tritonx.analysis.pointer_sources import pointers_of, sources
+from tritonx.analysis.pointer_sources import pointers_of, roots_of
 from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import carried_by, is_per_element, repeats
 from tritonx.dialects.effects import Completion, Effect, Kind, Resource, declared_by
@@ -263,23 +263,4 @@ def _accesses(number: int, op: Operation) -> Iterable[_Access]:
             elif effect.kind is Kind.FENCE:  # no result is used (`check_schedulable`): so it acquires nothing
                 yield _Access(number, releases=True)
             elif effect.kind in (Kind.READ, Kind.WRITE) and effect.resource is Resource.GLOBAL:
-                yield _Access(number, effect.kind is Kind.WRITE, _roots(inner, effect))
-
-
-def _roots(op: Operation, effect: Effect) -> frozenset[SSAValue] | None:
-    """The arguments of the function that an access may go through; None where there may be another array."""
-    work: list[SSAValue] = list(effect.places(op) or pointers_of(op))
-    seen: set[SSAValue] = set()
-    roots: set[SSAValue] = set()
-    while work:
-        value = work.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        further = sources(value)
-        work += further
-        if not further:
-            if not (isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), tile.FuncOp)):
-                return None
-            roots.add(value)
-    return frozenset(roots) or None
+                yield _Access(number, effect.kind is Kind.WRITE, roots_of(effect.places(inner) or pointers_of(inner)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
@@ -31,3 +31,20 @@ def sources(value: SSAValue) -> Sequence[SSAValue]:
 def pointers_of(op: Operation) -> list[SSAValue]:
     """The operands through which memory can be reached."""
     return [v for v in op.operands if is_pointer(type_of(v)) or isinstance(type_of(v), tile.TensorDescType)]
+
+
+def roots_of(values: Iterable[SSAValue]) -> frozenset[SSAValue] | None:
+    """The arguments of the function whose arrays pointers may point into; None where there may be another array."""
+    work, seen, roots = list(values), set[SSAValue](), set[SSAValue]()
+    while work:
+        value = work.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        further = sources(value)
+        work += further
+        if not further:
+            if not (isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), tile.FuncOp)):
+                return None
+            roots.add(value)
+    return frozenset(roots) or None

@@ -21,7 +21,7 @@ from typing import cast
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tritonx.analysis.axis_info import AxisFacts
-from tritonx.analysis.polynomials import Polynomial, atom, number
+from tritonx.analysis.polynomials import Monomial, Polynomial, atom, number
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.control_flow import Carried, carried_argument, carried_result
@@ -100,6 +100,8 @@ class Indices:
         self._values: dict[SSAValue, Polynomial | Address | None] = {}
         self._stepping: frozenset[SSAValue] = frozenset()
         """What goes round and is being followed once round its loop."""
+        self._narrow: dict[Monomial, int] = {}
+        """Products in sums of 32 bits, with the largest number before each."""
 
     def of(self, value: SSAValue) -> Polynomial | None:
         """An integer, scalar or tile; every scalar is at least an atom."""
@@ -135,8 +137,24 @@ class Indices:
     def _lookup(self, value: SSAValue) -> Polynomial | Address | None:
         if value not in self._values:
             self._values[value] = None
-            self._values[value] = self._found(value)
+            self._values[value] = found = self._found(value)
+            if isinstance(found, Polynomial) and (width_of(type_of(value)) or 64) <= INDEX_BITS:
+                self._know_narrow(found)
         return self._values[value]
+
+    def _know_narrow(self, found: Polynomial) -> None:
+        for monomial, factor in found.terms:
+            self._narrow[monomial] = max(abs(factor), self._narrow.get(monomial, 0))
+
+    def is_narrow(self, term: Polynomial) -> bool:
+        """Whether one term is of 32 bits: a part of a product in arithmetic that is, or a pointer's way in a loop."""
+        ((monomial, factor),) = term.terms
+        if not monomial:
+            return abs(factor) < 1 << (INDEX_BITS - 1)
+        return any(
+            abs(factor) <= largest and all(dict(known).get(each, 0) >= exponent for each, exponent in monomial)
+            for known, largest in self._narrow.items()
+        )
 
     def _found(self, value: SSAValue) -> Polynomial | Address | None:
         type_ = type_of(value)
@@ -271,7 +289,10 @@ class Indices:
         first, step = self._lookup(carried.initial.value), self._step(loop, carried)
         if first is None or step is None:
             return None
-        added = step * atom(Round(loop) if isinstance(value, BlockArgument) else Trips(loop))
+        rounds = atom(Round(loop) if isinstance(value, BlockArgument) else Trips(loop))
+        added = step * rounds
+        if not isinstance(first, Polynomial):
+            self._know_narrow(added)
         return first + added if isinstance(first, Polynomial) else replace(first, offset=first.offset + added)
 
     def _step(self, loop: scf.ForOp, carried: Carried) -> Polynomial | None:

@@ -42,7 +42,8 @@ class EncodeDescriptors(ModulePass):
 
     Every `!tt.tensordesc` that has none, a parameter of a function or made there, gets an encoding of its block: that
     of the first `ttg.local_alloc` of a loaded block for a matrix unit, else rows swizzled over as many bytes as they
-    have. Where threads alone read what a `ttg.local_alloc` stores of a loaded block, it lies as the block does."""
+    have. Where threads alone read what a `ttg.local_alloc` stores of a loaded block, it lies as the block does, if
+    transposed views of it then have an encoding."""
 
     name = "encode-descriptors"
     contract = Contract(("ttg",), needs=("assign-layouts",), after=("stage-dot-operands", "view-transposed"))
@@ -90,7 +91,9 @@ def _store_as_copied(descriptor: SSAValue) -> None:
                 if not isinstance(alloc, LocalAllocOp) or not all(map(_is_loaded_or_viewed, _users(alloc.result))):
                     continue
                 if type_as(alloc.result, MemDescType).shape == block.shape and len(block.shape) == 2:
-                    _encode(alloc.result, encoding)
+                    encoded = _encoded(alloc.result, encoding)
+                    for memory, made in () if encoded is None else encoded.items():
+                        set_type(memory, made)
 
 
 def _users(memory: SSAValue) -> Iterator[Operation]:
@@ -105,17 +108,21 @@ def _is_loaded_or_viewed(op: Operation) -> bool:
     return isinstance(op, LocalLoadOp | MemDescTransOp)
 
 
-def _encode(memory: SSAValue, encoding: Attribute) -> None:
-    """Give a buffer an encoding, and its transposed views theirs."""
+def _encoded(memory: SSAValue, encoding: Attribute) -> dict[SSAValue, MemDescType] | None:
+    """The types of a buffer with an encoding, and of its transposed views; None where a view would have none: rows that
+    are not swizzled have no transposed form."""
     given = type_as(memory, MemDescType)
     made = memdesc(given.shape, given.element_type, encoding, mutable=given.mutable)
-    set_type(memory, made)
+    found = {memory: made}
     for view in [use.operation for use in memory.uses]:
         if isinstance(view, MemDescTransOp):
             order = inverse_permutation([int(axis) for axis in view.order.get_values()])
             seen = transposed_memory(shared_encoding(made), order, made.shape)
-            assert seen is not None
-            _encode(view.result, attribute_of(seen))
+            views = None if seen is None else _encoded(view.result, attribute_of(seen))
+            if views is None:
+                return None
+            found |= views
+    return found
 
 
 def swizzled(type_: TensorDescType) -> NvmmaSharedEncoding:

@@ -5,6 +5,9 @@ In a loop whose own copies stay in shared memory anyway (a pipeline over several
 else wants that memory before the next such store: it is taken in front of the loop, and waited for in front of that
 store.
 
+Who reads the tensor in the loop, or writes it otherwise, relies on the wait where it is, as does who makes the
+descriptor there: these waits stay.
+
     for …                                   %memory = local_alloc
       %buffer = local_alloc %tile           for …
       fence                          →        async_tma_store_wait
@@ -21,22 +24,27 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.pointer_sources import pointers_of, roots_of
 from tritonx.analysis.shared_budget import SharedBudget, fits_around
 from tritonx.dialects import scf
 from tritonx.dialects.control_flow import is_per_element, repeats
+from tritonx.dialects.effects import Kind, Resource, declared_by
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalDeallocOp, LocalStoreOp, MemDescType, memdesc
 from tritonx.dialects.nvidia import (
     AsyncTMACopyGlobalToLocalOp,
     AsyncTMACopyLocalToGlobalOp,
     AsyncTMAReduceOp,
+    FenceAsyncSharedOp,
+    ReinterpretTensorDescOp,
+    TensormapCreateOp,
     TMAStoreWaitOp,
 )
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
-from tritonx.ir.edit import erase, replace
+from tritonx.ir.edit import erase, is_defined_inside, replace
 from tritonx.ir.types import i32, type_as
 
 
@@ -46,7 +54,9 @@ class LateStoreWaits(ModulePass):
 
     That is a `ttng.async_tma_store_wait` behind a `ttng.async_tma_copy_local_to_global` or `ttng.async_tma_reduce` of a
     buffer that is made for it alone, in an innermost `scf.for` with copies to shared memory of its own, or in branches
-    of its body. The memory is taken in front of the loop, if there is room, and a wait stands behind the loop."""
+    of its body, if nothing there but such stores may access the array or orders memory. Arguments are taken to be
+    different arrays, as schedules take them. The memory is taken in front of the loop, if there is room, and a wait
+    stands behind the loop."""
 
     name = "late-store-waits"
     contract = Contract(
@@ -76,9 +86,42 @@ def _store(wait: Operation) -> _Store | None:
     loop = _loop_of(wait)
     if loop is None or wait.pendings.value.data or not isinstance(buffer, LocalAllocOp) or buffer.src is None:
         return None
-    if buffer.parent is not copy.parent or not buffer.result.has_one_use():
+    if buffer.parent is not copy.parent or not buffer.result.has_one_use() or is_defined_inside(copy.desc, loop):
+        return None
+    arrays = _arrays(copy.desc)
+    if arrays is None or any(_relies_on(each, arrays) for each in loop.walk()):
         return None
     return _Store(loop, buffer, wait)
+
+
+def _arrays(descriptor: SSAValue) -> frozenset[SSAValue] | None:
+    """The arguments of the function that what a descriptor describes may be reached through; None where it may be
+    anything. Of one that the kernel has made in memory it is what is written there."""
+    made = descriptor.owner
+    if not isinstance(made, ReinterpretTensorDescOp):
+        return roots_of((descriptor,))
+    writers = (use.operation for use in made.rawDesc.uses)
+    bases = [writer.global_address for writer in writers if isinstance(writer, TensormapCreateOp)]
+    return roots_of(bases) if bases else None
+
+
+def _relies_on(op: Operation, arrays: frozenset[SSAValue]) -> bool:
+    """Whether an op of the loop, another one than these stores, may access one of the arrays, or orders what is written
+    to global memory for others."""
+    if isinstance(op, AsyncTMACopyLocalToGlobalOp | AsyncTMAReduceOp | FenceAsyncSharedOp):
+        return False
+    declared = declared_by(type(op))
+    if declared is None:
+        return True
+    for effect in declared.own(op):
+        if effect.kind is Kind.FENCE:
+            return True
+        if effect.kind in (Kind.READ, Kind.WRITE) and effect.resource is Resource.GLOBAL:
+            places = effect.places(op) or pointers_of(op)
+            found = [_arrays(place) for place in places] or [None]
+            if any(each is None or each & arrays for each in found):
+                return True
+    return False
 
 
 def _loop_of(op: Operation) -> scf.ForOp | None:

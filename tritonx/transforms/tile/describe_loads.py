@@ -51,8 +51,10 @@ class DescribeLoads(ModulePass):
     strides and extents are above 0 and blocks begin at 0 or above, is asked in front of it: the loop is then there
     twice, with descriptors and as it was.
 
-    Indices are taken to stay in their types, as the axis analysis takes them, and to be below 2^31. Loads stay where
-    something in front of them may have written to global memory, or waited for it, for a copy engine need not see that.
+    Indices are taken to stay in their types, as the axis analysis takes them, and what pointers that move add in a loop
+    to stay below 2^31 elements; where a block begins at an index of 64 bits it is asked whether that is. Loads stay
+    where something in front of them may have written to global memory, or waited for it, for a copy engine need not see
+    that.
     `TRITONX_EXPLAIN=pipeline` says of each load what became of it, and why."""
 
     name = "describe-loads"

@@ -63,10 +63,10 @@ class Writer:
         )  # fmt: skip
 
     def _counted(self, builder: Builder, value: Polynomial) -> Polynomial:
-        """With the counters of loops in place of how often these have gone round."""
-        for each in sorted(
-            (each for each in value.atoms() if isinstance(each, Round | Trips)), key=self._number
-        ):  # fmt: skip
+        """With the counters of loops in place of how often these have gone round; the inner ones first, whose bounds
+        may be counted in rounds of the outer ones."""
+        while rounds_of := [each for each in value.atoms() if isinstance(each, Round | Trips)]:
+            each = max(rounds_of, key=lambda each: (self._number(each), isinstance(each, Trips)))
             rounds, rest = value.over(atom(each))
             step, lower = self.indices.of(each.loop.step), self.indices.of(each.loop.lb)
             assert step is not None and lower is not None, "rounds are counted of loops with bounds that are known"

@@ -62,4 +62,65 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     }
     tt.return
   }
+  // What the loop reads, or what others are told of, is waited for where it is stored.
+  // CHECK-LABEL: @read_again
+  // CHECK: scf.for
+  // CHECK: ttg.local_alloc %tile
+  // CHECK: ttng.async_tma_copy_local_to_global
+  // CHECK-NEXT: ttng.async_tma_store_wait
+  tt.func public @read_again(%both: !desc, %slot: !slot, %bar: !bar, %tile: tensor<64x32xf16, #rows>, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %true = arith.constant true
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      ttng.async_tma_copy_global_to_local %both[%i, %i] %slot, %bar, %true : !desc, !bar -> !slot
+      %buffer = ttg.local_alloc %tile : (tensor<64x32xf16, #rows>) -> !ttg.memdesc<64x32xf16, #nvmma, #smem>
+      ttng.fence_async_shared {bCluster = false}
+      ttng.async_tma_copy_local_to_global %both[%i, %i] %buffer : !desc, !ttg.memdesc<64x32xf16, #nvmma, #smem>
+      ttng.async_tma_store_wait {pendings = 0 : i32}
+    }
+    tt.return
+  }
+
+  // CHECK-LABEL: @signalled
+  // CHECK: scf.for
+  // CHECK: ttng.async_tma_copy_local_to_global
+  // CHECK-NEXT: ttng.async_tma_store_wait
+  // CHECK-NEXT: tt.atomic_rmw
+  tt.func public @signalled(%from: !desc, %to: !desc, %flag: !tt.ptr<i32>, %slot: !slot, %bar: !bar, %tile: tensor<64x32xf16, #rows>, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %true = arith.constant true
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      ttng.async_tma_copy_global_to_local %from[%i, %i] %slot, %bar, %true : !desc, !bar -> !slot
+      %buffer = ttg.local_alloc %tile : (tensor<64x32xf16, #rows>) -> !ttg.memdesc<64x32xf16, #nvmma, #smem>
+      ttng.fence_async_shared {bCluster = false}
+      ttng.async_tma_copy_local_to_global %to[%i, %i] %buffer : !desc, !ttg.memdesc<64x32xf16, #nvmma, #smem>
+      ttng.async_tma_store_wait {pendings = 0 : i32}
+      %old = tt.atomic_rmw exch, release, gpu, %flag, %c1, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    }
+    tt.return
+  }
+
+  // A tensor map that the kernel makes in front of the loop is of the array that is written there.
+  // CHECK-LABEL: @made
+  // CHECK: scf.for
+  // CHECK: ttng.async_tma_store_wait
+  // CHECK-NEXT: ttg.local_store
+  tt.func public @made(%from: !desc, %to: !tt.ptr<f16>, %map: !tt.ptr<i8>, %slot: !slot, %bar: !bar, %tile: tensor<64x32xf16, #rows>, %n: i32, %stride: i64) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %true = arith.constant true
+    %memory = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 128 : i32} : !tt.ptr<i8>
+    ttng.tensormap_create %memory, %to, [%n, %n], [%n, %n], [%stride], [%c1, %c1] {elem_type = 6 : i32, fill_mode = 0 : i32, interleave_layout = 0 : i32, swizzle_mode = 2 : i32} : (!tt.ptr<i8>, !tt.ptr<f16>, i32, i32, i32, i32, i64, i32, i32) -> ()
+    %desc = ttng.reinterpret_tensor_descriptor %memory : !tt.ptr<i8> to !desc
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      ttng.async_tma_copy_global_to_local %from[%i, %i] %slot, %bar, %true : !desc, !bar -> !slot
+      %buffer = ttg.local_alloc %tile : (tensor<64x32xf16, #rows>) -> !ttg.memdesc<64x32xf16, #nvmma, #smem>
+      ttng.fence_async_shared {bCluster = false}
+      ttng.async_tma_copy_local_to_global %desc[%i, %i] %buffer : !desc, !ttg.memdesc<64x32xf16, #nvmma, #smem>
+      ttng.async_tma_store_wait {pendings = 0 : i32}
+    }
+    tt.return
+  }
 }

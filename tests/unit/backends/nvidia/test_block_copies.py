@@ -445,3 +445,27 @@ def test_products(turned: bool) -> None:
     assert {"copy-blocks"} | ({"view-transposed"} if turned else set()) <= acted
     ops = [op.name for op in program.bound.module.walk()]
     assert "ttg.local_load" not in ops and "ttg.convert_layout" not in ops, "blocks go through registers"
+
+
+@tritonx.jit
+def converted_blocks(a, b, o, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Blocks of bytes, which the threads convert for the product, one of them turned."""
+    total = tl.zeros((M, N), tl.float32)
+    for step in range(steps):
+        x, y = a.load([0, step * K]), b.load([0, step * K]).T
+        total = tl.dot(x.to(tl.float16), y.to(tl.float16), total)
+    tl.store(o + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], total)
+
+
+@pytest.mark.parametrize("k", [16, 32])
+@pytest.mark.parametrize("warps", [1, 4])
+def test_turned_blocks_of_bytes(warps: int, k: int) -> None:
+    """Rows of 16 bytes are not swizzled, and such memory has no transposed form."""
+    random, rng = Random(f"{SEED} {warps} {k}"), np.random.default_rng(SEED)
+    n, steps = random.choice((16, 32)), random.randrange(4)
+    a, b = (rng.integers(-3, 4, (extent, k * max(1, steps))).astype(np.int8) for extent in (16, n))
+    o = np.full((16, n), np.nan, np.float32)
+    args = [TensorDescriptor.from_tensor(a, [16, k]), TensorDescriptor.from_tensor(b, [n, k]), o, steps]
+    program = Program(converted_blocks, args, {"M": 16, "N": n, "K": k}, "cuda:90", warps, 1, OPTIONS)
+    x, y = (each[:, : k * steps].astype(np.float32) for each in (a, b))
+    run(program, o, x @ y.T)

@@ -13,9 +13,15 @@ import pytest
 
 import tritonx
 from tests.unit.transforms.gpu.test_executed import Program
+from tests.unit.transforms.tile.random_regular import RandomRegular, fresh, random_regular
 from tests.unit.transforms.tile.regular_kernels import REGULAR, matmul, matmul_kernel
 from tritonx.backends.compiler import GPUTarget
 from tritonx.compiler import ASTSource
+from tritonx.dialects import tile
+from tritonx.interpreter.ir_launch import bind, launch
+from tritonx.ir.pipeline import pass_context
+from tritonx.transforms.tile.describe_loads import DescribeLoads
+from tritonx.transforms.tile.pipeline import TILE_PIPELINE
 
 SEED = int(os.environ["TRITONX_SEED"])
 DRAWS = max(1, int(os.environ.get("TRITONX_RANDOM_KERNELS", "10")) // 10)
@@ -37,6 +43,32 @@ def test_what_is_executed_is_the_same(name: str, draw: int) -> None:
     np.testing.assert_array_equal(arrays[place], one.expected.astype(arrays[place].dtype), err_msg=where)
     names = [op.name for op in program.bound.module.walk()]
     assert "ttng.async_tma_copy_global_to_local" in names
+
+
+@pytest.mark.parametrize("flatten", [False, True])
+@pytest.mark.parametrize("draw", range(3 * DRAWS))
+def test_random_kernels_are_executed(draw: int, flatten: bool) -> None:
+    """Those of which the copy engine loads something; nests of loops, and flattened ones."""
+    random = Random(f"random {SEED} {draw} {flatten}")
+    described = (one for _ in range(100) if _is_described(one := random_regular(random, flatten=flatten)))
+    one, warps = next(described), random.choice((1, 4, 8))
+    options = {"describe_loads": True, "num_stages": random.choice((1, 2, 3, 4)), "pipeline": random.random() < 0.9}
+    where = f"seed {SEED}, draw {draw}, {warps} warps, {options}, {one.args[4:]}\n{one.source}"
+    expected = fresh(one)
+    launch(one.kernel, one.grid, *expected)
+    program = Program(one.kernel, one.args, {}, "cuda:90", warps, one.grid, options)
+    for _ in program.through():
+        pass
+    arrays, found = program.run()
+    assert not found, "\n".join(map(str, (*found, where)))
+    np.testing.assert_array_equal(arrays[2], expected[2], err_msg=where)
+
+
+def _is_described(one: RandomRegular) -> bool:
+    module = bind(one.kernel, one.args, {}).module
+    for each in (*TILE_PIPELINE, DescribeLoads()):
+        each.apply(pass_context(), module)
+    return any(isinstance(op, tile.DescriptorLoadOp) for op in module.walk())
 
 
 def ptx(constants: dict[str, Any], **options: Any) -> str:

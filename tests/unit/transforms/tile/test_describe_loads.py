@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tritonx
 import tritonx.language as tl
+from tests.unit.transforms.tile.random_regular import RandomRegular, fresh, random_regular
 from tests.unit.transforms.tile.regular_kernels import REGULAR, Regular, matrix, strides
 from tritonx.dialects import arith, scf, tile
 from tritonx.interpreter.ir_launch import bind, launch
@@ -63,6 +64,117 @@ def test_nothing_changes(name: str, number: int) -> None:
     assert count(module, tile.MakeTensorDescOp) == one.described
     if name == "shifted":
         assert count(module, scf.IfOp) == 0, "the mask keeps rows below 0 out: nothing is asked"
+
+
+@pytest.mark.parametrize("number", range(DRAWS))
+def test_random_kernels_do_the_same(number: int) -> None:
+    """About a fifth of them have loads that become a descriptor's."""
+    for draw in range(5):
+        where = f"{SEED} {number} {draw}"
+        one = random_regular(Random(f"regular {where}"))
+        before, after = fresh(one), fresh(one)
+        launch(one.kernel, one.grid, *before)
+        launch(one.kernel, one.grid, *after, transform=with_pass)
+        np.testing.assert_array_equal(before[2], after[2], err_msg=f"{where}\n{one.source}{one.args[4:]}")
+
+
+def test_random_kernels_are_described() -> None:
+    draws = [random_regular(Random(f"{SEED} {number}")) for number in range(60)]
+    assert sum(count(described_module(one), tile.DescriptorLoadOp) > 0 for one in draws) >= 3
+
+
+def described_module(one: RandomRegular) -> ModuleOp:
+    module = bind(one.kernel, one.args, {}).module
+    with_pass(module)
+    return module
+
+
+@tritonx.jit
+def moved_kernel(x_ptr, w_ptr, o_ptr, n, stride, FURTHER: tl.constexpr):
+    """Rows of a mask that begins at 0, and from `FURTHER` on in memory."""
+    tl.assume(stride > 0)
+    rows, c = tl.arange(0, 16), tl.arange(0, 16)
+    total = tl.zeros((16, 16), tl.float32)
+    for tap in range(3):
+        at = rows + (tap - 1)
+        inside = (at[:, None] >= 0) & (at[:, None] < n)
+        x = tl.load(x_ptr + (at[:, None] + FURTHER) * stride + c[None, :], mask=inside, other=0.0)
+        total = tl.dot(x, tl.load(w_ptr + (tap * 16 + c)[:, None] * 16 + c[None, :]), total)
+    tl.store(o_ptr + rows[:, None] * 16 + c[None, :], total)
+
+
+@pytest.mark.parametrize("further", [0, 1, 4, 20])
+def test_what_a_mask_keeps_out_in_front_is_not_read(further: int) -> None:
+    """The tensor begins where the mask does, not where the array does."""
+    random = Random(f"{SEED} {further}")
+    x, w, o = matrix(random, 40, 16), matrix(random, 48, 16), np.full((16, 16), np.nan, np.float32)
+    w, n = np.ascontiguousarray(w), random.choice((5, 16, 20))
+    module = launch(moved_kernel, (1,), x, w, o, n, strides(x)[0], FURTHER=further, transform=with_pass)
+    padded = np.zeros((18, 16))
+    padded[1 : 1 + min(n, 17)] = x[further : further + min(n, 17)]
+    expected = sum(padded[tap : tap + 16] @ w[tap * 16 : tap * 16 + 16].astype(np.float64) for tap in range(3))
+    np.testing.assert_array_equal(o, expected.astype(np.float32))
+    assert (count(module, scf.IfOp), count(module, tile.DescriptorLoadOp)) == (0, 2)
+
+
+@tritonx.jit
+def counted_kernel(a_ptr, b_ptr, o_ptr, n, stride, CASE: tl.constexpr):
+    """Rows that are counted in rounds of several loops, or in their squares."""
+    tl.assume(stride > 0)
+    rows, c = tl.arange(0, 16), tl.arange(0, 16)
+    total = tl.zeros((16, 16), tl.float32)
+    b = tl.load(b_ptr + rows[:, None] * 16 + c[None, :])
+    for i in range(n):
+        for j in range(i, n):
+            at = j * 16
+            if CASE == "square":
+                at = j * j * 16
+            if CASE == "product":
+                at = i * (j + 1) * 8
+            total = tl.dot(tl.load(a_ptr + (at + rows)[:, None] * stride + c[None, :]), b, total)
+    tl.store(o_ptr + rows[:, None] * 16 + c[None, :], total)
+
+
+@pytest.mark.parametrize("case", ["inner", "square", "product"])
+def test_rows_counted_in_rounds(case: str) -> None:
+    random = Random(f"{SEED} {case}")
+    a, b, o = matrix(random, 16 * 10, 16), matrix(random, 16, 16), np.full((16, 16), np.nan, np.float32)
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    module = launch(counted_kernel, (1,), a, b, o, 4, 16, CASE=case, transform=with_pass)
+    begins = {"inner": lambda i, j: j * 16, "square": lambda i, j: j * j * 16, "product": lambda i, j: i * (j + 1) * 8}
+    rounds = [begins[case](i, j) for i in range(4) for j in range(i, 4)]
+    expected = sum(a[at : at + 16].astype(np.float64) @ b.astype(np.float64) for at in rounds)
+    np.testing.assert_array_equal(o, expected.astype(np.float32))
+    assert count(module, tile.DescriptorLoadOp) == 1
+
+
+@tritonx.jit
+def far_kernel(a_ptr, b_ptr, o_ptr, stride, APART: tl.constexpr):
+    """A matrix of many that lie apart, by offsets of 64 bits; `a_ptr` is the last one."""
+    tl.assume(stride > 0)
+    number = tl.program_id(0)
+    if number == 1024:
+        rows, c = tl.arange(0, 16), tl.arange(0, 16)
+        total = tl.zeros((16, 16), tl.float32)
+        first = (a_ptr.to(tl.int64) - 1024 * 2 * APART).to(tl.pointer_type(tl.float16))
+        first = tl.multiple_of(first, 16)
+        for k in range(2):
+            far = first + number.to(tl.int64) * APART
+            a = tl.load(far + rows[:, None] * stride + (k * 16 + c)[None, :])
+            total = tl.dot(a, tl.load(b_ptr + (k * 16 + rows)[:, None] * 16 + c[None, :]), total)
+        tl.store(o_ptr + rows[:, None] * 16 + c[None, :], total)
+
+
+@pytest.mark.parametrize("apart", [1 << 22, (1 << 22) + 8, 1 << 10])
+def test_what_lies_beyond_32_bits_goes_by_pointers(apart: int) -> None:
+    """The copy engine counts elements in 32 bits, which offsets of 64 bits are for not having to."""
+    random = Random(f"{SEED} {apart}")
+    a, b, o = matrix(random, 16, 32), matrix(random, 32, 16), np.full((16, 16), np.nan, np.float32)
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    args = a, b, o, 32
+    module = launch(far_kernel, (1025,), *args, APART=apart, transform=with_pass)
+    np.testing.assert_array_equal(o, a.astype(np.float32) @ b.astype(np.float32))
+    assert count(module, tile.DescriptorLoadOp) == 2
 
 
 @tritonx.jit
