@@ -82,7 +82,9 @@ class Module:
         """The whole text, between what a target puts in front and behind."""
         named = [f"{name} = type {text}" for text, name in self.structures.items()]
         named += [f"{symbol} = {text}" for text, symbol in self.globals.items()]
-        return "\n".join([*head, *named, *self.definitions.values(), *self.declarations.values(), *self.loops, *tail, ""])
+        return "\n".join(
+            [*head, *named, *self.definitions.values(), *self.declarations.values(), *self.loops, *tail, ""]
+        )
 
 
 class Writer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 import tritonx
 import tritonx.language as tl
 from tritonx.compiler import ASTSource
