@@ -26,6 +26,7 @@ from tritonx.dialects import tile
 from tritonx.dialects.effects import declared_by
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.dialects.layout_constraints import values_of
+from tritonx.ir.data_flow import sources_first
 from tritonx.ir.types import type_of
 
 CHEAP = 32
@@ -342,17 +343,7 @@ class LoopPipeline:
 
 def _in_order(into: Sequence[Sequence[int]]) -> list[int]:
     """Numbers, each behind those that lead into it."""
-    found: dict[int, None] = {}
-
-    def visit(number: int) -> None:
-        if number not in found:
-            for before in into[number]:
-                visit(before)
-            found[number] = None
-
-    for number in range(len(into)):
-        visit(number)
-    return list(found)
+    return list(sources_first(range(len(into)), into.__getitem__))
 
 
 def _duration(task: Task) -> int:

@@ -14,7 +14,7 @@ ranges and scalars has no polynomial."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -25,6 +25,7 @@ from tritonx.analysis.polynomials import Monomial, Polynomial, atom, number
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.control_flow import Carried, carried_argument, carried_result
+from tritonx.ir.data_flow import sources_first
 from tritonx.ir.edit import is_defined_inside
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.types import element_type, is_pointer, is_tensor, shape_of, type_of
@@ -120,8 +121,8 @@ class Indices:
         op = value.owner
         match op:
             case arith.AndIOp():
-                one, two = self.mask(op.lhs), self.mask(op.rhs)
-                return Mask((*one.bounds, *two.bounds), one.complete and two.complete)
+                parts = [self.mask(each) for each in _conjunction(op)]
+                return Mask(tuple(b for part in parts for b in part.bounds), all(part.complete for part in parts))
             case arith.CmpiOp() if is_tensor(type_of(value)):
                 bound = self._compared(op)
                 return Mask(() if bound is None else (bound,), complete=bound is not None)
@@ -136,11 +137,18 @@ class Indices:
 
     def _lookup(self, value: SSAValue) -> Polynomial | Address | None:
         if value not in self._values:
-            self._values[value] = None
-            self._values[value] = found = self._found(value)
-            if isinstance(found, Polynomial) and (width_of(type_of(value)) or 64) <= INDEX_BITS:
-                self._know_narrow(found)
+            for each in sources_first((value,), self._unknown):
+                if each not in self._values:
+                    self._values[each] = None
+                    self._values[each] = found = self._found(each)
+                    if isinstance(found, Polynomial) and (width_of(type_of(each)) or 64) <= INDEX_BITS:
+                        self._know_narrow(found)
         return self._values[value]
+
+    def _unknown(self, value: SSAValue) -> Sequence[SSAValue]:
+        """What is not known yet of what a value is computed of, one op back."""
+        op = value.owner
+        return [v for v in op.operands if v not in self._values] if isinstance(op, _FOLLOWED) else ()
 
     def _know_narrow(self, found: Polynomial) -> None:
         for monomial, factor in found.terms:
@@ -339,6 +347,36 @@ _MIRRORED = {
     CmpiPredicate.SGT: CmpiPredicate.SLT,
     CmpiPredicate.SGE: CmpiPredicate.SLE,
 }
+
+
+_FOLLOWED = (
+    arith.AddiOp,
+    arith.SubiOp,
+    arith.MuliOp,
+    arith.ShLIOp,
+    arith.ExtSIOp,
+    arith.ExtUIOp,
+    arith.IndexCastOp,
+    tile.SplatOp,
+    tile.ExpandDimsOp,
+    tile.BroadcastOp,
+    tile.TransOp,
+    tile.AddPtrOp,
+)
+"""Ops of which chains are long: what their operands are is asked in any case."""
+
+
+def _conjunction(op: arith.AndIOp) -> list[SSAValue]:
+    """What all hold where an `and` does, those of which it is one, in order."""
+    found: list[SSAValue] = []
+    pending = [op.rhs, op.lhs]
+    while pending:
+        value = pending.pop()
+        if isinstance(value.owner, arith.AndIOp):
+            pending += (value.owner.rhs, value.owner.lhs)
+        else:
+            found.append(value)
+    return found
 
 
 def scalar_of(each: object) -> SSAValue | None:

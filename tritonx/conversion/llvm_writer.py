@@ -11,10 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from xdsl.ir import Operation
+
 from tritonx.conversion.llvm_text import mangle, string_constant
+from tritonx.dialects.llvm import LICM_DISABLED
 
 _SHORT = 8
 """Parts of a structure that is written out."""
+
+LOOP_METADATA = 100
+"""The first number of loops' metadata: targets have few of their own, from 0."""
 
 
 class Module:
@@ -28,6 +34,8 @@ class Module:
         self.declarations: dict[str, str] = {}
         self.definitions: dict[str, str] = {}
         """The text of functions by their symbols."""
+        self.loops: list[str] = []
+        """Metadata of loops."""
 
     def declare(self, result: str, symbol: str, operands: Iterable[str], suffix: str = "") -> str:
         """Declare an external function once; returns its symbol."""
@@ -62,11 +70,21 @@ class Module:
         definition = f"private unnamed_addr {where}constant {string_constant(text)}"
         return self.global_(f"@text{len(self.globals)}", definition)
 
+    def loop_mark(self, op: Operation) -> str:
+        """What the branch back of a loop carries: that LLVM moves nothing out of it, where the op says so."""
+        if op.attributes.get("llvm.loop_annotation") != LICM_DISABLED:
+            return ""
+        mark = f"!{LOOP_METADATA + len(self.loops)}"
+        self.loops.append(f'{mark} = distinct !{{{mark}, !{{!"llvm.licm.disable"}}}}')  # distinct: it names this loop
+        return f", !llvm.loop {mark}"
+
     def print(self, head: Iterable[str], tail: Iterable[str] = ()) -> str:
         """The whole text, between what a target puts in front and behind."""
         named = [f"{name} = type {text}" for text, name in self.structures.items()]
         named += [f"{symbol} = {text}" for text, symbol in self.globals.items()]
-        return "\n".join([*head, *named, *self.definitions.values(), *self.declarations.values(), *tail, ""])
+        return "\n".join(
+            [*head, *named, *self.definitions.values(), *self.declarations.values(), *self.loops, *tail, ""]
+        )
 
 
 class Writer:
@@ -119,8 +137,8 @@ class Writer:
         self.lines.append(f"{label}:")
         self.block = label
 
-    def branch(self, label: str) -> None:
-        self.line(f"br label %{label}")
+    def branch(self, label: str, mark: str = "") -> None:
+        self.line(f"br label %{label}{mark}")
 
     def branch_if(self, condition: str, then: str, otherwise: str) -> None:
         self.line(f"br i1 {condition}, label %{then}, label %{otherwise}")

@@ -25,11 +25,11 @@ def dot(
     out_dtype: Any = float32,
     _semantic: Semantics = INJECTED,
 ) -> tensor:
-    """``input @ other + acc`` of 2-D blocks (3-D: a batch): M×K, K×N and M×N. Operands have one dtype, or are 8-bit
-    floats. int8 gives int32, fp32 and bf16 give fp32, fp64 fp64, fp16 and 8-bit floats ``out_dtype``, which is fp32
-    or fp16. ``input_precision`` is "tf32", "tf32x3", "ieee", "bf16x3" or "bf16x6"; the default is the target's.
-    ``allow_tf32`` is its deprecated form. Up to ``max_num_imprecise_acc`` products of 8-bit floats may be summed in
-    less than fp32.
+    """``input @ other + acc`` of 2-D blocks: M×K, K×N and M×N; axes in front of these are a batch. Operands have one
+    dtype, or are 8-bit floats. int8 gives int32, fp32 and bf16 give fp32, fp64 fp64, fp16 and 8-bit floats
+    ``out_dtype``, which is fp32 or fp16. ``input_precision`` is "tf32", "tf32x3", "ieee", "bf16x3" or "bf16x6"; the
+    default is the target's. ``allow_tf32`` is its deprecated form. Up to ``max_num_imprecise_acc`` products of 8-bit
+    floats may be summed in less than fp32.
 
     Raises AssertionError for operands that do not fit each other and for an ``acc`` of another shape or dtype,
     ValueError for other words and an ``out_dtype`` that the operands do not have.

@@ -115,6 +115,10 @@ class ModuleView:
     def __str__(self) -> str:
         return print_module(self.module, debuginfo=True)
 
+    def str_nodebug(self) -> str:
+        """The text without locations."""
+        return print_module(self.module)
+
 
 def _walk(operation: Any, visit: Callable[[OperationView], object]) -> None:
     for region in operation.regions:

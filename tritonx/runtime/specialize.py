@@ -75,6 +75,8 @@ class ArgSpec:
         if self.elements is not None:
             pairs = [e.pair() for e in self.elements]
             return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
+        if self.type.startswith("tensordesc"):
+            return self.type, self.attr or None
         return (self.type, self.value if self.type == "constexpr" else self.attr)
 
     def __repr__(self) -> str:
@@ -176,6 +178,9 @@ class Specializer(dict[type, Handler]):
         self.specialize = specialize
         self.align = align
         self.fixed_type = fixed_type
+        restricted = is_const or not specialize or not align or bool(fixed_type)
+        self.elements: Specializer = type(self)(False, True, True, "") if restricted else self
+        """For what a tuple holds: the restrictions are a parameter's own, as in Triton."""
         integer = _integer_handler(specialize, align, fixed_type)
         self.integer = integer
         number = "" if fixed_type.startswith("*") else fixed_type
@@ -201,7 +206,8 @@ class Specializer(dict[type, Handler]):
         return self[type(value)](value)
 
     def _tuple(self, value: tuple[object, ...]) -> tuple[ArgSpec, Any]:
-        pairs = [self[type(element)](element) for element in value]
+        elements = self.elements
+        pairs = [elements[type(element)](element) for element in value]
         return _intern_tuple(tuple(p[0] for p in pairs), type(value)), tuple(p[1] for p in pairs)
 
     def _find(self, kind: type) -> Handler:

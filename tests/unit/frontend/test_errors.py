@@ -420,9 +420,9 @@ def dot_of_16_by_8_bits(n):
 
 
 @jit
-def dot_of_four_dimensions(n):
+def dot_of_unequal_batches(n):
     a = tl.zeros((2, 2, 32, 32), tl.float16)
-    tl.dot(a, a)
+    tl.dot(a, tl.zeros((4, 1, 32, 32), tl.float16))
 
 
 @jit

@@ -177,6 +177,13 @@ def test_tuples_keep_their_class() -> None:
     assert specializer()((32, (1, None)))[0] is not spec
 
 
+def test_restrictions_of_a_parameter_are_not_those_of_a_tuples_elements() -> None:
+    array = np.zeros(64, np.float32)
+    free = specializer()((1, 16, (1, array)))[0]
+    for restrictions in ((False, False, True), (True, True, False), (True, False, False)):
+        assert specializer(*restrictions)((1, 16, (1, array)))[0] is free
+
+
 @pytest.mark.parametrize("value", [[1, 2], {"a": 1}, object(), "text", np.dtype("float32")])
 def test_other_arguments_are_refused(value: object) -> None:
     with pytest.raises(UnsupportedArgument, match=rf"failed to specialize argument of type: {type(value).__name__}"):

@@ -163,22 +163,24 @@ def split(pointers: SSAValue) -> Split | None:
     """A tile of pointers taken apart; None where it is computed in another way than by adding 32-bit offsets to one
     scalar.
     """
-    op = pointers.owner
-    match op:
-        case tile.SplatOp():
-            return Split(op.src, ())
-        case tile.AddPtrOp():
-            inner, offset = split(op.ptr), _narrow(op.offset)
-            if inner is None or offset is None:
+    parts: list[Part] = []
+    changes: tuple[Operation, ...] = ()
+    while True:
+        op = pointers.owner
+        match op:
+            case tile.SplatOp():
+                return Split(op.src, tuple(reversed(parts)))
+            case tile.AddPtrOp():
+                offset = _narrow(op.offset)
+                if offset is None:
+                    return None
+                parts.append(Part(offset, changes))
+                pointers = op.ptr
+            case tile.BroadcastOp() | tile.ExpandDimsOp() | gpu_layout.ConvertLayoutOp():
+                changes = op, *changes
+                pointers = op.src
+            case _:
                 return None
-            return Split(inner.base, (*inner.parts, Part(offset)))
-        case tile.BroadcastOp() | tile.ExpandDimsOp() | gpu_layout.ConvertLayoutOp():
-            inner = split(op.src)
-            if inner is None:
-                return None
-            return Split(inner.base, tuple(Part(p.offset, (*p.changes, op)) for p in inner.parts))
-        case _:
-            return None
 
 
 def _narrow(offset: SSAValue) -> SSAValue | None:

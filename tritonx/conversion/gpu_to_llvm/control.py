@@ -132,7 +132,7 @@ def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
         back = [_as_one(f, *pair) for pair in zip(phis.tiles, back, strict=True)]
     following = f.inst(f"add {type_} {counter}, {step}")
     latch = f.block
-    f.branch(head)
+    f.branch(head, f.module.loop_mark(op))
     phis.add(latch, back)
     phis.close()
     f.lines[counter_at] = f"  {counter} = phi {type_} [ {lower}, %{before} ], [ {following}, %{latch} ]"
@@ -212,7 +212,7 @@ def while_(op: scf.WhileOp, f: FunctionEmitter) -> None:
     f.ops(after)
     back = phis.operands(terminator_values(f, after))
     phis.add(f.block, back)
-    f.branch(head)
+    f.branch(head, f.module.loop_mark(op))
     phis.close()
     f.label(done)
     bind(f, op.results, passed)

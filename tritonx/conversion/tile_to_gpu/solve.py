@@ -18,8 +18,9 @@ one, or the first that is wanted, innermost uses first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -59,6 +60,10 @@ NOT_REMATERIALISED = frozenset((tile.ReduceOp, tile.ScanOp, tile.HistogramOp, ti
 
 NOT_ANY_LAYOUT = frozenset((tile.JoinOp, tile.SplitOp))
 """Ops whose results cannot be given every layout, so that they are not left to what is wanted of them."""
+
+
+Step = Callable[[], None]
+"""Something that is still to be wanted."""
 
 
 @dataclass(frozen=True)
@@ -107,15 +112,18 @@ class _Solver:
         self.converted: dict[SSAValue, list[Encoding]] = {}
         self.wanted: dict[SSAValue, list[DistributedEncoding]] = {}
         self.weights: dict[Operation, int] = {}
+        self.pending: list[Step] = []
 
     def run(self) -> Assignment:
         self._forward()
         roots = [op for op in self.ops if self._is_root(op)]
         for op in sorted(roots, key=lambda op: -self._weight(op)):
             self._want_root(op)
+            self._follow()
         for group in self.groups:
             value = group.values[0]
             self._want(value, self.native.get(value) or plain(shape_of(type_of(value)), self.target))
+            self._follow()
         return Assignment(self.keys, self.native, self.converted, self.dots, tuple(self.groups), self.target)
 
     # --- forward: what has a layout by nature
@@ -262,6 +270,19 @@ class _Solver:
     # --- backward: what is wanted
     # -------------------------------------------------------------------------------------
 
+    # A want leads to others, depth first, as deep as a kernel's data flow: what is still to do is a stack of its own,
+    # not Python's.
+
+    def _follow(self) -> None:
+        """All that is wanted because of what was wanted."""
+        pending = self.pending
+        while pending:
+            pending.pop()()
+
+    def _next(self, *steps: Step) -> None:
+        """Do these, one after another, with all that each leads to, before what was to be done next."""
+        self.pending.extend(reversed(steps))
+
     def _is_root(self, op: Operation) -> bool:
         if op.__class__ in CONTROL or is_terminator(op):
             return op.__class__ is tile.ReturnOp
@@ -272,9 +293,8 @@ class _Solver:
 
     def _want_root(self, op: Operation) -> None:
         if isinstance(op, tile.ReturnOp | tile.CallOp):
-            for operand in op.operands:
-                if is_tensor(type_of(operand)):
-                    self._want(operand, plain(shape_of(type_of(operand)), self.target))
+            tensors = [v for v in op.operands if is_tensor(type_of(v))]
+            self._next(*(partial(self._want, v, plain(shape_of(type_of(v)), self.target)) for v in tensors))
             if isinstance(op, tile.CallOp):
                 self.keys.setdefault(op, [])
             return
@@ -305,11 +325,13 @@ class _Solver:
         if key in keys:
             return
         keys.append(key)
+        steps: list[Step] = []
         for operand, encoding in zip(op.operands, self._operand_encodings(op, key), strict=True):
             if encoding is not None:
-                self._want(operand, encoding)
+                steps.append(partial(self._want, operand, encoding))
             elif is_tensor(type_of(operand)) and not propagation_of(op).free_source:
-                self._want_any(operand)
+                steps.append(partial(self._want_any, operand))
+        self._next(*steps)
 
     def _want_any(self, value: SSAValue) -> None:
         """The value in whatever layout is at hand."""
@@ -320,9 +342,10 @@ class _Solver:
 
     def _want(self, value: SSAValue, encoding: Encoding) -> None:
         if isinstance(encoding, SharedEncoding):
-            if value not in self.native:
-                self._want_any(value)
-            self._convert(value, encoding)
+            if value in self.native:
+                self._convert(value, encoding)
+            else:
+                self._next(partial(self._want_any, value), partial(self._convert, value, encoding))
             return
         wanted = self.wanted.setdefault(value, [])
         if encoding in wanted:
@@ -371,16 +394,16 @@ class _Solver:
             native = encoding
             self.native.update(dict.fromkeys(group.values, native))
             self.costs.clear()
-        for operand in group.operands():
-            self._want(operand, native)
+        steps: list[Step] = [partial(self._want, operand, native) for operand in group.operands()]
         if native != encoding:
-            self._convert(value, encoding)
+            steps.append(partial(self._convert, value, encoding))
+        self._next(*steps)
 
     def _convert(self, value: SSAValue, encoding: Encoding) -> None:
         found = self.converted.setdefault(value, [])
         if encoding not in found:
             found.append(encoding)
-            self._want(value, self.native[value])
+            self._next(partial(self._want, value, self.native[value]))
 
 
 def operand_encodings(

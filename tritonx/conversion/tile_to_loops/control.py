@@ -202,7 +202,7 @@ def _for(e: Emitter, op: scf.ForOp) -> None:
         elif kind == "advance":
             following.append(w.add(e.carried[argument], emit_polynomial(e, e.index.step(argument), ())))
     phis.close(following)
-    w.branch(header)
+    w.branch(header, e.module.loop_mark(op))
     w.loops.append((begin, len(w.lines)))
     w.label(after)
     for result, argument, kind in zip(op.results, arguments, kinds, strict=True):
@@ -295,7 +295,7 @@ def _while(e: Emitter, op: scf.WhileOp) -> None:
     targets = [a for a in first.args if is_tensor(a.type)]
     _carry_tiles(e, plan, targets, [v for v in yielded if is_tensor(v.type)])
     phis.close([text for v in yielded if not is_tensor(v.type) for text in e.values[v]])
-    w.branch(header)
+    w.branch(header, e.module.loop_mark(op))
     w.loops.append((begin, len(w.lines)))
     w.label(after)
 

@@ -50,9 +50,9 @@ class LoopWriter(Writer):
         super().label(label)
         self.terminated = False
 
-    def branch(self, label: str) -> None:
+    def branch(self, label: str, mark: str = "") -> None:
         if not self.terminated:
-            super().branch(label)
+            super().branch(label, mark)
         self.terminated = True
 
     def branch_if(self, condition: str, then: str, otherwise: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, cast
 
 from tritonx.dialects.tile import DotOp, InputPrecision
 from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
+from tritonx.frontend.semantics.shape import ShapeSemantics
 from tritonx.language.constexpr import unwrap
 from tritonx.language.dtypes import (
     bfloat16,
@@ -33,7 +35,7 @@ _PRECISIONS = {
 }
 
 
-class DotSemantics(CastSemantics):
+class DotSemantics(CastSemantics, ShapeSemantics):
     def dot(
         self,
         lhs: tensor,
@@ -44,7 +46,7 @@ class DotSemantics(CastSemantics):
         max_num_imprecise_acc: Any,
         out_dtype: Any,
     ) -> tensor:
-        """``lhs @ rhs + acc`` of 2-D blocks, or of 3-D ones as a batch.
+        """``lhs @ rhs + acc`` of 2-D blocks, or of those in the last two axes of a batch.
 
         Operands of one dtype (two fp8 may differ). int8 gives int32, fp32 and bf16 give fp32, fp64 gives fp64, fp16
         and fp8 give ``out_dtype``. The least shape is the target's. Violations are ``AssertionError`` and
@@ -62,7 +64,9 @@ class DotSemantics(CastSemantics):
         if acc is None:
             acc = self.constant(0, result)
         elif acc.type != result:
-            raise AssertionError(f"the accumulator of this dot must be {result}, got {acc.type}")
+            raise AssertionError(
+                f"accumulator shape is incompatible: the accumulator of this dot must be {result}, got {acc.type}"
+            )
         both_fp8 = lhs.dtype.is_fp8() and rhs.dtype.is_fp8()
         limit = unwrap(max_num_imprecise_acc)
         if limit is None:
@@ -73,21 +77,28 @@ class DotSemantics(CastSemantics):
             "inputPrecision": enum_attribute(_PRECISIONS[precision]),
             "maxNumImpreciseAcc": enum_attribute(limit),
         }
-        rank = len(result.shape)
+        lhs, rhs, acc = self._one_batch_axis(lhs), self._one_batch_axis(rhs), self._one_batch_axis(acc)
+        rank, shape = len(acc.type.shape), acc.type.shape
         # Of both operands: zero times a NaN is a NaN.
         operands = [self.filled(lhs, 0, (rank - 1,)), self.filled(rhs, 0, (rank - 2,)), self.whole(acc)]
-        return self.cropped(self.emit(DotOp, operands, operands[2].type, properties), result.shape)
+        product = self.cropped(self.emit(DotOp, operands, operands[2].type, properties), shape)
+        return self.reshape(product, result.shape)
+
+    def _one_batch_axis(self, value: tensor) -> tensor:
+        """``value`` with all axes but the last two as one, where there are several: the op has no more."""
+        *batch, rows, columns = value.type.shape
+        return self.reshape(value, (prod(batch), rows, columns)) if len(batch) > 1 else value
 
     def dot_result_type(self, lhs: tensor, rhs: tensor, out_dtype: dtype) -> block_type:
         """The block type of the product, after checking the shapes and the element types."""
         left, right = lhs.type.shape, rhs.type.shape
-        if not len(left) == len(right) or len(left) not in (2, 3):
-            raise AssertionError(f"Both inputs must be either 2D or 3D; (lhs: {lhs.shape} vs rhs: {rhs.shape})")
-        if left[-1] != right[-2] or left[:-2] != right[:-2]:
-            raise AssertionError(
-                f"First input shape ({lhs.shape}) and second input shape {rhs.shape} are not compatible for matmul "
-                f"(second index of first shape ({left[-1]}) must be equal to first index of second shape ({right[-2]})"
-            )
+        for fits, what in (
+            (len(left) == len(right) >= 2, "ranks >= 2"),
+            (left[:-2] == right[:-2], "batch shapes"),
+            (left[-1:] == right[-2:-1], "reduction dimensions"),
+        ):
+            if not fits:
+                raise AssertionError(f"input and other must have equal {what}, not those of {[*left]} and {[*right]}")
         least_m, least_n, least_k = self._least_shape(lhs.dtype, rhs.dtype)
         rows, depth, columns = *lhs.type.storage[-2:], rhs.type.storage[-1]
         if rows < least_m or columns < least_n or depth < least_k:

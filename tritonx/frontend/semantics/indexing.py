@@ -174,7 +174,7 @@ def _completed(items: list[Item], shape: Sequence[int]) -> list[Item]:
         raise IndexError("an index can only have a single ellipsis ('...')")
     named = sum(item is not None and item is not Ellipsis for item in items)
     if named > len(shape):
-        raise IndexError(f"too many indices: the block has {len(shape)} axes, and {named} were indexed")
+        raise IndexError(f"unsupported tensor index: the block has {len(shape)} axes, and {named} were indexed")
     place = open_ends[0] if open_ends else len(items)
     return [*items[:place], *[slice(None)] * (len(shape) - named), *items[place + 1 :]]
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -24,6 +25,7 @@ from tritonx.analysis.thread_words import thread_elements, thread_words
 from tritonx.dialects import scf, tile
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
+from tritonx.ir.data_flow import sources_first
 from tritonx.ir.edit import is_defined_inside
 from tritonx.ir.effects import has_effects
 from tritonx.ir.types import element_type, encoding_of, shape_of, tensor, type_of
@@ -116,15 +118,24 @@ class _Nest:
 
     def varies(self, value: SSAValue) -> bool:
         """Whether a value may differ from round to round."""
-        if value not in self.changes:
-            self.changes[value] = is_defined_inside(value, self.loop) and self._made_anew(value.owner)
+        for each in sources_first((value,), self._undecided):
+            if each not in self.changes:
+                self.changes[each] = is_defined_inside(each, self.loop) and self._made_anew(each.owner)
         return self.changes[value]
 
     def _made_anew(self, maker: object) -> bool:
         """Not by an op without effects on what does not change."""
-        if not isinstance(maker, Operation) or maker.regions or has_effects(maker):
-            return True
-        return any(self.varies(operand) for operand in maker.operands)
+        return not _only_computes(maker) or any(self.changes[operand] for operand in maker.operands)
+
+    def _undecided(self, value: SSAValue) -> Sequence[SSAValue]:
+        """What decides it and is not decided."""
+        if value in self.changes or not is_defined_inside(value, self.loop) or not _only_computes(value.owner):
+            return ()
+        return [operand for operand in value.owner.operands if operand not in self.changes]
+
+
+def _only_computes(maker: object) -> TypeGuard[Operation]:
+    return isinstance(maker, Operation) and not maker.regions and not has_effects(maker)
 
 
 def _loops_in(loop: Operation) -> list[scf.ForOp | scf.WhileOp]:

@@ -21,6 +21,7 @@ from tritonx.dialects.gpu_layout import AsyncCopyGlobalToLocalOp, ConvertLayoutO
 from tritonx.dialects.layout_constraints import ExpandDims, constraint_of
 from tritonx.dialects.tile import ExpandDimsOp
 from tritonx.ir.contract import Contract
+from tritonx.ir.data_flow import sources_first
 from tritonx.ir.edit import clone, set_type
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.splat import retyped
@@ -74,21 +75,29 @@ class _Remaking:
 
     def made(self, value: SSAValue, encoding: DistributedEncoding) -> SSAValue:
         """A tile in a layout, which it can be made in; what is no tile stays as it is."""
-        type_ = type_of(value)
-        if not is_tensor(type_):
+        if not is_tensor(type_of(value)):
             return value
-        key = value, encoding
-        if key not in self.known:
-            self.known[key] = self._make(value, encoding)
-        return self.known[key]
+        for key in sources_first(((value, encoding),), self._missing):
+            if key not in self.known:
+                self.known[key] = self._make(*key)
+        return self.known[value, encoding]
+
+    def _missing(self, key: tuple[SSAValue, DistributedEncoding]) -> list[tuple[SSAValue, DistributedEncoding]]:
+        """What is to be made before a tile can be made in a layout."""
+        op = key[0].owner
+        if key in self.known or not isinstance(op, Operation):
+            return []
+        taken = _of_operands(op, key[1])
+        return [(operand, taken) for operand in op.operands if is_tensor(type_of(operand))]
 
     def _make(self, value: SSAValue, encoding: DistributedEncoding) -> SSAValue:
+        """Its operands are made."""
         op = value.owner
         assert isinstance(op, Operation)
         if isinstance(op, ConvertLayoutOp):
-            return self.made(op.src, encoding)
+            return self.known[op.src, encoding]
         taken = _of_operands(op, encoding)
-        copy = clone(op, {operand: self.made(operand, taken) for operand in op.operands})
+        copy = clone(op, {operand: self.known.get((operand, taken), operand) for operand in op.operands})
         for result in copy.results:
             type_ = type_of(result)
             assert is_tensor(type_)

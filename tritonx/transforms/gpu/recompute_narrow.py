@@ -8,6 +8,7 @@ such a kernel is made of."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -18,6 +19,7 @@ from xdsl.passes import ModulePass
 from tritonx.dialects import arith, math, tile
 from tritonx.dialects.gpu_layout.encodings import distributed_encoding
 from tritonx.ir.contract import Contract
+from tritonx.ir.data_flow import sources_first
 from tritonx.ir.edit import clone
 from tritonx.ir.types import bit_width, is_float, is_tensor, shape_of, type_of
 from tritonx.layouts import linear_layout
@@ -140,12 +142,10 @@ def slice_of(op: Operation, narrow: int) -> tuple[list[Operation] | None, list[S
     """
     chain: list[Operation] = []
     leaves: dict[SSAValue, None] = {}
-    seen: set[Operation] = set()
+    wide = False
 
-    def visit(current: Operation) -> bool:
-        if current in seen:
-            return True
-        seen.add(current)
+    def makers(current: Operation) -> Iterator[Operation]:
+        nonlocal wide
         for operand in current.operands:
             words = words_of(operand)
             maker = operand.owner if isinstance(operand, OpResult) else None
@@ -153,12 +153,17 @@ def slice_of(op: Operation, narrow: int) -> tuple[list[Operation] | None, list[S
                 continue  # a scalar, a mask, or one number for all
             if words <= narrow:
                 leaves[operand] = None
-            elif not isinstance(maker, _CHEAP) or not visit(maker):
-                return False
-        chain.append(current)
-        return True
+            elif isinstance(maker, _CHEAP):
+                yield maker
+            else:
+                wide = True
+                return
 
-    return (chain, list(leaves)) if visit(op) else (None, [])
+    for made in sources_first((op,), makers):
+        if wide:
+            return None, []
+        chain.append(made)
+    return chain, list(leaves)
 
 
 def rematerialise(chain: list[Operation], leaves: list[SSAValue], after: Operation) -> SSAValue:

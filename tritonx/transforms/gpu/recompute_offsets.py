@@ -12,6 +12,7 @@ all such offsets, and spill none now."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -28,6 +29,7 @@ from tritonx.dialects.gpu_layout.encodings import DotOperandEncodingAttr
 from tritonx.dialects.layout_constraints import is_elementwise
 from tritonx.dialects.tile.shape import ANEW
 from tritonx.ir.contract import Contract
+from tritonx.ir.data_flow import sources_first
 from tritonx.ir.edit import clone, insert_before
 from tritonx.ir.effects import has_effects
 from tritonx.ir.types import encoding_of, is_tensor, type_of
@@ -104,18 +106,12 @@ def _is_outside(op: Operation) -> bool:
 
 def _chain(store: Operation) -> list[Operation]:
     """The ops that make a store's pointers and mask of scalars and ranges, in order."""
-    found: dict[Operation, None] = {}
 
-    def visit(value: SSAValue) -> None:
-        op = value.owner
-        if is_tensor(value.type) and isinstance(op, _INDICES) and op not in found:
-            for operand in op.operands:
-                visit(operand)
-            found[op] = None
+    def makers(values: Sequence[SSAValue]) -> list[Operation]:
+        return [v.owner for v in values if is_tensor(v.type) and isinstance(v.owner, _INDICES)]
 
-    for operand in (store.operands[0], *store.operands[2:]):
-        visit(operand)
-    return list(found)
+    roots = makers((store.operands[0], *store.operands[2:]))
+    return list(sources_first(roots, lambda op: makers(op.operands)))
 
 
 def _is_shared(chain: list[Operation], store: Operation) -> bool:
@@ -160,6 +156,9 @@ def crowd(store: Operation) -> int:
             ends[value] = found
         return ends[value]
 
+    for op in reversed(ops):  # users first, so that no chain of ops is followed
+        if _is_written_late(op):
+            end(op.results[0])
     changes = [0] * (len(ops) + 2)
     for value in {operand for op in ops[first:] for operand in op.operands}:
         if words := _words(value):

@@ -136,15 +136,18 @@ def _regroup(op: Operation) -> None:
 
 
 def _terms(op: Operation) -> list[SSAValue]:
-    """What a nest of one op in a block is made of, in order; what is used elsewhere as well is one term."""
+    """What a nest of one op in a block is made of, in order; what is used elsewhere as well is one term. Of more than
+    ``MOST_TERMS`` so many that there are more."""
     found: list[SSAValue] = []
-    for value in op.operands:
+    pending = [*reversed(op.operands)]
+    while pending and len(found) + len(pending) <= MOST_TERMS:
+        value = pending.pop()
         inner = value.owner
         if isinstance(inner, Operation) and inner.__class__ is op.__class__ and _is_nested(inner, op):
-            found += _terms(inner)
+            pending += reversed(inner.operands)
         else:
             found.append(value)
-    return found
+    return found + pending
 
 
 def _is_nested(inner: Operation, op: Operation) -> bool:

@@ -64,6 +64,15 @@ def batched_kernel(a_ptr, b_ptr, out_ptr, B: tl.constexpr, M: tl.constexpr, N: t
 
 
 @tritonx.jit
+def batches_kernel(a_ptr, b_ptr, out_ptr, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """The batch in two axes, that is one for the op."""
+    a = tl.load(a_ptr + grid_3d(B, M, K)).reshape(2, B // 2, M, K)
+    b = tl.load(b_ptr + grid_3d(B, K, N)).reshape(2, B // 2, K, N)
+    c = tl.dot(a, b, tl.zeros((2, B // 2, M, N), tl.float32))
+    tl.store(out_ptr + grid_3d(B, M, N), c.reshape(B, M, N))
+
+
+@tritonx.jit
 def chain_kernel(a_ptr, b_ptr, c_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     a = tl.load(a_ptr + grid_2d(M, K))
     b = tl.load(b_ptr + grid_2d(K, N))
@@ -204,10 +213,13 @@ def cases(cover: Cover) -> Iterator[Case]:
             _matmul(dtype, shape, tile),
             {"num_warps": w},
         )
-    for dtype, batch, m, n, k, w in (("fp16", 4, 16, 32, 16, 4), ("fp32", 2, 16, 16, 32, 1)):
+    for name, kernel, dtype, batch, m, n, k, w in (
+        ("batched", batched_kernel, "fp16", 4, 16, 32, 16, 4), ("batched", batched_kernel, "fp32", 2, 16, 16, 32, 1),
+        ("batches", batches_kernel, "fp16", 4, 16, 32, 16, 4),
+    ):  # fmt: skip
         yield Case(
-            f"dot/batched-{dtype}-{batch}x{m}x{n}x{k}-w{w}",
-            batched_kernel,
+            f"dot/{name}-{dtype}-{batch}x{m}x{n}x{k}-w{w}",
+            kernel,
             _batched(dtype, batch, m, n, k),
             {"num_warps": w},
         )
