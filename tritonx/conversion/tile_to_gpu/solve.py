@@ -33,7 +33,7 @@ from tritonx.conversion.tile_to_gpu.costs import (
     loop_weight,
     version_cost,
 )
-from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key
+from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key, stored_key
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts
 from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout
 from tritonx.conversion.tile_to_gpu.propagation import plain, propagation_of
@@ -296,8 +296,8 @@ class _Solver:
     def _native_key(self, op: Operation) -> DistributedEncoding:
         key = self.fixed.get(op) or self.key.get(op)
         if key is None:
-            key = self._key_from_operands(op) or propagation_of(op).default_key(op, self.target)
-            self.key[op] = key
+            key = self._key_from_operands(op) or stored_key(op, self.target)
+            key = self.key[op] = key or propagation_of(op).default_key(op, self.target)
         return key
 
     def _add_key(self, op: Operation, key: DistributedEncoding) -> None:
