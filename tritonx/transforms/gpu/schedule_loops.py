@@ -167,12 +167,11 @@ class _Function:
             return pipeline, schedule
         more = replace(pipeline, more=1, room=share - WORKING_BYTES)
         least = max(pipeline.matrix, pipeline.problem.used(Unit.THREADS))
-        if blocks * least > WORTHWHILE * schedule.interval:
+        longest = int(WORTHWHILE * schedule.interval)
+        if blocks * least > longest:
             return pipeline, schedule
-        found = solve_quickly(more.problem, more.is_settled)
-        if found is None or max(found.interval, blocks * least) > WORTHWHILE * schedule.interval:
-            return pipeline, schedule
-        return more, found
+        found = solve_quickly(more.problem, more.is_settled, longest)
+        return (pipeline, schedule) if found is None else (more, found)
 
     def _within_registers(self, pipeline: LoopPipeline, schedule: Schedule) -> Schedule:
         """In another order, if in this one results of asynchronous products, which are written while the threads do
