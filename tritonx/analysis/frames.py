@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 
 from tritonx.dialects import tile
+from tritonx.ir.walk import ops_in
 
 
 def functions_of(module: ModuleOp) -> list[tile.FuncOp]:
@@ -37,7 +38,7 @@ def functions_of(module: ModuleOp) -> list[tile.FuncOp]:
 
 def _calls_of(function: tile.FuncOp) -> list[str]:
     """Names of the functions that a function calls."""
-    return [op.callee.string_value() for op in function.walk() if isinstance(op, tile.CallOp)]
+    return [op.callee.string_value() for op in ops_in(function) if isinstance(op, tile.CallOp)]
 
 
 class Bases:

@@ -44,6 +44,7 @@ from tritonx.dialects.control_flow import is_per_element
 from tritonx.dialects.layout_constraints import LookedUp, constraint_of
 from tritonx.ir.effects import has_effects, is_terminator, may_read, may_write
 from tritonx.ir.types import is_tensor, shape_of, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.layouts import LayoutError
 from tritonx.layouts.encodings import BlockedEncoding, DistributedEncoding, DotOperandEncoding, Encoding, SharedEncoding
 
@@ -88,7 +89,7 @@ class _Solver:
         self.target = target
         self.facts = facts
         self.function = function
-        self.ops = [op for op in function.walk() if op is not function and not _in_combine_region(op)]
+        self.ops = [op for op in ops_in(function) if op is not function and not _in_combine_region(op)]
         accesses = coalesced_encodings(self.ops, facts, target)
         self.dots = dot_layouts(self.ops, target, accesses)
         self.fixed: dict[Operation, DistributedEncoding] = {}

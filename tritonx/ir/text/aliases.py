@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import CallSiteLoc, DictionaryAttr, FileLineColLoc, F
 from xdsl.ir import Attribute, Data, Operation, ParametrizedAttribute
 
 from tritonx.ir.alias import Aliased
+from tritonx.ir.walk import ops_in
 
 LOCATION_KINDS = (UnknownLoc, FileLineColLoc, CallSiteLoc, NameLoc, FusedLoc)
 
@@ -55,7 +56,7 @@ def collect_aliases(root: Operation, *, locations: bool) -> dict[Attribute, str]
         counts[stem] = count + 1
         aliases[attribute] = f"#{stem}{count or ''}"
 
-    for op in root.walk():
+    for op in ops_in(root):
         for result in op.results:
             visit_held(result.type)
         for region in op.regions:

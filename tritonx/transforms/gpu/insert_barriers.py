@@ -38,6 +38,7 @@ from tritonx.dialects.control_flow import is_concurrent, repeats
 from tritonx.dialects.effects import Completion, Kind, Resource, effects_of, resources_of
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.forward_flow import ForwardFlow
 from tritonx.transforms.gpu.pending_accesses import Accesses, Pending, accesses_of, waits_of
 from tritonx.transforms.gpu.placed_memory import (
@@ -175,7 +176,7 @@ class _Inserter(ForwardFlow[Pending]):
 
     def _meets_inside(self, op: Operation, pending: Pending) -> bool:
         """Whether an op inside, wherever, would have to wait for what is pending."""
-        for inner in op.walk():
+        for inner in ops_in(op):
             if inner is op:
                 continue
             if isinstance(inner, tile.CallOp):

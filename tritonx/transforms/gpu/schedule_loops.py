@@ -43,6 +43,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.explain import explain, is_asked
 from tritonx.ir.target_pass import Named, TargetModulePass
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.tile.simplify_control_flow import trip_count
 
 STAGES = "tt.num_stages"
@@ -97,7 +98,7 @@ class ScheduleLoops(TargetModulePass[PipelineTarget]):
         facts = cache(lambda: analyze_axes(op))
         for function in op.ops:
             if isinstance(function, tile.FuncOp):
-                loops = [inner for inner in function.walk() if isinstance(inner, scf.ForOp)]
+                loops = [inner for inner in ops_in(function) if isinstance(inner, scf.ForOp)]
                 _Function(self.target, op, function, facts).schedule(loops)
 
 
@@ -138,7 +139,7 @@ class _Function:
         trips = trip_count(loop)
         if trips is not None and trips < 2:
             raise NotScheduled("it goes round once at most")
-        if any(isinstance(op, tile.MakeTensorDescOp) for op in loop.walk()):
+        if any(isinstance(op, tile.MakeTensorDescOp) for op in ops_in(loop)):
             raise NotScheduled("it makes descriptors, which copies of other iterations would use")
         graph = loop_graph(loop)
         if not products_of(graph) and STAGES not in loop.attributes:
