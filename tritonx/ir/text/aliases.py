@@ -37,9 +37,11 @@ def collect_aliases(root: Operation, *, locations: bool) -> dict[Attribute, str]
         if not isinstance(attribute, Attribute) or attribute in seen:
             return
         seen.add(attribute)
-        if isinstance(attribute, ParametrizedAttribute):
+        if isinstance(attribute, FileLineColLoc):
+            pass  # a string and numbers
+        elif isinstance(attribute, ParametrizedAttribute):
             for part in attribute.parameters:
-                visit(part)
+                visit_held(part)
         elif isinstance(attribute, DictionaryAttr):
             for part in attribute.data.values():
                 visit(part)

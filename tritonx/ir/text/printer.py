@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import IO, cast
 
-from xdsl.dialects.builtin import AnyFloat, StringAttr
+from xdsl.dialects.builtin import AnyFloat, CallSiteLoc, FileLineColLoc, NameLoc, NoneAttr, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.printer import Printer as XDSLPrinter
 from xdsl.traits import IsolatedFromAbove
@@ -22,6 +22,11 @@ from tritonx.ir.text.floats import float_text
 
 _ESCAPES = {byte: f"\\{byte:02X}" for byte in (*range(0x20), 0x22, *range(0x7F, 0x100))} | {0x5C: "\\\\"}
 """How a byte stands in a literal, where not as itself."""
+
+
+def _literal(text: bytes) -> str:
+    return f'"{text.decode("latin-1").translate(_ESCAPES)}"'
+
 
 _REPEATED = (TypeAttribute, *LOCATION_KINDS)
 
@@ -52,11 +57,33 @@ class Printer(XDSLPrinter):
             self._print_alias(attribute, name)
 
     def _print_alias(self, attribute: Attribute, name: str) -> None:
-        self.print_string(f"{name} = ")
-        self._aliases.pop(attribute, None)
-        super().print_attribute(attribute)
-        self.print_string("\n")
+        if (text := self._location_text(attribute)) is not None:
+            self.print_string(f"{name} = loc({text})\n")
+        else:
+            self.print_string(f"{name} = ")
+            self._aliases.pop(attribute, None)
+            super().print_attribute(attribute)
+            self.print_string("\n")
         self._aliases[attribute] = name
+
+    def _location_text(self, attribute: Attribute) -> str | None:
+        """What stands in `loc(…)`; None for what is not made of places, names and calls alone."""
+        match attribute:
+            case FileLineColLoc():
+                return f"{_literal(attribute.filename.data.encode())}:{attribute.line.data}:{attribute.column.data}"
+            case CallSiteLoc():
+                parts = self._part_text(attribute.callee), self._part_text(attribute.caller)
+                return None if None in parts else f"callsite({parts[0]} at {parts[1]})"
+            case NameLoc() if isinstance(attribute.location, NoneAttr):
+                return _literal(attribute.desc.data.encode())
+            case NameLoc():
+                part = self._part_text(attribute.location)
+                return None if part is None else f"{_literal(attribute.desc.data.encode())}({part})"
+            case _:
+                return None
+
+    def _part_text(self, attribute: Attribute) -> str | None:
+        return self._aliases.get(attribute) or self._location_text(attribute)
 
     # -- text
 
@@ -93,7 +120,7 @@ class Printer(XDSLPrinter):
         super().print_attr_dict(dict(sorted(attr_dict.items())))
 
     def print_bytes_literal(self, bytestring: bytes) -> None:
-        self.print_string(f'"{bytestring.decode("latin-1").translate(_ESCAPES)}"')
+        self.print_string(_literal(bytestring))
 
     def print_float(self, value: float, type: AnyFloat) -> None:
         self.print_string(float_text(value, type))
