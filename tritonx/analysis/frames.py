@@ -19,6 +19,8 @@ def functions_of(module: ModuleOp) -> list[tile.FuncOp]:
     functions = {
         f.sym_name.data: f for f in module.ops if isinstance(f, tile.FuncOp) and f.body.blocks.first is not None
     }
+    if len(functions) == 1:
+        return [*functions.values()]
     order: list[tile.FuncOp] = []
     seen: set[str] = set()
 
@@ -52,6 +54,6 @@ class Bases:
 
     def end(self, function: tile.FuncOp, end: int) -> None:
         """What the function has ends there: what it calls has its own from there on."""
-        for callee in _calls_of(function):
+        for callee in _calls_of(function) if len(self._base) > 1 else ():
             if callee in self._base:
                 self._base[callee] = max(self._base[callee], end)
