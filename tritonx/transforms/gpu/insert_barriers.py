@@ -233,6 +233,8 @@ def _step_of(op: Operation, memory: PlacedMemory) -> _Step:
     `_NOTHING` itself for what does nothing, as most ops."""
     if isinstance(op, tile.CallOp):
         return _Step()
+    if not op.regions and effects_of(op) == ():
+        return _NOTHING
     if (scratch := scratch_of(op)) is not None:
         return _Step(scratch)
     if Resource.THREADS in resources_of(op) and _is_barrier(op):
