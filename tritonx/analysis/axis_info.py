@@ -23,6 +23,7 @@ from tritonx.dialects.control_flow import Edge, edges_from, is_per_element, regi
 from tritonx.dialects.llvm import AssumeOp
 from tritonx.ir.fold import constant_of
 from tritonx.ir.types import is_tensor, type_of
+from tritonx.ir.walk import ops_in
 
 ROUNDS = 200
 """More than any loop nest needs: facts of 62 halvings, three for each dim. Beyond it something oscillates: a
@@ -212,7 +213,7 @@ def _callers_first(functions: Sequence[tile.FuncOp], by_name: Mapping[str, tile.
         if name in seen:
             return
         seen.add(name)
-        for op in function.walk():
+        for op in ops_in(function):
             if isinstance(op, tile.CallOp) and op.callee.string_value() in by_name:
                 visit(by_name[op.callee.string_value()])
         order.append(function)

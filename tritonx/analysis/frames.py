@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 
 from tritonx.dialects import tile
+from tritonx.ir.walk import ops_in
 
 
 def functions_of(module: ModuleOp) -> list[tile.FuncOp]:
@@ -18,6 +19,8 @@ def functions_of(module: ModuleOp) -> list[tile.FuncOp]:
     functions = {
         f.sym_name.data: f for f in module.ops if isinstance(f, tile.FuncOp) and f.body.blocks.first is not None
     }
+    if len(functions) == 1:
+        return [*functions.values()]
     order: list[tile.FuncOp] = []
     seen: set[str] = set()
 
@@ -37,7 +40,7 @@ def functions_of(module: ModuleOp) -> list[tile.FuncOp]:
 
 def _calls_of(function: tile.FuncOp) -> list[str]:
     """Names of the functions that a function calls."""
-    return [op.callee.string_value() for op in function.walk() if isinstance(op, tile.CallOp)]
+    return [op.callee.string_value() for op in ops_in(function) if isinstance(op, tile.CallOp)]
 
 
 class Bases:
@@ -51,6 +54,6 @@ class Bases:
 
     def end(self, function: tile.FuncOp, end: int) -> None:
         """What the function has ends there: what it calls has its own from there on."""
-        for callee in _calls_of(function):
+        for callee in _calls_of(function) if len(self._base) > 1 else ():
             if callee in self._base:
                 self._base[callee] = max(self._base[callee], end)

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tritonx.dialects import arith, tile
 from tritonx.ir.dispatch import case
 from tritonx.ir.types import PointerType, bit_width, is_integer, is_tensor, type_of
+from tritonx.ir.walk import ops_in
 
 ADDRESS_BITS = 64
 """Of a pointer into global memory."""
@@ -48,7 +49,7 @@ def launch_values(function: tile.FuncOp) -> Formulas:
     for argument in entry.args:
         if bits := _bits(type_of(argument)):
             found[argument] = Formula("argument", bits, numbers=(argument.index,))
-    for op in function.walk():
+    for op in ops_in(function):
         rule = RULES.get(type(op))
         if rule is None or not (bits := _bits(type_of(op.results[0]))) or not all(v in found for v in op.operands):
             continue

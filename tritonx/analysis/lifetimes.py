@@ -20,7 +20,7 @@ that run at the same time have no common order: what one of them makes is alive 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -56,9 +56,21 @@ def buffers_of(function: tile.FuncOp) -> list[Buffer]:
     return _Lifetimes(function).buffers()
 
 
+@dataclass(frozen=True)
+class _Count:
+    """What an op does to groups: it ends `made`, waits until at most `left` are under way, or has the mbarriers `told`
+    when all are over."""
+
+    threads: Region | None
+    made: int
+    left: list[int]
+    told: list[SSAValue]
+
+
 class _Lifetimes:
     def __init__(self, function: tile.FuncOp) -> None:
         self.points = ProgramPoints(function)
+        self._counted: dict[Completion, dict[int, _Count]] = {}
 
     def buffers(self) -> list[Buffer]:
         found: list[Buffer] = []
@@ -86,6 +98,11 @@ class _Lifetimes:
                     live |= self._under_way(user, effect)
         return live
 
+    @cached_property
+    def _acting(self) -> list[tuple[int, Operation]]:
+        """The points of ops that do something themselves."""
+        return [(number, op) for number, op in enumerate(self.points.ops) if _own_effects(op)]
+
     # --- what is under way
 
     def _under_way(self, op: Operation, effect: Effect) -> Points:
@@ -102,26 +119,38 @@ class _Lifetimes:
     def _in_groups(self, op: Operation, completion: Completion) -> Points:
         """Until enough groups are waited for, by the threads that began it: the fewest groups made since `op`, on any
         way to a point, are carried along."""
-        points, threads = self.points, _threads_of(op)
+        points, number = self.points, self.points.number[op]
+        counts, threads = self._counts(completion), _threads_of(op)
         fewest: dict[int, int] = {}
         told: Points = set()
-        made = _groups_made(op, completion)
-        work = [(point, made) for point in points.successors[points.number[op]]]
+        made = counts[number].made if number in counts else 0
+        work = [(point, made) for point in points.successors[number]]
         while work:
             point, groups = work.pop()
             if fewest.get(point, groups + 1) <= groups:
                 continue
             fewest[point] = groups
-            here = points.ops[point]
-            if _threads_of(here) is threads:
-                if any(left < groups for left in _left_by(here, completion)):
+            here = counts.get(point)
+            if here is not None and here.threads is threads:
+                if any(left < groups for left in here.left):
                     continue
-                if barriers := _told_of(here, completion):
-                    told |= self._until_told(point, barriers)
+                if here.told:
+                    told |= self._until_told(point, here.told)
                     continue
-                groups += _groups_made(here, completion)
+                groups += here.made
             work += [(following, groups) for following in points.successors[point]]
         return told | fewest.keys()
+
+    def _counts(self, completion: Completion) -> dict[int, _Count]:
+        """Of the points at which groups are made, or waited for."""
+        found = self._counted.get(completion)
+        if found is None:
+            found = self._counted[completion] = {}
+            for number, op in self._acting:
+                made, left, told = _groups_made(op, completion), _left_by(op, completion), _told_of(op, completion)
+                if made or left or told:
+                    found[number] = _Count(_threads_of(op), made, left, told)
+        return found
 
     def _until_told(self, start: int, barriers: Iterable[SSAValue]) -> Points:
         """Until the last wait for one of the mbarriers; to the end where there is none."""
@@ -140,7 +169,7 @@ class _Lifetimes:
     def _roots(self) -> dict[SSAValue, list[Operation]]:
         """Value → the allocations that it may be a view of."""
         found: dict[SSAValue, list[Operation]] = {}
-        for op in self.points.ops:
+        for _, op in self._acting:
             if allocates_memory(op):
                 for alias in aliases_of(op.result):
                     found.setdefault(alias, []).append(op)
@@ -149,8 +178,8 @@ class _Lifetimes:
     @cached_property
     def _waits(self) -> dict[Operation, Points]:
         """Allocation → where mbarriers in it are waited for."""
-        found: dict[Operation, Points] = {op: set() for op in self.points.ops if allocates_memory(op)}
-        for number, op in enumerate(self.points.ops):
+        found: dict[Operation, Points] = {op: set() for _, op in self._acting if allocates_memory(op)}
+        for number, op in self._acting:
             for effect in _own_effects(op):
                 if effect.kind is Kind.WAIT and effect.resource is Resource.MBARRIER:
                     for root in (root for value in effect.places(op) for root in self._roots.get(value, ())):
@@ -189,7 +218,7 @@ def _threads_of(op: Operation) -> Region | None:
 # --- what ops declare
 
 
-def _own_effects(op: Operation) -> Iterable[Effect]:
+def _own_effects(op: Operation) -> Sequence[Effect]:
     """What an op does that is no region's."""
     return () if op.regions else effects_of(op) or ()
 

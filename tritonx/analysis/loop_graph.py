@@ -33,6 +33,7 @@ from tritonx.dialects import scf, tile
 from tritonx.dialects.control_flow import carried_by, is_per_element, repeats
 from tritonx.dialects.effects import Completion, Effect, Kind, Resource, declared_by
 from tritonx.dialects.layout_constraints import DotOperands, constraint_of
+from tritonx.ir.walk import ops_in
 
 
 class NotScheduled(Exception):
@@ -125,7 +126,7 @@ def must_happen(op: Operation) -> bool:
     be."""
     return any(
         effect.kind in (Kind.OUTPUT, Kind.FENCE) or (effect.kind is Kind.WRITE and effect.resource is Resource.GLOBAL)
-        for inner in op.walk()
+        for inner in ops_in(op)
         for effect in _own(inner)
     )
 
@@ -148,7 +149,7 @@ def loop_graph(loop: scf.ForOp) -> LoopGraph:
     body = loop.body.block
     ops = tuple(body.ops)[:-1]
     for op in ops:
-        for inner in op.walk():
+        for inner in ops_in(op):
             check_schedulable(inner)
     number = {op: i for i, op in enumerate(ops)}
     arcs = dict.fromkeys([*_by_values(loop, ops, number), *_by_memory(ops)])
@@ -198,7 +199,7 @@ def check_schedulable(op: Operation) -> None:
 def _by_values(loop: scf.ForOp, ops: Sequence[Operation], number: dict[Operation, int]) -> Iterable[Dependence]:
     handed_on: dict[SSAValue, SSAValue] = {each.argument: each.yielded.value for each in carried_by(loop)}
     for target, op in enumerate(ops):
-        for value in dict.fromkeys(v for inner in op.walk() for v in inner.operands):
+        for value in dict.fromkeys(v for inner in ops_in(op) for v in inner.operands):
             found = _made_by(value, handed_on, number)
             if found is not None:
                 source, distance, made = found
@@ -256,7 +257,7 @@ def _by_memory(ops: Sequence[Operation]) -> Iterable[Dependence]:
 
 
 def _accesses(number: int, op: Operation) -> Iterable[_Access]:
-    for inner in op.walk():
+    for inner in ops_in(op):
         for effect in _own(inner):
             if effect.kind is Kind.OUTPUT:
                 yield _Access(number, outside=True)

@@ -44,18 +44,24 @@ def solve(problem: Problem, nodes: int = NODES) -> Schedule | None:
 
 
 def solve_quickly(
-    problem: Problem, is_allowed: Callable[[Sequence[int]], bool], most: int = ASSIGNMENTS
+    problem: Problem,
+    is_allowed: Callable[[Sequence[int]], bool],
+    longest: int | None = None,
+    most: int = ASSIGNMENTS,
 ) -> Schedule | None:
     """A good schedule of a problem with many assignments of stages: of each that is allowed, up to so many, the one of
     the first order that there is, in front what units can begin with least work of the threads in the same interval;
-    None where none is found."""
+    None where none is found whose interval is at most `longest`."""
+    if longest is not None and problem.least > longest:
+        return None
     search = _Search(problem, NODES, quick=True)
     best: Schedule | None = None
     for kept, stages in islice(filter(lambda each: is_allowed(each[1]), search.assignments()), most):
         search.most = search.nodes + STEPS
-        found = search.first(stages)
-        if found is not None and (best is None or found.interval < best.interval):
+        found = search.first(stages, longest)
+        if found is not None:
             best = Schedule(found.interval, stages, found.starts, found.begins, kept, proven=False)
+            longest = best.interval - 1
             if best.interval == problem.least:
                 break
     return best
@@ -148,20 +154,24 @@ class _Search:
             interval = (least + high) // 2
         return best
 
-    def first(self, stages: tuple[int, ...]) -> _Found | None:
-        """The shortest interval with these stages and the first order that there is."""
+    def first(self, stages: tuple[int, ...], most: int | None) -> _Found | None:
+        """The shortest interval with these stages and the first order that there is, up to `most`."""
         gaps = self._gaps(stages)
         self.held = None if self.problem.room is None else Held(self.problem, stages)
-        return None if gaps is None else self._greedy(gaps)
+        return None if gaps is None else self._greedy(gaps, most)
 
-    def _greedy(self, gaps: Sequence[_Gap]) -> _Found | None:
-        """The shortest interval for the order that ranks alone make."""
+    def _greedy(self, gaps: Sequence[_Gap], most: int | None = None) -> _Found | None:
+        """The shortest interval for the order that ranks alone make, up to `most`."""
         longest = self.problem.least + sum(task.threads + task.cycles for task in self.problem.tasks)
         longest += sum(max(0, gap.cycles) for gap in gaps)
         found = self._ordered(gaps, longest)
         if found is None:
             return None
         order = sorted(range(len(found.starts)), key=found.starts.__getitem__)
+        if most is not None and most < longest:
+            if self._settled(gaps, order, most) is None:
+                return None
+            longest = most
         return self._shortest_settled(gaps, order, self.problem.least, longest)
 
     def _shortest_settled(self, gaps: Sequence[_Gap], order: Sequence[int], low: int, high: int) -> _Found | None:

@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation
 
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import control_flow_of, edges_from
+from tritonx.ir.walk import ops_in
 
 Points = set[int]
 
@@ -22,7 +23,7 @@ class ProgramPoints:
     """The points of a function; `ops[i]` is the op with the number `i`, and `number` the way back."""
 
     def __init__(self, function: tile.FuncOp) -> None:
-        self.ops: list[Operation] = [op for op in function.walk() if op is not function]
+        self.ops: list[Operation] = [op for op in ops_in(function) if op is not function]
         self.number: dict[Operation, int] = {op: i for i, op in enumerate(self.ops)}
 
     @cached_property
@@ -47,7 +48,7 @@ class ProgramPoints:
 
     def last_inside(self, op: Operation) -> int:
         """The last point of an op's regions; of an op without any its own."""
-        return max(self.number[inner] for inner in op.walk())
+        return max(self.number[inner] for inner in ops_in(op))
 
     def before(self, points: Iterable[int], start: int) -> Points:
         """The points from which control gets to one of `points` without coming to `start` (again): with these, and

@@ -20,6 +20,7 @@ from tritonx.dialects import scf
 from tritonx.dialects.control_flow import Carried, carried_by
 from tritonx.ir.effects import is_terminator
 from tritonx.ir.types import i32
+from tritonx.ir.walk import ops_in
 
 STAGE, CLUSTER = "loop.stage", "loop.cluster"
 LAST_STAGE = "tt.scheduled_max_stage"
@@ -142,7 +143,7 @@ def in_place_of(loop: scf.ForOp) -> Generator[None]:
 
 def scheduled_loops(op: Operation) -> list[scf.ForOp]:
     """The loops in `op` that have a schedule, inner ones first."""
-    loops = [inner for inner in op.walk() if isinstance(inner, scf.ForOp) and LAST_STAGE in inner.attributes]
+    loops = [inner for inner in ops_in(op) if isinstance(inner, scf.ForOp) and LAST_STAGE in inner.attributes]
     return loops[::-1]
 
 
@@ -162,7 +163,7 @@ def users_in(block: Block, op: Operation) -> list[Operation]:
 
 def needed(op: Operation) -> Iterator[SSAValue]:
     """Values from outside that an op uses, itself or in its regions."""
-    for inner in op.walk():
+    for inner in ops_in(op):
         for value in inner.operands:
             block = value.owner if isinstance(value.owner, Block) else value.owner.parent
             if inner is op or block is None or not _is_within(block, op):

@@ -24,6 +24,7 @@ from tritonx.analysis.program_points import ProgramPoints
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import WarpSpecializeOp
 from tritonx.ir.source import source_of
+from tritonx.ir.walk import ops_in
 from tritonx.layouts.convert import SCRATCH_LIMIT
 
 SMALL = 512
@@ -147,7 +148,7 @@ def _apart(buffers: Sequence[Buffer]) -> Sequence[Buffer]:
 
 def handover_bytes(module: ModuleOp) -> int:
     """Bytes at most that the kernel's warps hand over to partitions in, rounding to their alignment included."""
-    captured = [len(op.explicitCaptures) for op in module.walk() if isinstance(op, WarpSpecializeOp)]
+    captured = [len(op.explicitCaptures) for op in ops_in(module) if isinstance(op, WarpSpecializeOp)]
     return HANDOVER_ALIGNMENT - 1 + HANDOVER_SLOT * (1 + max(captured)) if captured else 0
 
 

@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from tritonx.analysis.pointer_sources import pointers_of, sources
 from tritonx.dialects import tile
 from tritonx.dialects.effects import Kind, Resource, declared_by
+from tritonx.ir.walk import ops_in
 
 
 def written_arguments(module: ModuleOp, name: str) -> tuple[int, ...]:
@@ -34,7 +35,7 @@ class _Functions:
             self._written[name] = ()  # what a recursive call adds, its caller finds as well
             function = self._functions.get(name)
             if function is not None and function.body.blocks:
-                targets = [pointer for op in function.walk() for pointer in self._targets(op)]
+                targets = [pointer for op in ops_in(function) for pointer in self._targets(op)]
                 self._written[name] = self._behind(function, targets)
         return self._written[name]
 
@@ -44,7 +45,7 @@ class _Functions:
             self._returned[name, index] = ()
             function = self._functions.get(name)
             if function is not None and function.body.blocks:
-                ends = [op.srcs[index] for op in function.walk() if isinstance(op, tile.ReturnOp)]
+                ends = [op.srcs[index] for op in ops_in(function) if isinstance(op, tile.ReturnOp)]
                 self._returned[name, index] = self._behind(function, ends)
         return self._returned[name, index]
 

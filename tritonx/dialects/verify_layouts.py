@@ -17,6 +17,7 @@ from tritonx.dialects.gpu_layout.types import MemDescType
 from tritonx.dialects.layout_constraints import constraint_of
 from tritonx.ir.errors import VerifyFailure
 from tritonx.ir.types import encoding_of, i32, is_tensor, shape_of, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.layouts import LayoutError, linear_layout
 from tritonx.layouts.lookup import is_distributed, is_shared
 
@@ -34,7 +35,7 @@ MOST_REGISTERS = 1 << 16
 def verify_layouts(module: Operation) -> None:
     """Raises `VerifyFailure` at the first op whose layouts are wrong."""
     _check_launch_shape(module)
-    if any(encoding_of(t) is not None for op in module.walk() for t in (*_types(op), *_argument_types(op))):
+    if any(encoding_of(t) is not None for op in ops_in(module) for t in (*_types(op), *_argument_types(op))):
         _Check(module).op(module)
     else:
         _check_buffers(module)

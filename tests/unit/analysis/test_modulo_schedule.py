@@ -173,6 +173,18 @@ def test_what_is_kept_has_room(solved: Callable[[Problem], Schedule | None]) -> 
     assert found > PROBLEMS // 10
 
 
+def test_quickly_up_to_an_interval() -> None:
+    """What is longer is not found, and what is not is the same."""
+    for draw in range(PROBLEMS):
+        random = Random(SEED + draw)
+        problem = draw_problem(random)
+        free = solve_quickly(problem, lambda _: True)
+        if free is not None:
+            longest = free.interval + random.randint(-3, 3)
+            found = solve_quickly(problem, lambda _: True, longest)
+            assert found == (free if free.interval <= longest else None), f"seed {SEED + draw}"
+
+
 TWO = (Task(4), Task(6))
 
 

@@ -29,6 +29,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.declaration import SEGMENTS, sizes_of_segments
 from tritonx.ir.edit import erase, replace, set_type
 from tritonx.ir.types import bit_width, element_type, encoding_of, i1, i32, i64, shape_of, type_as, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.layouts.encodings import SwizzledSharedEncoding
 
 BARRIER = memdesc((1,), i64, attribute_of(SwizzledSharedEncoding(1, 1, 1, (0,))), mutable=True)
@@ -63,7 +64,7 @@ class CopyBlocks(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        inside = list(op.walk())
+        inside = ops_in(op)
         make_tensor_maps(
             [each for each in inside if isinstance(each, tile.MakeTensorDescOp) and _is_copied(each.result)]
         )

@@ -25,6 +25,7 @@ from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import set_type
 from tritonx.ir.types import bit_width, encoding_of, type_as, type_of, with_encoding
+from tritonx.ir.walk import ops_in
 from tritonx.layouts.encodings import NvmmaSharedEncoding
 from tritonx.layouts.infer import inverse_permutation
 from tritonx.layouts.shared import transposed_memory
@@ -52,7 +53,7 @@ class EncodeDescriptors(ModulePass):
         for function in op.ops:
             if not isinstance(function, tile.FuncOp) or (entry := function.body.blocks.first) is None:
                 continue
-            made = [inner.result for inner in function.walk() if isinstance(inner, tile.MakeTensorDescOp)]
+            made = [inner.result for inner in ops_in(function) if isinstance(inner, tile.MakeTensorDescOp)]
             for descriptor in (*entry.args, *made):
                 type_ = type_of(descriptor)
                 if isinstance(type_, TensorDescType) and encoding_of(type_.block_type) is None:

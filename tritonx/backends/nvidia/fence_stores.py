@@ -14,6 +14,7 @@ from tritonx.dialects.effects import views_of
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
 from tritonx.dialects.nvidia import FenceAsyncSharedOp, WarpGroupDotOp
 from tritonx.ir.contract import Contract
+from tritonx.ir.walk import ops_in
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class FenceStores(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             for region in inner.regions:
                 for block in region.blocks:
                     _fence(block)

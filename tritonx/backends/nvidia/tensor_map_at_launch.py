@@ -26,6 +26,7 @@ from tritonx.dialects.tile.enums import PaddingOption
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import type_as
+from tritonx.ir.walk import ops_in
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 def maps_of(function: tile.FuncOp) -> list[TensormapAtLaunchOp]:
     """In the order of the parameters."""
-    return [op for op in function.walk() if isinstance(op, TensormapAtLaunchOp)]
+    return [op for op in ops_in(function) if isinstance(op, TensormapAtLaunchOp)]
 
 
 def parameter(number: int) -> str:

@@ -246,9 +246,11 @@ def precise(
 
 
 def wait(op: WarpGroupDotWaitOp, f: FunctionEmitter) -> None:
-    values = [v for v in op.inputs if not isinstance(v.type, MemDescType)]
+    """What nobody reads behind the wait does not pass through it."""
+    passed = [(v, r) for v, r in zip(op.inputs, op.outputs, strict=True) if r.first_use is not None]
+    values = [v for v, _ in passed if not isinstance(v.type, MemDescType)]
     made = iter(waited(f, op.pendings.value.data, [f.get(v) for v in values]))
-    for given, result in zip(op.inputs, op.outputs, strict=True):
+    for given, result in passed:
         if isinstance(given.type, MemDescType):
             f.set(result, f.view(given))
         else:

@@ -9,6 +9,7 @@ from tritonx.conversion.legal import Legal
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import element_type
+from tritonx.ir.walk import ops_in
 
 ALL = Legal().types
 
@@ -19,7 +20,7 @@ def check_types(module: ModuleOp, legal: Legal) -> None:
     lacking = ALL - legal.types
     if not lacking:
         return
-    for op in module.walk():
+    for op in ops_in(module):
         found = [
             *op.results,
             *(argument for region in op.regions for block in region.blocks for argument in block.args),

@@ -18,6 +18,7 @@ from tritonx.dialects.control_flow import carried_by
 from tritonx.dialects.scf import ForOp
 from tritonx.ir.properties import stated_number
 from tritonx.ir.types import is_float, type_of
+from tritonx.ir.walk import ops_in
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def shortage(room: Room, module: ModuleOp) -> Shortage | None:
     shared = stated_number(module.attributes, "ttg.shared") or 0
     if shared > room.shared:
         return Shortage(shared, room.shared, "shared memory")
-    carried = max((carried_registers(op) for op in module.walk() if isinstance(op, ForOp)), default=0)
+    carried = max((carried_registers(op) for op in ops_in(module) if isinstance(op, ForOp)), default=0)
     return Shortage(carried, room.registers, "registers") if carried > room.registers else None
 
 

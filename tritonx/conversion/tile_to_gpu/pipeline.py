@@ -8,6 +8,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.backends.api import PassStage
 from tritonx.ir.types import encoding_of, is_tensor, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.allocate_global_scratch import AllocateGlobalScratch
 from tritonx.transforms.gpu.branch_selects import BranchSelects
 from tritonx.transforms.gpu.fuse_operand_loads import FuseOperandLoads
@@ -46,7 +47,7 @@ def gpu_stage(layouts: tuple[ModulePass, ...], memory: tuple[ModulePass, ...]) -
 
 def has_layouts(module: ModuleOp) -> bool:
     """Whether a module is `ttg`: its tiles have layouts, or it has no tiles and a launch shape is recorded."""
-    tiles = [t for op in module.walk() for t in map(type_of, (*op.results, *op.operands)) if is_tensor(t)]
+    tiles = [t for op in ops_in(module) for t in map(type_of, (*op.results, *op.operands)) if is_tensor(t)]
     if not tiles:
         return "ttg.num-warps" in module.attributes
     return any(encoding_of(type_) is not None for type_ in tiles)

@@ -34,7 +34,7 @@ from tritonx.conversion.tile_to_gpu.costs import (
     loop_weight,
     version_cost,
 )
-from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key
+from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key, stored_key
 from tritonx.conversion.tile_to_gpu.dots import dot_layouts
 from tritonx.conversion.tile_to_gpu.matrix_unit import DotLayout
 from tritonx.conversion.tile_to_gpu.propagation import plain, propagation_of
@@ -45,6 +45,7 @@ from tritonx.dialects.control_flow import is_per_element
 from tritonx.dialects.layout_constraints import LookedUp, constraint_of
 from tritonx.ir.effects import has_effects, is_terminator, may_read, may_write
 from tritonx.ir.types import is_tensor, shape_of, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.layouts import LayoutError
 from tritonx.layouts.encodings import BlockedEncoding, DistributedEncoding, DotOperandEncoding, Encoding, SharedEncoding
 
@@ -93,7 +94,7 @@ class _Solver:
         self.target = target
         self.facts = facts
         self.function = function
-        self.ops = [op for op in function.walk() if op is not function and not _in_combine_region(op)]
+        self.ops = [op for op in ops_in(function) if op is not function and not _in_combine_region(op)]
         accesses = coalesced_encodings(self.ops, facts, target)
         self.dots = dot_layouts(self.ops, target, accesses)
         self.fixed: dict[Operation, DistributedEncoding] = {}
@@ -316,8 +317,8 @@ class _Solver:
     def _native_key(self, op: Operation) -> DistributedEncoding:
         key = self.fixed.get(op) or self.key.get(op)
         if key is None:
-            key = self._key_from_operands(op) or propagation_of(op).default_key(op, self.target)
-            self.key[op] = key
+            key = self._key_from_operands(op) or stored_key(op, self.target)
+            key = self.key[op] = key or propagation_of(op).default_key(op, self.target)
         return key
 
     def _add_key(self, op: Operation, key: DistributedEncoding) -> None:

@@ -33,6 +33,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, set_type
 from tritonx.ir.target_pass import TargetModulePass
 from tritonx.ir.types import element_type, i32, shape_of, tensor, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.layouts.encodings import BlockedEncoding
 
 SWAP = {"order": DenseArrayBase.from_list(i32, [1, 0])}
@@ -56,12 +57,12 @@ class TransposeDots(TargetModulePass[GpuTarget]):
         return {"num_warps": self.target.num_warps, "num_ctas": self.target.num_ctas}
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not any(isinstance(inner, tile.DotOp) for inner in op.walk()):
+        if not any(isinstance(inner, tile.DotOp) for inner in ops_in(op)):
             return
         facts = analyze_axes(op)
         for function in op.ops:
             if isinstance(function, tile.FuncOp):
-                ops = list(function.walk())
+                ops = ops_in(function)
                 accesses = coalesced_encodings(ops, facts, self.target)
                 _Function(self.target, ops, accesses).run()
 

@@ -14,6 +14,7 @@ from tritonx.dialects.gpu_layout import ConvertLayoutOp, LocalAllocOp, attribute
 from tritonx.ir.edit import clone, erase, set_type
 from tritonx.ir.splat import retyped
 from tritonx.ir.types import element_type, is_tensor, shape_of, type_of, with_encoding
+from tritonx.ir.walk import ops_in
 from tritonx.layouts.encodings import DistributedEncoding, Encoding, SharedEncoding
 
 Key = tuple[SSAValue, Encoding]
@@ -33,7 +34,7 @@ class _Writer:
         self.carried = {value for group in assignment.groups for value in group.values}
 
     def run(self) -> None:
-        ops = [op for op in self.function.walk() if op is not self.function]
+        ops = [op for op in ops_in(self.function) if op is not self.function]
         for group in self.assignment.groups:
             for value in group.values:
                 self._retype(value, self.assignment.native[value])
@@ -168,7 +169,7 @@ class _Writer:
         if entry is None:
             return
         outputs: Sequence[Attribute] = self.function.function_type.outputs.data
-        for op in self.function.walk():
+        for op in ops_in(self.function):
             if isinstance(op, tile.ReturnOp):
                 outputs = [type_of(v) for v in op.operands]
         signature = FunctionType.from_lists([type_of(a) for a in entry.args], list(outputs))

@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
-from xdsl.dialects.builtin import CallSiteLoc, DictionaryAttr, FileLineColLoc, FusedLoc, NameLoc, UnknownLoc
+from xdsl.dialects.builtin import (
+    CallSiteLoc,
+    DictionaryAttr,
+    FileLineColLoc,
+    FusedLoc,
+    IntegerAttr,
+    IntegerType,
+    NameLoc,
+    UnknownLoc,
+)
 from xdsl.ir import Attribute, Data, Operation, ParametrizedAttribute
 
 from tritonx.ir.alias import Aliased
+from tritonx.ir.walk import ops_in
 
 LOCATION_KINDS = (UnknownLoc, FileLineColLoc, CallSiteLoc, NameLoc, FusedLoc)
+
+
+class _Kind(NamedTuple):
+    """What aliases of a class of attributes are called, "" where it has none, and whether it is made of attributes that
+    may have one."""
+
+    stem: str
+    is_location: bool
+    has_parts: bool
+
+
+@cache
+def _kind_of(cls: type[Attribute]) -> _Kind:
+    is_location = issubclass(cls, LOCATION_KINDS)
+    stem = cls.ALIAS if issubclass(cls, Aliased) else "loc" if is_location and cls is not UnknownLoc else ""
+    return _Kind(stem, is_location, cls not in (FileLineColLoc, IntegerAttr, IntegerType))
 
 
 def collect_aliases(root: Operation, *, locations: bool) -> dict[Attribute, str]:
@@ -36,26 +63,23 @@ def collect_aliases(root: Operation, *, locations: bool) -> dict[Attribute, str]
         if not isinstance(attribute, Attribute) or attribute in seen:
             return
         seen.add(attribute)
+        kind = _kind_of(attribute.__class__)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] -- as above
         if isinstance(attribute, ParametrizedAttribute):
-            for part in attribute.parameters:
-                visit(part)
+            for part in attribute.parameters if kind.has_parts else ():
+                visit_held(part)
         elif isinstance(attribute, DictionaryAttr):
             for part in attribute.data.values():
                 visit(part)
         elif isinstance(attribute, Data):
             parts = getattr(attribute, "parts", None)  # pyright: ignore[reportUnknownArgumentType] -- as above
             visit(attribute.data if parts is None else parts())  # pyright: ignore[reportUnknownMemberType] -- as above
-        if isinstance(attribute, Aliased):
-            stem = attribute.ALIAS
-        elif locations and isinstance(attribute, LOCATION_KINDS) and not isinstance(attribute, UnknownLoc):
-            stem = "loc"
-        else:
+        if not kind.stem or (kind.is_location and not locations):
             return
-        count = counts.get(stem, 0)
-        counts[stem] = count + 1
-        aliases[attribute] = f"#{stem}{count or ''}"
+        count = counts.get(kind.stem, 0)
+        counts[kind.stem] = count + 1
+        aliases[attribute] = f"#{kind.stem}{count or ''}"
 
-    for op in root.walk():
+    for op in ops_in(root):
         for result in op.results:
             visit_held(result.type)
         for region in op.regions:

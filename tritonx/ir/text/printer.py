@@ -1,8 +1,8 @@
 """A printer that writes MLIR's text: attribute aliases at the top, dictionaries in order of their keys, locations on
 demand.
 
-xDSL's printer has no aliases and prints what it is given in the order in which it stands. Type texts are cached while
-a module is printed, and text goes to the stream in one piece for each op.
+xDSL's printer has no aliases and prints what it is given in the order in which it stands. Texts of types and locations
+are kept while a module is printed, and text goes to the stream in one piece for each op.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import IO, cast
 
-from xdsl.dialects.builtin import AnyFloat, StringAttr, TensorType
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import AnyFloat, CallSiteLoc, FileLineColLoc, NameLoc, NoneAttr, StringAttr
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.printer import Printer as XDSLPrinter
 from xdsl.traits import IsolatedFromAbove
 
@@ -24,12 +24,20 @@ _ESCAPES = {byte: f"\\{byte:02X}" for byte in (*range(0x20), 0x22, *range(0x7F, 
 """How a byte stands in a literal, where not as itself."""
 
 
+def _literal(text: bytes) -> str:
+    return f'"{text.decode("latin-1").translate(_ESCAPES)}"'
+
+
+_REPEATED = (TypeAttribute, *LOCATION_KINDS)
+
+
 @dataclass(eq=False, repr=False)
 class Printer(XDSLPrinter):
     """See the module's docstring; `print_module` is the entry."""
 
     _aliases: dict[Attribute, str] = field(default_factory=dict[Attribute, str], init=False)
-    _type_text: dict[Attribute, str] = field(default_factory=dict[Attribute, str], init=False)
+    _known: dict[int, tuple[Attribute, str]] = field(default_factory=dict[int, tuple[Attribute, str]], init=False)
+    """Texts of types and locations, by what they are as objects: most stand at many places as one."""
 
     def print_module(self, module: Operation) -> None:
         """Prints the aliases, the module and a newline."""
@@ -43,16 +51,39 @@ class Printer(XDSLPrinter):
         self._aliases.update(behind)
         self.print_op(module)
         self.print_string("\n")
+        self._known.clear()
         for attribute, name in behind.items():
             del self._aliases[attribute]
             self._print_alias(attribute, name)
 
     def _print_alias(self, attribute: Attribute, name: str) -> None:
-        self.print_string(f"{name} = ")
-        self._aliases.pop(attribute, None)
-        super().print_attribute(attribute)
-        self.print_string("\n")
+        if (text := self._location_text(attribute)) is not None:
+            self.print_string(f"{name} = loc({text})\n")
+        else:
+            self.print_string(f"{name} = ")
+            self._aliases.pop(attribute, None)
+            super().print_attribute(attribute)
+            self.print_string("\n")
         self._aliases[attribute] = name
+
+    def _location_text(self, attribute: Attribute) -> str | None:
+        """What stands in `loc(…)`; None for what is not made of places, names and calls alone."""
+        match attribute:
+            case FileLineColLoc():
+                return f"{_literal(attribute.filename.data.encode())}:{attribute.line.data}:{attribute.column.data}"
+            case CallSiteLoc():
+                parts = self._part_text(attribute.callee), self._part_text(attribute.caller)
+                return None if None in parts else f"callsite({parts[0]} at {parts[1]})"
+            case NameLoc() if isinstance(attribute.location, NoneAttr):
+                return _literal(attribute.desc.data.encode())
+            case NameLoc():
+                part = self._part_text(attribute.location)
+                return None if part is None else f"{_literal(attribute.desc.data.encode())}({part})"
+            case _:
+                return None
+
+    def _part_text(self, attribute: Attribute) -> str | None:
+        return self._aliases.get(attribute) or self._location_text(attribute)
 
     # -- text
 
@@ -64,29 +95,32 @@ class Printer(XDSLPrinter):
         cast("IO[str]", self.stream).write(text)
 
     def print_attribute(self, attribute: Attribute) -> None:
-        alias = self._aliases.get(attribute)
-        if alias is not None:
-            if isinstance(attribute, LOCATION_KINDS) and not self.printing_location:
-                alias = f"loc({alias})"
-            self.print_string(alias)
-            return
-        if not isinstance(attribute, TensorType):
-            super().print_attribute(attribute)
-            return
-        text = self._type_text.get(cast(Attribute, attribute))
-        if text is None:
+        known = None if self.printing_location else self._known.get(id(attribute))
+        if known is None:
+            if self.printing_location or not isinstance(attribute, _REPEATED):
+                self._print_anew(attribute)
+                return
             stream, self.stream = self.stream, StringIO()
-            super().print_attribute(cast(Attribute, attribute))
+            self._print_anew(attribute)
             text, self.stream = self.stream.getvalue(), stream
             self._current_column -= len(text)
-            self._type_text[cast(Attribute, attribute)] = text
-        self.print_string(text)
+            known = self._known[id(attribute)] = attribute, text
+        self.print_string(known[1])
+
+    def _print_anew(self, attribute: Attribute) -> None:
+        alias = self._aliases.get(attribute)
+        if alias is None:
+            super().print_attribute(attribute)
+            return
+        if isinstance(attribute, LOCATION_KINDS) and not self.printing_location:
+            alias = f"loc({alias})"
+        self.print_string(alias)
 
     def print_attr_dict(self, attr_dict: Mapping[str, Attribute]) -> None:
         super().print_attr_dict(dict(sorted(attr_dict.items())))
 
     def print_bytes_literal(self, bytestring: bytes) -> None:
-        self.print_string(f'"{bytestring.decode("latin-1").translate(_ESCAPES)}"')
+        self.print_string(_literal(bytestring))
 
     def print_float(self, value: float, type: AnyFloat) -> None:
         self.print_string(float_text(value, type))

@@ -36,6 +36,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.edit import clone_region, erase, set_type
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, shape_of, tensor, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.layouts import axis_bits, infer, linear_layout
 from tritonx.layouts.encodings import Ints
 
@@ -78,7 +79,7 @@ class AccumulateInThreads(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             if isinstance(inner, scf.ForOp):
                 for carried in carried_by(inner):
                     found = _find(inner, carried)

@@ -29,6 +29,7 @@ from tritonx.ir.data_flow import sources_first
 from tritonx.ir.edit import is_defined_inside
 from tritonx.ir.effects import has_effects
 from tritonx.ir.types import element_type, encoding_of, shape_of, tensor, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.recompute_narrow import WORKING_REGISTERS
 
 
@@ -52,7 +53,7 @@ class AddVaryingFirst(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.registers is None:
             return
-        nests = [_Nest(loop) for loop in op.walk() if isinstance(loop, _LOOPS) and _loops_in(loop)]
+        nests = [_Nest(loop) for loop in ops_in(op) if isinstance(loop, _LOOPS) and _loops_in(loop)]
         for nest in nests:
             sums = nest.sums()
             if sums and _kept(sums) + nest.carried() + WORKING_REGISTERS > self.registers:
@@ -101,7 +102,7 @@ class _Nest:
 
     def sums(self) -> list[_Sum]:
         """Those of which only the second offset changes from round to round, and is fewer numbers in a thread."""
-        found = (_sum_of(op) for op in self.loop.walk() if isinstance(op, tile.AddPtrOp))
+        found = (_sum_of(op) for op in ops_in(self.loop) if isinstance(op, tile.AddPtrOp))
         return [
             each
             for each in found
@@ -139,7 +140,7 @@ def _only_computes(maker: object) -> TypeGuard[Operation]:
 
 
 def _loops_in(loop: Operation) -> list[scf.ForOp | scf.WhileOp]:
-    return [op for op in loop.walk() if isinstance(op, _LOOPS) and op is not loop]
+    return [op for op in ops_in(loop) if isinstance(op, _LOOPS) and op is not loop]
 
 
 def _exchange(found: _Sum) -> None:

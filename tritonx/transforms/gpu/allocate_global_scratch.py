@@ -14,6 +14,7 @@ from tritonx.dialects.gpu_layout import GlobalScratchAllocOp
 from tritonx.ir.contract import Contract
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import i32
+from tritonx.ir.walk import ops_in
 
 OFFSET = "ttg.global_scratch_memory_offset"
 """Attribute of an allocation: its byte offset in what one block has. Triton's name."""
@@ -57,7 +58,7 @@ class AllocateGlobalScratch(ModulePass):
         total, alignment = 0, 1
         for function in functions:
             end = bases.of(function)
-            for alloc in function.walk():
+            for alloc in ops_in(function):
                 if isinstance(alloc, GlobalScratchAllocOp):
                     own = alloc.alignment.value.data
                     start = align(end, own)

@@ -13,6 +13,7 @@ from tritonx.dialects.gpu_layout import WarpSpecializeOp
 from tritonx.ir.contract import Contract
 from tritonx.ir.failure import PassError
 from tritonx.ir.properties import stated_number
+from tritonx.ir.walk import ops_in
 
 WARPS_IN_GROUP = 4
 """Registers are given to so many warps at a time, and products of warp groups take so many."""
@@ -56,7 +57,7 @@ class AllocateWarpGroups(ModulePass):
     """Registers of a thread at the launch at most; None where nobody says."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        specialized = [inner for inner in op.walk() if isinstance(inner, WarpSpecializeOp)]
+        specialized = [inner for inner in ops_in(op) if isinstance(inner, WarpSpecializeOp)]
         own = op.attributes.get("ttg.num-warps")
         if not specialized or not isinstance(own, IntegerAttr):
             return

@@ -17,6 +17,7 @@ from tritonx.dialects import arith, scf
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.types import is_tensor, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.more_values import with_result
 
 
@@ -31,7 +32,7 @@ class BranchSelects(ModulePass):
     contract = Contract(("ttg",), on=("arith.select",))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             if isinstance(inner, arith.SelectOp) and is_tensor(type_of(inner.results[0])):
                 branch = _branch_of(inner)
                 if branch is not None:

@@ -26,6 +26,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.edit import clone, erase, set_type, terminator_of
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import element_type, is_tensor, type_of, with_element
+from tritonx.ir.walk import ops_in
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class CarryScalars(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         facts = cache(lambda: analyze_axes(op))
-        for loop in [inner for inner in op.walk() if isinstance(inner, scf.ForOp)]:
+        for loop in [inner for inner in ops_in(op) if isinstance(inner, scf.ForOp)]:
             for carried in carried_by(loop):
                 additions = _additions(loop, carried)
                 if additions and self.is_wanted(carried.initial.value, facts):

@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from tritonx.dialects.gpu_layout import ConvertLayoutOp
 from tritonx.ir.contract import Contract
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.conversions_in_memory import conversion_bytes, matrix_arrangement, write_through_buffers
 
 
@@ -39,7 +40,7 @@ class ConvertByMatrices(ModulePass):
     """Whether the target has matrix stores."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             if isinstance(inner, ConvertLayoutOp) and conversion_bytes(inner):
                 memory = matrix_arrangement(inner, self.loads, self.stores)
                 if memory is not None:

@@ -27,6 +27,7 @@ from tritonx.ir.types import (
     type_of,
     with_element,
 )
+from tritonx.ir.walk import ops_in
 
 TF32_MASK = -(1 << 13)
 """Keeps the ten fraction bits that the unit uses of an f32."""
@@ -50,7 +51,7 @@ class DecomposeDots(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         known = frozenset(self.matrix_types.split())
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             if isinstance(inner, tile.DotOp):
                 _decompose(inner, known)
 

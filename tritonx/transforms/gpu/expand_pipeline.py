@@ -41,6 +41,7 @@ from tritonx.ir.edit import ValueMap, clone, erase
 from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.types import i1, i32, i64
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.run_ahead import may_run_ahead, predicate
 
 
@@ -79,7 +80,7 @@ def fault_of(schedule: LoopSchedule) -> str | None:
     """Why a loop cannot be expanded; None where it can."""
     for op in schedule.order:
         if schedule.stage(op) < schedule.last:
-            for inner in op.walk():
+            for inner in ops_in(op):
                 if not may_run_ahead(inner, schedule.loop):
                     return f"{inner.name} would run for iterations that there are not"
     return schedule.fault()

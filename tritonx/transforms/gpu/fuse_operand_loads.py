@@ -15,6 +15,7 @@ from tritonx.dialects.gpu_layout import DotOperandEncodingAttr, LocalDotOp, Loca
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, replace
 from tritonx.ir.types import encoding_of, is_tensor, type_of
+from tritonx.ir.walk import ops_in
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class FuseOperandLoads(ModulePass):
     contract = Contract(("ttg",), on=("tt.dot",), creates=("ttg.local_dot",), after=("make-room",))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             if isinstance(inner, tile.DotOp):
                 _fuse(inner)
 

@@ -38,6 +38,7 @@ from tritonx.dialects.control_flow import is_concurrent, repeats
 from tritonx.dialects.effects import Completion, Kind, Resource, effects_of, resources_of
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.forward_flow import ForwardFlow
 from tritonx.transforms.gpu.pending_accesses import Accesses, Pending, accesses_of, waits_of
 from tritonx.transforms.gpu.placed_memory import (
@@ -175,7 +176,7 @@ class _Inserter(ForwardFlow[Pending]):
 
     def _meets_inside(self, op: Operation, pending: Pending) -> bool:
         """Whether an op inside, wherever, would have to wait for what is pending."""
-        for inner in op.walk():
+        for inner in ops_in(op):
             if inner is op:
                 continue
             if isinstance(inner, tile.CallOp):
@@ -232,6 +233,8 @@ def _step_of(op: Operation, memory: PlacedMemory) -> _Step:
     `_NOTHING` itself for what does nothing, as most ops."""
     if isinstance(op, tile.CallOp):
         return _Step()
+    if not op.regions and effects_of(op) == ():
+        return _NOTHING
     if (scratch := scratch_of(op)) is not None:
         return _Step(scratch)
     if Resource.THREADS in resources_of(op) and _is_barrier(op):

@@ -32,6 +32,7 @@ from tritonx.dialects.control_flow import is_concurrent, is_per_element, regions
 from tritonx.dialects.effects import Completion, Effect, Kind, Proxy, Resource, effects_of, resources_of
 from tritonx.dialects.nvidia import FenceAsyncSharedOp
 from tritonx.ir.contract import Contract
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.forward_flow import ForwardFlow
 from tritonx.transforms.gpu.placed_memory import (
     ALL,
@@ -68,7 +69,7 @@ class InsertFences(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         users = functions_with_shared_memory(op)
         for function in op.ops:
-            if isinstance(function, tile.FuncOp) and any(map(_is_asynchronous, function.walk())):
+            if isinstance(function, tile.FuncOp) and any(map(_is_asynchronous, ops_in(function))):
                 # Where a function is called, others of its bytes may have been touched for other calls.
                 kernel = function.sym_visibility is not None and function.sym_visibility.data == "public"
                 _Fencer(function, users).function(function, NOTHING if kernel else EVERYTHING)
@@ -147,7 +148,7 @@ class _Fencer(ForwardFlow[Unfenced]):
 
     def _look_beside(self, op: Operation) -> None:
         """Which accesses of other groups an arrival in one group may be for: any."""
-        inside = [(region, [each for top in _ops_of(region) for each in top.walk()]) for region in regions_of(op)]
+        inside = [(region, [each for top in _ops_of(region) for each in ops_in(top)]) for region in regions_of(op)]
         for region, ops in inside:
             others = [self._step(each).later for other, theirs in inside if other is not region for each in theirs]
             later = Later(tuple(r for one in others for r in one.reads), tuple(w for one in others for w in one.writes))

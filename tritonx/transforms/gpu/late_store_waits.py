@@ -46,6 +46,7 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, is_defined_inside, replace
 from tritonx.ir.types import i32, type_as
+from tritonx.ir.walk import ops_in
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class LateStoreWaits(ModulePass):
     """Bytes of shared memory that a block may have."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        stores = [found for each in op.walk() if (found := _store(each)) is not None]
+        stores = [found for each in ops_in(op) if (found := _store(each)) is not None]
         limit = SharedBudget(self.shared_memory).within(op).limit if stores else 0
         for store in stores:
             if not store.keep(limit):
@@ -133,7 +134,7 @@ def _loop_of(op: Operation) -> scf.ForOp | None:
     if not isinstance(around, scf.ForOp):
         return None
     copies = any(isinstance(each, AsyncTMACopyGlobalToLocalOp) for each in around.body.block.ops)
-    inside = [each for each in around.walk() if each is not around and repeats(each) and not is_per_element(each)]
+    inside = [each for each in ops_in(around) if each is not around and repeats(each) and not is_per_element(each)]
     return around if copies and not inside else None
 
 

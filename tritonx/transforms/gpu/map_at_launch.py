@@ -17,6 +17,7 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.types import encoding_of, type_as, type_of
+from tritonx.ir.walk import ops_in
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class MapAtLaunch(ModulePass):
         for function in op.ops:
             if not isinstance(function, tile.FuncOp) or function.sym_visibility is None:
                 continue
-            made = [inner for inner in function.walk() if isinstance(inner, tile.MakeTensorDescOp)]
+            made = [inner for inner in ops_in(function) if isinstance(inner, tile.MakeTensorDescOp)]
             if made and function.sym_visibility.data == "public":
                 formulas = launch_values(function)
                 for inner in made:

@@ -27,6 +27,7 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
 from tritonx.ir.types import bit_width, element_type, encoding_of, i32, shape_of, tensor, type_as, type_of
+from tritonx.ir.walk import ops_in
 
 STEP_BITS = 256
 """Of a row of A that an instruction multiplies."""
@@ -55,7 +56,7 @@ class MultiplyInParts(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             if isinstance(inner, WarpGroupDotOp) and isinstance(inner.parent_op(), scf.ForOp):
                 load = _load_of(inner)
                 if load is not None and (parts := _parts(inner, load)) > 1:

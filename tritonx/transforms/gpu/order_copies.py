@@ -26,6 +26,7 @@ from tritonx.ir.edit import clone, set_type
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.splat import retyped
 from tritonx.ir.types import i32, is_tensor, type_as, type_of, with_encoding
+from tritonx.ir.walk import ops_in
 from tritonx.layouts.encodings import DistributedEncoding, SliceEncoding
 
 
@@ -48,7 +49,7 @@ class OrderCopies(ModulePass):
     """Bytes that a lane can copy past the registers."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        copies = [inner for inner in op.walk() if isinstance(inner, AsyncCopyGlobalToLocalOp)]
+        copies = [inner for inner in ops_in(op) if isinstance(inner, AsyncCopyGlobalToLocalOp)]
         if copies and self.lane_bytes:
             _order(copies, op, self.lane_bytes)
 

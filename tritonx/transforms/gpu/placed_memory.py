@@ -27,6 +27,7 @@ from tritonx.dialects.effects import Resource, resources_of, viewed
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import type_of
+from tritonx.ir.walk import ops_in
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class PlacedMemory:
     def __init__(self, function: tile.FuncOp) -> None:
         self._places: dict[SSAValue, Interval] = {}
         self._apart: dict[tuple[SSAValue, SSAValue], bool] = {}
-        for op in function.walk():
+        for op in ops_in(function):
             if allocates_memory(op):
                 self._place(op)
 
@@ -129,13 +130,13 @@ def scratch_of(op: Operation) -> Interval | None:
 def functions_with_shared_memory(module: ModuleOp) -> frozenset[str]:
     """Functions that use shared memory, themselves or through what they call."""
     functions = {f.sym_name.data: f for f in module.ops if isinstance(f, tile.FuncOp)}
-    using = {name for name, f in functions.items() if any(OFFSET in op.attributes for op in f.walk())}
+    using = {name for name, f in functions.items() if any(OFFSET in op.attributes for op in ops_in(f))}
     while True:
         more = {
             name
             for name, f in functions.items()
             if name not in using
-            and any(isinstance(op, tile.CallOp) and op.callee.string_value() in using for op in f.walk())
+            and any(isinstance(op, tile.CallOp) and op.callee.string_value() in using for op in ops_in(f))
         }
         if not more:
             return frozenset(using)

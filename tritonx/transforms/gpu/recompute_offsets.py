@@ -33,6 +33,7 @@ from tritonx.ir.data_flow import sources_first
 from tritonx.ir.edit import clone, insert_before
 from tritonx.ir.effects import has_effects
 from tritonx.ir.types import encoding_of, is_tensor, type_of
+from tritonx.ir.walk import ops_in
 
 BESIDE = 40
 """Registers of a thread for what is neither tile nor offset. With 208 for these a product with int8 weights takes 214,
@@ -82,7 +83,7 @@ class RecomputeOffsets(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.registers is None:
             return
-        stores = [inner for inner in op.walk() if isinstance(inner, _STORES) and _is_outside(inner)]
+        stores = [inner for inner in ops_in(op) if isinstance(inner, _STORES) and _is_outside(inner)]
         for store in reversed(stores):  # what the last one no longer shares the one before it may keep
             chain = _chain(store)
             offsets = max((thread_elements(type_of(o.results[0])) for o in chain if _is_range(o)), default=0)
@@ -100,7 +101,7 @@ def _is_outside(op: Operation) -> bool:
     while loop is not None and not isinstance(loop, (scf.ForOp, scf.WhileOp)):
         loop = loop.parent_op()
     return loop is None or any(
-        isinstance(inner, (scf.ForOp, scf.WhileOp)) for inner in loop.walk() if inner is not loop
+        isinstance(inner, (scf.ForOp, scf.WhileOp)) for inner in ops_in(loop) if inner is not loop
     )
 
 

@@ -30,6 +30,7 @@ from tritonx.ir.edit import erase
 from tritonx.ir.effects import is_terminator, may_trap, may_write
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import encoding_of, i1, i32, is_tensor, type_as, type_of
+from tritonx.ir.walk import ops_in
 
 _MASKED = (tile.LoadOp, AsyncCopyGlobalToLocalOp)
 _PREDICATED = (AsyncTMACopyGlobalToLocalOp, BarrierExpectOp, WaitBarrierOp)
@@ -94,7 +95,7 @@ def predicate(op: Operation, holds: SSAValue) -> Operation:
     in its place."""
     if constant_of(holds) == 1:
         return op
-    for inner in list(op.walk()):
+    for inner in ops_in(op):
         builder = Builder.before(inner)
         if isinstance(inner, AssumeOp):  # true of iterations that there are
             there_is_none = builder.emit(arith.XOrIOp, (holds, builder.constant(1, i1)), (i1,))

@@ -43,6 +43,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.explain import explain, is_asked
 from tritonx.ir.target_pass import Named, TargetModulePass
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.tile.simplify_control_flow import trip_count
 
 STAGES = "tt.num_stages"
@@ -97,7 +98,7 @@ class ScheduleLoops(TargetModulePass[PipelineTarget]):
         facts = cache(lambda: analyze_axes(op))
         for function in op.ops:
             if isinstance(function, tile.FuncOp):
-                loops = [inner for inner in function.walk() if isinstance(inner, scf.ForOp)]
+                loops = [inner for inner in ops_in(function) if isinstance(inner, scf.ForOp)]
                 _Function(self.target, op, function, facts).schedule(loops)
 
 
@@ -138,7 +139,7 @@ class _Function:
         trips = trip_count(loop)
         if trips is not None and trips < 2:
             raise NotScheduled("it goes round once at most")
-        if any(isinstance(op, tile.MakeTensorDescOp) for op in loop.walk()):
+        if any(isinstance(op, tile.MakeTensorDescOp) for op in ops_in(loop)):
             raise NotScheduled("it makes descriptors, which copies of other iterations would use")
         graph = loop_graph(loop)
         if not products_of(graph) and STAGES not in loop.attributes:
@@ -167,12 +168,11 @@ class _Function:
             return pipeline, schedule
         more = replace(pipeline, more=1, room=share - WORKING_BYTES)
         least = max(pipeline.matrix, pipeline.problem.used(Unit.THREADS))
-        if blocks * least > WORTHWHILE * schedule.interval:
+        longest = int(WORTHWHILE * schedule.interval)
+        if blocks * least > longest:
             return pipeline, schedule
-        found = solve_quickly(more.problem, more.is_settled)
-        if found is None or max(found.interval, blocks * least) > WORTHWHILE * schedule.interval:
-            return pipeline, schedule
-        return more, found
+        found = solve_quickly(more.problem, more.is_settled, longest)
+        return (pipeline, schedule) if found is None else (more, found)
 
     def _within_registers(self, pipeline: LoopPipeline, schedule: Schedule) -> Schedule:
         """In another order, if in this one results of asynchronous products, which are written while the threads do

@@ -24,6 +24,7 @@ from tritonx.dialects.gpu_layout import ConvertLayoutOp
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import move_before
 from tritonx.ir.effects import is_speculatable
+from tritonx.ir.walk import ops_in
 from tritonx.layouts import LinearLayout
 from tritonx.transforms.gpu.conversions_in_memory import (
     conversion_bytes,
@@ -57,7 +58,7 @@ class ShareBarriers(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for room in SharedBudget(self.shared_memory).rooms(op):
-            for block in [b for each in room.function.walk() for region in each.regions for b in region.blocks]:
+            for block in [b for each in ops_in(room.function) for region in each.regions for b in region.blocks]:
                 for group in _groups(block, room):
                     write_through_buffers([(each, self._arrangement(each)) for each in group])
 

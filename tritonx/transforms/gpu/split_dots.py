@@ -15,6 +15,7 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.types import bit_width, element_type, i32, is_tensor, shape_of, tensor, type_of
+from tritonx.ir.walk import ops_in
 
 SMALLEST_K = 32
 """What is left of K: every matrix unit takes that much of every type."""
@@ -37,7 +38,7 @@ class SplitDots(ModulePass):
     """Bytes of shared memory that a block may have."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             if isinstance(inner, tile.DotOp):
                 self._split(inner)
 

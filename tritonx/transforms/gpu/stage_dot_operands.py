@@ -27,6 +27,7 @@ from tritonx.dialects.gpu_layout import (
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, replace
 from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.layouts import LayoutError, LinearLayout, linear_layout, storage_shape
 from tritonx.layouts.convert import conversion_layout, goes_through_memory
 from tritonx.layouts.dims import OFFSET
@@ -92,7 +93,7 @@ class StageDotOperands(ModulePass):
         inside: list[list[Operand]] = []
         outside: list[list[Operand]] = []
         held = None if self.registers is None else self.registers * 3 // 4
-        for inner in list(function.walk()):
+        for inner in ops_in(function):
             if isinstance(inner, ConvertLayoutOp):
                 _stage_for_matrix_loads(inner, held)
             if not isinstance(inner, tile.DotOp):

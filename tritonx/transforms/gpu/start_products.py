@@ -26,6 +26,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import i1
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.more_values import with_carried
 
 
@@ -43,7 +44,7 @@ class StartProducts(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for loop in [inner for inner in op.walk() if isinstance(inner, scf.ForOp)]:
+        for loop in [inner for inner in ops_in(op) if isinstance(inner, scf.ForOp)]:
             while (found := _begun_anew(loop)) is not None:
                 loop = _start(loop, *found)
 

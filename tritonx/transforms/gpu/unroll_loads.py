@@ -33,6 +33,7 @@ from tritonx.ir.edit import only_block
 from tritonx.ir.effects import may_write
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.layouts import axis_bits
 from tritonx.layouts.dims import REGISTER
 from tritonx.transforms.tile.simplify_control_flow import trip_count
@@ -97,7 +98,7 @@ class UnrollLoads(ModulePass):
             return analyze_axes(op)
 
         most = needed = 0
-        for loop in [inner for inner in op.walk() if isinstance(inner, scf.ForOp)]:
+        for loop in [inner for inner in ops_in(op) if isinstance(inner, scf.ForOp)]:
             loads = self._loads(loop)
             if loads and (factor := self._factor(loop, loaded := _loaded(loads, facts()))) > 1:
                 most = max(most, factor * loaded.values)

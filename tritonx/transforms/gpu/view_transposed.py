@@ -27,6 +27,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, move_before
 from tritonx.ir.edit import replace as replace_op
 from tritonx.ir.types import shape_of, type_as, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.layouts import LayoutError
 from tritonx.layouts.shared import transposed_memory
 
@@ -45,7 +46,7 @@ class ViewTransposed(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             if isinstance(inner, LocalAllocOp) and inner.src is not None and is_shared_memory(inner.result):
                 made = inner.src.owner
                 if isinstance(made, tile.TransOp):

@@ -40,6 +40,7 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import ValueMap, terminator_of
 from tritonx.ir.types import i32, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.more_values import with_result
 
 C = 2
@@ -62,7 +63,7 @@ class WaitForProducts(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for loop in [inner for inner in op.walk() if isinstance(inner, scf.ForOp)]:
+        for loop in [inner for inner in ops_in(op) if isinstance(inner, scf.ForOp)]:
             products = [inner for inner in loop.body.block.ops if isinstance(inner, WarpGroupDotOp)]
             if products and not any(product.isAsync.value.data for product in products):
                 _Waits(loop, [product for product in products if not _is_precise(product)]).run()

@@ -15,6 +15,7 @@ from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.types import FLOAT8_TYPES, element_type, f32, f64, i32, type_of, with_element
+from tritonx.ir.walk import ops_in
 
 _ARITHMETIC: frozenset[type[Operation]] = frozenset(
     (
@@ -51,7 +52,7 @@ class WidenFloat8(ModulePass):
     contract = Contract(("tt", "ttg"), creates=("arith", "math", "tt.fp_to_fp", "tt.precise_divf"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             if type(inner) in _ARITHMETIC and any(_is_float8(v) for v in (*inner.operands, *inner.results)):
                 _widen(inner)
 

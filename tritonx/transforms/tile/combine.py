@@ -19,6 +19,7 @@ from tritonx.ir.dispatch import case
 from tritonx.ir.edit import erase, move_before, only_block, replace
 from tritonx.ir.fold.constants import constant_of, signed, width_of
 from tritonx.ir.types import element_type, encoding_of, f32, i32, is_tensor, shape_of, tensor
+from tritonx.ir.walk import ops_in
 
 SMALLEST_DOT = 16
 """Extents below this are no faster as a matrix product on any unit that has one."""
@@ -40,7 +41,7 @@ class Combine(ModulePass):
     contract = Contract(("tt",), creates=("tt.dot", "arith"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             rule = _RULES.get(inner.__class__)
             if rule is not None:
                 rule(inner)

@@ -21,6 +21,7 @@ from tritonx.dialects.control_flow import loop_around, repeats
 from tritonx.dialects.tile.descriptor import PARTIAL_END
 from tritonx.dialects.tile.enums import PaddingOption
 from tritonx.ir.types import bit_width, shape_of, type_as
+from tritonx.ir.walk import ops_in
 
 ALIGNMENT = 16
 """Bytes of which a descriptor's base and its strides, but the last one, are multiples: Triton's rule. Nobody checks it
@@ -38,7 +39,7 @@ def copied(module: ModuleOp, block_bytes: int | None = None) -> frozenset[SSAVal
         if not function.body.blocks or function.sym_visibility.data != "public":
             continue
         found.update(_parameters(function, facts))
-        made = [op for op in function.walk() if isinstance(op, tile.MakeTensorDescOp)]
+        made = [op for op in ops_in(function) if isinstance(op, tile.MakeTensorDescOp)]
         found.update(op.result for op in made if _moves_blocks(op.result) and _is_taken(op, facts))
     return frozenset(value for value in found if block_bytes is None or _block_bytes(value) <= block_bytes)
 
@@ -77,7 +78,7 @@ def _is_taken(op: tile.MakeTensorDescOp, facts: Callable[[], AxisFacts]) -> bool
 def _is_in_innermost_loop(op: Operation) -> bool:
     """Where making it anew would keep the loop from being pipelined."""
     loop = loop_around(op)
-    return loop is not None and not any(repeats(inner) for inner in loop.walk() if inner is not loop)
+    return loop is not None and not any(repeats(inner) for inner in ops_in(loop) if inner is not loop)
 
 
 def _is_padded_with_byte_nans(op: tile.MakeTensorDescOp) -> bool:

@@ -13,6 +13,7 @@ from tritonx.dialects import tile
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase
 from tritonx.ir.effects import is_removable
+from tritonx.ir.walk import ops_in
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def remove_dead_functions(module: ModuleOp) -> None:
     work = [f for f in functions.values() if f.sym_visibility is None or f.sym_visibility.data != "private"]
     reached = set(work)
     while work:
-        for inner in work.pop().walk():
+        for inner in ops_in(work.pop()):
             for name in _names_in(inner):
                 callee = functions.get(name)
                 if callee is not None and callee not in reached:

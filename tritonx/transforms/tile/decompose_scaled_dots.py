@@ -15,6 +15,7 @@ from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import i32, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.tile.scaled_operands import scaled_operand
 
 
@@ -28,7 +29,7 @@ class DecomposeScaledDots(ModulePass):
     contract = Contract(("tt",), on=("tt.dot_scaled",), creates=("tt", "arith"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             if isinstance(inner, tile.DotScaledOp):
                 _decompose(inner)
 

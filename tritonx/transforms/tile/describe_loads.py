@@ -34,6 +34,7 @@ from tritonx.ir.declaration import SEGMENTS, sizes_of_segments
 from tritonx.ir.edit import ValueMap, clone, insert_before, is_defined_inside, replace
 from tritonx.ir.explain import explain
 from tritonx.ir.types import bit_width, element_type, i1, i32, i64, is_tensor, shape_of, tensor, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.tile.written_polynomials import Writer
 
 TOPIC = "pipeline"
@@ -111,7 +112,7 @@ def _is_kernel(function: tile.FuncOp) -> bool:
 
 def _outermost(function: tile.FuncOp) -> list[Operation]:
     """Loops that are in no other one."""
-    return [op for op in function.walk() if _is_loop(op) and loop_around(op) is None]
+    return [op for op in ops_in(function) if _is_loop(op) and loop_around(op) is None]
 
 
 def _is_loop(op: Operation) -> bool:

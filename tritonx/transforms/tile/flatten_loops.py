@@ -36,6 +36,7 @@ from tritonx.ir.edit import ValueMap, clone, is_defined_inside, replace, termina
 from tritonx.ir.explain import explain
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.types import i1, i64, is_tensor, type_of
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.tile.simplify_control_flow import trip_count
 
 FLATTEN = "tt.flatten"
@@ -55,7 +56,7 @@ class FlattenLoops(ModulePass):
     contract = Contract(("tt",), on=("scf.for",), creates=("arith", "scf", "ub"), reads=(FLATTEN,))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        loops = [inner for inner in op.walk() if isinstance(inner, scf.ForOp) and FLATTEN in inner.attributes]
+        loops = [inner for inner in ops_in(op) if isinstance(inner, scf.ForOp) and FLATTEN in inner.attributes]
         for loop in reversed(loops):
             del loop.attributes[FLATTEN]
             inner = _inside(loop)
@@ -67,7 +68,7 @@ class FlattenLoops(ModulePass):
 
 def _inside(loop: scf.ForOp) -> scf.ForOp | str:
     """The one loop inside, or why there is none to be one with."""
-    found = [op for op in loop.body.block.ops for each in op.walk() if repeats(each) and not is_per_element(each)]
+    found = [op for op in loop.body.block.ops for each in ops_in(op) if repeats(each) and not is_per_element(each)]
     inner = found[0] if found else None
     if not isinstance(inner, scf.ForOp):
         return "there is no counted loop in its body"
@@ -83,7 +84,7 @@ def _inside(loop: scf.ForOp) -> scf.ForOp | str:
 def _kept_apart(loop: scf.ForOp, inner: scf.ForOp) -> str | None:
     """What stands around the loop inside and would keep the one loop from being pipelined, which this one can be."""
     for op in loop.body.block.ops:
-        for each in () if op is inner else op.walk():
+        for each in () if op is inner else ops_in(op):
             if isinstance(each, tile.MakeTensorDescOp):
                 return "it makes descriptors for each round"
             try:
@@ -167,7 +168,7 @@ class _Flat:
         self.light = _light(self.prologue, outer)
         """What of the prologue makes tiles of offsets and masks."""
         users = (*self.light, *inner.body.block.ops, *self.epilogue, self.outer_end)
-        used = {value for op in users for each in op.walk() for value in each.operands}
+        used = {value for op in users for each in ops_in(op) for value in each.operands}
         self.kept = [v for op in self.prologue if op not in self.light for v in op.results if v in used]
         """What the prologue makes for others than the loop's first values."""
 

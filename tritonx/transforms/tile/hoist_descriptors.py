@@ -13,6 +13,7 @@ from tritonx.analysis.launch_values import launch_values, needed
 from tritonx.dialects import tile
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import move_before
+from tritonx.ir.walk import ops_in
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class HoistDescriptors(ModulePass):
 
 
 def _hoist(function: tile.FuncOp, entry: Block) -> None:
-    made = [op for op in function.walk() if isinstance(op, tile.MakeTensorDescOp) and op.parent is not entry]
+    made = [op for op in ops_in(function) if isinstance(op, tile.MakeTensorDescOp) and op.parent is not entry]
     if not made:
         return
     formulas = launch_values(function)

@@ -15,6 +15,7 @@ from tritonx.dialects import tile
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import ValueMap, clone, erase, only_block, replace, splice, terminator_of
 from tritonx.ir.failure import PassError
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.tile.dce import remove_dead_functions
 from tritonx.transforms.tile.lift_control_flow import lift_function
 
@@ -33,7 +34,7 @@ class Inline(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = {f.sym_name.data: f for f in op.ops if isinstance(f, tile.FuncOp)}
-        calls = {name: [c for c in f.walk() if isinstance(c, tile.CallOp)] for name, f in functions.items()}
+        calls = {name: [c for c in ops_in(f) if isinstance(c, tile.CallOp)] for name, f in functions.items()}
         if not any(calls.values()):
             return
         uses: dict[str, int] = {}

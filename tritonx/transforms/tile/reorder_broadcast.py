@@ -24,6 +24,7 @@ from tritonx.ir.edit import replace
 from tritonx.ir.effects import has_effects
 from tritonx.ir.fold.constants import constant_of
 from tritonx.ir.types import element_type, encoding_of, is_tensor, shape_of, tensor
+from tritonx.ir.walk import ops_in
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class ReorderBroadcast(ModulePass):
     contract = Contract(("tt",), on=("tt.splat", "tt.broadcast"), creates=("tt.splat", "tt.addptr", "arith"))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in list(op.walk()):
+        for inner in ops_in(op):
             if len(inner.results) == 1 and is_tensor(inner.results[0].type) and _may_move(inner):
                 if not _reorder(inner) and isinstance(inner, _REGROUPED):
                     _regroup(inner)

@@ -19,6 +19,7 @@ from tritonx.ir.dispatch import case
 from tritonx.ir.edit import erase, insert_before, is_defined_inside, only_block, replace, splice, terminator_of
 from tritonx.ir.effects import may_write
 from tritonx.ir.fold.constants import constant_of, unsigned, width_of
+from tritonx.ir.walk import ops_in
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,7 @@ def _only_feed_themselves(op: scf.ForOp, body: Block, dropped: set[int]) -> set[
 
     for inner in body.ops:
         if inner is not end and may_write(inner):
-            for used in inner.walk():
+            for used in ops_in(inner):
                 for operand in used.operands:
                     need(operand)
     arguments = list(body.args)[1:]
@@ -224,7 +225,7 @@ def _only_feed_themselves(op: scf.ForOp, body: Block, dropped: set[int]) -> set[
         if top in walked:
             continue
         walked.add(top)
-        for used in top.walk():
+        for used in ops_in(top):
             for operand in used.operands:
                 need(operand)
     return {i for i, argument in enumerate(arguments) if argument not in live and i not in dropped}

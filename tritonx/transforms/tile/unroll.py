@@ -16,6 +16,7 @@ from tritonx.ir.define import append
 from tritonx.ir.edit import ValueMap, clone, clone_region, erase, only_block, terminator_of
 from tritonx.ir.fold.constants import constant_of, width_of
 from tritonx.ir.types import i32
+from tritonx.ir.walk import ops_in
 from tritonx.transforms.tile.simplify_control_flow import trip_count
 
 FACTOR = "tt.loop_unroll_factor"
@@ -36,7 +37,7 @@ class Unroll(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        loops = [inner for inner in op.walk() if isinstance(inner, scf.ForOp) and FACTOR in inner.attributes]
+        loops = [inner for inner in ops_in(op) if isinstance(inner, scf.ForOp) and FACTOR in inner.attributes]
         for loop in reversed(loops):
             factor = loop.attributes.pop(FACTOR)
             if isinstance(factor, IntegerAttr) and factor.value.data > 1:

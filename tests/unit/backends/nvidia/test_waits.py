@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -30,11 +31,11 @@ MEM = "!ttg.memdesc<64x16xf16, #s, #smem, mutable>"
 SINGLE, HALF = "tensor<64x16xf32, #mma>", "tensor<64x16xf16, #mma>"
 
 
-def emitted(wait: str) -> str:
+def emitted(lines: str) -> str:
     backend = get_backend("cuda")
     target = backend.parse_target("90")
     compilation = Compilation(target, backend.parse_options(target, {}))
-    module: Any = parse_module(HEAD.replace("WAIT", wait).replace("MEM", MEM), "waits.ttgir")
+    module: Any = parse_module(HEAD.replace("WAIT", lines).replace("MEM", MEM), "waits.ttgir")
     for stage in backend.stages(target, compilation.options)[:3]:
         if isinstance(stage, PassStage):
             run_pass_stage(module, stage.remaining(module), compilation)
@@ -43,22 +44,40 @@ def emitted(wait: str) -> str:
     return module
 
 
-@pytest.mark.parametrize(
-    ("inputs", "words"),
-    [
-        (f"%m {{pendings = P : i32}} : {MEM}", 0),
-        (f"%z {{pendings = P : i32}} : {SINGLE}", 8),
-        (f"%h {{pendings = P : i32}} : {HALF}", 4),
-        (f"%m, %h, %z {{pendings = P : i32}} : {MEM}, {HALF}, {SINGLE}", 12),
-    ],
-    ids=["memory", "f32", "f16", "all"],
-)
-@pytest.mark.parametrize("pendings", [0, 3])
-def test_a_wait_is_there_and_every_register_goes_through_it(inputs: str, words: int, pendings: int) -> None:
-    count = inputs.partition(" {")[0].count("%")
-    text = emitted(f"%r:{count} = ttng.warp_group_dot_wait {inputs.replace('P', str(pendings))}")
-    (line,) = [line for line in text.splitlines() if "wgmma.wait_group" in line]
+PASSED = [
+    (["%m"], [MEM], 0),
+    (["%z"], [SINGLE], 8),
+    (["%h"], [HALF], 4),
+    (["%m", "%h", "%z"], [MEM, HALF, SINGLE], 12),
+]
+
+
+def waiting(inputs: list[str], types: list[str], pendings: int, read: Sequence[int]) -> list[str]:
+    """The constraints of a wait, of which some results are printed behind it."""
+    wait = f"%r:{len(inputs)} = ttng.warp_group_dot_wait {', '.join(inputs)} {{pendings = {pendings} : i32}}"
+    lines = [f"{wait} : {', '.join(types)}"]
+    lines += [f'tt.print "r" {{hex = false, isSigned = array<i32: 1>}} : %r#{i} : {types[i]}' for i in read]
+    (line,) = [line for line in emitted("\n".join(lines)).splitlines() if "wgmma.wait_group" in line]
     assert f'"wgmma.wait_group.sync.aligned {pendings};"' in line
     constraints = re.findall(r'"([^"]*)"', line)[1].split(",")
+    assert "~{memory}" in constraints
+    return constraints
+
+
+@pytest.mark.parametrize(("inputs", "types", "words"), PASSED, ids=["memory", "f32", "f16", "all"])
+@pytest.mark.parametrize("pendings", [0, 3])
+def test_a_wait_is_there_and_every_register_goes_through_it(
+    inputs: list[str], types: list[str], words: int, pendings: int
+) -> None:
+    read = [i for i, type_ in enumerate(types) if type_ != MEM]
+    constraints = waiting(inputs, types, pendings, read)
     assert [c for c in constraints if c.isdigit()] == [str(n) for n in range(words)]
-    assert sum(c.startswith("=") for c in constraints) == words and "~{memory}" in constraints
+    assert sum(c.startswith("=") for c in constraints) == words
+
+
+@pytest.mark.parametrize(("inputs", "types", "words"), PASSED, ids=["memory", "f32", "f16", "all"])
+def test_what_nobody_reads_does_not_go_through_a_wait(inputs: list[str], types: list[str], words: int) -> None:
+    """The wait is there all the same, and others go through."""
+    assert waiting(inputs, types, 0, []) == ["~{memory}"]
+    if len(inputs) > 1:
+        assert waiting(inputs, types, 0, [1])[:4] == ["=r"] * 4
