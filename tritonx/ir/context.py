@@ -58,7 +58,11 @@ def dialect_loaders() -> dict[str, Callable[[], Dialect]]:
 
 def _brought_loader(entry: EntryPoint) -> Callable[[], Dialect]:
     def load() -> Dialect:
-        dialect = entry.load()
+        try:
+            dialect = entry.load()
+        except Exception as error:  # whatever a plug-in does when it is imported
+            where = f"entry point {entry.name} of {DIALECT_GROUP} ({entry.value})"
+            raise TypeError(f"{where} cannot be imported: {type(error).__name__}: {error}") from error
         if not isinstance(dialect, Dialect) or dialect.name != entry.name:
             raise TypeError(f"entry point {entry.name} of {DIALECT_GROUP} names {dialect!r}, no dialect of that name")
         return dialect

@@ -55,9 +55,6 @@ def explain(name: str) -> Iterator[str]:
         return _contract(name, find_pass(name))
     except UnknownPass as error:
         raise Diagnostic("tritonx-opt", 0, 0, str(error)) from None
-    except Exception as error:  # a defect of a plug-in
-        reason = f"cannot be imported: {type(error).__name__}: {error}"
-        raise Diagnostic("tritonx-opt", 0, 0, f"pass '{name}' {reason}") from None
 
 
 def _stages(text: str, wanted: str | None) -> Iterator[str]:
@@ -123,7 +120,7 @@ def _followers(name: str) -> Iterator[str]:
     for other in pass_names():
         try:
             contract = contract_of(find_pass(other))
-        except Exception:  # a defect of a plug-in
+        except UnknownPass:  # a defect of a plug-in
             continue
         if contract is not None and name in (*contract.needs, *contract.after):
             yield other

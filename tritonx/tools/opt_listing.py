@@ -11,7 +11,7 @@ def passes() -> Iterator[str]:
     """Each pass with its summary on a line, by the level that it takes and leaves; those of backends under theirs."""
     from tritonx.ir.contract import contract_of
     from tritonx.tools.pass_info import Home, home, level, level_order, summary
-    from tritonx.transforms.registry import find_pass, pass_names
+    from tritonx.transforms.registry import UnusablePass, find_pass, pass_names
 
     groups: dict[tuple[str, tuple[int, ...], str], list[str]] = {}
     for name in pass_names():
@@ -19,6 +19,8 @@ def passes() -> Iterator[str]:
         try:
             kind = find_pass(name)
             contract, text = contract_of(kind), summary(kind)
+        except UnusablePass as error:
+            text = f"(cannot be used: {error.reason})"
         except Exception as error:  # a defect of a plug-in must not hide the others
             text = f"(cannot be used: {type(error).__name__}: {error})"
         whose = home(name)

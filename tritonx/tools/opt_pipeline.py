@@ -47,8 +47,6 @@ def parse_passes(text: str) -> tuple[ModulePass, ...]:
             raise at_offset(PIPELINE, text, offset, str(error)) from None
         except (ValueError, TypeError) as error:
             raise at_offset(PIPELINE, text, offset, f"pass '{spec.name}': {error}") from None
-        except ImportError as error:
-            raise at_offset(PIPELINE, text, offset, f"pass '{spec.name}' cannot be imported: {error}") from None
         offset += len(spec.name)
     return tuple(passes)
 

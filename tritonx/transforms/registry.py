@@ -22,6 +22,7 @@ PACKAGES = ("tritonx.transforms.tile", "tritonx.transforms.gpu", "tritonx.conver
 """Where the passes are that several backends may run."""
 
 ENTRY_POINTS = "tritonx.passes"
+OWN_PACKAGE = "tritonx"
 
 
 class UnknownPass(Exception):
@@ -34,6 +35,15 @@ class UnknownPass(Exception):
         meant = f"; did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
         super().__init__(f"unknown pass '{name}'{meant}")
         self.pass_name = name
+
+
+class UnusablePass(UnknownPass):
+    """An entry point names the pass, and leads to none."""
+
+    def __init__(self, entry: EntryPoint, reason: str) -> None:
+        origin = "" if entry.dist is None else f" from {entry.dist.name}"
+        Exception.__init__(self, f"pass '{entry.name}' ({entry.value}{origin}) cannot be used: {reason}")
+        self.pass_name, self.reason = entry.name, reason
 
 
 @cache
@@ -50,7 +60,9 @@ def _modules() -> dict[str, str]:
 
 @cache
 def _plugins() -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+    """What this package's backends bring, no other replaces."""
+    found = sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.module.split(".")[0] == OWN_PACKAGE)
+    return {entry.name: entry for entry in found}
 
 
 def _here(name: str) -> type[ModulePass] | None:
@@ -73,11 +85,20 @@ def entry_of(name: str) -> EntryPoint | None:
 
 
 def find_pass(name: str) -> type[ModulePass]:
-    """The class of the pass called ``name``. ``UnknownPass`` where there is none."""
+    """The class of the pass called ``name``. ``UnknownPass`` where there is none, of which an ``UnusablePass`` says why
+    what an entry point names is none."""
     found = _here(name)
     if found is not None:
         return found
     entry = _plugins().get(name)
     if entry is None:
         raise UnknownPass(name)
-    return cast("type[ModulePass]", entry.load())
+    from xdsl.passes import ModulePass
+
+    try:
+        brought: object = entry.load()
+    except Exception as error:  # whatever a plug-in does when it is imported
+        raise UnusablePass(entry, f"{type(error).__name__}: {error}") from error
+    if not isinstance(brought, type) or not issubclass(brought, ModulePass):
+        raise UnusablePass(entry, f"it is {brought!r}, and no class derived from ModulePass")
+    return brought

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,14 @@ def test_a_backends_dialect_is_loaded_with_the_first_of_it(text: str) -> None:
     assert "ttng" not in {d.name for d in context.loaded_dialects}
     parse_module(text, "input.mlir", context=context)
     assert "ttng" in {d.name for d in context.loaded_dialects}
+
+
+def test_a_dialect_that_fails_says_which(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("mine", "nowhere:Mine", contexts.DIALECT_GROUP)
+    monkeypatch.setattr(contexts, "entry_points", lambda **_: [entry])
+    with pytest.raises(Exception, match=r"entry point mine of tritonx.dialects \(nowhere:Mine\) cannot be imported"):
+        parse_module("mine.op", "input.mlir", context=new_context())
+    assert parse_module(COMMON, "input.mlir", context=new_context()) is not None
 
 
 def test_nobody_replaces_a_dialect_of_this_package(

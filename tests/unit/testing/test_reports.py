@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tritonx.runtime.errors import OutOfResources
 from tritonx.testing.conformance import __main__ as command
 from tritonx.testing.conformance import isolated
 from tritonx.testing.conformance.isolated import Result
@@ -34,8 +35,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *ar
 def tally() -> Tally:
     found = Tally("chip", 5, 4)
     for name, kind, message in (
-        ("a/x", "passed", ""), ("a/y", "unsupported", "refused: no such\nthing"), ("b/z", "wrong", "1 \x00 != 2"),
-        ("b/w", "skipped", "optional"),
+        ("a/x", "passed", ""), ("a/y", "unsupported", "refused: no such\nthing"),
+        ("b/z", "wrong", "1 \x00 != 2 \udc80\uffff<\r"), ("b/w", "skipped", "optional"),
     ):  # fmt: skip
         found.add(Result(name, kind, message), 0.25)
     return found
@@ -55,7 +56,7 @@ def test_junit(tmp_path: Path) -> None:
     (suite,) = ElementTree.parse(tmp_path / "r.xml").getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "1", "2")
     (failure,) = suite.iter("failure")
-    assert failure.get("type") == "wrong" and failure.text == "1 ? != 2"
+    assert failure.get("type") == "wrong" and failure.text == "1 ? != 2 ??<?"
     assert [case.get("name") for case in suite.iter("testcase")] == ["a/x", "a/y", "b/z", "b/w"]
 
 
@@ -99,6 +100,54 @@ def test_a_case_has_a_limit() -> None:
     name = next(case.name for case in command.cases() if case.name.startswith(FEW))
     (result,) = isolated.run("interpreter", [name], 0, seconds=0.01)
     assert (result.name, result.kind, result.message) == (name, "hung", "no result after 0.01 s")
+
+
+def test_a_device_that_is_not_there_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["conformance", "nonesuch", "cpu:i386", "interpreter", "-k", FEW]
+    monkeypatch.setattr(sys, "argv", arguments)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        assert command.main() == 1
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    said = capfd.readouterr().out.splitlines()
+    assert said[0].startswith("nonesuch: NoBackend: no backend named 'nonesuch' can be used; there are")
+    assert said[1].startswith("nonesuch: 0 passed, 0 skipped, 0 unsupported, 0 failed") and " left" in said[1]
+    assert said[2].startswith("cpu:i386: ValueError: unknown CPU target 'cpu:i386'")
+    assert said[4].startswith("interpreter: ") and " 0 passed" not in said[4] and len(said) == 5
+
+
+class Small:
+    """A target that refuses a case's options, or has little shared memory for its kernel."""
+
+    def __init__(self, options: Exception | None, launch: Exception | None) -> None:
+        self.options, self.launch = options, launch
+
+    def unsupported(self, case: object) -> None:
+        if self.options is not None:
+            raise self.options
+
+    def run(self, case: object, trial: object) -> None:
+        assert self.launch is not None
+        raise self.launch
+
+
+@pytest.mark.parametrize(
+    ("options", "launch", "kind"),
+    [
+        (ValueError("num_warps is at most 2, got 4"), None, "unsupported"),
+        (None, OutOfResources(40_000, 32_768, "shared memory"), "unsupported"),
+        (None, OutOfResources(80_000, 65_536, "shared memory"), "error"),
+        (None, OutOfResources(512, 256, "threads"), "error"),
+    ],
+)
+def test_what_a_small_chip_has_not_is_no_failure(
+    options: Exception | None, launch: Exception | None, kind: str
+) -> None:
+    case = next(case for case in command.cases() if case.name.startswith(FEW))
+    assert isolated.outcome(case, Small(options, launch), 0)[0] == kind
 
 
 def test_known_defects_are_not_run(

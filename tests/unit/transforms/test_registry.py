@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 import tritonx
+from tritonx.tools.opt_diagnostics import Diagnostic
+from tritonx.tools.opt_explain import explain
+from tritonx.tools.opt_pipeline import parse_passes
 from tritonx.transforms import registry
 
 ROOT = Path(tritonx.__file__).parent
@@ -74,14 +77,43 @@ def test_an_unknown_name_says_what_was_meant() -> None:
         registry.find_pass("lcim")
 
 
+def test_a_plug_ins_pass_that_is_none_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    wheres = {
+        "missing": "nonesuch:X",
+        "nothing": "tritonx.transforms.registry:X",
+        "number": f"{registry.__name__}:PACKAGES",
+    }
+    entries = [EntryPoint(name, where, registry.ENTRY_POINTS) for name, where in wheres.items()]
+    monkeypatch.setattr(registry, "entry_points", lambda group: entries)
+    registry._plugins.cache_clear()
+    try:
+        for name, reason in (
+            ("missing", r"\(nonesuch:X\) cannot be used: ModuleNotFoundError: No module named 'nonesuch'"),
+            ("nothing", "cannot be used: AttributeError: module .* has no attribute 'X'"),
+            ("number", "cannot be used: it is .*, and no class derived from ModulePass"),
+        ):
+            with pytest.raises(registry.UnusablePass, match=f"pass '{name}' .*{reason}"):
+                registry.find_pass(name)
+            with pytest.raises(Diagnostic, match=reason):
+                parse_passes(name)
+            with pytest.raises(Diagnostic, match=reason):
+                explain(name)
+        assert "inline: " in next(iter(explain("inline")))
+    finally:
+        registry._plugins.cache_clear()
+
+
 def test_plug_ins_add_passes_but_cannot_replace_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     where = "tritonx.transforms.tile.dce:DeadCodeElimination"
-    entries = [EntryPoint(name, where, registry.ENTRY_POINTS) for name in ("my-dce", "fold")]
+    own = EntryPoint("copy-blocks", "tritonx.backends.nvidia.copy_blocks:CopyBlocks", registry.ENTRY_POINTS)
+    entries = [own, *(EntryPoint(name, where, registry.ENTRY_POINTS) for name in ("my-dce", "fold"))]
+    entries.append(EntryPoint("copy-blocks", "nowhere:Mine", registry.ENTRY_POINTS))
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
     registry._plugins.cache_clear()
     try:
         assert registry.find_pass("my-dce").name == "dce"
         assert registry.find_pass("fold").name == "fold"
         assert "my-dce" in registry.pass_names()
+        assert registry.entry_of("copy-blocks") == own
     finally:
         registry._plugins.cache_clear()

@@ -130,7 +130,8 @@ class Machine(ABC):
 
     triple: str
     data_layout: str
-    kernel_convention: str
+    kernel_convention: str = "ccc"
+    """LLVM's name of the calling convention of kernels."""
     warp_size: int
     memory: GlobalMemory
     functions: MathFunctions

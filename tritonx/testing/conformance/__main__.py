@@ -113,8 +113,7 @@ class How:
 
 
 def report(tally: Tally, chosen: Sequence[str], how: How) -> bool:
-    """Run the cases on the tally's device, print what fails and why others are refused; whether all were run, and not
-    stopped."""
+    """Run the cases on the tally's device, print what fails and why others are refused; whether nobody stopped it."""
     device, seed = tally.device, tally.seed
     before = {} if how.record is None else how.record.of(device, seed)
     before |= {
@@ -141,6 +140,9 @@ def report(tally: Tally, chosen: Sequence[str], how: How) -> bool:
         finished = True
     except KeyboardInterrupt:
         pass
+    except RuntimeError as problem:  # there is no such device, or no more
+        print(f"{device}: {problem}")
+        finished = True
     for reason, number in tally.reasons():
         print(f"unsupported on {device}, {number} cases: {reason}")
     print(tally.summary(time.perf_counter() - start), flush=True)

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from tritonx.frontend.errors import CompilationError
 from tritonx.ir.failure import PassFailure
+from tritonx.runtime.errors import OutOfResources
 from tritonx.testing.conformance.arranged_run import NotArranged, check_arranged
 from tritonx.testing.conformance.arrangement import parted
 from tritonx.testing.conformance.case import Mismatch
@@ -50,6 +51,9 @@ class Result:
         return not self.good and self.kind != "unsupported"
 
 
+ABSENT = "absent "
+"""What a line begins with by which a child says that it does not find the device; the reason follows."""
+
 START = "from tritonx.testing.conformance.isolated import serve; serve()"
 
 
@@ -57,7 +61,8 @@ def run(
     device: str, names: Sequence[str], seed: int, start: str = START, seconds: float | None = None
 ) -> Iterator[Result]:
     """A result for each name, in order; ``start`` is what a child runs to serve them, and ``seconds`` how long each may
-    take (``SECONDS``). Raises RuntimeError where no process comes up at all, as without a device.
+    take (``SECONDS``). Raises RuntimeError where no process comes up at all, with the reason where a device is not
+    found: there is none of that name, or none here, or one that broke does not come back.
     """
     rest = list(names)
     while rest:
@@ -104,6 +109,8 @@ def _served(
             stopped = True
         elif line == "stop":
             stopped = True
+        elif line.startswith(ABSENT):
+            raise RuntimeError(line.removeprefix(ABSENT))
         else:
             done += 1
             yield Result(*json.loads(line))
@@ -111,8 +118,6 @@ def _served(
     errors.seek(0)
     said = errors.read()
     if ended and not stopped and done < len(names):
-        if done == 0 and "NoDevice" in said:
-            raise RuntimeError(said.strip().splitlines()[-1])
         yield Result(names[done], "died", f"exit {ended}: {said.strip()[-600:]}")
 
 
@@ -140,8 +145,12 @@ def serve() -> None:
     """In the child: run the cases named on standard input, a line of JSON for each."""
     case_of = finder()
     channel, seed = int(sys.argv[1]), int(sys.argv[3])
-    device = find(sys.argv[2])
     with os.fdopen(channel, "w", buffering=1) as out:
+        try:
+            device = find(sys.argv[2])
+        except Exception as problem:
+            print(ABSENT + f"{type(problem).__name__}: {' '.join(str(problem).split())}", file=out)
+            os._exit(1)
         for name in sys.stdin.read().splitlines():
             own, arrangement = parted(name)
             kind, message = outcome(case_of(own), device, seed, arrangement)
@@ -155,7 +164,10 @@ def serve() -> None:
 
 def outcome(case: Any, device: Any, seed: int, arrangement: Any = None) -> tuple[str, str]:
     """What running ``case`` in this process gives, as it is or in an arrangement: (kind, message)."""
-    reason = device.unsupported(case)
+    try:
+        reason = device.unsupported(case)
+    except ValueError as refusal:  # of the options, as a backend refuses them
+        return "unsupported", f"refused: {refusal}"
     if reason is not None:
         return "skipped", reason
     try:
@@ -184,4 +196,10 @@ def is_too_long(problem: Exception) -> bool:
 
 def is_refusal(problem: Exception) -> bool:
     """Whether the compiler says that the target cannot do this, rather than failing at it."""
+    if isinstance(problem, OutOfResources):
+        return problem.name == "shared memory" and problem.limit < SHARED_MEMORY
     return isinstance(problem, CompilationError) or (isinstance(problem, PassFailure) and not problem.internal)
+
+
+SHARED_MEMORY = 64 * 1024
+"""Bytes that a case's kernel may take of a block's; a target that has less may lack some for it."""

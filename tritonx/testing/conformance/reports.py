@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -99,4 +100,7 @@ def write_junit(path: Path, tallies: Sequence[Tally]) -> None:
 
 def _printable(text: str) -> str:
     """Without what XML 1.0 has no characters for."""
-    return "".join(c if c >= " " or c in "\t\n" else "?" for c in text)
+    return _NO_CHARACTER.sub("?", text)
+
+
+_NO_CHARACTER = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
