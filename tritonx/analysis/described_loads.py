@@ -134,6 +134,8 @@ class _Parts:
     starts: list[Polynomial] = field(default_factory=list[Polynomial])
     extents: list[Polynomial | None] = field(default_factory=list[Polynomial | None])
     wraps: set[int] = field(default_factory=set[int])
+    confined: dict[int, Polynomial] = field(default_factory=dict[int, Polynomial])
+    """Dimensions whose index is the plain one from 0 on only, and where that begins."""
     below_zero: set[int] = field(default_factory=set[int])
     """Dimensions along which the mask is false below 0."""
     positive: set[Polynomial] = field(default_factory=set[Polynomial])
@@ -179,6 +181,7 @@ class _Parts:
         if isinstance(lane, Confined):
             self.starts.append(lane.start)
             self.extents.append(lane.bound)
+            self.confined[dim] = lane.start
             self._check_confined(dim, lane)
         else:
             self.starts.append(ZERO)
@@ -278,6 +281,7 @@ class _Parts:
         for dim, start in enumerate(self.starts):
             if dim not in self.below_zero:
                 self._ask_start(dim, start)
+                self._ask_start(dim, self.confined.get(dim, ZERO))
             self._check_width(start, self.extents[dim])
         wraps = (dim in self.wraps for dim in range(len(self.shape)))
         dims = map(Dimension, self.strides, self.starts, self.extents, wraps)

@@ -133,7 +133,10 @@ class _Waits:
         wait = Builder.before(first).create(WarpGroupDotWaitOp, (value,), (value.type,), {"pendings": pendings})
         done = wait.outputs[0]
         value.replace_uses_with_if(done, lambda use: use.operation is not wait and use.operation is not self.end)
+        before: list[SSAValue] = list(branch.results)
         made = with_result(branch, done, value)
+        moved: ValueMap = dict(zip(before, made.results, strict=False))
+        self.handed_on = {moved.get(result, result): given for result, given in self.handed_on.items()}
         self.handed_on[made.results[-1]] = value
         value.replace_uses_with_if(made.results[-1], lambda use: use.operation is self.end)
 
@@ -176,7 +179,7 @@ class _Waits:
         for use in value.uses:
             adds = isinstance(use.operation, WarpGroupDotOp) and use.operation in self.products and use.index == C
             at = inside(self.body, use.operation)
-            hands_on = any(result in self.handed_on for result in at.results)
+            hands_on = any(self.handed_on.get(result) is value for result in at.results)
             if at is not self.end and not (adds and alone) and not hands_on:
                 yield Need(at, self._between(product, at, rounds), value)
 

@@ -147,4 +147,51 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     }
     tt.return
   }
+  // A branch that hands one result on reads another one too, which another branch hands on: that is waited for in front.
+  // CHECK-LABEL: @two_in_a_branch
+  // CHECK: %[[D:.*]] = ttng.warp_group_dot {{.*}}isAsync = true
+  // CHECK-NEXT: %[[E:.*]] = ttng.warp_group_dot {{.*}}isAsync = true
+  // CHECK-NEXT: %[[F:.*]] = ttng.warp_group_dot_wait %[[E]] {pendings = 0 : i32}
+  // CHECK-NEXT: scf.if %last -> (tensor<64x32xf32, #mma>) {
+  // CHECK-NEXT: %[[DONE:.*]] = ttng.warp_group_dot_wait %[[D]] {pendings = 1 : i32}
+  // CHECK-NEXT: tt.store %{{.*}}, %[[DONE]]
+  // CHECK-NEXT: tt.store %{{.*}}, %[[F]]
+  tt.func public @two_in_a_branch(%x: !a, %y: !b, %init: tensor<64x32xf32, #mma>, %n: i32, %last: i1, %p: tensor<64x32x!tt.ptr<f32>, #mma>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum, %other = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init, %b = %init) -> (tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>) : i32 {
+      %d = ttng.warp_group_dot %x, %y, %a : !a * !b -> tensor<64x32xf32, #mma>
+      %e = ttng.warp_group_dot %x, %y, %b : !a * !b -> tensor<64x32xf32, #mma>
+      scf.if %last {
+        tt.store %p, %d : tensor<64x32x!tt.ptr<f32>, #mma>
+        tt.store %p, %e : tensor<64x32x!tt.ptr<f32>, #mma>
+      }
+      %next = scf.if %last -> (tensor<64x32xf32, #mma>) {
+        scf.yield %init : tensor<64x32xf32, #mma>
+      } else {
+        scf.yield %e : tensor<64x32xf32, #mma>
+      }
+      scf.yield %d, %next : tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>
+    }
+    tt.return
+  }
+
+  // Of two that one branch hands on, both are waited for behind the loop.
+  // CHECK-LABEL: @both_handed_on
+  // CHECK: scf.if %last -> (tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>) {
+  // CHECK: ttng.warp_group_dot_wait %{{.*}}#0, %{{.*}}#1 {pendings = 0 : i32}
+  tt.func public @both_handed_on(%x: !a, %y: !b, %init: tensor<64x32xf32, #mma>, %n: i32, %last: i1, %p: tensor<64x32x!tt.ptr<f32>, #mma>) -> (tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init, %b = %init) -> (tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>) : i32 {
+      %d = ttng.warp_group_dot %x, %y, %a : !a * !b -> tensor<64x32xf32, #mma>
+      %e = ttng.warp_group_dot %x, %y, %b : !a * !b -> tensor<64x32xf32, #mma>
+      scf.if %last {
+        tt.store %p, %d : tensor<64x32x!tt.ptr<f32>, #mma>
+        tt.store %p, %e : tensor<64x32x!tt.ptr<f32>, #mma>
+      }
+      scf.yield %d, %e : tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>
+    }
+    tt.return %sum#0, %sum#1 : tensor<64x32xf32, #mma>, tensor<64x32xf32, #mma>
+  }
 }

@@ -83,8 +83,83 @@ def described_flattened(random: Random, stages: int) -> Draw:
     return Draw(described_tiles_kernel, args, constants, warps)
 
 
+@tritonx.jit
+def epilogues_kernel(
+    a, b, o, residual, bias, places, tiles, steps, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+    CHAINS: tl.constexpr, SHOWN: tl.constexpr, STORED: tl.constexpr, EVERY: tl.constexpr, PLACED: tl.constexpr,
+    MADE: tl.constexpr, ADDED: tl.constexpr, SKIPPED: tl.constexpr,
+):  # fmt: skip
+    """Tiles of one sum or two, one of which may be of the other's product (CHAINS), or be looked at in every round
+    (SHOWN). Where a tile lies may be loaded (PLACED). Its epilogue loads through pointers or descriptors (ADDED),
+    stores by threads, by the copy engine or by both (STORED), and in some tiles only (EVERY)."""
+    if MADE:
+        target = tl.make_tensor_descriptor(o, [4 * M, N], [N, 1], [M, N])
+        x_blocks = tl.make_tensor_descriptor(a, [4 * M, 4 * K], [4 * K, 1], [M, K])
+        y_blocks = tl.make_tensor_descriptor(b, [4 * K, N], [N, 1], [K, N])
+    shown = tl.zeros((M,), tl.float32)
+    for tile in tl.range(0, tiles, flatten=True):
+        place = tile
+        if PLACED:
+            place = tl.load(places + tile)
+        row = place * M
+        one, two = tl.zeros((M, N), tl.float32), tl.zeros((M, N), tl.float32)
+        if SKIPPED:
+            two = tl.load(residual + row * N + rows(M, N))
+        for step in range(steps):
+            if MADE:
+                x, y = x_blocks.load([row, step * K]), y_blocks.load([step * K, 0])
+            else:
+                x = tl.load(a + (row + tl.arange(0, M))[:, None] * (4 * K) + (step * K + tl.arange(0, K))[None, :])
+                y = tl.load(b + step * K * N + rows(K, N))
+            if SHOWN == "before":
+                shown += tl.sum(one, 1)
+            if CHAINS == "one":
+                one = tl.dot(x, y, one)
+            elif CHAINS == "two":
+                one = tl.dot(x, y, one)
+                two = tl.dot(x, y, two)
+            else:
+                between = tl.dot(x, y)
+                one += between
+                two = tl.dot((between % 4).to(tl.float16), tl.load(b + rows(N, N)), two)
+            if SHOWN == "behind":
+                shown += tl.sum(one, 1)
+        total = one + two
+        if ADDED == "bias":
+            total += tl.load(bias + tl.arange(0, N))[None, :]
+        elif ADDED == "residual":
+            total += tl.load(residual + row * N + rows(M, N))
+        if tile % EVERY == 0:
+            if STORED != "threads" and MADE:
+                target.store([row, 0], total)
+            else:
+                tl.store(o + row * N + rows(M, N), total)
+        if STORED == "both" and MADE:
+            target.atomic_add([row, 0], one)
+    tl.store(bias + N + tl.arange(0, M), shown)
+
+
+def flattened_epilogues(random: Random, stages: int) -> Draw:
+    warps, steps, tiles = random.choice((4, 4, 8)), random.choice((0, 1, 2, 3, 4)), random.choice((0, 1, 2, 3, 4))
+    m, n, k = 16 * warps, random.choice((16, 32)), random.choice((16, 32))
+    constants = {
+        "M": m, "N": n, "K": k, "CHAINS": random.choice(("one", "two", "between")),
+        "SHOWN": random.choice(("", "", "", "before", "behind")),
+        "STORED": random.choice(("threads", "engine", "both")), "EVERY": random.choice((1, 1, 2)),
+        "PLACED": random.random() < 0.3, "MADE": random.random() < 0.5,
+        "ADDED": random.choice(("", "bias", "residual")), "SKIPPED": random.random() < 0.2,
+    }  # fmt: skip
+    a, b = whole(random, 4 * m, 4 * k), whole(random, 4 * k, n)
+    o, residual = (whole(random, 4 * m, n).astype("float32") for _ in range(2))
+    places = whole(random, max(1, tiles)).astype("int32")
+    places[:] = random.sample(range(4), len(places))
+    args = (a, b, o, residual, whole(random, n + m).astype("float32"), places, tiles, steps)
+    return Draw(epilogues_kernel, args, constants, warps)
+
+
 FLATTENED: dict[str, Callable[[Random, int], Draw]] = {
     "flattened": flattened,
     "described flattened": described_flattened,
+    "flattened epilogues": flattened_epilogues,
 }
 """By name: a kernel, for so many stages."""

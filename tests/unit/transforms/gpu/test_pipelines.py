@@ -22,6 +22,7 @@ from tests.unit.transforms.gpu.flattened_kernels import FLATTENED
 from tests.unit.transforms.gpu.kernels import Draw
 from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, STAGES
 from tests.unit.transforms.gpu.schedules import draw_schedules, run_loads_ahead, store_ahead
+from tests.unit.transforms.gpu.sums_in_branches import sums_in_branches
 from tests.unit.transforms.gpu.test_executed import Program
 from tritonx.analysis.loop_pipeline import LoopPipeline
 from tritonx.analysis.scheduled_loops import drop_schedule, scheduled_loops
@@ -44,7 +45,7 @@ DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
 
 def _is_hoppers(name: str) -> bool:
     """Whether a kernel is for the copy engine."""
-    return name in DESCRIBED or name == "described flattened"
+    return name in DESCRIBED or name in ("described flattened", "flattened epilogues")
 
 
 def program_of(made: Draw, target: str, stages: int, **given: object) -> Program:
@@ -121,6 +122,21 @@ def test_flattened_loops_keep_what_a_kernel_does(name: str, draw: int) -> None:
     keeps_what_it_does(program, target, what, lambda _: "as scheduled", since="flatten-loops")
     loops = [op for op in program.bound.module.walk() if isinstance(op, scf.ForOp)]
     assert 1 in made.args[-2:] or any(loop.unsigned is not None for loop in loops), "not flattened"  # 1 is a constant
+
+
+@pytest.mark.parametrize("draw", range(DRAWS))
+def test_sums_that_branches_read_and_begin_anew(draw: int) -> None:
+    """Asynchronous products add to one to three sums, and what reads one waits for those that it reads."""
+    random = Random(f"{SEED} sums {draw}")
+    stages = random.choice(STAGES)
+    made = sums_in_branches(random)
+    what = f"seed {SEED}, draw {draw}, {stages} stages, {made.args[-2:]}\n{made.kernel.src}"
+    drawn = random.random() < 0.4
+
+    def change(module: ModuleOp) -> str:
+        return schedule(module, random, stages) if drawn else "as scheduled"
+
+    keeps_what_it_does(program_of(made, "cuda:90", stages), "cuda:90", what, change)
 
 
 def keeps_what_it_does(

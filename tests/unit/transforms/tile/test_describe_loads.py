@@ -118,6 +118,32 @@ def test_what_a_mask_keeps_out_in_front_is_not_read(further: int) -> None:
 
 
 @tritonx.jit
+def remainders_kernel(a_ptr, b_ptr, o_ptr, steps, m, stride, FIRST: tl.constexpr, FURTHER: tl.constexpr):
+    """Rows that wrap around below 0 as well, and lie further on in memory."""
+    tl.assume(stride > 0)
+    at, c = FIRST + tl.arange(0, 16), tl.arange(0, 16)
+    total = tl.zeros((16, 16), tl.float32)
+    for k in range(steps):
+        a = tl.load(a_ptr + (at % m + FURTHER)[:, None] * stride + (k * 16 + c)[None, :])
+        total = tl.dot(a, tl.load(b_ptr + (k * 16 + c)[:, None] * 16 + c[None, :]), total)
+    tl.store(o_ptr + tl.arange(0, 16)[:, None] * 16 + c[None, :], total, mask=at[:, None] < m)
+
+
+@pytest.mark.parametrize("first", [-8, 0])
+@pytest.mark.parametrize("further", [8, 20])
+def test_an_index_that_wraps_is_the_plain_one_from_0_on(first: int, further: int) -> None:
+    random = Random(f"{SEED} {first} {further}")
+    a, b, o = matrix(random, 40, 48), matrix(random, 48, 16), np.zeros((16, 16), np.float32)
+    a, b, m = np.ascontiguousarray(a), np.ascontiguousarray(b), random.choice((8, 9, 15))
+    constants = {"FIRST": first, "FURTHER": further}
+    module = launch(remainders_kernel, (1,), a, b, o, 3, m, 48, **constants, transform=with_pass)
+    rows = np.fmod(first + np.arange(16), m) + further
+    expected = a[rows].astype(np.float32) @ b.astype(np.float32)
+    np.testing.assert_array_equal(o, np.where((first + np.arange(16) < m)[:, None], expected, 0))
+    assert (count(module, scf.IfOp), count(module, tile.DescriptorLoadOp)) == (int(first < 0), 2)
+
+
+@tritonx.jit
 def counted_kernel(a_ptr, b_ptr, o_ptr, n, stride, CASE: tl.constexpr):
     """Rows that are counted in rounds of several loops, or in their squares."""
     tl.assume(stride > 0)
