@@ -8,6 +8,8 @@ that names the kernel's line.
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 from bdb import BdbQuit
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -68,6 +70,20 @@ class InterpretedFunction(JITFunction):
     poison = False
     """Whether undefined values show as NaN or 0xA5 bytes; see `Execution.poison`."""
 
+    has_source = True
+    """Whether the text of the function is known. Of one that `exec` made, and nobody kept the text of, the lines run as
+    they are, without what `rewrite` changes, and nothing is checked before."""
+
+    def _read_source(self) -> tuple[list[str], int, str]:
+        try:
+            return super()._read_source()
+        except ValueError as error:
+            if not isinstance(error.__cause__, OSError):
+                raise
+        self.has_source = False
+        self._source = found = _stand_in(self.fn)
+        return found
+
     def __getitem__(self, grid: Any) -> Any:
         return partial(self._over, grid if callable(grid) else self.launcher.extents(grid, {}, {}))
 
@@ -112,6 +128,15 @@ class InterpretedFunction(JITFunction):
         return f"InterpretedFunction({self.module}:{self.fn.__qualname__})"
 
 
+def _stand_in(fn: Any) -> tuple[list[str], int, str]:
+    """Lines in the place of those of a function whose text is not known: its parameters, and a digest of its code."""
+    code: CodeType = fn.__code__
+    digest = hashlib.sha256(repr((code.co_code, code.co_consts, code.co_names)).encode()).hexdigest()
+    names = [p.replace(annotation=p.empty, default=p.empty) for p in inspect.signature(fn).parameters.values()]
+    lines = [f"def {fn.__name__}{inspect.Signature(names)}:  # {digest}\n", "    pass\n"]
+    return lines, code.co_firstlineno, "".join(lines)
+
+
 def interpreted(kernel: JITFunction) -> InterpretedFunction:
     """`kernel` to be run by the interpreter, whatever the environment says. Its pre-run hooks are those of `kernel`.
 
@@ -147,10 +172,12 @@ _PYTHON: WeakKeyDictionary[JITCallable, tuple[str, Callable[..., Any]]] = WeakKe
 
 
 def python_of(fn: JITCallable) -> Callable[..., Any]:
-    """The rewritten Python function of a kernel function."""
+    """The rewritten Python function of a kernel function, or the function itself where its text is not known."""
     known = _PYTHON.get(fn)
     if known is not None and known[0] is fn.src:
         return known[1]
+    if isinstance(fn, InterpretedFunction) and not fn.has_source:
+        return fn.fn
     made = rewritten(
         fn.fn,
         parse(fn.src),

@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike
 from tritonx.interpreter import fresh_memory
 from tritonx.interpreter.errors import InvalidLaunch
 from tritonx.interpreter.memory import Memory
+from tritonx.runtime.tensor_wrapper import TensorWrapper
 
 
 class UninitialisedArray:
@@ -55,6 +56,8 @@ class HostMemory:
     def address(self, array: Any, name: str) -> int:
         """Register `array`; the address of its element 0 as the kernel sees it. `InvalidLaunch` for what is no
         array."""
+        if isinstance(array, TensorWrapper):
+            return self.address(array.base, name)
         if isinstance(array, np.ndarray):
             own_array = cast(np.ndarray, array)
             return self.memory.register(own_array, name, written=fresh_memory.written(own_array))

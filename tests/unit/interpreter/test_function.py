@@ -27,7 +27,7 @@ from tritonx.interpreter.errors import (
 from tritonx.interpreter.function import interpreted
 from tritonx.interpreter.host import UninitialisedArray
 from tritonx.runtime.errors import InterpreterError
-from tritonx.runtime.jit import jit
+from tritonx.runtime.jit import jit, reinterpret
 
 GLOBAL = tl.constexpr(3)
 Pair = namedtuple("Pair", ["left", "right"])
@@ -471,3 +471,46 @@ def test_the_environment_chooses_the_interpreter(variable: str, tmp_path: Path) 
     script.write_text(SCRIPT)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("TRITON")}
     subprocess.run([sys.executable, str(script)], check=True, env={**environment, variable: "1"}, timeout=100)
+
+
+def test_reinterpreted_arrays() -> None:
+    x, o = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    wrapped = reinterpret(x.view(np.int32), tl.float32)
+    interpreted(copy_half)[(1,)](wrapped, reinterpret(o.view(np.uint32), tl.float32), 8, N=8)
+    np.testing.assert_array_equal(o, x)
+
+
+WITHOUT_TEXT = """
+import numpy as np, tritonx, tritonx.language as tl
+
+text = '''
+@tritonx.jit
+def doubled(v):
+    return v + v
+
+@tritonx.jit
+def kernel(x, o, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(x + i, mask=i < n, other=0.0)
+    for k in range(3):
+        v += k
+    tl.store(o + i, doubled(tl.exp(v)), mask=i < n)
+'''
+exec(text)
+x, o = np.random.default_rng(0).random(100, np.float32), np.zeros(100, np.float32)
+kernel[(4,)](x, o, 100, B=32)
+np.testing.assert_allclose(o, 2 * np.exp(x + 3), rtol=1e-6)
+try:
+    kernel[(4,)](x, o, 101, B=32)
+except tritonx.InterpreterError as error:
+    print(error)
+"""
+
+
+def test_functions_whose_text_nobody_kept(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(WITHOUT_TEXT)
+    environment = {**os.environ, "TRITONX_INTERPRET": "1"}
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environment)
+    assert ran.returncode == 0, ran.stderr
+    assert "element 100 of x" in ran.stdout

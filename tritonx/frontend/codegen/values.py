@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from xdsl.ir import SSAValue
 
+from tritonx.ir.value_names import is_numbers
 from tritonx.language.base import base_value
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.values import tensor, tuple_type
@@ -59,7 +60,7 @@ def same_handles(left: Any, right: Any) -> bool:
 def suggest_name(handle: SSAValue, name: str) -> None:
     """Let ``handle`` be printed as ``name`` if it has no name yet. The IR's names are ASCII; Python's need not be, and
     those of a loop's flags are none."""
-    if handle.name_hint is None and name.isascii() and name.isidentifier():
+    if handle.name_hint is None and name.isascii() and name.isidentifier() and not is_numbers(name):
         handle.name_hint = name
 
 

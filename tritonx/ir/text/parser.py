@@ -11,7 +11,7 @@ Whatever the input, the parser ends with a module or with xDSL's `ParseError`, w
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -31,13 +31,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.parser import Parser as XDSLParser
 from xdsl.utils.exceptions import ParseError, VerifyException
-from xdsl.utils.lexer import Input
+from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tritonx.ir.location import call_site, file_loc, name_loc
 from tritonx.ir.splat import Number, SplatAttr
 from tritonx.ir.text.aliases import LOCATION_KINDS
 from tritonx.ir.text.lexer import Lexer
+from tritonx.ir.value_names import is_numbers
 
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][A-Za-z_$][\w$.-]*)[ \t]*=", re.M)
 _NESTED = r"<(?:[^<>]|<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)*>"
@@ -92,6 +93,12 @@ class Parser(XDSLParser):
             yield
         finally:
             self.ssa_values = outer
+
+    def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
+        super()._register_ssa_definition(name, values, span)
+        if is_numbers(name):
+            for value in values:
+                value.name_hint = None
 
     # -- aliases
 
