@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -103,7 +103,7 @@ FLOAT_BITS: dict[Attribute, int] = {
 NO_ENCODING = NoneAttr()
 
 
-@lru_cache(maxsize=4096)
+@cache  # no bound: the builder tells types apart by identity (`Builder._merged`), and others keep some that are made
 def _tensor(element: Attribute, shape: tuple[int, ...], encoding: Attribute) -> TensorType[Attribute]:
     return TensorType(element, shape, encoding)
 
@@ -113,7 +113,7 @@ def tensor(element: Attribute, shape: Sequence[int], encoding: Attribute | None 
     return _tensor(element, tuple(shape), NO_ENCODING if encoding is None else encoding)
 
 
-@lru_cache(maxsize=1024)
+@cache
 def pointer(element: Attribute, space: int = 1) -> PointerType:
     """`!tt.ptr<element, space>`; equal arguments give the same object. Space 1 is global memory."""
     return PointerType(element, space)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from xdsl.dialects import builtin
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Region
 
 from tritonx.dialects import arith, scf, tile
+from tritonx.dialects.gpu_layout import memdesc
 from tritonx.ir.builder import Builder
 from tritonx.ir.location import file_loc
 from tritonx.ir.types import f32, i1, i32, pointer, tensor
@@ -46,6 +50,23 @@ def test_properties_and_types_tell_ops_apart() -> None:
     a = builder.emit(tile.SplatOp, (block.args[0],), (tensor(i32, (4,)),))
     b = builder.emit(tile.SplatOp, (block.args[0],), (tensor(i32, (8,)),))
     assert a is not b
+
+
+def test_types_that_are_kept_merge_with_those_made_later() -> None:
+    """However many others a process makes in between: ops would merge or not by what was compiled before."""
+    block = Block(arg_types=[i32, pointer(f32)])
+    builder = Builder(block)
+
+    def types() -> tuple[Any, ...]:
+        one = tensor(i32, (4,)), pointer(f32), memdesc((4, 4), f32, builtin.NoneAttr())
+        for n in range(1, 4500):
+            tensor(i32, (n, 1)), pointer(tensor(i32, (n, 1))), memdesc((n, 8), f32, builtin.NoneAttr())
+        return one
+
+    kept, later = types(), types()
+    assert all(a is b for a, b in zip(kept, later, strict=True))
+    splats = [builder.emit(tile.SplatOp, (block.args[0],), (each[0],)) for each in (kept, later)]
+    assert splats[0] is splats[1]
 
 
 def test_ops_with_effects_are_never_merged() -> None:

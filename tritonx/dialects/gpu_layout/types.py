@@ -5,7 +5,7 @@ spaces.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
@@ -129,7 +129,7 @@ SHARED_MEMORY = SharedMemoryAttr()
 ASYNC_TOKEN = AsyncTokenType()
 
 
-@lru_cache(maxsize=1024)
+@cache
 def memdesc(
     shape: tuple[int, ...],
     element: Attribute,
