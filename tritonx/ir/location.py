@@ -38,7 +38,7 @@ class SourcePoint:
 
 @lru_cache(maxsize=8192)
 def file_loc(file: str, line: int, column: int = 0) -> FileLineColLoc:
-    """`loc("file":line:column)`; equal arguments give the same object."""
+    """`loc("file":line:column)`; equal arguments give equal ones, and mostly the same object."""
     return FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
 
 

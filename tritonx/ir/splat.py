@@ -91,7 +91,7 @@ def _splat(value: int | float, kind: type, type_: TensorType[Attribute]) -> Spla
 
 
 def splat(value: int | float, type_: TensorType[Attribute]) -> SplatAttr:
-    """The splat of a Python number; equal arguments give the same object."""
+    """The splat of a Python number; equal arguments give equal splats, and mostly the same object."""
     if value != value or value == 0:  # NaN is equal to nothing, and -0.0 to 0.0: neither may be a key
         return SplatAttr(number(value, type_.element_type), type_)
     return _splat(value, type(value), type_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType, Signedness
@@ -37,7 +37,7 @@ _ELEMENTS: dict[str, Attribute] = {
 """fp8e4b15 has no type of its own in the IR: its bits travel as i8, as in Triton."""
 
 
-@lru_cache(maxsize=8192)
+@cache  # no bound, as those of `ir.types`: types of descriptors are made here
 def ir_type(type_: base_type) -> Attribute:
     """The type that a handle of a value of this type has. ``TypeError`` for a type without exactly one handle."""
     if isinstance(type_, block_type):
