@@ -43,45 +43,21 @@ def test_drawn_products(draw: int) -> None:
 def on_device(x: Any) -> Any:
     if isinstance(x, TensorDescriptor):
         return TensorDescriptor(to_device(x.base), x.shape, x.strides, x.block_shape)
-    return to_device(x)
+    return x if isinstance(x, int) else to_device(x)
 
 
-def run(made: Draw, stages: int, **options: bool) -> Any:
-    *given, out, count = made.args
-    arguments = [on_device(x) for x in (*given, out)]
-    made.kernel[(1,)](*arguments, count, **made.constants, num_warps=made.num_warps, num_stages=stages, **options)
-    return arguments[-1].numpy()
+def run(made: Draw, stages: int, grid: int = 1, **options: bool) -> list[Any]:
+    """The arrays afterwards."""
+    arguments = [on_device(x) for x in made.args]
+    made.kernel[(grid,)](*arguments, **made.constants, num_warps=made.num_warps, num_stages=stages, **options)
+    return [array_of(x).numpy() for x in arguments if not isinstance(x, int)]
 
 
-@pytest.mark.parametrize("draw", range(DRAWS // 2))
-@pytest.mark.parametrize("name", [name for name in PIPELINED if name != "attention" and name not in FLATTENED])
-def test_kernels_of_the_machines_tests(name: str, draw: int) -> None:
-    random = Random(f"{SEED} {name} {draw}")
-    stages = random.randrange(1, 7)
-    made = PIPELINED[name](random, max(2, stages))
-    *given, out, count = made.args
-    expected = out.copy()
-    launch(made.kernel, 1, *given, expected, count, **made.constants)  # what it means
-    what = f"seed {SEED}, {name}, draw {draw}, {stages} stages, {made.constants}, {count}"
-    np.testing.assert_array_equal(run(made, stages, pipeline=True), expected, err_msg=what)
-
-
-@pytest.mark.parametrize("draw", range(DRAWS // 2))
-@pytest.mark.parametrize("programs", [1, 2])
-@pytest.mark.parametrize("name", FLATTENED)
-def test_loops_of_tiles(name: str, programs: int, draw: int) -> None:
-    """Of the second kernel several programs share the tiles."""
-    random = Random(f"{SEED} {name} {programs} {draw}")
-    stages, grid = random.randrange(1, 7), programs if name == "described flattened" else 1
-    made = FLATTENED[name](random, max(2, stages))
-    copied = [copy_of(x) for x in made.args]
-    launch(made.kernel, grid, *copied, **made.constants)  # what it means
-    given = [on_device(x) if not isinstance(x, int) else x for x in made.args]
-    made.kernel[(grid,)](*given, **made.constants, num_warps=made.num_warps, num_stages=stages, pipeline=True)
-    what = f"seed {SEED}, {name}, draw {draw}, {stages} stages, {made.constants}, {made.args[-2:]}"
-    for expected, got in zip(copied, given, strict=True):
-        if not isinstance(expected, int):
-            np.testing.assert_array_equal(array_of(got).numpy(), array_of(expected), err_msg=what)
+def interpreted(made: Draw, grid: int = 1) -> list[Any]:
+    """The arrays after what the kernel means."""
+    arguments = [copy_of(x) for x in made.args]
+    launch(made.kernel, grid, *arguments, **made.constants)
+    return [array_of(x) for x in arguments if not isinstance(x, int)]
 
 
 def copy_of(x: Any) -> Any:
@@ -95,15 +71,40 @@ def array_of(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("draw", range(DRAWS // 2))
+@pytest.mark.parametrize("name", [name for name in PIPELINED if name != "attention" and name not in FLATTENED])
+def test_kernels_of_the_machines_tests(name: str, draw: int) -> None:
+    random = Random(f"{SEED} {name} {draw}")
+    stages = random.randrange(1, 7)
+    made = PIPELINED[name](random, max(2, stages))
+    what = f"seed {SEED}, {name}, draw {draw}, {stages} stages, {made.constants}, {made.args[-1]}"
+    for got, expected in zip(run(made, stages, pipeline=True), interpreted(made), strict=True):
+        np.testing.assert_array_equal(got, expected, err_msg=what)
+
+
+@pytest.mark.parametrize("draw", range(DRAWS // 2))
+@pytest.mark.parametrize("programs", [1, 2])
+@pytest.mark.parametrize("name", FLATTENED)
+def test_loops_of_tiles(name: str, programs: int, draw: int) -> None:
+    """Of the second kernel several programs share the tiles."""
+    random = Random(f"{SEED} {name} {programs} {draw}")
+    stages, grid = random.randrange(1, 7), programs if name == "described flattened" else 1
+    made = FLATTENED[name](random, max(2, stages))
+    what = f"seed {SEED}, {name}, draw {draw}, {stages} stages, {made.constants}, {made.args[-2:]}"
+    for got, expected in zip(run(made, stages, grid, pipeline=True), interpreted(made, grid), strict=True):
+        np.testing.assert_array_equal(got, expected, err_msg=what)
+
+
+@pytest.mark.parametrize("draw", range(DRAWS // 2))
 def test_attention(draw: int) -> None:
     """Its sums are rounded: the bits are those without pipelines, and no further from float64 than the f16 of the
     weights and the products of Hopper (which keep some 22 bits of a sum) can bring them."""
     random = Random(f"{SEED} attention {draw}")
     stages = random.randrange(1, 7)
     made = PIPELINED["attention"](random, max(2, stages))
-    got = run(made, stages, pipeline=True)
+    *_, got = run(made, stages, pipeline=True)
+    *_, plain = run(made, stages, pipeline=False, warp_group_dots=True)
     what = f"seed {SEED}, draw {draw}, {stages} stages, {made.constants}, {made.args[-1]}"
-    np.testing.assert_array_equal(got, run(made, stages, pipeline=False, warp_group_dots=True), err_msg=what)
+    np.testing.assert_array_equal(got, plain, err_msg=what)
     expected, bound = attention_and_bound(made)
     np.testing.assert_array_less(np.abs(got - expected), bound, err_msg=what)
 

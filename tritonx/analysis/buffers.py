@@ -225,6 +225,12 @@ def allocation_alignment(op: gpu_layout.LocalAllocOp) -> int:
             return DEFAULT_ALIGNMENT
 
 
+def copied_alignment(type_: MemDescType) -> int:
+    """Bytes that the address of a block in shared memory is a multiple of where the copy engine reads or writes it."""
+    encoding = shared_encoding(type_)
+    return SWIZZLE_ALIGNMENT[encoding.swizzling_byte_width if isinstance(encoding, NvmmaSharedEncoding) else 0]
+
+
 def allocated(value: SSAValue) -> gpu_layout.LocalAllocOp | None:
     """The op that made the memory which a value is a view of; None where that is not known."""
     while isinstance(owner := value.owner, Operation) and not allocates_memory(owner):

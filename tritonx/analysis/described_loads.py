@@ -61,13 +61,11 @@ class NotABlock(Exception):
 
 @dataclass(frozen=True)
 class Dimension:
-    """Of a tensor and a block of it, in elements. `extent` is None where no element is masked along it; where it
-    `wraps`, nobody asks what is beyond the extent."""
+    """Of a tensor and a block of it, in elements. `extent` is None where no element is masked along it."""
 
     stride: Polynomial
     start: Polynomial
     extent: Polynomial | None
-    wraps: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,6 @@ class _Parts:
     strides: list[Polynomial] = field(default_factory=list[Polynomial])
     starts: list[Polynomial] = field(default_factory=list[Polynomial])
     extents: list[Polynomial | None] = field(default_factory=list[Polynomial | None])
-    wraps: set[int] = field(default_factory=set[int])
     confined: dict[int, Polynomial] = field(default_factory=dict[int, Polynomial])
     """Dimensions whose index is the plain one from 0 on only, and where that begins."""
     below_zero: set[int] = field(default_factory=set[int])
@@ -196,7 +193,6 @@ class _Parts:
         reason = asked_for_beyond(self.load.result, dim, lane.start, lane.bound, self.indices)
         if reason is not None:
             raise NotABlock(f"its index along dimension {dim} wraps, and {reason}")
-        self.wraps.add(dim)
 
     def limit(self) -> None:
         """What the mask says."""
@@ -283,8 +279,7 @@ class _Parts:
                 self._ask_start(dim, start)
                 self._ask_start(dim, self.confined.get(dim, ZERO))
             self._check_width(start, self.extents[dim])
-        wraps = (dim in self.wraps for dim in range(len(self.shape)))
-        dims = map(Dimension, self.strides, self.starts, self.extents, wraps)
+        dims = map(Dimension, self.strides, self.starts, self.extents)
         positive, non_negative = frozenset(self.positive), frozenset(self.non_negative)
         return BlockLoad(self.load, base, self.rest, tuple(dims), contiguous, positive, non_negative)
 

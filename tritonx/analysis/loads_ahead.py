@@ -27,7 +27,14 @@ from dataclasses import dataclass, replace
 from xdsl.ir import Operation, SSAValue
 
 from tritonx.analysis.access_width import stored_width
-from tritonx.analysis.buffers import aliases_of, allocates_memory, allocation_size, is_shared_memory, stored_bytes
+from tritonx.analysis.buffers import (
+    SWIZZLE_ALIGNMENT,
+    aliases_of,
+    allocates_memory,
+    allocation_size,
+    is_shared_memory,
+    stored_bytes,
+)
 from tritonx.analysis.loop_graph import LoopGraph, NotScheduled, is_load, is_product, must_happen
 from tritonx.analysis.modulo_problem import Arc, Problem, Task, stage_bounds
 from tritonx.analysis.unit_costs import (
@@ -230,14 +237,16 @@ def slot_bytes(load: Operation, costs: UnitCosts, width: Width, intervals: int =
     if costs.stores_slots:
         return _stored_bytes(result)
     if _is_block(load):
-        if not costs.copies_blocks:
+        if not costs.copies_blocks or not isinstance(load, tile.DescriptorLoadOp):
+            return 0
+        if tile_bytes(load) % SWIZZLE_ALIGNMENT[0]:  # rows that are swizzled come in eights, which are as large
             return 0
     elif not costs.copy_bytes or width(load) < min(costs.copy_bytes) or not _zero_elsewhere(load):
         return 0
     users = [use.operation for use in result.uses]
     stores = [user for user in users if allocates_memory(user)]
     if not stores:
-        in_memory = all(map(_makes_operand, users)) or waits_in_memory(load, intervals)
+        in_memory = _is_block(load) or all(map(_makes_operand, users)) or waits_in_memory(load, intervals)
         return tile_bytes(load) if in_memory else 0
     memory = type_of(stores[0].result)
     if len(stores) > 1 or not isinstance(memory, MemDescType):

@@ -10,7 +10,14 @@ from xdsl.ir import Block, Operation
 
 from tritonx.analysis.access_width import access_width, stored_width
 from tritonx.analysis.axis_info import AxisFacts
-from tritonx.analysis.buffers import aliases_of, is_shared_memory, stored_bytes, tensor_layout
+from tritonx.analysis.buffers import (
+    aliases_of,
+    allocation_size,
+    copied_alignment,
+    is_shared_memory,
+    stored_bytes,
+    tensor_layout,
+)
 from tritonx.analysis.lane_copies import loaded_by_lanes
 from tritonx.analysis.loads_ahead import waits_in_memory
 from tritonx.analysis.loop_graph import is_product
@@ -77,14 +84,15 @@ def _users(schedule: LoopSchedule, load: tile.LoadOp | tile.DescriptorLoadOp) ->
 def _plain_memory(
     schedule: LoopSchedule, load: tile.LoadOp | tile.DescriptorLoadOp, users: Sequence[Operation]
 ) -> MemDescType | None:
-    """Memory for what is computed with behind copies; None where it waits in registers."""
+    """Memory for what is computed with behind copies; None where it waits in registers, as blocks of descriptors never
+    do: the copy engine would bring them there by way of memory."""
     type_ = type_of(load.result)
-    intervals = max(map(schedule.stage, users)) - schedule.stage(load)
-    if not any(map(is_product, schedule.order)) or not waits_in_memory(load, intervals):
-        return None
     if isinstance(load, tile.DescriptorLoadOp):
         block = type_as(load.desc, TensorDescType).block_type
         return memdesc(shape_of(type_), element_type(type_), encoding_of(block))
+    intervals = max(map(schedule.stage, users)) - schedule.stage(load)
+    if not any(map(is_product, schedule.order)) or not waits_in_memory(load, intervals):
+        return None
     layout = tensor_layout(type_)
     arrangement = conversion_layout(layout, layout, 8 * stored_bytes(type_))
     encoding = attribute_of(SharedLinearEncoding(arrangement.bases(OFFSET)))
@@ -161,10 +169,12 @@ def copied_at_once(load: tile.LoadOp, facts: AxisFacts) -> int | None:
 
 
 def _block_width(load: tile.DescriptorLoadOp, memory: MemDescType) -> int | None:
-    """Elements that the copy engine brings: all; None where the buffer is not as it writes it."""
+    """Elements that the copy engine brings: all; None where the buffer is not as it writes it, or one slot behind
+    another would lie where it does not write."""
     block = type_as(load.desc, TensorDescType).block_type
-    alike = encoding_of(block) == memory.encoding and shape_of(block) == memory.shape
-    return prod(memory.shape) if alike else None
+    if encoding_of(block) != memory.encoding or shape_of(block) != memory.shape:
+        return None
+    return None if allocation_size(memory) % copied_alignment(memory) else prod(memory.shape)
 
 
 def stored_ahead(schedule: LoopSchedule, alloc: Operation) -> BufferedTile | None:

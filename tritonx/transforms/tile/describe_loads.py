@@ -20,14 +20,13 @@ from xdsl.passes import ModulePass
 
 from tritonx.analysis.axis_info import analyze_axes, assumed_at_least
 from tritonx.analysis.described_loads import PIECE, BlockLoad, Dimension, NotABlock, block_load
-from tritonx.analysis.polynomials import Polynomial
+from tritonx.analysis.polynomials import Polynomial, number
 from tritonx.analysis.tile_indices import Indices, varies
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.control_flow import is_per_element, loop_around, repeats
 from tritonx.dialects.effects import Kind, Resource, effects_of
 from tritonx.dialects.tile import TensorDescType
-from tritonx.dialects.tile.descriptor import OUTSIDE
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.declaration import SEGMENTS, sizes_of_segments
@@ -179,23 +178,19 @@ def _may_write(op: Operation) -> bool:
 
 def _rewrite(around: Operation, loads: Sequence[BlockLoad], writer: Writer, positive: frozenset[SSAValue]) -> None:
     above = {each for load in loads for each in load.positive}
+    above |= {extent for load in loads for extent in _unknown_extents(load, positive)}
     from_zero = {each for load in loads for each in load.non_negative}
-    asked = bool(above or from_zero)
-    if asked:
-        above |= {extent for load in loads for extent in _unknown_extents(load, positive)}
+    if above or from_zero:
         _twice(around, above, from_zero, writer)
     for load in loads:
-        empty = () if asked else _unknown_extents(load, positive)
-        _describe(load, around, writer, frozenset(empty))
+        _describe(load, around, writer)
 
 
-def _unknown_extents(load: BlockLoad, positive: frozenset[SSAValue]) -> list[Polynomial]:
-    """Extents that may be 0 or below."""
-    return [
-        dim.extent
-        for dim in load.dims
-        if dim.extent is not None and not _is_above(dim.extent, positive)
-    ]  # fmt: skip
+def _unknown_extents(load: BlockLoad, positive: frozenset[SSAValue]) -> Iterator[Polynomial]:
+    """Extents that may be 0 or below: no map has them, and memory without elements may be at no address at all."""
+    for dim in load.dims:
+        if dim.extent is not None and not _is_above(dim.extent, positive):
+            yield dim.extent
 
 
 def _is_above(value: Polynomial, positive: frozenset[SSAValue]) -> bool:
@@ -237,8 +232,8 @@ def _compare(builder: Builder, value: SSAValue, least: int) -> SSAValue:
     return builder.emit(arith.CmpiOp, (value, builder.constant(least, value.type)), (i1,), how)
 
 
-def _describe(block: BlockLoad, around: Operation, writer: Writer, empty: frozenset[Polynomial]) -> None:
-    """Replaces a load. Of the extents that are `empty` at 0 or below the block then lies outside."""
+def _describe(block: BlockLoad, around: Operation, writer: Writer) -> None:
+    """Replaces a load."""
     front, here, load = Builder.before(around), Builder.before(block.load), block.load
     order = [dim for dim in range(len(block.dims)) if dim != block.contiguous] + [block.contiguous]
     dims = [block.dims[dim] for dim in order]
@@ -248,18 +243,14 @@ def _describe(block: BlockLoad, around: Operation, writer: Writer, empty: frozen
     if block.offset.terms:
         base = front.emit(tile.AddPtrOp, (base, writer.write(front, block.offset, i64)), (base.type,))
     piece = 8 * PIECE // bit_width(element_type(type_))
-    extents = [_extent(dim, front, writer, empty) for dim in dims]
+    whole = number(WHOLE)
+    extents = [writer.write(front, whole if dim.extent is None else dim.extent, i32) for dim in dims]
     strides = [_stride(dim, front, writer, piece) for dim in dims]
     sizes: dict[str, Attribute] = {SEGMENTS: sizes_of_segments((1, len(dims), len(dims)))}
     made = front.create(
         tile.MakeTensorDescOp, (base, *extents, *strides), (TensorDescType(type_),), sizes
     ).result  # fmt: skip
     starts = [writer.write(here if varies(dim.start, around) else front, dim.start, i32) for dim in dims]
-    for dim in dims:
-        if dim.extent in empty and not dim.wraps:
-            assert dim.extent is not None
-            inside = _compare(front, writer.write(front, dim.extent, i32), 1)
-            starts[0] = here.emit(arith.SelectOp, (inside, starts[0], here.constant(OUTSIDE, i32)), (i32,))
     modifiers = {name: load.properties[name] for name in ("cache", "evict") if name in load.properties}
     loaded = here.create(tile.DescriptorLoadOp, (made, *starts), (type_,), modifiers).result
     if order != sorted(order):
@@ -275,13 +266,3 @@ def _stride(dim: Dimension, front: Builder, writer: Writer, piece: int) -> SSAVa
     if dim.stride.value is not None:
         return stride
     return front.emit(arith.MaxSIOp, (stride, front.constant(piece, i64)), (i64,))
-
-
-def _extent(dim: Dimension, front: Builder, writer: Writer, empty: frozenset[Polynomial]) -> SSAValue:
-    """A tensor map's extents are 1 or more."""
-    if dim.extent is None:
-        return front.constant(WHOLE, i32)
-    extent = writer.write(front, dim.extent, i32)
-    if dim.extent not in empty:
-        return extent
-    return front.emit(arith.MaxSIOp, (extent, front.constant(1, i32)), (i32,))

@@ -121,11 +121,12 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return %sum : tensor<64x64xf32, #warp>
   }
 
-  // A block that waits in no memory is loaded where it is used: the program waits for the copy engine there.
-  // CHECK-LABEL: @blocks_in_registers
-  // CHECK-NOT: loop.stage
+  // A block waits in memory whatever becomes of it, for the copy engine brings it there.
+  // CHECK-LABEL: @computed_blocks
+  // CHECK: tt.descriptor_load {{.*}}{loop.cluster = 0 : i32, loop.stage = 0 : i32}
+  // CHECK: arith.addf {{.*}}loop.stage = 2 : i32}
   // CHECK: tt.return
-  tt.func public @blocks_in_registers(%x: !tt.tensordesc<tensor<16x16xf16>>, %y: tensor<16x64xf16, #b>, %n: i32) -> tensor<16x64xf32, #warp> {
+  tt.func public @computed_blocks(%x: !tt.tensordesc<tensor<16x16xf16>>, %y: tensor<16x64xf16, #b>, %n: i32) -> tensor<16x64xf32, #warp> {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : tensor<16x64xf32, #warp>
@@ -133,6 +134,24 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %u = tt.descriptor_load %x[%i, %c0] : !tt.tensordesc<tensor<16x16xf16>> -> tensor<16x16xf16, #one>
       %v = arith.addf %u, %u : tensor<16x16xf16, #one>
       %a = ttg.convert_layout %v : tensor<16x16xf16, #one> -> tensor<16x16xf16, #a>
+      %d = tt.dot %a, %y, %c : tensor<16x16xf16, #a> * tensor<16x64xf16, #b> -> tensor<16x64xf32, #warp>
+      scf.yield %d : tensor<16x64xf32, #warp>
+    }
+    tt.return %sum : tensor<16x64xf32, #warp>
+  }
+
+  // One of 32 bytes has no slots: it writes to multiples of 128. It is loaded where it is used, where the program waits.
+  // CHECK-LABEL: @small_blocks
+  // CHECK-NOT: loop.stage
+  // CHECK: tt.return
+  tt.func public @small_blocks(%x: !tt.tensordesc<tensor<16xf16>>, %y: tensor<16x64xf16, #b>, %n: i32) -> tensor<16x64xf32, #warp> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<16x64xf32, #warp>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%c = %zero) -> (tensor<16x64xf32, #warp>) : i32 {
+      %u = tt.descriptor_load %x[%i] : !tt.tensordesc<tensor<16xf16>> -> tensor<16xf16, #ttg.slice<{dim = 0, parent = #a}>>
+      %v = tt.expand_dims %u {axis = 0 : i32} : tensor<16xf16, #ttg.slice<{dim = 0, parent = #a}>> -> tensor<1x16xf16, #a>
+      %a = tt.broadcast %v : tensor<1x16xf16, #a> -> tensor<16x16xf16, #a>
       %d = tt.dot %a, %y, %c : tensor<16x16xf16, #a> * tensor<16x64xf16, #b> -> tensor<16x64xf32, #warp>
       scf.yield %d : tensor<16x64xf32, #warp>
     }

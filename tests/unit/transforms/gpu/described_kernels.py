@@ -62,7 +62,7 @@ def product_kernel(
 
 
 def described_product(random: Random, stages: int) -> Draw:
-    warps, steps = random.choice((4, 8)), rounds(random, stages)
+    warps, steps = random.choice((1, 4, 4, 8, 8)), rounds(random, stages)
     m, n, k = 16 * warps, random.choice((16, 32, 64)), random.choice((16, 32))
     turned = random.random() < 0.4, random.random() < 0.4
     pointers = random.random() < 0.3
@@ -203,6 +203,26 @@ def described_grouped(random: Random, stages: int) -> Draw:
     return Draw(grouped_kernel, (a, b, empty(groups, m, n), inner), constants, warps)
 
 
+@tritonx.jit
+def sums_kernel(a, b, o, steps, M: tl.constexpr, K: tl.constexpr, STAGES: tl.constexpr, ALSO: tl.constexpr):
+    """A loop without products, which says its stages itself."""
+    total = tl.zeros((M,), tl.float32)
+    for step in tl.range(steps, num_stages=STAGES):
+        x = a.load([0, step * K]).to(tl.float32)
+        if ALSO:
+            x *= b.load([step * K]).to(tl.float32)[None, :]
+        total += tl.sum(x, axis=1)
+    tl.store(o + tl.arange(0, M), total)
+
+
+def described_sums(random: Random, stages: int) -> Draw:
+    steps, m, k = rounds(random, stages), random.choice((8, 32, 64)), random.choice((16, 32, 64))
+    inner = max(1, steps) * k - random.choice((0, 8))  # the last block is cut
+    a, b = described(whole(random, m, inner), m, k), described(whole(random, inner), k)
+    constants = {"M": m, "K": k, "STAGES": stages, "ALSO": random.random() < 0.5}
+    return Draw(sums_kernel, (a, b, empty(m), steps), constants, random.choice((1, 4, 8)))
+
+
 DESCRIBED: dict[str, Callable[[Random, int], Draw]] = {
     "described product": described_product,
     "described nested": described_nested,
@@ -210,5 +230,6 @@ DESCRIBED: dict[str, Callable[[Random, int], Draw]] = {
     "described chain": described_chain,
     "described made": described_made,
     "described grouped": described_grouped,
+    "described sums": described_sums,
 }
 """By name: a kernel, for so many stages. The last argument is how often it goes round, the one before is written."""

@@ -202,9 +202,13 @@ def two_loops(random: Random) -> Regular:
 
 
 @tritonx.jit
-def shifted_kernel(x_ptr, w_ptr, o_ptr, n, stride_x, ROWS: tl.constexpr, C: tl.constexpr, TAPS: tl.constexpr):
+def shifted_kernel(
+    x_ptr, w_ptr, o_ptr, n, stride_x, ROWS: tl.constexpr, C: tl.constexpr, TAPS: tl.constexpr, ASSUMED: tl.constexpr
+):
     """A convolution: rows before the first one and behind the last one are zeros."""
     tl.assume(stride_x > 0)
+    if ASSUMED:
+        tl.assume(n > 0)
     rows, channels = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.arange(0, C)
     total = tl.zeros((ROWS, C), tl.float32)
     for tap in range(TAPS):
@@ -224,7 +228,8 @@ def shifted(random: Random) -> Regular:
     padded = np.pad(x.astype(np.float64), ((taps // 2, taps // 2), (0, 0)))
     expected = sum(padded[tap : tap + n] @ w[tap].astype(np.float64) for tap in range(taps))
     args = x, w, o, n, strides(x)[0]
-    return Regular(shifted_kernel, (-(-n // 16),), args, {"ROWS": 16, "C": 16, "TAPS": taps}, 2, 2, expected)
+    constants = {"ROWS": 16, "C": 16, "TAPS": taps, "ASSUMED": random.random() < 0.5}
+    return Regular(shifted_kernel, (-(-n // 16),), args, constants, 2, 2, expected)
 
 
 @tritonx.jit

@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from tritonx.analysis.buffers import stored_bytes, tensor_layout
+from tritonx.analysis.buffers import copied_alignment, stored_bytes, tensor_layout
 from tritonx.dialects import gpu_layout
 from tritonx.dialects import nvidia as ttng
 from tritonx.dialects.gpu_layout import MemDescType
@@ -104,6 +104,7 @@ def _to_shared(
     machine, group = bind.machine, bind.group
     descriptor = checked(bind, op, given)
     type_ = cast(MemDescType, type_of(op.result))
+    _check_place(bind, op, type_, view)
     at = where(bind, type_, view)
     size = storage_of(type_.element_type).itemsize
     agents = [group.elected(block) for block in range(machine.blocks)]
@@ -133,6 +134,14 @@ def _begin(bind: Program, op: Operation, descriptor: SSAValue, column: Array) ->
     byte = int(column) * storage_of(type_as(descriptor, TensorDescType).element_type).itemsize
     if byte % WRITTEN_PIECE:
         bind.machine.reports.add(Kind.CUT, op, f"begins at byte {byte} of a row")
+
+
+def _check_place(bind: Program, op: Operation, type_: MemDescType, view: View) -> None:
+    """Report a block in memory where the accelerator reads and writes none: it ends the kernel."""
+    offsets, _ = element_offsets(type_, view.start)
+    first = view.base + int(offsets.min()) * storage_of(type_.element_type).itemsize
+    if first % (alignment := copied_alignment(type_)):
+        bind.machine.reports.add(Kind.MISPLACED, op, f"its block lies at byte {first}, no multiple of {alignment}")
 
 
 def _leave(op: ttng.AsyncTMACopyGlobalToLocalOp | ttng.AsyncTMAGatherOp, bind: Program, view: View) -> None:
@@ -189,6 +198,7 @@ def _from_shared(
     machine, group = bind.machine, bind.group
     descriptor = checked(bind, op, given)
     type_ = cast(MemDescType, type_of(op.src))
+    _check_place(bind, op, type_, view)
     agents = [group.elected(block) for block in range(machine.blocks)]
     parts = group.operation(op, agents).parts
     used(bind, op, given, list(parts.values()))
