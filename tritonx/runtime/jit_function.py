@@ -119,8 +119,9 @@ class JITFunction(KernelDeclaration, KernelInterface[Any], Generic[P, R], metacl
             raise NotCallable(f"a hook is called before every launch, which {hook!r} cannot be")
         self.pre_run_hooks.append(hook)
 
-    def preload(self, specialization_data: str) -> CompiledKernel:
-        """Compile what ``specialization_data``, as a cache hook received it, describes."""
+    def preload(self, specialization_data: str) -> CompiledKernel | None:
+        """Compile what ``specialization_data``, as a cache hook received it, describes; None where a hook takes the
+        compile over."""
         return self.launcher.preload(specialization_data)
 
 

@@ -280,23 +280,27 @@ class Launcher:
         self, key: object, specs: tuple[ArgSpec | None, ...], bound: dict[str, Any], given: dict[str, Any], warmup: bool
     ) -> tuple[CompiledKernel | None, Placement, tuple[str, ...]]:
         request = self._request(specs, bound, given)
-        placement, options, wanted = request.placement, request.options, request.wanted
-        memory_key = request.key
+        kernel = self._compiled_for(request, warmup)
+        if not warmup and kernel is not None:
+            kernel = self._ready(request.key, kernel)
+        return kernel, request.placement, request.wanted.run_time
+
+    def _compiled_for(self, request: Request, warmup: bool) -> Any:
+        """The kernel, or the future of one; None where a cache hook took the compile over."""
+        placement, wanted = request.placement, request.wanted
         at = Compiled(placement.device, placement.backend, placement.target, _hook_key(request))
-        kernel = self._compiled.get(memory_key)
+        kernel = self._compiled.get(request.key)
         if kernel is None:
             source = ASTSource(self.kernel, wanted.signature, wanted.constants, wanted.attrs)
-            kernel = self._compile_with_hooks(at.key, source, placement, options, warmup)
+            kernel = self._compile_with_hooks(at.key, source, placement, request.options, warmup)
             if kernel is not None:
-                self._compiled[memory_key] = kernel
+                self._compiled[request.key] = kernel
             for value in wanted.constants.values():
                 if isinstance(value, JITCallable):
                     value.used_by.add(self)
         if kernel is not None:
-            self._found_by[at] = memory_key
-        if not warmup and kernel is not None:
-            kernel = self._ready(memory_key, kernel)
-        return kernel, placement, wanted.run_time
+            self._found_by[at] = request.key
+        return kernel
 
     def _ready(self, memory_key: object, kernel: Any) -> CompiledKernel:
         """The kernel itself, once it is there. One whose compile failed is forgotten, so that it is tried again."""
@@ -385,15 +389,13 @@ class Launcher:
                 launch(*grid, current, *values)
         return kernel
 
-    def preload(self, specialization_data: str) -> CompiledKernel:
-        """Compile from what a cache hook received as ``specialization_data``."""
-        from tritonx.runtime.compiler import compile
+    def preload(self, specialization_data: str) -> CompiledKernel | None:
+        """Compile from what a cache hook received as ``specialization_data``; None where a hook takes it over."""
         from tritonx.runtime.jit_hooks import source_of_data
 
         source, target, given = source_of_data(self.kernel, specialization_data)
         backend = find_backend(target.backend)
         options = parse_options(backend, target, given)
-        kernel = compile(source, target=target, options=options)
         wanted = Specialization(source.signature, source.constants, source.attrs, ())
         try:
             device = driver_of(backend).current_device()
@@ -401,9 +403,7 @@ class Launcher:
             device = 0
         request = Request({}, (), Placement(backend, device, target), options, wanted)
         with self._lock:
-            self._compiled[request.key] = kernel
-            self._found_by[Compiled(device, backend, target, _hook_key(request))] = request.key
-        return kernel
+            return self._compiled_for(request, warmup=True)
 
 
 def _option_names() -> frozenset[str]:
