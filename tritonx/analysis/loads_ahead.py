@@ -111,7 +111,7 @@ def loads_ahead(
     leads: dict[int, int] = {}
     found: list[Ahead] = []
     held = 0
-    is_short = bool(products) and sum(product_cycles(costs, graph.ops[n]) for n in products) < costs.latency
+    is_short = sum(product_cycles(costs, graph.ops[n]) for n in products) < costs.latency
     intervals = lead if products and in_memory else 0
     slots = {number: slot_bytes(graph.ops[number], costs, width, intervals) for number in sorted(depths)}
     stores_slots = costs.stores_slots and not all(is_copied(graph.ops[n]) for n, slot in slots.items() if slot)
