@@ -28,6 +28,8 @@ HEAVY_WEIGHT = 8
 LOAD_ISSUE = 4
 SECTOR_BITS = 32 * 8
 LOOP_WEIGHT = 4
+PREDICATE_COST = 3
+"""Of an i1 that moves: a predicate is made a number, and found in a word and compared where it arrives."""
 
 
 def loop_weight(op: Operation) -> int:

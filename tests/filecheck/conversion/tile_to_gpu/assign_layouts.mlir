@@ -55,6 +55,40 @@ tt.func public @rows(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %b: !tt.ptr<
   tt.return
 }
 
+// A predicate does not move: what it is computed of does, which a thread need not take apart bit by bit.
+// CHECK-LABEL: @chosen
+// CHECK: %[[MASK:.*]] = tt.load {{.*}} : tensor<64x64x!tt.ptr<i8>
+// CHECK: ttg.convert_layout {{.*}} : tensor<64x64xi8,
+// CHECK-NOT: ttg.convert_layout {{.*}}xi1,
+// CHECK: tt.return
+tt.func @chosen(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %m: !tt.ptr<i8>, %n: i32 {tt.divisibility = 16 : i32}) {
+  %zero = arith.constant dense<0> : tensor<64x64xi8>
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %i = tt.expand_dims %range {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %j = tt.expand_dims %range {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %stride = tt.splat %n : i32 -> tensor<64x1xi32>
+  %row = arith.muli %i, %stride : tensor<64x1xi32>
+  %rows = tt.broadcast %row : tensor<64x1xi32> -> tensor<64x64xi32>
+  %columns = tt.broadcast %j : tensor<1x64xi32> -> tensor<64x64xi32>
+  %offsets = arith.addi %rows, %columns : tensor<64x64xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %offsets : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+  %v = tt.load %xp : tensor<64x64x!tt.ptr<f32>>
+  %across = tt.splat %n : i32 -> tensor<1x64xi32>
+  %column = arith.muli %j, %across : tensor<1x64xi32>
+  %down = tt.broadcast %i : tensor<64x1xi32> -> tensor<64x64xi32>
+  %apart = tt.broadcast %column : tensor<1x64xi32> -> tensor<64x64xi32>
+  %turned = arith.addi %down, %apart : tensor<64x64xi32>
+  %ms = tt.splat %m : !tt.ptr<i8> -> tensor<64x64x!tt.ptr<i8>>
+  %mp = tt.addptr %ms, %turned : tensor<64x64x!tt.ptr<i8>>, tensor<64x64xi32>
+  %u = tt.load %mp : tensor<64x64x!tt.ptr<i8>>
+  %chosen = arith.cmpi ne, %u, %zero : tensor<64x64xi8>
+  %w = arith.select %chosen, %v, %none : tensor<64x64xi1>, tensor<64x64xf32>
+  tt.store %xp, %w : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}
+
 // What a transposed store wants is converted once; pointers are made in its layout.
 // CHECK-LABEL: @transposed
 // CHECK: tt.load %{{.*}} : tensor<32x32x!tt.ptr<f16>, #[[IN:blocked[0-9]*]]>
