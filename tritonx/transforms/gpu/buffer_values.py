@@ -144,15 +144,15 @@ def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: Shar
 
 def _choices(schedule: LoopSchedule, facts: AxisFacts) -> Iterator[list[BufferedTile]]:
     """The tiles that may go to slots, from all to those that must not wait otherwise: what is stored for products can
-    wait until the last one is read, and what is computed with can wait in registers."""
+    wait until the last one is read, and what is computed with can wait in registers, but for blocks of descriptors."""
     loaded = [found for op in schedule.order if (found := loaded_tile(schedule, op, facts)) is not None]
     stored = [found for op in schedule.order if (found := stored_tile(schedule, op)) is not None]
-    operands = [each for each in loaded if each.alloc is not None]
+    in_slots = [each for each in loaded if each.alloc is not None or isinstance(each.source, tile.DescriptorLoadOp)]
     yield [*loaded, *stored]
     if stored:
         yield loaded
-    if len(operands) < len(loaded) and schedule.last == 1:
-        yield operands
+    if len(in_slots) < len(loaded) and schedule.last == 1:
+        yield in_slots
 
 
 def _choices_of_threads(

@@ -88,11 +88,11 @@ def ptx(constants: dict[str, Any], **options: Any) -> str:
 
 @pytest.mark.parametrize("how", ["remainder", "mask"])
 def test_the_code_has_copies_of_blocks_alone(how: str) -> None:
-    """Where strides are known to be positive; else there are both, and without the option pointers."""
+    """Where strides and extents are known to be positive; else there are both, and without the option pointers."""
     constants = {"HOW": how, "MOVING": True, "SPLIT": 1}
     blocks, pointers = "cp.async.bulk.tensor.2d.shared", r"cp\.async\.c[ag]"
-    known = ptx({**constants, "ASSUMED": True}, describe_loads=True)
-    asked = ptx({**constants, "ASSUMED": False}, describe_loads=True)
-    without = ptx({**constants, "ASSUMED": True})
+    known = ptx({**constants, "ASSUMED": 2}, describe_loads=True)
+    asked = ptx({**constants, "ASSUMED": 0}, describe_loads=True)
+    without = ptx({**constants, "ASSUMED": 2})
     found = [(blocks in text, re.search(pointers, text) is not None) for text in (known, asked, without)]
     assert found == [(True, False), (True, True), (False, True)]

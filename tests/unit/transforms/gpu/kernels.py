@@ -143,9 +143,10 @@ def transposes_kernel(x, y, o, p, M: tl.constexpr, N: tl.constexpr):
 
 
 def transposes(random: Random) -> Draw:
+    """The predicate is moved, which is less than what it is computed of."""
     rng = np.random.default_rng(random.randrange(1 << 30))
     m, n = 64, 128
-    x, y = (rng.integers(-99, 99, (m, n)).astype(np.float16) for _ in range(2))
+    x, y = (rng.integers(-99, 99, (m, n)).astype(dtype) for dtype in (np.float16, np.int64))
     out = (np.full((n, m), np.nan, np.float16), np.full((m, n), np.nan, np.float16))
     return Draw(transposes_kernel, (x, y, *out), {"M": m, "N": n}, random.choice((2, 4, 8)))
 

@@ -69,13 +69,18 @@ def matmul_kernel(
     M_BLOCK: tl.constexpr, N_BLOCK: tl.constexpr, K_BLOCK: tl.constexpr,
     HOW: tl.constexpr, MOVING: tl.constexpr, SPLIT: tl.constexpr, ASSUMED: tl.constexpr,
 ):  # fmt: skip
-    """A tile of A·B, with rows and columns kept below M and N in several ways, and pointers that move or are made."""
+    """A tile of A·B, with rows and columns kept below M and N in several ways, and pointers that move or are made.
+    Strides are said to be above 0, and extents as well, by `ASSUMED`."""
     pid_m, pid_n = tl.program_id(0), tl.program_id(1)
     if ASSUMED:
         tl.assume(stride_am > 0)
         tl.assume(stride_ak > 0)
         tl.assume(stride_bk > 0)
         tl.assume(stride_bn > 0)
+    if ASSUMED > 1:
+        tl.assume(M > 0)
+        tl.assume(N > 0)
+        tl.assume(K > 0)
     rows, columns = pid_m * M_BLOCK + tl.arange(0, M_BLOCK), pid_n * N_BLOCK + tl.arange(0, N_BLOCK)
     offs_m, offs_n = confined(rows, M, HOW), confined(columns, N, HOW)
     offs_k = tl.program_id(2) * K_BLOCK + tl.arange(0, K_BLOCK)
@@ -121,7 +126,7 @@ def matmul(random: Random, *, empty: bool = False) -> Regular:
         "HOW": random.choice(("remainder", "minimum", "select", "mask")),
         "MOVING": random.random() < 0.5,
         "SPLIT": split,
-        "ASSUMED": random.random() < 0.5,
+        "ASSUMED": random.choice((0, 1) if empty else (0, 1, 2)),
     }
     grid = -(-m // blocks["M_BLOCK"]), -(-n // blocks["N_BLOCK"]), split
     args = a, b, c, m, n, k, *strides(a), *strides(b), strides(c)[0]
