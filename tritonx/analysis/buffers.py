@@ -218,7 +218,7 @@ def allocation_alignment(op: gpu_layout.LocalAllocOp) -> int:
     encoding = encoding_value(descriptor.encoding)
     match encoding:
         case NvmmaSharedEncoding():
-            return SWIZZLE_ALIGNMENT[encoding.swizzling_byte_width]
+            return copied_alignment(descriptor)
         case SharedLinearEncoding():
             return max(DEFAULT_ALIGNMENT, encoding.alignment)
         case _:

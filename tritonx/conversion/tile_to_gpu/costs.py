@@ -3,8 +3,8 @@
 The unit is the issue of one simple instruction by a warp. An elementwise op costs one for each register that a
 thread holds, or eight where the hardware needs a sequence; a load four and one for each sector of memory that a warp
 touches; a wider float nothing, so that what moves does so while it is half as wide, and takes half of the registers; a
-conversion what `tritonx.layouts.convert.conversion_cost` says. What stands in a loop counts four
-times for each level. These weights only have to rank alternatives: whether to move a value or to compute it again
+conversion what `tritonx.layouts.convert.conversion_cost` says, and more for predicates. What stands in a loop counts
+four times for each level. These weights only have to rank alternatives: whether to move a value or to compute it again
 where it is wanted.
 """
 
@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.tile_to_gpu.propagation import HEAVY, propagation_of
 from tritonx.dialects import arith, scf, tile
-from tritonx.ir.types import bit_width, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, i1, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, access_vectors, contiguous_elements, linear_layout
 from tritonx.layouts.convert import conversion_cost as layout_conversion_cost
 from tritonx.layouts.dims import LANE, REGISTER
@@ -43,9 +43,15 @@ def loop_weight(op: Operation) -> int:
     return weight
 
 
-@lru_cache(maxsize=8192)
-def conversion_cost(source: DistributedEncoding, target: Encoding, shape: Ints, bits: int) -> int:
+def conversion_cost(type_: Attribute, source: DistributedEncoding, target: Encoding) -> int:
     """The cost of a `convert_layout`, or of a store to shared memory of 16 bytes at a time."""
+    cost = _moving_cost(source, target, shape_of(type_), element_bits(type_))
+    return cost + PREDICATE_COST * registers(source, shape_of(type_)) if cost and element_type(type_) == i1 else cost
+
+
+@lru_cache(maxsize=8192)
+def _moving_cost(source: DistributedEncoding, target: Encoding, shape: Ints, bits: int) -> int:
+    """Of elements of so many bits."""
     if source == target:
         return 0
     if isinstance(target, SharedEncoding):

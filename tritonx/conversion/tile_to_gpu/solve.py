@@ -29,11 +29,8 @@ from tritonx.conversion.tile_to_gpu.carried import Group, carried_groups
 from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
 from tritonx.conversion.tile_to_gpu.costs import (
     IMPOSSIBLE,
-    PREDICATE_COST,
     conversion_cost,
-    element_bits,
     loop_weight,
-    registers,
     version_cost,
 )
 from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key, stored_key
@@ -46,7 +43,7 @@ from tritonx.dialects import cf, scf, tile
 from tritonx.dialects.control_flow import is_per_element
 from tritonx.dialects.layout_constraints import LookedUp, constraint_of
 from tritonx.ir.effects import has_effects, is_terminator, may_read, may_write
-from tritonx.ir.types import element_type, i1, is_tensor, shape_of, type_of
+from tritonx.ir.types import is_tensor, shape_of, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.layouts import LayoutError
 from tritonx.layouts.encodings import BlockedEncoding, DistributedEncoding, DotOperandEncoding, Encoding, SharedEncoding
@@ -225,9 +222,7 @@ class _Solver:
         if native is None:
             return IMPOSSIBLE
         type_ = type_of(value)
-        cost = conversion_cost(native, encoding, shape_of(type_), element_bits(type_))
-        if cost and element_type(type_) == i1:
-            cost += PREDICATE_COST * registers(native, shape_of(type_))
+        cost = conversion_cost(type_, native, encoding)
         owner = value.owner
         weight = self._weight(owner) if isinstance(owner, Operation) else _block_weight(owner)
         return min(IMPOSSIBLE, cost * weight)

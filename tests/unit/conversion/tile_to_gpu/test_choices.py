@@ -22,7 +22,7 @@ from tritonx.conversion.tile_to_gpu.matrix_unit import Threads
 from tritonx.conversion.tile_to_gpu.target import GpuTarget
 from tritonx.ir.pipeline import run_passes
 from tritonx.ir.text import parse_module
-from tritonx.ir.types import type_of
+from tritonx.ir.types import f16, f32, i1, i8, tensor, type_of
 from tritonx.layouts.dims import REGISTER
 from tritonx.layouts.encodings import BlockedEncoding, NvidiaMmaEncoding
 
@@ -312,8 +312,10 @@ def test_layouts_are_those_of_the_table(name: str) -> None:
 
 def test_conversion_costs():
     rows, columns = blocked((64, 64), (1, 4), (1, 0), 4, 32), blocked((64, 64), (4, 1), (0, 1), 4, 32)
-    assert conversion_cost(rows, rows, (64, 64), 32) == 0
-    assert conversion_cost(rows, columns, (64, 64), 32) > conversion_cost(rows, columns, (64, 64), 16) > 0
+    single, half, byte, predicate = (tensor(element, (64, 64)) for element in (f32, f16, i8, i1))
+    assert conversion_cost(single, rows, rows) == conversion_cost(predicate, rows, rows) == 0
+    assert conversion_cost(single, rows, columns) > conversion_cost(half, rows, columns) > 0
+    assert conversion_cost(predicate, rows, columns) > conversion_cost(byte, rows, columns) > 0
 
 
 def test_what_is_widened_moves_before():
