@@ -45,10 +45,9 @@ from tritonx.analysis.unit_costs import (
 )
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import carried_by
-from tritonx.dialects.gpu_layout import ConvertLayoutOp, MemDescType, encoding_value
+from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import bit_width, element_type, encoding_of, is_float, is_pointer, is_tensor, shape_of, type_of
-from tritonx.layouts.encodings import DotOperandEncoding
+from tritonx.ir.types import bit_width, element_type, is_float, is_pointer, is_tensor, shape_of, type_of
 
 SMALL_BYTES = 16
 """Of a thread's registers, that what is loaded may take in all the intervals that it waits."""
@@ -246,8 +245,7 @@ def slot_bytes(load: Operation, costs: UnitCosts, width: Width, intervals: int =
     users = [use.operation for use in result.uses]
     stores = [user for user in users if allocates_memory(user)]
     if not stores:
-        in_memory = _is_block(load) or all(map(_makes_operand, users)) or waits_in_memory(load, intervals)
-        return tile_bytes(load) if in_memory else 0
+        return tile_bytes(load) if _is_block(load) or waits_in_memory(load, intervals) else 0
     memory = type_of(stores[0].result)
     if len(stores) > 1 or not isinstance(memory, MemDescType):
         return 0
@@ -278,13 +276,6 @@ def _stored_bytes(value: SSAValue) -> int:
     stores = [use.operation for use in value.uses if allocates_memory(use.operation)]
     memory = type_of(stores[0].result) if len(stores) == 1 else None
     return allocation_size(memory) if isinstance(memory, MemDescType) else 0
-
-
-def _makes_operand(op: Operation) -> bool:
-    """Whether the op exchanges a tile between threads for a product, which goes through memory."""
-    return isinstance(op, ConvertLayoutOp) and isinstance(
-        encoding_value(encoding_of(type_of(op.result))), DotOperandEncoding
-    )
 
 
 def _zero_elsewhere(load: Operation) -> bool:

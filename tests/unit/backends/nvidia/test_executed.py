@@ -22,6 +22,7 @@ from tests.unit.backends.nvidia.ptx import warp_group
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, STAGES
 from tests.unit.transforms.gpu.test_executed import Program
+from tritonx.analysis.loads_ahead import SMALL_BYTES
 from tritonx.backends.nvidia import matrix_units
 from tritonx.conversion.tile_to_gpu.matrix_unit import Product
 from tritonx.layouts.encodings import NvmmaSharedEncoding
@@ -106,7 +107,11 @@ def test_copies_arrive_when_they_are_waited_for(name: str, draw: int) -> None:
     given = {"num_warps": made.num_warps, "num_stages": stages, "pipeline": True, "enable_fp_fusion": False}
     options = device.backend.parse_options(device.target, given)
     text = device.launch(made.kernel, made.args, made.constants, 1, options)
-    assert "cp.async.wait_group" in text or name != "product"
+    if (
+        name == "product"
+        and 2 * made.constants["M"] * made.constants["K"] * (stages - 1) > SMALL_BYTES * made.num_warps * 32
+    ):
+        assert "cp.async.wait_group" in text  # of A a thread has more than may wait in its registers
     for array, right in zip((a for a in made.args if isinstance(a, np.ndarray)), expected, strict=True):
         np.testing.assert_array_equal(array, right, err_msg=f"seed {SEED}: {arch}, {stages} stages, {made.constants}")
 
