@@ -109,6 +109,11 @@ def _prepared(case: Case) -> tuple[TunedLaunches, Sequence[Config]]:
     return tuner(case).prepared(grid, args, kwargs)
 
 
+def prepare(case: Case) -> None:
+    """Import the file and make the launch's arrays, in this process, on its device; `measure` does it otherwise."""
+    _prepared(case)
+
+
 def measure(case: Case, number: int, text: str, count: int) -> list[float]:
     """Milliseconds of each of ``count`` runs of the configuration of that number, of those that pruning leaves, in this
     process, on its device. What the cache does not have is compiled. Raises ``NoCase`` where the configuration is not
