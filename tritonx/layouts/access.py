@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from tritonx.layouts.dims import LANE, OFFSET, REGISTER, WARP
 from tritonx.layouts.gf2 import combine, echelon, rank
-from tritonx.layouts.index_math import all_xors
+from tritonx.layouts.index_math import all_xors, representatives
 from tritonx.layouts.linear import LinearLayout
 from tritonx.layouts.vectorize import find_run
 
@@ -81,8 +81,7 @@ def shared_access(places: LinearLayout, bits: int, max_vec_bits: int = VECTOR_BI
     accesses = tuple(
         VectorAccess(tuple(start ^ step for step in within), combine(columns, start)) for start in all_xors(run.others)
     )
-    by_offset = {combine(columns, register): register for access in accesses for register in access.registers}
-    repeats = tuple(by_offset[combine(columns, register)] for register in range(1 << len(columns)))
+    repeats = representatives(columns, (register for access in accesses for register in access.registers))
     reach = 0
     for column in (*lanes, *warps):
         reach |= column

@@ -11,7 +11,7 @@ otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -127,3 +127,10 @@ def all_xors(columns: Sequence[int]) -> tuple[int, ...]:
     for column in columns:
         values += [value ^ column for value in values]
     return tuple(values)
+
+
+def representatives(columns: Sequence[int], chosen: Iterable[int]) -> tuple[int, ...]:
+    """For each of 0, 1, 2, ... the one of `chosen` that the linear map with these columns takes to the same image."""
+    images = all_xors(columns)
+    by_image = {images[number]: number for number in chosen}
+    return tuple(by_image[image] for image in images)

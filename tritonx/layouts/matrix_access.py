@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from tritonx.layouts.dims import LANE, OFFSET, REGISTER, WARP
 from tritonx.layouts.gf2 import Echelon, combine, echelon
-from tritonx.layouts.index_math import all_xors
+from tritonx.layouts.index_math import all_xors, representatives
 from tritonx.layouts.linear import LinearLayout
 
 ROW_BITS = 128
@@ -101,9 +101,7 @@ def matrix_access(places: LinearLayout, bits: int, *, transposed: bool, max_matr
         reach |= column
     additive = not any(transfer.offset & reach for transfer in transfers)
     moved = [register for t in transfers for matrix in t.matrices for register in matrix]
-    by_offset = {combine(columns, register): register for register in moved}
-    repeats = tuple(by_offset[combine(columns, register)] for register in range(1 << len(columns)))
-    return MatrixAccess(transposed, transfers, rows, additive, repeats)
+    return MatrixAccess(transposed, transfers, rows, additive, representatives(columns, moved))
 
 
 def matrix_transfers(places: LinearLayout, bits: int) -> MatrixAccess | None:

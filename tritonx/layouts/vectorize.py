@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tritonx.layouts.dims import REGISTER
 from tritonx.layouts.gf2 import Echelon, combine, echelon
-from tritonx.layouts.index_math import all_xors
+from tritonx.layouts.index_math import all_xors, representatives
 from tritonx.layouts.linear import LinearLayout
 
 GLOBAL_VECTOR_BITS = 128
@@ -103,10 +103,7 @@ def access_vectors(layout: LinearLayout, dim: int, width: int) -> AccessVectors:
     run = find_run(columns, thread_columns(layout), units)
     within = all_xors(run.steps)
     groups = tuple(tuple(start ^ step for step in within) for start in all_xors(run.others))
-    member = {register: register for group in groups for register in group}
-    by_index = {combine(columns, register): register for register in member}
-    repeats = tuple(by_index[combine(columns, register)] for register in range(1 << len(columns)))
-    return AccessVectors(len(within), groups, repeats)
+    return AccessVectors(len(within), groups, representatives(columns, (r for group in groups for r in group)))
 
 
 def memory_width(

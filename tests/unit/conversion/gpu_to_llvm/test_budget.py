@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import time
 
 import pytest
 
@@ -80,10 +79,10 @@ def test_every_op_is_counted(name, target, tmp_path):
 
 def test_a_product_that_multiply_adds_would_unroll_is_refused_at_once(tmp_path):
     text = (HEAD + OPS["tt.dot"] + TAIL).replace("128", "512")
-    start = time.process_time()
     said = compiled(text, tmp_path, "--target", "cuda:90")
-    assert re.search(r"instructions, \d+ of them for ttg\.local_dot of 512x512 elements", said), said
-    assert time.process_time() - start < 10
+    found = re.search(r"more than (\d+) instructions, (\d+) of them for ttg\.local_dot of 512x512 elements", said)
+    assert found, said
+    assert int(found[2]) <= int(found[1])  # of the million that it would be
 
 
 def test_a_product_that_is_a_loop_is_no_long_program(tmp_path):
