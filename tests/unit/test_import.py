@@ -42,10 +42,11 @@ def test_a_backends_part_of_the_cache_key_imports_nothing_heavy(backend: str) ->
     run(code + f"heavy = {HEAVY} & set(sys.modules); assert not heavy, heavy")
 
 
-def test_import_takes_less_than_thirty_milliseconds() -> None:
-    """Over the interpreter's own start, the best of several: the machine may be busy."""
-    code = "import time; start = time.perf_counter(); import tritonx; print(time.perf_counter() - start)"
-    assert min(float(run(code)) for _ in range(5)) < 0.030
+def test_import_loads_few_modules() -> None:
+    """Beside those that the interpreter starts with; what they take is in docs/measurements.md."""
+    code = "import sys; before = set(sys.modules); import tritonx; print(*sorted({*sys.modules} - before))"
+    loaded = run(code).split()
+    assert len(loaded) <= 12, loaded
 
 
 def test_public_names() -> None:
