@@ -137,6 +137,8 @@ def test_registers_make_room_for_another_block(compiler: Any) -> None:
         (1024, 36, 86, 0),  # two such blocks are more threads than there can be
         (128, 140, 80, 4),
         (128, 152, 80, 0),
+        (128, 184, 90, 3),
+        (128, 188, 90, 0),  # 168 would be 20 fewer
         (32, 255, 90, 0),
     ],
 )
