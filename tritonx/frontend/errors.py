@@ -171,6 +171,9 @@ class NoinlineArgument(UnsupportedLanguageConstruct):
 class UndefinedName(CompilationError):
     """A name that nothing defines at this point."""
 
+    carrying: tuple[ast.AST, str] | None = None
+    """The loop that would have had to carry the name."""
+
 
 class GlobalNotConstexpr(UndefinedName):
     """A global that is not known to stay what it is."""

@@ -34,7 +34,7 @@ from tritonx.frontend.codegen.conditions import static_condition, truth
 from tritonx.frontend.codegen.detached_blocks import unpack
 from tritonx.frontend.codegen.flow import Arm, Ended, MayReturn, Outcome, Returned
 from tritonx.frontend.codegen.leaving import is_flag
-from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, is_absent
+from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, carrying, is_absent
 from tritonx.frontend.codegen.syntax import may_return
 from tritonx.frontend.codegen.values import (
     NUMBERS,
@@ -197,7 +197,9 @@ def _names_of_one(
             continue
         if not is_dynamic(value):
             gen.scope[name] = (
-                Undefined(f"{name} is read after a loop and an early return") if is_absent(value) else value
+                Undefined(f"{name} is read after a loop and an early return", carrying(value))
+                if is_absent(value)
+                else value
             )
             continue
         handles = value.handles()
@@ -248,7 +250,8 @@ def _common(
     left, right = values
     line = gen.position(node).line
     if is_absent(left) or is_absent(right):
-        return Undefined(f"{name} is assigned in one branch only of the run-time `if` on line {line}; assign it before")
+        reason = f"{name} is assigned in one branch only of the run-time `if` on line {line}; assign it before"
+        return Undefined(reason, carrying(before, left, right))
     if not is_dynamic(left) and not is_dynamic(right):
         if same_constant(left, right):
             return left, right

@@ -3,7 +3,8 @@
 A syntactic look at the body gives the names that it may assign (``syntax.assigned_names``); those that are values
 before the loop become its block arguments. The body is then generated once, and what it turns out not to change is
 dropped again before the op is created. A compile-time number that the body assigns has to become a tensor before the
-loop, which is known only afterwards: then, rarely, the body is generated a second time.
+loop, which is known only afterwards: then, rarely, the body is generated a second time. So it is where somebody reads,
+in a loop around or behind, what a loop before left of its variable: that is carried only where it is read.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import BlockArgument, SSAValue
 
 from tritonx.frontend import errors
-from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
+from tritonx.frontend.codegen.detached_blocks import discard_since
+from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, is_absent
 from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic, same_constant, suggest_name
 from tritonx.language.constexpr import unwrap
 from tritonx.language.values import tensor
@@ -54,7 +56,7 @@ class Carried:
                 suggest_name(value.handle, name)
 
 
-def _carried(gen: FunctionGenerator, assigned: frozenset[str], numbers: set[str]) -> Carried:
+def _carried(gen: FunctionGenerator, node: ast.For | ast.While, assigned: frozenset[str], numbers: set[str]) -> Carried:
     """The values before the loop of the names that it assigns; compile-time ``numbers`` as tensors."""
     carried = Carried(declared=frozenset(gen.constexpr_owners))
     for name, value in gen.scope.items():
@@ -62,7 +64,13 @@ def _carried(gen: FunctionGenerator, assigned: frozenset[str], numbers: set[str]
             continue
         if isinstance(value, Undefined | Deferred) or name in gen.unrolled_targets:
             # What a loop before left of its variable: inside it is the value of the iteration before, or nothing.
-            gen.scope[name] = Undefined(f"{name} is assigned in a loop and read before; assign it in front of the loop")
+            if not isinstance(value, Undefined) and (node, name) in gen.read_later:
+                carried.add(name, gen.semantic.to_tensor(value.make() if isinstance(value, Deferred) else value))
+                continue
+            reason = f"{name} is assigned in a loop and read before; assign it in front of the loop"
+            wanted = value.carrying if isinstance(value, Undefined) else (node, name)
+            can_be = is_absent(value) or is_dynamic(value) or isinstance(unwrap(value), NUMBERS)
+            gen.scope[name] = Undefined(reason, wanted if can_be else None)
         elif is_dynamic(value):
             carried.add(name, value)
         elif name in numbers:
@@ -123,16 +131,23 @@ def next_handles(gen: FunctionGenerator, node: ast.AST, carried: Carried) -> lis
 def build_carrying(
     gen: FunctionGenerator, node: ast.For | ast.While, assigned: frozenset[str], build: Callable[[Carried], None]
 ) -> None:
-    """``build(carried)``, again with compile-time numbers as tensors where the body turns out to assign them."""
+    """``build(carried)``, again with compile-time numbers as tensors where the body turns out to assign them, and with
+    what it turns out to read behind a loop in it carried by that."""
     numbers: set[str] = set()
-    before = dict(gen.scope)
+    before, loops, mark = dict(gen.scope), gen.loops, len(gen.module.builder.opened)
     while True:
         try:
-            build(_carried(gen, assigned, numbers))
+            build(_carried(gen, node, assigned, numbers))
             return
         except NeedsTensor as found:
             numbers |= found.names
-            gen.scope = dict(before)
+        except errors.UndefinedName as error:
+            wanted = error.carrying
+            if wanted is None or wanted in gen.read_later or all(wanted[0] is not part for part in ast.walk(node)):
+                raise
+            gen.read_later.add(wanted)
+        discard_since(gen.module.builder, mark)
+        gen.scope, gen.loops = dict(before), loops
 
 
 def drop_unchanged(

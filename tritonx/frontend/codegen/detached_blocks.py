@@ -55,6 +55,15 @@ def unpack(builder: Builder, block: Block, values: Sequence[SSAValue] = ()) -> N
         builder.insert(op)
 
 
+def discard_since(builder: RecordingBuilder, mark: int) -> None:
+    """Drop what was generated detached into blocks from the ``mark``-th on that the builder was put into."""
+    opened = builder.opened[mark:]
+    del builder.opened[mark:]
+    for block in opened:
+        if block.parent is None:
+            discard(block)
+
+
 def lost(blocks: Iterable[Block]) -> Operation | None:
     """An op that writes in a block that belongs to nothing and was not discarded either."""
     for block in blocks:

@@ -53,6 +53,7 @@ class FunctionGenerator:
         self.scope: dict[str, Any] = {}
         self.constexpr_owners: dict[str, ast.AST] = {}
         self.unrolled_targets: set[str] = set()
+        self.read_later: set[tuple[ast.AST, str]] = set()
         self.assigned_name: str | None = None
         self.return_type: Any = MISSING
         self.loops = 0
@@ -148,7 +149,10 @@ class FunctionGenerator:
         if value.__class__ is Deferred:
             value = self.scope[name] = value.make()
         elif value.__class__ is Undefined:
-            raise self.error(errors.UndefinedName, node, repr(NameError(f"{name} is not defined")), hint=value.reason)
+            error = self.error(errors.UndefinedName, node, repr(NameError(f"{name} is not defined")), hint=value.reason)
+            assert isinstance(error, errors.UndefinedName)
+            error.carrying = value.carrying
+            raise error
         return value
 
     def outer_value(self, name: str, node: ast.AST) -> Any:

@@ -23,7 +23,6 @@ from tritonx.frontend import errors
 from tritonx.frontend.codegen.branches import create_if, poison
 from tritonx.frontend.codegen.carried import (
     Carried,
-    NeedsTensor,
     bind_results,
     build_carrying,
     check_static,
@@ -243,13 +242,10 @@ def _build_for(gen: FunctionGenerator, node: ast.For, iterable: object, counter:
         carried.bind(gen.scope, body.block.args[1:])
         gen.scope[node.target.id] = tensor(_value(gen, counter, body.block.args[0]), counter.type)
         _generate_body(gen, node)
-        try:
-            if _breaks(gen, node):
-                raise _Breaks
-            check_static(gen, node, carried)
-        except (NeedsTensor, _Breaks):
+        if _breaks(gen, node):
             discard(body.block)
-            raise
+            raise _Breaks
+        check_static(gen, node, carried)
         gen.locate(node)
         following = next_handles(gen, node, carried)
         kept, _ = drop_unchanged([body.block.args[1:]], initial, following)
@@ -400,12 +396,7 @@ def _build_while(gen: FunctionGenerator, loop: _Conditional, carried: Carried) -
         flag = gen.scope.get(structured.broke) if structured is not None else None
         loop.body()
         _settle_flag(gen, loop, flag)
-        try:
-            check_static(gen, node, carried)
-        except NeedsTensor:
-            discard(body.block)
-            discard(test.block)
-            raise
+        check_static(gen, node, carried)
         gen.locate(node)
         following = next_handles(gen, node, carried)
         kept, replaced = drop_unchanged([test.block.args, body.block.args], initial, following)

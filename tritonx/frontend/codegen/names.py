@@ -7,6 +7,7 @@ pass the value instead.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -29,9 +30,11 @@ MISSING = Missing()
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """In a scope: a name that Python would find assigned only on some of the ways that lead here."""
+    """In a scope: a name that Python would find assigned only on some of the ways that lead here, or one that a loop
+    could have carried (``carrying`` is that loop, and the name there)."""
 
     reason: str
+    carrying: tuple[ast.AST, str] | None = None
 
 
 class Deferred:
@@ -42,6 +45,11 @@ class Deferred:
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
+
+
+def carrying(*values: object) -> tuple[ast.AST, str] | None:
+    """What would have to be carried for one of them to be a value."""
+    return next((v.carrying for v in values if isinstance(v, Undefined) and v.carrying is not None), None)
 
 
 def is_absent(value: object) -> bool:
