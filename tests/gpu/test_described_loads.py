@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.gpu.where import TORCH_DEVICE
 from tests.unit.transforms.tile.regular_kernels import REGULAR, Regular, matrix
 from tests.unit.transforms.tile.test_describe_loads import bounded_kernel, rows_kernel
 from tritonx.runtime import driver
@@ -33,7 +34,7 @@ def on_device(array: Any) -> Any:
         whole = whole.base
     offset = (array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // array.itemsize
     steps = [step // array.itemsize for step in array.strides]
-    return torch.from_numpy(whole).cuda().as_strided(array.shape, steps, offset)
+    return torch.from_numpy(whole).to(TORCH_DEVICE).as_strided(array.shape, steps, offset)
 
 
 def launched(one: Regular, **options: Any) -> tuple[Any, Any]:
@@ -65,7 +66,7 @@ def test_what_no_tensor_map_has(case: str, launch_maps: bool) -> None:
         "the same": (0, 0, held[[0] * 16]),
         "in front": (held.strides[0] // 2, -16, held[16:32]),
     }[case]
-    a, c = on_device(held[32:] if case == "in front" else held), torch.full((16, 16), torch.nan, device="cuda")
+    a, c = on_device(held[32:] if case == "in front" else held), torch.full((16, 16), torch.nan, device=TORCH_DEVICE)
     options = {"describe_loads": True, "launch_maps": launch_maps}
     rows_kernel[(1,)](a, on_device(b), c, 2, stride, b.strides[0] // 2, first, M=16, N=16, **options)
     np.testing.assert_array_equal(c.cpu().numpy(), rows.astype(np.float32) @ b.astype(np.float32))
@@ -75,7 +76,7 @@ def test_what_no_tensor_map_has(case: str, launch_maps: bool) -> None:
 @pytest.mark.parametrize("n", [-1, 0, 2, 16, 33, 48])
 def test_where_a_tensor_ends_before_it_begins(n: int, launch_maps: bool) -> None:
     random = Random(f"{SEED} {n}")
-    a, b, c = matrix(random, 16, 48), matrix(random, 48, 16), torch.full((16, 16), torch.nan, device="cuda")
+    a, b, c = matrix(random, 16, 48), matrix(random, 48, 16), torch.full((16, 16), torch.nan, device=TORCH_DEVICE)
     args = on_device(a), on_device(b), c, 3, n, a.strides[0] // 2, b.strides[0] // 2
     bounded_kernel[(1,)](*args, describe_loads=True, launch_maps=launch_maps)
     inside = max(n, 0)

@@ -63,6 +63,7 @@ int main(int count, char **names) {
 """
 
 
+@pytest.mark.real_gpu
 @pytest.mark.skipif(CC is None or not (HEADERS / "cuda.h").exists(), reason="no C compiler, or no header of the driver")
 @pytest.mark.parametrize("n", [512, 333])
 def test_a_c_program_runs_a_kernel(n: int, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ def add(x_ptr, y_ptr, VALUE: tl.constexpr, BLOCK: tl.constexpr):
     tl.store(y_ptr + offsets, tl.load(x_ptr + offsets) + VALUE)
 
 
+@pytest.mark.real_gpu
 def test_a_child_compiles_and_does_not_launch() -> None:
     if get_active().backend.name != "cuda":
         pytest.skip("other drivers say nothing of forks")
@@ -71,6 +72,7 @@ assert os.waitpid(child, 0)[1] == 0
 """
 
 
+@pytest.mark.real_gpu
 def test_a_process_that_only_asks_whether_there_is_a_device_may_fork() -> None:
     if get_active().backend.name != "cuda":
         pytest.skip("other drivers say nothing of forks")

@@ -71,12 +71,14 @@ def check_without_pytorch() -> None:
     np.testing.assert_array_equal(beside.numpy(), np.ones(N, np.float32))
 
 
+@pytest.mark.real_gpu
 def test_without_pytorch() -> None:
     program = WITHOUT_PYTORCH.format(path=str(Path(__file__).parent))
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert done.stdout == "right\n", done.stderr
 
 
+@pytest.mark.real_gpu
 def test_with_pytorch() -> None:
     torch = pytest.importorskip("torch")
     x = torch.zeros(N, device="cuda")
@@ -92,6 +94,7 @@ def test_with_pytorch() -> None:
     assert torch.equal(x, torch.full_like(x, 6 + 11 * (len(runs) - 6)))
 
 
+@pytest.mark.real_gpu
 def test_a_search_by_graphs() -> None:
     torch = pytest.importorskip("torch")
 

@@ -77,6 +77,7 @@ def test_a_thread_without_a_context() -> None:
     np.testing.assert_array_equal(dy.numpy(), x * np.float32(3))
 
 
+@pytest.mark.real_gpu
 def test_a_host_array_is_refused() -> None:
     x, _, dy = numbers(64)
     with pytest.raises(UnsupportedArgument, match="'x' lives in host memory"):

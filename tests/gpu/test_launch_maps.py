@@ -104,6 +104,7 @@ def test_tensors_without_elements(dtype: str, padding: str) -> None:
         np.testing.assert_array_equal(y.numpy().astype(np.float64), read if m > 0 else np.full(64, 6.0), f"{n} {m}")
 
 
+@pytest.mark.real_gpu
 def test_in_a_graph_that_is_replayed() -> None:
     torch: Any = pytest.importorskip("torch")
     kernel = product

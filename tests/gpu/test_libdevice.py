@@ -60,6 +60,7 @@ def launch_theirs(kernel: str, binary: str, arrays: list[Any]) -> None:
     driver.make_launcher(image, loaded)(PROGRAMS, 1, 1, driver.current_stream(device), *arrays, 0, 0)
 
 
+@pytest.mark.real_gpu
 def test_bit_for_bit(tmp_path: Path) -> None:
     backend = get_active().backend
     if backend.name != "cuda":

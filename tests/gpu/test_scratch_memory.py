@@ -102,6 +102,7 @@ def test_from_several_threads(kernel: Any) -> None:
     assert not failed, failed
 
 
+@pytest.mark.real_gpu
 def test_on_streams_that_overlap(kernel: Any) -> None:
     torch: Any = pytest.importorskip("torch")
     streams = [torch.cuda.Stream() for _ in range(3)]
@@ -119,6 +120,7 @@ def test_on_streams_that_overlap(kernel: Any) -> None:
         assert torch.equal(y, x.flip(1)), f"seed {SEED}"
 
 
+@pytest.mark.real_gpu
 def test_in_a_graph_that_is_replayed(kernel: Any) -> None:
     torch: Any = pytest.importorskip("torch")
     x = torch.arange(40 * WIDTH, dtype=torch.int32).reshape(40, WIDTH).cuda()

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COUNT = 14
 
 
+@pytest.mark.real_gpu
 def test_programs_match_eager(tmp_path: Path) -> None:
     seed = os.environ["TRITONX_SEED"]
     environment = {

@@ -12,7 +12,6 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx import warp_group
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -98,9 +97,9 @@ def test_products_are_right(draw: int) -> None:
     a, b = (rng.integers(-4, 5, shape).astype(np.float16) for shape in ((rows, stride_a), (inner, stride_b)))
     out = np.full((m, n), np.nan, np.float32)
     flags = {"AT_ONCE": random.random() < 0.5, "FIRST": random.random() < 0.5}
-    device = PtxDevice(arch, SEED, warp_group.TABLE if arch == "90" else None)
+    device = PtxDevice(arch, SEED)
     given = {"num_warps": 4, "num_stages": stages, "pipeline": True}
-    options = device.backend.parse_options(device.target, given)
+    options = given
     arguments = (a, b, out, rows, columns, inner, stride_a, stride_b)
     text = device.launch(product, arguments, {"M": m, "N": n, "K": k, **flags}, 1, options)
     expected = np.zeros((m, n), np.float32)

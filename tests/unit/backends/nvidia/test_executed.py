@@ -18,7 +18,6 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tests.unit.backends.nvidia.products import drawn, product
-from tests.unit.backends.nvidia.ptx import warp_group
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, STAGES
 from tests.unit.transforms.gpu.test_executed import Program
@@ -54,7 +53,7 @@ def chosen() -> list[tuple[str, Any]]:
 
 @pytest.mark.parametrize(("arch", "case"), chosen(), ids=lambda x: getattr(x, "name", x))
 def test_case(arch: str, case: Any) -> None:
-    device = PtxDevice(arch, SEED, warp_group.TABLE if arch == "90" else None)
+    device = PtxDevice(arch, SEED)
     if reason := device.unsupported(case):
         pytest.skip(reason)
     try:
@@ -74,7 +73,7 @@ def test_random_kernel(arch: str, number: int) -> None:
     """Others on each capability."""
     case = random_case(f"{RANDOM[number]}.{arch}")
     try:
-        check(case, PtxDevice(arch, SEED, warp_group.TABLE if arch == "90" else None), SEED)
+        check(case, PtxDevice(arch, SEED), SEED)
     except Exception as error:
         raise AssertionError(f"{case.name}: {error}\n{getattr(case.kernel, 'src', '')}") from error
 
@@ -82,8 +81,8 @@ def test_random_kernel(arch: str, number: int) -> None:
 def executed(one: Any, kernel: Any = product, **constants: Any) -> tuple[Any, str]:
     """The result of a product by a warp group, and the PTX."""
     out = np.full(one.expected.shape, 77, one.expected.dtype)
-    device = PtxDevice("90", SEED, warp_group.TABLE)
-    options = device.backend.parse_options(device.target, {"num_warps": one.num_warps, "warp_group_dots": True})
+    device = PtxDevice("90", SEED)
+    options = {"num_warps": one.num_warps, "warp_group_dots": True}
     given = (one.a, one.b, out, *one.scalars)
     text = device.launch(kernel, given, {**one.constants, **constants}, one.grid, options)
     assert "wgmma.mma_async" in text
@@ -103,9 +102,9 @@ def test_copies_arrive_when_they_are_waited_for(name: str, draw: int) -> None:
     made = PIPELINED[name](random, stages)
     expected, _ = Program(made.kernel, made.args, made.constants, "cuda:80", made.num_warps).run()
     arch = random.choice(("80", "90"))
-    device = PtxDevice(arch, SEED, warp_group.TABLE if arch == "90" else None)
+    device = PtxDevice(arch, SEED)
     given = {"num_warps": made.num_warps, "num_stages": stages, "pipeline": True, "enable_fp_fusion": False}
-    options = device.backend.parse_options(device.target, given)
+    options = given
     text = device.launch(made.kernel, made.args, made.constants, 1, options)
     if (
         name == "product"

@@ -15,7 +15,6 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx import warp_group
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
 
 SEED = int(os.environ["TRITONX_SEED"])
@@ -45,8 +44,8 @@ def test_a_loop_carries_the_pointers_of_tiles(arch: str) -> None:
     rng = np.random.default_rng(random.randrange(1 << 30))
     a, b = (rng.integers(-3, 4, (first + m * steps, k)).astype(np.float16) for _ in range(2))
     out = np.full((m, m), np.nan, np.float32)
-    device = PtxDevice(arch, SEED, warp_group.TABLE if arch == "90" else None)
-    options = device.backend.parse_options(device.target, {"num_warps": 4, "num_stages": stages, "pipeline": True})
+    device = PtxDevice(arch, SEED)
+    options = {"num_warps": 4, "num_stages": stages, "pipeline": True}
     text = device.launch(two_tiles, (a, b, out, first, steps), {"M": m, "K": k}, 1, options)
     where = f"seed {SEED}, {arch}, K = {k}, {steps} rounds from {first}, {stages} stages"
     parts = (x[first:].reshape(steps, m, k).astype(np.float64) for x in (a, b))

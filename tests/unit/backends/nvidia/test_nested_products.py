@@ -13,7 +13,6 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx import warp_group
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tritonx.backends.nvidia.assemble import find_ptxas
 
@@ -57,7 +56,7 @@ def test_tiles_one_after_the_other() -> None:
     m, n, k = 128, 512, 64 * int(random.integers(1, 6))
     a, b = (random.integers(-2, 3, shape).astype(np.float16) for shape in ((m, k), (k, n)))
     c = np.full((m, n), np.nan, np.float16)
-    device = PtxDevice("90", SEED, warp_group.TABLE)
-    options = device.backend.parse_options(device.target, {"num_warps": 4, "num_stages": 4, "pipeline": True})
+    device = PtxDevice("90", SEED)
+    options = {"num_warps": 4, "num_stages": 4, "pipeline": True}
     device.launch(staying, (a, b, c, m, n, k), TILE, (3, 1), options)
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32), err_msg=f"seed {SEED}, {k}")

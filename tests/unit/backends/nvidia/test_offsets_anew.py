@@ -13,7 +13,6 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx import warp_group
 from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tritonx.backends.nvidia import passes
 from tritonx.backends.nvidia.assemble import find_ptxas
@@ -69,7 +68,7 @@ def test_every_store_computes_its_offsets(draw: int, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(passes, "RecomputeOffsets", lambda _: RecomputeOffsets(registers=0))
     random = Random(f"{SEED} {draw}")
     family, arch = random.choice(FAMILIES), random.choice(("80", "90"))
-    device = PtxDevice(arch, SEED, warp_group.TABLE if arch == "90" else None)
+    device = PtxDevice(arch, SEED)
     able = [c for c in cases() if c.name.startswith(f"{family}/") and not device.unsupported(c)]
     case = random.choice(able)
     try:

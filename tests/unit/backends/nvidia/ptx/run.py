@@ -14,6 +14,8 @@ import numpy as np
 
 from tests.unit.backends.nvidia.ptx import matrix, scalar, warp
 from tests.unit.backends.nvidia.ptx.access import Memory
+from tests.unit.backends.nvidia.ptx.copy_engine import ENGINE, CopyEngine
+from tests.unit.backends.nvidia.ptx.mbarrier import Barriers
 from tests.unit.backends.nvidia.ptx.memory import LOCAL_WINDOW, SHARED_BASE, Segment, Space, random_bytes
 from tests.unit.backends.nvidia.ptx.text import Instruction, Name, Number, Program, Vector, parse
 from tests.unit.backends.nvidia.ptx.threads import LANES, Fault, Threads
@@ -25,6 +27,7 @@ MOST = 400_000
 """Steps of a block."""
 PARAMETER_WINDOW = 1 << 61
 """Where parameters lie that are named by address, as tensor maps are: nothing else may be read or written there."""
+PARAMETER_BITS = 12
 DEPTH = 8
 """Calls that are under way at most."""
 
@@ -33,9 +36,7 @@ TOGETHER = frozenset(
 )
 """What all lanes of a warp do at once."""
 
-NOTHING = frozenset(
-    {"membar", "fence", "nanosleep", "prefetch", "applypriority", "discard", "griddepcontrol", "setmaxnreg"}
-)
+NOTHING = frozenset({"membar", "nanosleep", "prefetch", "applypriority", "discard", "griddepcontrol", "setmaxnreg"})
 """What changes no value here, where all is done in order."""
 
 
@@ -62,11 +63,15 @@ class Block:
         self.leaders = program.leaders
         self.extra = extra
         self.since = self.steps = 0
+        self.barriers = Barriers(threads)
+        self.engine = CopyEngine(threads, memory, self.barriers, PARAMETER_WINDOW, self.parameter_bytes)
 
     def run(self) -> None:
         while not self.over.all():
-            ready = ~self.over & (self.waits < 0) & ~self.parked
+            ready = ~self.over & (self.waits < 0) & ~self.parked & ~self.barriers.asleep
             if not ready.any():
+                if self.engine.something_arrives():
+                    continue
                 raise Fault(f"threads wait for ever: {self.waited_for()}")
             self.since += 1
             self.steps += 1
@@ -77,6 +82,13 @@ class Block:
                 ready = ready & (np.arange(self.t.count) // LANES == chosen)
             place = int(self.at[ready].min())
             self.straight(place, ready & (self.at == place))
+        self.engine.finish()
+
+    def parameter_bytes(self, place: int) -> bytes:
+        """Of the kernel's parameter that lies there in the window, which is the same for all threads."""
+        kernel = self.program.functions[self.program.kernel]
+        name = kernel.parameters[place >> PARAMETER_BITS].name
+        return self.memory.parameters[kernel.name, name][0].tobytes()
 
     def waited_for(self) -> str:
         """Where the threads stand that have not ended."""
@@ -234,7 +246,9 @@ def _address_of_local(block: Block, i: Instruction) -> None:
 WARP: dict[str, Callable[[Block, Instruction], None]] = {
     "ld": lambda b, i: b.memory.load(i), "st": lambda b, i: b.memory.store(i),
     "atom": lambda b, i: b.memory.atomic(i), "red": lambda b, i: b.memory.atomic(i),
-    "cp": lambda b, i: b.memory.copy(i), "shfl": lambda b, i: warp.shuffle(b.t, i),
+    "cp": lambda b, i: (b.engine if ENGINE & set(i.modifiers) else b.memory).copy(i),
+    "fence": lambda b, i: b.engine.fence(i), "mbarrier": lambda b, i: b.barriers.execute(i),
+    "tensormap": lambda b, i: b.engine.tensormap(i), "shfl": lambda b, i: warp.shuffle(b.t, i),
     "redux": lambda b, i: warp.reduce(b.t, i), "vote": lambda b, i: warp.vote(b.t, i),
     "elect": lambda b, i: warp.elect(b.t, i),
     "ldmatrix": lambda b, i: warp.load_matrices(b.t, i, b.memory.shared),
@@ -262,7 +276,7 @@ def execute(
     program, random = parse(text), np.random.default_rng(seed)
     kernel = program.functions[program.kernel]
     addresses, constants, own = _variables(program)
-    addresses |= {p.name: PARAMETER_WINDOW + (n << 12) for n, p in enumerate(kernel.parameters)}
+    addresses |= {p.name: PARAMETER_WINDOW + (n << PARAMETER_BITS) for n, p in enumerate(kernel.parameters)}
     size = max(shared, 1) + sum(v.nbytes for v in program.variables.values() if v.space == "shared")
     everywhere = Space([*segments, *constants])
     for number in range(grid[0] * grid[1] * grid[2]):

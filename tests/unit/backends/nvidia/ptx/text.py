@@ -194,14 +194,16 @@ def _function(program: Program, text: str) -> str:
 class _Body:
     def __init__(self, program: Program, function: str) -> None:
         self.program, self.function = program, function
+        self.scopes = 0
         self.exact: dict[str, int] = {}
         self.families: dict[str, int] = {}
 
     def read(self, text: str) -> None:
         rest = text
         while rest := rest.lstrip():
-            if rest[0] in "{}":
-                rest = rest[1:]
+            if rest[0] == "{":
+                after = _closing(rest, 0)
+                rest = self.scope(rest[1:after]) + rest[after + 1 :]
             elif label := re.match(r"([\w$]+):", rest):
                 self.program.labels[self.function, label[1]] = len(self.program.instructions)
                 rest = rest[label.end() :]
@@ -210,6 +212,13 @@ class _Body:
             else:
                 statement, _, rest = rest.partition(";")
                 self.statement(" ".join(statement.split()))
+
+    def scope(self, text: str) -> str:
+        """What stands in braces, its labels with names of their own: those of assembly are the same in every copy."""
+        self.scopes += 1
+        for label in re.findall(r"(?:^|[;\n])\s*([\w$]+):(?!:)", text):
+            text = re.sub(rf"(?<![\w$%]){re.escape(label)}(?![\w$])", f"{label}${self.scopes}", text)
+        return text
 
     def statement(self, text: str) -> None:
         if text.startswith(".reg"):

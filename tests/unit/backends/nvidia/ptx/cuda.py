@@ -1,0 +1,134 @@
+"""libcuda with an emulator for a GPU: launches, by the launcher's own machine code as well, execute PTX."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+from tests.unit.backends.nvidia.ptx import tensor_map, warp_group
+from tests.unit.backends.nvidia.ptx.memory import Segment
+from tests.unit.backends.nvidia.ptx.run import execute, window
+from tests.unit.backends.nvidia.ptx.tensor_map import NBYTES
+from tests.unit.backends.nvidia.ptx.text import parse
+from tests.unit.backends.nvidia.ptx.threads import Fault
+from tests.unit.backends.nvidia.simulated_cuda import ATTRIBUTES, SimulatedCuda
+from tritonx.backends.nvidia.launcher import LaunchConfig
+
+ALIGNMENT = 256
+LAUNCH_FAILED, NOT_SUPPORTED = 719, 801
+MAJOR, MINOR, MULTIPROCESSORS = 75, 76, 16
+_CLUSTER = 4
+"""CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION."""
+
+
+class EmulatedCuda(SimulatedCuda):
+    """One device. Its memory is what was allocated, each allocation by itself; an argument that points elsewhere leads
+    to what this process may write there. A fault is the name of the error that the launch returns."""
+
+    def __init__(self, arch: int, *, multiprocessors: int = 4) -> None:
+        super().__init__(devices=1)
+        self.attributes = {**ATTRIBUTES, MAJOR: arch // 10, MINOR: arch % 10, MULTIPROCESSORS: multiprocessors}
+        self.seed = int(os.environ.get("TRITONX_SEED") or 0)
+        self.modules: list[str] = []
+        self.fault = ""
+        self.executed: list[str] = []
+        """The PTX of each launch."""
+        pointer, number = ctypes.c_void_p, ctypes.c_uint
+        kernel = ctypes.CFUNCTYPE(ctypes.c_int, pointer, *[number] * 7, *[pointer] * 3)
+        self.cuLaunchKernel = kernel(self._launch)
+        self.cuCtxGetCurrent = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(pointer))(self._current)
+        self.cuTensorMapEncodeTiled = tensor_map.encode
+
+    def _current(self, out: Any) -> int:
+        out[0] = self.current
+        return 0
+
+    def _cuGetErrorName(self, code: int, out: Any) -> None:
+        out._obj.value = (self.fault or f"CUDA_ERROR_{code}").encode()
+
+    def _cuDeviceGetAttribute(self, out: Any, number: int, handle: Any) -> None:
+        out._obj.value = self.attributes[number]
+
+    # ---- memory
+
+    def _cuMemAlloc_v2(self, out: Any, size: Any) -> int:
+        held = ctypes.create_string_buffer(size.value + ALIGNMENT)
+        address = -(-ctypes.addressof(held) // ALIGNMENT) * ALIGNMENT
+        out._obj.value = address
+        self.memory[address] = held, size.value
+        return 0
+
+    def _cuMemAllocFromPoolAsync(self, out: Any, size: Any, pool: Any, stream: Any) -> int:
+        return self._cuMemAlloc_v2(out, size)
+
+    def _cuMemFreeAsync(self, address: Any, stream: Any) -> None:
+        self._cuMemFree_v2(address)
+
+    def _cuMemsetD32Async(self, address: Any, value: int, count: Any, stream: Any) -> None:
+        (ctypes.c_uint32 * count.value).from_address(address.value)[:] = [value] * count.value
+
+    def segments(self, arguments: list[bytes]) -> list[Segment]:
+        """What a kernel with these arguments may reach. A tensor map begins with its tensor's address."""
+        own = [window(address, nbytes, "an allocation") for address, (_, nbytes) in self.memory.items()]
+        pointers = {int.from_bytes(a[:8], "little") for a in arguments if len(a) in (8, NBYTES)}
+        elsewhere = {p for p in pointers if all(not s.start <= p <= s.end for s in own)}
+        places = writable() if elsewhere else []
+        return own + [window(a, b - a, "this process") for a, b in places if any(a <= p < b for p in elsewhere)]
+
+    # ---- kernels
+
+    def _cuModuleLoadData(self, out: Any, binary: bytes | str) -> None:
+        self.modules.append(binary.decode() if isinstance(binary, bytes) else binary)
+        out._obj.value = len(self.modules)
+
+    def _cuModuleGetFunction(self, out: Any, module: Any, name: bytes) -> None:
+        out._obj.value = module.value
+
+    def _cuFuncGetAttribute(self, out: Any, number: int, function: Any) -> None:
+        out._obj.value = (1024, 0, 0, 0, 32)[number]
+
+    def _cuEventElapsedTime_v2(self, out: Any, start: Any, stop: Any) -> None:
+        out._obj.value = 1.0
+
+    def _launch(self, function: int, x: int, y: int, z: int, *rest: int) -> int:
+        threads, _, _, shared, _, block, _ = rest
+        text = self.modules[function - 1]
+        program = parse(text)
+        kernel = program.functions[program.kernel]
+        if program.threads != threads:
+            self.fault = f"{threads} threads are launched of a kernel of {program.threads}"
+            return LAUNCH_FAILED
+        cells = (ctypes.c_void_p * len(kernel.parameters)).from_address(block) if kernel.parameters else ()
+        arguments = [ctypes.string_at(c, p.nbytes) for c, p in zip(cells, kernel.parameters, strict=True)]
+        self.seed += 1
+        self.executed.append(text)
+        try:
+            execute(text, (x, y, z), arguments, self.segments(arguments), shared, self.seed, warp_group.TABLE)
+        except Fault as fault:
+            self.fault = f"{kernel.name}: {fault}"
+            return LAUNCH_FAILED
+        return 0
+
+    def _cuLaunchKernelEx(self, config: Any, function: Any, block: Any, extra: Any) -> int:
+        made = LaunchConfig.from_buffer_copy(config._obj)
+        if any(made.attributes[n].id == _CLUSTER for n in range(made.count)):
+            self.fault = "clusters are not executed here"
+            return NOT_SUPPORTED
+        grid, threads = (made.gx, made.gy, made.gz), (made.bx, made.by, made.bz)
+        return self._launch(function.value, *grid, *threads, made.shared, 0, ctypes.addressof(block), 0)
+
+
+def writable() -> list[tuple[int, int]]:
+    """Where this process may write, neighbours as one."""
+    found: list[tuple[int, int]] = []
+    with open("/proc/self/maps", encoding="utf-8") as lines:
+        for line in lines:
+            place, rights, *_ = line.split()
+            start, end = (int(number, 16) for number in place.split("-"))
+            if not rights.startswith("rw"):
+                continue
+            if found and found[-1][1] == start:
+                start = found.pop()[0]
+            found.append((start, end))
+    return found
