@@ -1,75 +1,63 @@
-"""Tests that run on a GPU: skipped where no installed GPU backend finds a device.
-
-``TRITONX_EMULATED=90`` has them run on the emulator of PTX, as one of that compute capability."""
+"""Tests that run on a GPU, or on the emulator of PTX where there is none (`where`)."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.gpu.where import EMULATED
-from tritonx.backends.registry import available
+from tests.gpu.where import EMULATED, GPU, REASONS
 from tritonx.runtime import driver
-from tritonx.testing.conformance.device import HOST
 
-
-def gpu_backend() -> str | None:
-    """The first GPU backend whose driver starts; None, with the reasons in ``REASONS``, where there is none."""
-    if EMULATED is not None:
-        from tests.unit.backends.nvidia.ptx.backend import emulated
-
-        driver.set_active(emulated(EMULATED))
-        return "cuda"
-    for name, backend in available().items():
-        if HOST in backend.dlpack_device_types:
-            continue
-        try:
-            backend.driver()
-        except Exception as problem:
-            REASONS.append(f"{name}: {problem}")
-            continue
-        return name
-    return None
-
-
-REASONS: list[str] = []
-BACKEND = gpu_backend()
 HERE = Path(__file__).parent
+NOT_SUPPORTED = 801
+"""CUDA_ERROR_NOT_SUPPORTED: what the emulator lacks."""
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
     for item in items:
         if HERE in Path(item.fspath).parents:
             item.add_marker(pytest.mark.gpu)
-            if BACKEND is None:
+            if GPU is None and EMULATED is None:
                 item.add_marker(pytest.mark.skip(reason=f"no GPU: {'; '.join(REASONS)}"))
             elif EMULATED is not None and item.get_closest_marker("real_gpu"):
-                item.add_marker(pytest.mark.skip(reason="asks more of the driver than the emulator has"))
+                item.add_marker(pytest.mark.skip(reason="needs more of a GPU than the emulator has"))
+
+
+def active() -> AbstractContextManager[Any]:
+    """The backend is the active one: the GPU's or the emulator's."""
+    if EMULATED is not None:
+        from tests.unit.backends.nvidia.ptx import backend
+
+        return backend.active(backend.emulated(EMULATED))
+    return on_the_gpu()
+
+
+@contextmanager
+def on_the_gpu() -> Generator[None]:
+    if GPU is not None:
+        driver.set_active(GPU)
+    try:
+        yield
+    finally:
+        driver.reset_active()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Any:
+    """For a test with its fixtures, those of its module too."""
+    with active():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Any:
-    """What the emulator lacks is skipped where it is asked for."""
     try:
         return (yield)
     except RuntimeError as problem:
         if EMULATED is not None and getattr(problem, "code", 0) == NOT_SUPPORTED:
             pytest.skip(str(problem))
         raise
-
-
-NOT_SUPPORTED = 801
-"""CUDA_ERROR_NOT_SUPPORTED."""
-
-
-@pytest.fixture(autouse=True)
-def on_the_gpu() -> Any:
-    """The GPU's backend is the active one."""
-    if EMULATED is not None:  # it is for good
-        yield
-        return
-    driver.set_active(BACKEND)
-    yield
-    driver.reset_active()

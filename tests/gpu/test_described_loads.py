@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.gpu.where import TORCH_DEVICE
+from tests.gpu.where import TORCH_DEVICE, draws
 from tests.unit.transforms.tile.regular_kernels import REGULAR, Regular, matrix
 from tests.unit.transforms.tile.test_describe_loads import bounded_kernel, rows_kernel
 from tritonx.runtime import driver
 
 SEED = int(os.environ["TRITONX_SEED"])
-DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "10"))
+DRAWS = draws(10)
 
 torch = pytest.importorskip("torch")
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.gpu.where import draws
 from tests.unit.backends.nvidia.products import drawn, product
 from tests.unit.transforms.gpu.flattened_kernels import FLATTENED
 from tests.unit.transforms.gpu.pipelined_kernels import PIPELINED, Draw
@@ -19,7 +20,7 @@ from tritonx.runtime.driver import get_active
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 
 SEED = int(os.environ["TRITONX_SEED"])
-DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "40"))
+DRAWS = draws(40)
 
 
 @pytest.fixture(autouse=True)

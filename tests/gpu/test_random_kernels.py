@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from tests.gpu.where import draws
 from tritonx.interpreter.ir_launch import launch
 from tritonx.runtime.arrays import to_device
 from tritonx.testing.generate import Features, random_kernel
 
 SEED = int(os.environ["TRITONX_SEED"])
-COUNT = int(os.environ.get("TRITONX_RANDOM_KERNELS", "60"))
+COUNT = draws(60)
 
 
 @pytest.mark.parametrize("number", range(COUNT))

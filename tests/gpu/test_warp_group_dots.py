@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.gpu.where import draws
 from tests.unit.backends.nvidia.products import drawn, product
 from tritonx.runtime.arrays import to_device
 from tritonx.runtime.driver import get_active
@@ -18,7 +19,7 @@ from tritonx.testing.conformance.device import BackendDevice, check
 from tritonx.testing.conformance.suite import cases
 
 SEED = int(os.environ["TRITONX_SEED"])
-DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "40"))
+DRAWS = draws(40)
 
 
 @pytest.fixture(autouse=True)

@@ -4,13 +4,14 @@
         kernel[grid](...)  # arrays of `to_device`, or NumPy's and PyTorch's on the host
     backend.cuda.executed[-1]  # the PTX
 
-``TRITONX_EMULATED=90 python -m pytest tests/gpu`` runs the tests of GPUs so."""
+The tests of GPUs run so where there is none (`tests/gpu/where.py`)."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 from tests.unit.backends.nvidia.ptx.cuda import EmulatedCuda
@@ -50,15 +51,31 @@ class Emulated(NvidiaBackend):
         return self.own
 
 
+_here = threading.local()
+_library = driver_module.library
+
+
+@wraps(_library)
+def _found() -> Any:
+    """Instead of `driver.library`, as long as there is an emulator: that in its driver, libcuda elsewhere."""
+    return getattr(_here, "cuda", None) or _library()
+
+
+_found.__dict__.update(__wrapped__=_library.__wrapped__, cache_clear=_library.cache_clear)
+
+
 @contextmanager
 def library_is(cuda: EmulatedCuda) -> Generator[None]:
-    """What the driver's module takes for libcuda."""
+    """What the driver's module takes for libcuda in this thread."""
     module: Any = driver_module
-    before, module.library = module.library, lambda: cuda
+    if module.library is _library:
+        module.library = _found
+    before = getattr(_here, "cuda", None)
+    _here.cuda = cuda
     try:
         yield
     finally:
-        module.library = before
+        _here.cuda = before
 
 
 class EmulatedDriver(driver_module.NvidiaDriver):

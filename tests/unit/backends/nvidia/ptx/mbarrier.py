@@ -99,12 +99,13 @@ class Barriers:
             self.asleep[:] = False
 
     def wait(self, i: Instruction) -> None:
-        """Whether the phase of a parity is over. Who must wait sleeps."""
+        """Whether the phase of a parity is over. Who must wait sleeps. Of a parity the lowest bit counts, as on an
+        H200: programs that Triton wrote have -1 for 1."""
         if "parity" not in i.modifiers:
             raise Fault(f"a state that nobody has: {i.text}")
         parities = self.t.bits(i.operands[2], 32)
         over = np.zeros(self.t.count, bool)
         for thread, address in self.places(i, i.operands[1]):
-            over[thread] = self.at(address, i).phases % 2 != int(parities[thread])
+            over[thread] = self.at(address, i).phases % 2 != int(parities[thread]) & 1
         self.t.write_predicate(i.operands[0], over)
         self.asleep |= self.t.mask & ~over
