@@ -92,23 +92,30 @@ class EmulatedCuda(SimulatedCuda):
         out._obj.value = 1.0
 
     def _launch(self, function: int, x: int, y: int, z: int, *rest: int) -> int:
-        threads, _, _, shared, _, block, _ = rest
-        text = self.modules[function - 1]
+        """Called from C, which no exception may pass."""
+        try:
+            self._execute(self.modules[function - 1], (x, y, z), *rest)
+        except Exception as problem:
+            self.fault = f"{problem}" if isinstance(problem, Fault) else f"{problem!r}"
+            return LAUNCH_FAILED
+        return 0
+
+    def _execute(
+        self, text: str, grid: tuple[int, int, int], threads: int, y: int, z: int, shared: int, stream: int, block: int,
+        extra: int,
+    ) -> None:  # fmt: skip
         program = parse(text)
         kernel = program.functions[program.kernel]
-        if program.threads != threads:
-            self.fault = f"{threads} threads are launched of a kernel of {program.threads}"
-            return LAUNCH_FAILED
+        if program.threads != threads * y * z:
+            raise Fault(f"{threads} threads are launched of a kernel of {program.threads}")
         cells = (ctypes.c_void_p * len(kernel.parameters)).from_address(block) if kernel.parameters else ()
         arguments = [ctypes.string_at(c, p.nbytes) for c, p in zip(cells, kernel.parameters, strict=True)]
         self.seed += 1
         self.executed.append(text)
         try:
-            execute(text, (x, y, z), arguments, self.segments(arguments), shared, self.seed, warp_group.TABLE)
+            execute(text, grid, arguments, self.segments(arguments), shared, self.seed, warp_group.TABLE)
         except Fault as fault:
-            self.fault = f"{kernel.name}: {fault}"
-            return LAUNCH_FAILED
-        return 0
+            raise Fault(f"{kernel.name}: {fault}") from None
 
     def _cuLaunchKernelEx(self, config: Any, function: Any, block: Any, extra: Any) -> int:
         made = LaunchConfig.from_buffer_copy(config._obj)
