@@ -22,6 +22,7 @@ from tests.peer.hopper_launch import Launch
 from tests.peer.hopper_launches import launch_of
 from tests.peer.pipeline_cases import HostDescriptor
 from tritonx.runtime.arrays import to_device
+from tritonx.runtime.driver import get_active
 from tritonx.tools.tensor_descriptor import TensorDescriptor
 
 if importlib.util.find_spec("triton") is None:
@@ -49,6 +50,12 @@ def chosen() -> list[str]:
     if wanted == "all":
         return names
     return wanted.split(",") if wanted else random.Random(SEED).sample(names, 12)
+
+
+@pytest.fixture(autouse=True)
+def on_hopper() -> None:
+    if str(get_active().get_current_target()) != "cuda:90":
+        pytest.skip("these programs are of compute capability 9.0")
 
 
 @pytest.fixture(scope="module")

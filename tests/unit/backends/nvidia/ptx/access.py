@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.unit.backends.nvidia.ptx.memory import LOCAL_WINDOW, Space
+from tests.unit.backends.nvidia.ptx.memory import LOCAL_WINDOW, PARAMETER_BITS, Space
 from tests.unit.backends.nvidia.ptx.numbers import narrowed
 from tests.unit.backends.nvidia.ptx.text import Address, Instruction, Name, Vector
 from tests.unit.backends.nvidia.ptx.threads import TYPES, Fault, Threads
@@ -20,14 +20,15 @@ SPACES = ("global", "shared", "local", "param", "const")
 @dataclass
 class Memory:
     """What the threads of a block reach. ``local`` has a row of bytes for each; ``parameters`` the arguments and
-    results of functions, by function and name, a row for each thread. Copies by cp.async happen when they are waited
-    for."""
+    results of functions, by function and name, a row for each thread, and ``places`` says where those of the kernel lie
+    for who names them by address. Copies by cp.async happen when they are waited for."""
 
     t: Threads
     everywhere: Space
     shared: Space
     local: Array
     parameters: dict[tuple[str, str], Array]
+    places: dict[int, tuple[str, str]]
     issued: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     groups: list[list[Callable[[], None]]] = field(default_factory=list[list[Callable[[], None]]])
 
@@ -40,6 +41,8 @@ class Memory:
         """A row of bytes for each thread of ``mask``."""
         space = self.space_of(i)
         if space == "param":
+            if not isinstance(address.base, Name):
+                return np.stack([self.argument(int(a), nbytes, i)[n] for n, a in self.t.placed(address)])
             return self.parameter(i, address)[mask, address.offset : address.offset + nbytes]
         places = self.t.address(address)[mask]
         if space == "shared":
@@ -81,6 +84,13 @@ class Memory:
     def within(self, offset: Array, nbytes: int, text: str) -> None:
         if (offset < 0).any() or (offset + nbytes > self.local.shape[1]).any() or (offset % nbytes).any():
             raise Fault(f"{text}: beside a thread's own memory")
+
+    def argument(self, address: int, nbytes: int, i: Instruction) -> Array:
+        """So many bytes of the kernel's parameter that lies there, a row for each thread."""
+        place = address >> PARAMETER_BITS << PARAMETER_BITS
+        if place not in self.places:
+            raise Fault(f"{i.text}: no parameter at {address:#x}")
+        return self.parameters[self.places[place]][:, address - place : address - place + nbytes]
 
     def parameter(self, i: Instruction, address: Address, needed: int = 0) -> Array:
         assert isinstance(address.base, Name)

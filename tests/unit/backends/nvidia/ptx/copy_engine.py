@@ -14,6 +14,7 @@ import numpy as np
 
 from tests.unit.backends.nvidia.ptx.access import Memory
 from tests.unit.backends.nvidia.ptx.mbarrier import Barriers
+from tests.unit.backends.nvidia.ptx.memory import PARAMETER_WINDOW
 from tests.unit.backends.nvidia.ptx.tensor_map import NBYTES, SWIZZLES, TensorMap, replaced
 from tests.unit.backends.nvidia.ptx.text import Address, Instruction, Number
 from tests.unit.backends.nvidia.ptx.threads import LANES, Fault, Threads
@@ -46,13 +47,10 @@ class Groups:
 
 
 class CopyEngine:
-    """Of a block. ``maps`` gives the bytes of a parameter by its number and ``window`` is where those lie."""
+    """Of a block."""
 
-    def __init__(
-        self, threads: Threads, memory: Memory, barriers: Barriers, window: int, maps: Callable[[int], bytes]
-    ) -> None:
+    def __init__(self, threads: Threads, memory: Memory, barriers: Barriers) -> None:
         self.t, self.memory, self.barriers = threads, memory, barriers
-        self.window, self.parameter = window, maps
         self.arriving: list[tuple[int, Callable[[], None]]] = []
         """(barrier, what happens then)"""
         self.groups: dict[int, Groups] = {}
@@ -113,8 +111,8 @@ class CopyEngine:
     # ---- boxes
 
     def map_at(self, address: int, i: Instruction) -> TensorMap:
-        if address >= self.window:
-            made = TensorMap.of(self.parameter(address - self.window))
+        if address >= PARAMETER_WINDOW:
+            made = TensorMap.of(self.memory.argument(address, NBYTES, i)[0].tobytes())
         else:
             if address not in self.acquired:
                 raise Fault(f"{i.text}: nobody has acquired the tensor map at {address:#x}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import traceback
 from typing import Any
 
 from tests.unit.backends.nvidia.ptx import tensor_map, warp_group
@@ -96,7 +97,9 @@ class EmulatedCuda(SimulatedCuda):
         try:
             self._execute(self.modules[function - 1], (x, y, z), *rest)
         except Exception as problem:
-            self.fault = f"{problem}" if isinstance(problem, Fault) else f"{problem!r}"
+            self.fault = f"{problem}"
+            if not isinstance(problem, Fault):  # a fault of the emulator
+                self.fault = "".join(traceback.format_exception(problem))
             return LAUNCH_FAILED
         return 0
 

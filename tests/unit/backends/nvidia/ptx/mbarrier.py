@@ -60,10 +60,10 @@ class Barriers:
     def places(self, i: Instruction, operand: Any) -> list[tuple[int, int]]:
         """(thread, address) of those who run it."""
         assert isinstance(operand, Address), i.text
-        where = self.t.address(operand)
-        if (where[self.t.mask] % 8).any():
+        found = self.t.placed(operand)
+        if any(address % 8 for _, address in found):
             raise Fault(f"{i.text}: an address is no multiple of 8")
-        return [(int(n), int(where[n])) for n in np.flatnonzero(self.t.mask)]
+        return found
 
     def at(self, address: int, i: Instruction) -> Barrier:
         found = self.made.get(address)

@@ -13,6 +13,10 @@ from tests.unit.backends.nvidia.ptx.threads import Fault
 
 Array = Any
 SHARED_BASE = 1024
+PARAMETER_WINDOW = 1 << 61
+"""Where the kernel's parameters lie that are named by address, as tensor maps are."""
+PARAMETER_BITS = 12
+"""Each has so many bits of addresses."""
 LOCAL_WINDOW = 1 << 62
 """Generic addresses from here on are a thread's own."""
 

@@ -16,7 +16,15 @@ from tests.unit.backends.nvidia.ptx import matrix, scalar, warp
 from tests.unit.backends.nvidia.ptx.access import Memory
 from tests.unit.backends.nvidia.ptx.copy_engine import ENGINE, CopyEngine
 from tests.unit.backends.nvidia.ptx.mbarrier import Barriers
-from tests.unit.backends.nvidia.ptx.memory import LOCAL_WINDOW, SHARED_BASE, Segment, Space, random_bytes
+from tests.unit.backends.nvidia.ptx.memory import (
+    LOCAL_WINDOW,
+    PARAMETER_BITS,
+    PARAMETER_WINDOW,
+    SHARED_BASE,
+    Segment,
+    Space,
+    random_bytes,
+)
 from tests.unit.backends.nvidia.ptx.text import Instruction, Name, Number, Program, Vector, parse
 from tests.unit.backends.nvidia.ptx.threads import LANES, Fault, Threads
 
@@ -25,9 +33,6 @@ PATIENCE = 20_000
 """Steps of a block between two barriers after which it is in a loop that waits."""
 MOST = 400_000
 """Steps of a block."""
-PARAMETER_WINDOW = 1 << 61
-"""Where parameters lie that are named by address, as tensor maps are: nothing else may be read or written there."""
-PARAMETER_BITS = 12
 DEPTH = 8
 """Calls that are under way at most."""
 
@@ -64,7 +69,7 @@ class Block:
         self.extra = extra
         self.since = self.steps = 0
         self.barriers = Barriers(threads)
-        self.engine = CopyEngine(threads, memory, self.barriers, PARAMETER_WINDOW, self.parameter_bytes)
+        self.engine = CopyEngine(threads, memory, self.barriers)
 
     def run(self) -> None:
         while not self.over.all():
@@ -83,12 +88,6 @@ class Block:
             place = int(self.at[ready].min())
             self.straight(place, ready & (self.at == place))
         self.engine.finish()
-
-    def parameter_bytes(self, place: int) -> bytes:
-        """Of the kernel's parameter that lies there in the window, which is the same for all threads."""
-        kernel = self.program.functions[self.program.kernel]
-        name = kernel.parameters[place >> PARAMETER_BITS].name
-        return self.memory.parameters[kernel.name, name][0].tobytes()
 
     def waited_for(self) -> str:
         """Where the threads stand that have not ended."""
@@ -276,7 +275,8 @@ def execute(
     program, random = parse(text), np.random.default_rng(seed)
     kernel = program.functions[program.kernel]
     addresses, constants, own = _variables(program)
-    addresses |= {p.name: PARAMETER_WINDOW + (n << PARAMETER_BITS) for n, p in enumerate(kernel.parameters)}
+    places = {PARAMETER_WINDOW + (n << PARAMETER_BITS): (kernel.name, p.name) for n, p in enumerate(kernel.parameters)}
+    addresses |= {name: place for place, (_, name) in places.items()}
     size = max(shared, 1) + sum(v.nbytes for v in program.variables.values() if v.space == "shared")
     everywhere = Space([*segments, *constants])
     for number in range(grid[0] * grid[1] * grid[2]):
@@ -284,7 +284,7 @@ def execute(
         threads = Threads(program.threads, _special(program.threads, (x, y, z), grid), addresses, random)
         space = Space([Segment(SHARED_BASE, random_bytes(random, size), "shared memory")])
         local = random_bytes(random, program.threads * own).reshape(program.threads, own)
-        memory = Memory(threads, everywhere, space, local, {})
+        memory = Memory(threads, everywhere, space, local, {}, places)
         for parameter, value in zip(kernel.parameters, arguments, strict=True):
             row = np.frombuffer(value.ljust(parameter.nbytes, b"\0"), np.uint8)
             memory.parameters[kernel.name, parameter.name] = np.broadcast_to(row, (program.threads, len(row))).copy()

@@ -109,6 +109,11 @@ class Threads:
         total = self.bits(base, width).astype(np.int64) + operand.offset
         return total & 0xFFFFFFFF if width == 32 else total
 
+    def placed(self, operand: Operand) -> list[tuple[int, int]]:
+        """(thread, address) of those who run the instruction."""
+        where = self.address(operand)
+        return [(int(n), int(where[n])) for n in np.flatnonzero(self.mask)]
+
     def whole_warps(self, instruction: Instruction) -> Array:
         """The warps that run the instruction, which must be with all lanes."""
         lanes = self.mask.reshape(-1, LANES)
