@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from random import Random
@@ -20,25 +19,21 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tests.unit.backends.nvidia.ptx import run as emulated
-from tests.unit.backends.nvidia.ptx.device import extent, merged, packed, parameters
-from tests.unit.backends.nvidia.ptx.run import PARAMETER_WINDOW, Block, window
-from tests.unit.backends.nvidia.ptx.text import Address, Instruction
+from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tests.unit.backends.nvidia.test_block_copies import draw_made, draw_together, made_and_moved, made_together, run
 from tests.unit.backends.nvidia.test_launcher import CONTEXT, FUNCTION, RecordingDriver, check
 from tests.unit.transforms.gpu.test_executed import Program
 from tritonx.analysis.launch_values import launch_values, steps
-from tritonx.backends.api import Compilation, PassStage, run_stages
+from tritonx.backends.api import Compilation, PassStage
 from tritonx.backends.nvidia.launch_maps import LaunchMaps
 from tritonx.backends.nvidia.launch_values import arguments_of, evaluate
 from tritonx.backends.nvidia.launcher import Launcher, fastest
 from tritonx.backends.nvidia.make_tensor_map import make_tensor_maps
 from tritonx.backends.nvidia.tensor_map import DATA_TYPES, DATA_TYPES_IN_KERNELS
 from tritonx.backends.nvidia.tensor_map_at_launch import maps_at_launch
-from tritonx.backends.registry import get_backend, parse_target
+from tritonx.backends.registry import get_backend
 from tritonx.dialects import tile
 from tritonx.dialects.nvidia import TensormapCreateOp
-from tritonx.interpreter.ir_launch import bind
 from tritonx.ir.failure import PassFailure
 from tritonx.ir.pipeline import pass_context, run_emit_stage, run_pass_stage
 from tritonx.ir.text import parse_module, print_module
@@ -492,51 +487,18 @@ def doubled(x, y, n, step, rows, N: tl.constexpr):
         second.store([row, tl.program_id(0) * N], block[None, :])
 
 
-def store_block(block: Block, i: Instruction, maps: Sequence[Mapping[str, Any]], first: int) -> None:
-    """What the copy engine does of a block without a swizzle, by a map in the parameter of that number or a later
-    one."""
-    if "tensor" not in i.modifiers:
-        return
-    map_, memory = i.operands
-    assert isinstance(map_, Address) and map_.coordinates is not None and "global" in i.modifiers
-    for lane in np.flatnonzero(block.t.mask):
-        given = maps[(int(block.t.address(map_)[lane]) - PARAMETER_WINDOW >> 12) - first]
-        at = [int(block.t.bits(part, 32).astype("i4")[lane]) for part in map_.coordinates.parts][::-1]
-        (segment,) = block.memory.shared.segments
-        start = int(block.t.address(memory)[lane]) - segment.start
-        for offset in np.ndindex(*given["box"]):
-            index = [a + o for a, o in zip(at, offset, strict=True)]
-            source = segment.data[start + 4 * np.ravel_multi_index(offset, given["box"]) :][:4]
-            if all(0 <= i < extent for i, extent in zip(index, given["shape"], strict=True)):
-                steps_ = [*given["steps"], 4]
-                to = given["base"] + sum(i * step for i, step in zip(index, steps_, strict=True))
-                ctypes.memmove(to, source.tobytes(), 4)
-
-
 @pytest.mark.parametrize("draw", range(4))
-def test_executed_as_ptx(draw: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_executed_as_ptx(draw: int) -> None:
     """By the launch's arguments alone: of the code each copy has the address of a parameter."""
     random = Random(f"{SEED} {draw}")
     width, rows, programs = random.choice((4, 8)), random.randint(2, 4), random.randint(1, 3)
     n = max(4, width * programs - random.choice((0, 4)))
     step = 4 * random.randint(programs * 2, programs * 3)
     x = np.random.default_rng(draw).integers(0, 99, (rows, step)).astype(np.int32)
-    memory = np.full(2 * rows * step + 4, 77, np.int32)
-    y = memory[-memory.ctypes.data % 16 // 4 :][: 2 * rows * step].reshape(2, rows, step)
-    backend, target = parse_target("cuda:90")
-    options = backend.parse_options(target, {**OPTIONS, "pipeline": False, "num_warps": random.choice((1, 4))})
-    bound = bind(doubled, (x, y, n, step, rows), {"N": width}, options, target)
-    compilation = Compilation(target, options)
-    stages = [s for s in backend.stages(target, options) if s.name != "cubin"]
-    text = str(run_stages(bound.module, stages, compilation)["ptx"])
-    driver, maps = maps_for(json.loads(json.dumps(compilation.metadata["tensormaps_at_launch"])))
-    types = parameters(bound.module)
-    maps(*(int(bound.arguments[number]) for number in maps.arguments))
-    assert len(driver.calls) == 2
-    monkeypatch.setitem(emulated.WARP, "cp", lambda b, i: store_block(b, i, driver.calls, len(types)))
-    values = [*packed(types, bound.arguments), bytes(128), bytes(128)]
-    segments = merged([window(*extent(a)) for a in (x, y)])
-    emulated.execute(text, (programs, 1, 1), values, segments, int(compilation.metadata["shared"]), SEED)
+    y = np.full((2, rows, step), 77, np.int32)
+    options = {**OPTIONS, "num_warps": random.choice((1, 4))}
+    text = PtxDevice("90", SEED).launch(doubled, (x, y, n, step, rows), {"N": width}, programs, options)
+    assert "cp.async.bulk.tensor" in text and "tensormap.replace" not in text
     expected = np.full_like(y, 77)
     expected[0, :, :n], expected[1, :, :n] = 2 * x[:, :n], x[:, :n]
     np.testing.assert_array_equal(y, expected, f"seed {SEED}, draw {draw}")

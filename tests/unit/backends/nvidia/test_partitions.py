@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tests.unit.backends.nvidia.ptx.device import extent, packed
+from tests.unit.backends.nvidia.ptx.arguments import extent, packed
 from tests.unit.backends.nvidia.ptx.run import Block, execute, window
 from tests.unit.backends.nvidia.ptx.text import Instruction, Number
 from tests.unit.backends.nvidia.ptx.threads import LANES, Fault
