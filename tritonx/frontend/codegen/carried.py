@@ -18,7 +18,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from tritonx.frontend import errors
 from tritonx.frontend.codegen.detached_blocks import discard_since
-from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined, is_absent
+from tritonx.frontend.codegen.names import MISSING, Deferred, Undefined
 from tritonx.frontend.codegen.values import NUMBERS, describe, is_dynamic, same_constant, suggest_name
 from tritonx.language.constexpr import unwrap
 from tritonx.language.values import tensor
@@ -62,15 +62,16 @@ def _carried(gen: FunctionGenerator, node: ast.For | ast.While, assigned: frozen
     for name, value in gen.scope.items():
         if name not in assigned:
             continue
-        if isinstance(value, Undefined | Deferred) or name in gen.unrolled_targets:
-            # What a loop before left of its variable: inside it is the value of the iteration before, or nothing.
-            if not isinstance(value, Undefined) and (node, name) in gen.read_later:
+        # What a loop before left of its variable: inside it is the value of the iteration before, or nothing.
+        reason = f"{name} is assigned in a loop and read before; assign it in front of the loop"
+        if isinstance(value, Undefined):
+            gen.scope[name] = Undefined(reason, value.carrying)
+        elif isinstance(value, Deferred) or name in gen.unrolled_targets:
+            if (node, name) in gen.read_later:
                 carried.add(name, gen.semantic.to_tensor(value.make() if isinstance(value, Deferred) else value))
-                continue
-            reason = f"{name} is assigned in a loop and read before; assign it in front of the loop"
-            wanted = value.carrying if isinstance(value, Undefined) else (node, name)
-            can_be = is_absent(value) or is_dynamic(value) or isinstance(unwrap(value), NUMBERS)
-            gen.scope[name] = Undefined(reason, wanted if can_be else None)
+            else:
+                can_be = isinstance(value, Deferred) or is_dynamic(value) or isinstance(unwrap(value), NUMBERS)
+                gen.scope[name] = Undefined(reason, (node, name) if can_be else None)
         elif is_dynamic(value):
             carried.add(name, value)
         elif name in numbers:
