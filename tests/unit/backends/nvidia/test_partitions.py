@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.unit.backends.nvidia.ptx.arguments import extent, packed
 from tests.unit.backends.nvidia.ptx.run import Block, execute, window
-from tests.unit.backends.nvidia.ptx.text import Instruction, Number
+from tests.unit.backends.nvidia.ptx.text import Instruction, Number, parse
 from tests.unit.backends.nvidia.ptx.threads import LANES, Fault
 from tritonx.backends.api import Compilation, Options, Target, run_stages
 from tritonx.backends.nvidia.passes import memory_passes
@@ -221,7 +221,7 @@ def run(kernel: Kernel, words: np.ndarray, n: int, m: int) -> str:
     text, shared = written(module, target, options)
     registers = Registers(int(text.partition(".maxnreg ")[2].split()[0]) if ".maxnreg" in text else 0)
     arguments = packed(["!tt.ptr<i32>", "i32", "i64"], [words.ctypes.data, n, m])
-    execute(text, (1, 1, 1), arguments, [window(*extent(words))], shared, SEED, {"setmaxnreg": registers.set})
+    execute(parse(text), (1, 1, 1), arguments, [window(*extent(words))], shared, SEED, {"setmaxnreg": registers.set})
     registers.settle()
     if any(op.registers for op in kernel.ops):
         shared_out(module, kernel.own, registers.at_launch, kernel.limit)

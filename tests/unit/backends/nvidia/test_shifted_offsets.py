@@ -13,6 +13,7 @@ import pytest
 import tritonx
 import tritonx.language as tl
 from tests.unit.backends.nvidia.ptx.run import execute, window
+from tests.unit.backends.nvidia.ptx.text import parse
 from tritonx.backends.nvidia.assemble import find_ptxas
 from tritonx.backends.nvidia.disassemble import disassemble, find_nvdisasm
 from tritonx.backends.nvidia.shifted_offsets import shift_offsets
@@ -67,7 +68,7 @@ def test_a_shift_gives_the_same_offset(kind: str, factor: int, shifted: bool) ->
     found = np.full(128, 7, np.int64)
     places = [indices.ctypes.data, found.ctypes.data]
     memory = [window(places[0], indices.nbytes, "indices"), window(places[1], found.nbytes, "offsets")]
-    execute(after, (1, 1, 1), [place.to_bytes(8, "little") for place in places], memory, 0, SEED)
+    execute(parse(after), (1, 1, 1), [place.to_bytes(8, "little") for place in places], memory, 0, SEED)
     wide = indices.view(np.int32) if kind == "s" else indices
     by = factor if kind == "s" else factor % (1 << 32)
     expected = [(int(index) * by + (1 << 63)) % (1 << 64) - (1 << 63) for index in wide]

@@ -65,7 +65,7 @@ def boxes_of(text: str, start: list[int], monkeypatch: pytest.MonkeyPatch) -> Co
     monkeypatch.setitem(run.WARP, "cp", copied)
     values = [number.to_bytes(4, "little", signed=True) for number in start]
     count = len(parse(text).functions["copies"].parameters)
-    run.execute(text, (1, 1, 1), [bytes(128), *values, *[b""] * (count - 1 - len(values))], [], 1 << 20, SEED)
+    run.execute(parse(text), (1, 1, 1), [bytes(128), *values, *[b""] * (count - 1 - len(values))], [], 1 << 20, SEED)
     return found
 
 

@@ -2,7 +2,7 @@
 
     with active(emulated("90")) as backend:  # or set_active(emulated("90"))
         kernel[grid](...)  # arrays of `to_device`, or NumPy's and PyTorch's on the host
-    backend.cuda.executed[-1]  # the PTX
+    backend.cuda.executed  # the PTX
 
 The tests of GPUs run so where there is none (`tests/gpu/where.py`)."""
 

@@ -15,6 +15,7 @@ import numpy as np
 from tests.unit.backends.nvidia.ptx.access import Memory
 from tests.unit.backends.nvidia.ptx.mbarrier import Barriers
 from tests.unit.backends.nvidia.ptx.memory import PARAMETER_WINDOW
+from tests.unit.backends.nvidia.ptx.numbers import narrowed
 from tests.unit.backends.nvidia.ptx.tensor_map import NBYTES, SWIZZLES, TensorMap, replaced
 from tests.unit.backends.nvidia.ptx.text import Address, Instruction, Number
 from tests.unit.backends.nvidia.ptx.threads import LANES, Fault, Threads
@@ -248,7 +249,7 @@ class CopyEngine:
 
 
 def _sum(a: Array, b: Array) -> Array:
-    return a + b if a.dtype.kind in "iu" else (a.astype(np.float64) + b.astype(np.float64)).astype(a.dtype)
+    return a + b if a.dtype.kind in "iu" else narrowed(a.astype(np.float64) + b.astype(np.float64), a.dtype)
 
 
 REDUCTIONS: dict[str, Callable[[Array, Array], Array]] = {

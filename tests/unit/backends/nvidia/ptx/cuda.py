@@ -11,7 +11,7 @@ from tests.unit.backends.nvidia.ptx import tensor_map, warp_group
 from tests.unit.backends.nvidia.ptx.memory import Segment
 from tests.unit.backends.nvidia.ptx.run import execute, window
 from tests.unit.backends.nvidia.ptx.tensor_map import NBYTES
-from tests.unit.backends.nvidia.ptx.text import parse
+from tests.unit.backends.nvidia.ptx.text import Program, parse
 from tests.unit.backends.nvidia.ptx.threads import Fault
 from tests.unit.backends.nvidia.simulated_cuda import ATTRIBUTES, SimulatedCuda
 from tritonx.backends.nvidia.launcher import LaunchConfig
@@ -31,10 +31,10 @@ class EmulatedCuda(SimulatedCuda):
         super().__init__(devices=1)
         self.attributes = {**ATTRIBUTES, MAJOR: arch // 10, MINOR: arch % 10, MULTIPROCESSORS: multiprocessors}
         self.seed = int(os.environ.get("TRITONX_SEED") or 0)
-        self.modules: list[str] = []
+        self.modules: list[tuple[str, Program]] = []
         self.fault = ""
-        self.executed: list[str] = []
-        """The PTX of each launch."""
+        self.executed = ""
+        """The PTX of the last launch."""
         pointer, number = ctypes.c_void_p, ctypes.c_uint
         kernel = ctypes.CFUNCTYPE(ctypes.c_int, pointer, *[number] * 7, *[pointer] * 3)
         self.cuLaunchKernel = kernel(self._launch)
@@ -81,7 +81,8 @@ class EmulatedCuda(SimulatedCuda):
     # ---- kernels
 
     def _cuModuleLoadData(self, out: Any, binary: bytes | str) -> None:
-        self.modules.append(binary.decode() if isinstance(binary, bytes) else binary)
+        text = binary.decode() if isinstance(binary, bytes) else binary
+        self.modules.append((text, parse(text)))
         out._obj.value = len(self.modules)
 
     def _cuModuleGetFunction(self, out: Any, module: Any, name: bytes) -> None:
@@ -96,7 +97,7 @@ class EmulatedCuda(SimulatedCuda):
     def _launch(self, function: int, x: int, y: int, z: int, *rest: int) -> int:
         """Called from C, which no exception may pass."""
         try:
-            self._execute(self.modules[function - 1], (x, y, z), *rest)
+            self._execute(*self.modules[function - 1], (x, y, z), *rest)
         except Exception as problem:
             self.fault = f"{problem}"
             if not isinstance(problem, Fault):  # a fault of the emulator
@@ -105,19 +106,18 @@ class EmulatedCuda(SimulatedCuda):
         return 0
 
     def _execute(
-        self, text: str, grid: tuple[int, int, int], threads: int, y: int, z: int, shared: int, stream: int, block: int,
-        extra: int,
+        self, text: str, program: Program, grid: tuple[int, int, int], threads: int, y: int, z: int, shared: int,
+        stream: int, block: int, extra: int,
     ) -> None:  # fmt: skip
-        program = parse(text)
         kernel = program.functions[program.kernel]
         if program.threads != threads * y * z:
             raise Fault(f"{threads} threads are launched of a kernel of {program.threads}")
         cells = (ctypes.c_void_p * len(kernel.parameters)).from_address(block) if kernel.parameters else ()
         arguments = [ctypes.string_at(c, p.nbytes) for c, p in zip(cells, kernel.parameters, strict=True)]
         self.seed += 1
-        self.executed.append(text)
+        self.executed = text
         try:
-            execute(text, grid, arguments, self.segments(arguments), shared, self.seed, warp_group.TABLE)
+            execute(program, grid, arguments, self.segments(arguments), shared, self.seed, warp_group.TABLE)
         except Fault as fault:
             raise Fault(f"{kernel.name}: {fault}") from None
 

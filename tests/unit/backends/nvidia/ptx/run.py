@@ -25,7 +25,7 @@ from tests.unit.backends.nvidia.ptx.memory import (
     Space,
     random_bytes,
 )
-from tests.unit.backends.nvidia.ptx.text import Instruction, Name, Number, Program, Vector, parse
+from tests.unit.backends.nvidia.ptx.text import Instruction, Name, Number, Program, Vector
 from tests.unit.backends.nvidia.ptx.threads import LANES, Fault, Threads
 
 Array = Any
@@ -262,7 +262,7 @@ def window(start: int, nbytes: int, name: str) -> Segment:
 
 
 def execute(
-    text: str,
+    program: Program,
     grid: tuple[int, int, int],
     arguments: Sequence[bytes],
     segments: Sequence[Segment],
@@ -270,9 +270,9 @@ def execute(
     seed: int,
     extra: Mapping[str, Callable[[Block, Instruction], None]] | None = None,
 ) -> None:
-    """Run the kernel of a module over ``grid``. ``arguments`` are the bytes of its parameters, ``segments`` the global
-    memory it may reach, ``shared`` the bytes of shared memory that its blocks are given."""
-    program, random = parse(text), np.random.default_rng(seed)
+    """Run the kernel of ``program`` over ``grid``. ``arguments`` are the bytes of its parameters, ``segments`` the
+    global memory it may reach, ``shared`` the bytes of shared memory that its blocks are given."""
+    random = np.random.default_rng(seed)
     kernel = program.functions[program.kernel]
     addresses, constants, own = _variables(program)
     places = {PARAMETER_WINDOW + (n << PARAMETER_BITS): (kernel.name, p.name) for n, p in enumerate(kernel.parameters)}
