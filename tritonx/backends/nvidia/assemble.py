@@ -18,6 +18,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from tritonx.backends.nvidia.assembler_faults import takes_and_for_or, without_joined_predicates
 from tritonx.backends.nvidia.jit_link import LinkFailure, link, linker
 from tritonx.backends.nvidia.targets import MAX_REGISTERS, Capability
 from tritonx.runtime import knobs
@@ -201,6 +202,21 @@ def one_more_block(ptx: str, registers: int, capability: Capability) -> int:
 def _assemble(
     ptx: str, capability: Capability, options: str | None, line_info: bool, foreign: bool = False
 ) -> Assembled:
+    """Once more in other words where the assembler may have taken an "and" for an "or" (``assembler_faults``)."""
+    made = assemble_once(ptx, capability, options, line_info, foreign)
+    if not takes_and_for_or(made.cubin):
+        return made
+    for other in without_joined_predicates(ptx):
+        made = assemble_once(other, capability, options, line_info, foreign)
+        if not takes_and_for_or(made.cubin):
+            return made
+    raise PTXASError("the assembler may take an `and` of predicates for their `or`, however they are written")
+
+
+def assemble_once(
+    ptx: str, capability: Capability, options: str | None = None, line_info: bool = True, foreign: bool = False
+) -> Assembled:
+    """What the assembler makes of this text, whatever that is worth."""
     ptxas = find_ptxas()
     in_process = read("TRITONX_ASSEMBLER", _parse_assembler) == "nvjitlink"
     if ptxas is not None and not in_process:

@@ -5,11 +5,19 @@
   13.3, for 32 and 16 bits, signed and unsigned. It does not see a negation in "not, plus one".
 - Before 13.2 it computes one half of an `add.s16x2` of a constant again where that is needed later, and adds 0 there
   (VIADD.16x2, compute capability 9 and later). Seen in 12.8, 13.0 and 13.1. Two additions of 16 bits are safe.
+- It joins the "and" and the "or" of two predicates to one PLOP3, which has two results, and where only the second, the
+  "or", is left in the end, it takes the first: an "and". Seen in 12.8 to 13.5, compute capability 8 and later; flags of
+  a scan that say which threads have elements were lost so. Few kernels have such a pair at all, so what was assembled
+  is looked at (``takes_and_for_or``), and assembled once more in other words where that may have happened
+  (``without_joined_predicates``): an "or" by way of a register of 32 bits.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+import numpy as np
 
 from tritonx.backends.nvidia.targets import Capability
 
@@ -47,3 +55,40 @@ def _split_sums(function: str) -> str:
         return match.group()
 
     return _PAIR_SUM.sub(split, function)
+
+
+_AND = re.compile(r"\band\.pred\s+[^,;]+,\s*([^,;\s]+),\s*([^,;\s]+);")
+_OR = re.compile(r"^(\s*)or\.pred\s+([^,;]+),\s*([^,;\s]+),\s*([^,;\s]+);", re.MULTILINE)
+
+PLOP3 = 0x81C
+"""The instruction's number: its lowest twelve bits."""
+AND, OR = 0x80, 0xC8
+"""Tables of the two results: a & b & c, and (a | c) & b, where b is true."""
+NO_PREDICATE = 7
+
+
+def takes_and_for_or(cubin: bytes) -> bool:
+    """Whether an instruction of the cubin has both tables of a joined pair and only the first result: it may be one
+    that was asked for the second. Instructions are 16 bytes long and lie at multiples of 16."""
+    words = np.frombuffer(cubin, "<u8", len(cubin) // 16 * 2).reshape(-1, 2)
+    low, high = words[(words[:, 0] & 0xFFF) == PLOP3].T
+    first, second = (high >> 8 & 0x1F) << 3 | high & 7, low >> 16 & 0xFF
+    return bool(np.any((first == AND) & (second == OR) & (high >> 20 & 7 == NO_PREDICATE)))
+
+
+def without_joined_predicates(ptx: str) -> Iterator[str]:
+    """The program in other words: without an "or" of two predicates that have an "and" as well, then without any."""
+    ands = {frozenset(pair) for pair in _AND.findall(ptx)}
+
+    def by_register(match: re.Match[str]) -> str:
+        space, result, a, b = match.groups()
+        return (
+            f"{space}{{ .reg .b32 %either; selp.b32 %either, 1, 0, {a}; selp.b32 %either, 1, %either, {b}; "
+            f"setp.ne.b32 {result}, %either, 0; }}"
+        )
+
+    def where_both(match: re.Match[str]) -> str:
+        return by_register(match) if frozenset(match.groups()[2:]) in ands else match.group()
+
+    yield _OR.sub(where_both, ptx)
+    yield _OR.sub(by_register, ptx)

@@ -1,5 +1,6 @@
 """What ptxas assembles wrong does not reach it: extrema of negated integers (the conformance cases `reduce/negated` run
-them on a device) and sums of 16-bit pairs and a number (`integers`)."""
+them on a device) and sums of 16-bit pairs and a number (`integers`). An "and" for an "or" is seen in what it made, and
+does not stay (`extents/scan-12x40-all-on-w4` in an arrangement had one)."""
 
 from __future__ import annotations
 
@@ -10,8 +11,10 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
-from tritonx.backends.nvidia.assembler_faults import avoid_faults
+from tritonx.backends.nvidia import assemble as assembler
+from tritonx.backends.nvidia.assembler_faults import avoid_faults, takes_and_for_or, without_joined_predicates
 from tritonx.backends.nvidia.targets import CAPABILITIES
+from tritonx.runtime.errors import PTXASError
 
 
 @tritonx.jit
@@ -73,3 +76,73 @@ def test_only_numbers_are_split() -> None:
     assert avoid_faults(twice, CAPABILITIES[90]) == twice
     other = "{\n\tmov.b32 \t%r1, 65537;\n}\n{\n\tadd.s16x2 \t%r3, %r2, %r1;\n}\n"
     assert avoid_faults(other, CAPABILITIES[90]) == other
+
+
+EITHER = """.version 8.0
+.target sm_{arch}
+.address_size 64
+.visible .entry kernel(.param .u64 out, .param .s32 few, .param .s32 fewer)
+.reqntid 32, 1, 1
+{{
+	.reg .pred %p<8>;
+	.reg .b32 %r<16>;
+	.reg .b64 %rd<4>;
+	ld.param.b64 %rd1, [out];
+	ld.param.b32 %r1, [few];
+	ld.param.b32 %r2, [fewer];
+	mov.u32 %r3, %tid.x;
+	setp.lt.s32 %p1, %r3, %r1;
+	setp.lt.s32 %p2, %r3, %r2;
+	selp.b32 %r4, 1, 0, %p2;
+	shfl.sync.bfly.b32 %r5, %r4, 8, 31, -1;
+	and.b32 %r6, %r5, 1;
+	setp.ne.b32 %p3, %r6, 0;
+	and.pred %p4, %p1, %p3;
+	selp.b32 %r7, %r1, %r2, %p4;
+	or.pred %p5, %p3, %p1;
+	shfl.sync.bfly.b32 %r8, %r7, 16, 31, -1;
+	setp.eq.s32 %p6, %r3, 9;
+	or.pred %p7, %p5, %p6;
+	selp.b32 %r9, 1, 0, %p7;
+	mul.wide.u32 %rd2, %r3, 4;
+	add.s64 %rd3, %rd1, %rd2;
+	st.global.b32 [%rd3], %r9;
+	ret;
+}}
+"""
+"""Nobody reads %r8, so of the "and" and the "or" of %p1 and %p3 only the "or" is left."""
+
+
+@pytest.mark.parametrize("arch", [80, 90])
+def test_no_and_for_an_or(arch: int) -> None:
+    ptx, chip = EITHER.format(arch=arch), CAPABILITIES[arch]
+    if not takes_and_for_or(assembler.assemble_once(ptx, chip).cubin):
+        pytest.skip("this ptxas does not")
+    assert not takes_and_for_or(assembler.assemble(ptx, chip).cubin)
+
+
+def test_an_and_for_an_or_in_whatever_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = assembler.assemble_once(EITHER.format(arch=90), CAPABILITIES[90])
+    if not takes_and_for_or(wrong.cubin):
+        pytest.skip("this ptxas does not")
+    monkeypatch.setattr(assembler, "assemble_once", lambda *_: wrong)
+    with pytest.raises(PTXASError, match="may take an `and` of predicates for their `or`"):
+        assembler.assemble(EITHER.format(arch=90), CAPABILITIES[90])
+
+
+def test_an_or_of_a_pair_goes_by_a_register() -> None:
+    pair, every = without_joined_predicates(EITHER.format(arch=90))
+    moved = (
+        "\t{ .reg .b32 %either; selp.b32 %either, 1, 0, %p3; selp.b32 %either, 1, %either, %p1; "
+        "setp.ne.b32 %p5, %either, 0; }\n"
+    )
+    assert moved in pair and moved in every
+    assert re.findall(r"\bor\.pred.*", pair) == ["or.pred %p7, %p5, %p6;"]
+    assert "or.pred" not in every
+
+
+def test_what_has_both_results_is_no_fault() -> None:
+    both = EITHER.format(arch=90).replace("%r3, 9;", "%r3, %r8;")
+    cubin = assembler.assemble_once(both, CAPABILITIES[90]).cubin
+    assert not takes_and_for_or(cubin)
+    assert not takes_and_for_or(b"") and not takes_and_for_or(cubin[:100])
