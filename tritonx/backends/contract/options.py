@@ -1,0 +1,88 @@
+"""What a kernel is compiled for, and how: targets and options."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a kernel is compiled for; prints as ``backend:arch`` (``cuda:90``, ``hip:gfx942``, ``cpu``).
+
+    >>> from tritonx.backends.api import Target
+    >>> str(Target("cuda", 90, 32)), str(Target("cpu"))
+    ('cuda:90', 'cpu')
+    """
+
+    backend: str
+    arch: int | str = ""
+    warp_size: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.backend}:{self.arch}" if self.arch != "" else self.backend
+
+
+class Language(Enum):
+    """The language of a kernel's source. Kernels of Gluon, Triton's second language, cannot be compiled.
+
+    >>> Language.TRITON.name
+    'TRITON'
+    """
+
+    TRITON = 0
+    GLUON = 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """Compile options that every backend understands; a backend derives from it and adds its own, a GPU's from
+    `tritonx.backends.gpu.GpuOptions`.
+
+    The fields are the keywords that a launch, a ``Config`` and ``tritonx.compile`` accept. Values must be hashable: the
+    options are part of the in-memory key, and their ``repr`` of the key on disk.
+
+    ``num_warps``, ``num_stages`` and ``num_ctas`` come with every ``Config``: a backend to which one means nothing
+    leaves it alone, one that cannot do what it asks for refuses it in ``parse_options``. What kernels may be written
+    with, the backend declares by its defaults: the 8-bit floats of the language that it has
+    (``supported_fp8_dtypes``), and the ways in which it multiplies f32 numbers (``allowed_dot_input_precisions``).
+
+    >>> Options(num_warps=8).replace(num_stages=1).num_stages
+    1
+    """
+
+    num_warps: int = 4
+    num_stages: int = 3
+    num_ctas: int = 1
+    debug: bool = False
+    sanitize_overflow: bool = True
+    enable_fp_fusion: bool = True
+    default_dot_input_precision: str = "ieee"
+    allowed_dot_input_precisions: tuple[str, ...] = ("ieee",)
+    max_num_imprecise_acc_default: int = 0
+    supported_fp8_dtypes: tuple[str, ...] = ()
+    extern_libs: tuple[tuple[str, str], ...] = ()
+    ir_override: str | None = None
+
+    PORTABLE: ClassVar[frozenset[str]] = frozenset()
+    """Of the options that a backend adds, those that kernels pass wherever they run, since they say how and not what to
+    compute: a launch on a backend that has no such option leaves it out. Any other is an error there."""
+
+    @property
+    def is_cooperative(self) -> bool:
+        """Whether all programs of a launch run at once, as Triton's hooks are told."""
+        return False
+
+    def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
+        """The least M, N and K of ``tl.dot`` for operands of these widths."""
+        return (1, 1, 1)
+
+    def hash(self) -> str:
+        """A digest of the options, for the keys of libraries."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()
+
+    def replace(self, **changes: object) -> Options:
+        return dataclasses.replace(self, **changes)
