@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-from tritonx.language.dtypes import TRITON_MAX_TENSOR_NUMEL as TRITON_MAX_TENSOR_NUMEL
-from tritonx.language.dtypes import is_power_of_two as is_power_of_two
-from tritonx.language.dtypes import validate_block_shape as validate_block_shape
+from tritonx.language.block_shapes import TRITON_MAX_TENSOR_NUMEL as TRITON_MAX_TENSOR_NUMEL
+from tritonx.language.block_shapes import is_power_of_two as is_power_of_two
+from tritonx.language.block_shapes import validate_block_shape as validate_block_shape
 from tritonx.language.tuples import tuple as language_tuple
 from tritonx.language.tuples import tuple_type
 from tritonx.runtime.dtype_names import BITWIDTH_DICT as BITWIDTH_DICT

@@ -15,6 +15,7 @@ from tritonx.language.aggregate import _aggregate
 from tritonx.language.atomic import *
 from tritonx.language.atomic import __all__ as _atomic
 from tritonx.language.base import base_type, base_value
+from tritonx.language.block_shapes import TRITON_MAX_TENSOR_NUMEL, validate_block_shape
 from tritonx.language.builtin import TRITON_BUILTIN, builtin, extern, is_builtin, must_use_result
 from tritonx.language.constexpr import constexpr_type
 from tritonx.language.constexpr import unwrap as _unwrap_if_constexpr
@@ -32,7 +33,6 @@ from tritonx.language.dot import __all__ as _dot
 from tritonx.language.dtypes import (
     KIND,
     SIGNEDNESS,
-    TRITON_MAX_TENSOR_NUMEL,
     bfloat16,
     block_type,
     const,
@@ -45,7 +45,6 @@ from tritonx.language.dtypes import (
     float16,
     float32,
     float64,
-    get_int_dtype,
     int1,
     int8,
     int16,
@@ -57,7 +56,6 @@ from tritonx.language.dtypes import (
     uint16,
     uint32,
     uint64,
-    validate_block_shape,
     void,
 )
 from tritonx.language.elementwise import *
@@ -73,6 +71,7 @@ from tritonx.language.shape import *
 from tritonx.language.shape import __all__ as _shape
 from tritonx.language.shape import _cropped, _filled, item
 from tritonx.language.signatures import str_to_ty
+from tritonx.language.type_names import get_int_dtype
 from tritonx.language.values import (
     slice,
     slice_type,

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from tritonx.kernel import active
 from tritonx.language.base import base_type, base_value
+from tritonx.language.block_shapes import validate_block_shape
 from tritonx.language.builtin import INJECTED
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, element_type_named, int32, int64, validate_block_shape
+from tritonx.language.dtypes import block_type, dtype, int32, int64
 from tritonx.language.memory import store
 from tritonx.language.tuples import tuple, tuple_type
+from tritonx.language.type_names import element_type_named
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue

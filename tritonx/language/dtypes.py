@@ -12,15 +12,12 @@ from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tritonx.language.base import base_type
+from tritonx.language.block_shapes import storage_shape
 from tritonx.language.constexpr import constexpr, unwrap
 from tritonx.language.tensor import tensor
-from tritonx.runtime.dtype_names import TYPE_NAMES
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
-
-TRITON_MAX_TENSOR_NUMEL = 1048576
-"""The most elements a block may have."""
 
 
 class SIGNEDNESS(Enum):
@@ -382,57 +379,6 @@ class block_type(dtype):
         return self.name
 
 
-def validate_block_shape(shape: Sequence[object]) -> int:
-    """The element count of a block of this shape, as blocks are in Triton and behind descriptors. Raises TypeError for
-    an extent that is no int, ValueError for one that is no power of two, and for more elements than
-    ``TRITON_MAX_TENSOR_NUMEL``; in Triton's words.
-
-    >>> validate_block_shape([4, 32])
-    128
-    >>> validate_block_shape([4, 24])
-    Traceback (most recent call last):
-        ...
-    ValueError: Shape element 1 must be a power of 2
-    """
-    numel = 1
-    for i, extent in enumerate(shape):
-        if type(extent) is not int:
-            raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got `constexpr[{type(extent)}]")
-        if extent <= 0 or extent & (extent - 1):
-            raise ValueError(f"Shape element {i} must be a power of 2")
-        numel *= extent
-    if numel > TRITON_MAX_TENSOR_NUMEL:
-        raise ValueError(f"numel ({numel}) exceeds triton maximum tensor numel ({TRITON_MAX_TENSOR_NUMEL})")
-    return numel
-
-
-def storage_shape(shape: Sequence[int]) -> tuple[int, ...]:
-    """The extents that a block of this shape has in the IR. Raises TypeError for an extent that is no int, ValueError
-    for one below 1, and for more elements than ``TRITON_MAX_TENSOR_NUMEL``."""
-    storage: list[int] = []
-    numel = 1
-    for i, extent in enumerate(shape):
-        if type(extent) is not int:
-            raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got `constexpr[{type(extent)}]")
-        if extent <= 0:
-            raise ValueError(f"Shape element {i} must be positive")
-        stored = 1 << (extent - 1).bit_length()
-        storage.append(stored)
-        numel *= stored
-    if numel > TRITON_MAX_TENSOR_NUMEL:
-        raise ValueError(f"numel ({numel}) exceeds triton maximum tensor numel ({TRITON_MAX_TENSOR_NUMEL})")
-    return tuple(storage)
-
-
-def is_power_of_two(x: int) -> bool:
-    """Whether an integer has one bit; zero counts as well, as it does in Triton.
-
-    >>> [is_power_of_two(x) for x in (0, 1, 2, 3, 64)]
-    [True, True, True, False, True]
-    """
-    return x & (x - 1) == 0
-
-
 class const:
     """Annotation of a pointer parameter that the kernel only reads.
 
@@ -451,58 +397,6 @@ float8e5, float8e5b16 = dtype("fp8e5"), dtype("fp8e5b16")
 float8e4nv, float8e4b8, float8e4b15 = dtype("fp8e4nv"), dtype("fp8e4b8"), dtype("fp8e4b15")
 float16, bfloat16, float32, float64 = dtype("fp16"), dtype("bf16"), dtype("fp32"), dtype("fp64")
 pi32_t = pointer_type(int32)
-
-_SHORT: dict[str, dtype] = {
-    "void": void, "i1": int1, "u1": int1, "i8": int8, "i16": int16, "i32": int32, "i64": int64,
-    "u8": uint8, "u16": uint16, "u32": uint32, "u64": uint64,
-    "fp8e4nv": float8e4nv, "fp8e4b8": float8e4b8, "fp8e4b15": float8e4b15, "fp8e5": float8e5, "fp8e5b16": float8e5b16,
-    "fp16": float16, "bf16": bfloat16, "fp32": float32, "fp64": float64,
-    "f16": float16, "f32": float32, "f64": float64,
-}  # fmt: skip
-
-
-def element_type(value: object) -> Any:
-    """``value`` (or what a constexpr holds) as a type where it is the name of one: ``float32``, ``fp32``, ``uint8``,
-    ``u8``, ``bool``, ``float8_e4m3fn``; types and None as they are. ``ValueError`` for a name of none, ``TypeError``
-    for anything else."""
-    value = unwrap(value)
-    if value is None or isinstance(value, base_type):
-        return value
-    if not isinstance(value, str):
-        other = TypeError(f"{value!r} is no dtype")
-        other.add_note("pass a dtype of the language, such as tl.float32")
-        raise other
-    names = {**_SHORT, **{t.name: t for t in _SHORT.values()}, **{n: _SHORT[short] for n, short in TYPE_NAMES.items()}}
-    names |= {name: t for name, t in globals().items() if isinstance(t, dtype)}
-    if value in names:
-        return names[value]
-    from difflib import get_close_matches  # only for a mistake: it takes longer to import than this file
-
-    error = ValueError(f"{value!r} is no dtype")
-    close = get_close_matches(value, names, n=1, cutoff=0.6)
-    error.add_note(f"did you mean '{close[0]}'?" if close else "pass a dtype of the language, such as tl.float32")
-    raise error
-
-
-def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
-    """The integer type of that width and signedness. Raises ValueError for a width that there is none of.
-
-    >>> get_int_dtype(16, signed=False)
-    triton.language.uint16
-    """
-    bits = unwrap(bitwidth)
-    if bits == 1:
-        return int1
-    if bits in (8, 16, 32, 64):
-        return dtype(f"{'int' if unwrap(signed) else 'uint'}{bits}")
-    raise ValueError(f"Unsupported bitwidth {bits} and signedness {unwrap(signed)}")
-
-
-def element_type_named(name: str) -> dtype:
-    """The element type that a signature calls ``name`` (``fp16``, ``u8``). Raises KeyError."""
-    if name not in _SHORT:
-        raise KeyError(f"unknown type {name!r} in a signature")
-    return _SHORT[name]
 
 
 def is_type(value: object) -> bool:

@@ -6,8 +6,9 @@ from typing import Any
 
 from tritonx.language.constexpr import constexpr_type
 from tritonx.language.descriptors import tensor_descriptor_type
-from tritonx.language.dtypes import element_type_named, pointer_type
+from tritonx.language.dtypes import pointer_type
 from tritonx.language.tuples import tuple_type
+from tritonx.language.type_names import element_type_named
 
 
 def str_to_ty(name: str, c: Any = None) -> Any:

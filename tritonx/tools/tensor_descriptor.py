@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tritonx.language.dtypes import validate_block_shape as validate_block_shape
+from tritonx.language.block_shapes import validate_block_shape as validate_block_shape
 from tritonx.runtime.dtype_names import ITEM_BYTES, is_floating, type_name
 from tritonx.runtime.errors import TritonError
 

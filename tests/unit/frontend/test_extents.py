@@ -31,7 +31,7 @@ from tritonx.interpreter.eager import EagerValue
 from tritonx.interpreter.function import interpreted
 from tritonx.ir.builder import Builder
 from tritonx.language import standard
-from tritonx.language.dtypes import storage_shape
+from tritonx.language.block_shapes import storage_shape
 from tritonx.language.values import tensor
 from tritonx.testing.conformance import cases
 from tritonx.testing.conformance.device import PythonLines, check

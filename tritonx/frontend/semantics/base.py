@@ -19,7 +19,8 @@ from tritonx.frontend.semantics.types import ir_type
 from tritonx.ir.types import i32
 from tritonx.language.base import base_type, base_value
 from tritonx.language.constexpr import constexpr, unwrap
-from tritonx.language.dtypes import block_type, dtype, element_type, float32, int1, int64
+from tritonx.language.dtypes import block_type, dtype, float32, int1, int64
+from tritonx.language.type_names import element_type
 from tritonx.language.values import tensor
 from tritonx.language.values import tuple as language_tuple
 

@@ -10,7 +10,8 @@ from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.comparison import ComparisonSemantics
 from tritonx.frontend.semantics.types import ir_type
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import dtype, element_type, float16, float32, int1, int16, int64, uint8
+from tritonx.language.dtypes import dtype, float16, float32, int1, int16, int64, uint8
+from tritonx.language.type_names import element_type
 from tritonx.language.values import tensor
 
 _ROUNDING = {"rtne": RoundingMode.RTNE, "rtz": RoundingMode.RTZ}

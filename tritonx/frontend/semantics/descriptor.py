@@ -23,8 +23,9 @@ from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.memory import access_properties
 from tritonx.frontend.semantics.types import descriptor_type, ir_type
+from tritonx.language.block_shapes import validate_block_shape
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, int32, int64, pointer_type, uint32, validate_block_shape
+from tritonx.language.dtypes import block_type, dtype, int32, int64, pointer_type, uint32
 from tritonx.language.values import tensor, tensor_descriptor, tensor_descriptor_base
 
 _LOAD_CACHE = {"": "NONE", ".ca": "CA", ".cg": "CG", ".cv": "CV"}

@@ -10,18 +10,8 @@ from tritonx.frontend.semantics.base import enum_attribute
 from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.shape import ShapeSemantics
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import (
-    bfloat16,
-    block_type,
-    dtype,
-    element_type,
-    float16,
-    float32,
-    float64,
-    int8,
-    int32,
-    uint8,
-)
+from tritonx.language.dtypes import bfloat16, block_type, dtype, float16, float32, float64, int8, int32, uint8
+from tritonx.language.type_names import element_type
 from tritonx.language.values import tensor
 from tritonx.runtime import knobs
 

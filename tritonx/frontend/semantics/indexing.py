@@ -19,8 +19,9 @@ from tritonx.frontend.semantics.casts import CastSemantics
 from tritonx.frontend.semantics.debug import DebugSemantics
 from tritonx.frontend.semantics.reduce import ReduceSemantics
 from tritonx.language import standard
+from tritonx.language.block_shapes import storage_shape
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import int32, storage_shape
+from tritonx.language.dtypes import int32
 from tritonx.language.values import slice as language_slice
 from tritonx.language.values import tensor
 

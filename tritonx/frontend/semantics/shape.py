@@ -14,8 +14,9 @@ from tritonx.dialects.tile import CatOp, GatherOp, JoinOp, ReshapeOp, SplitOp, T
 from tritonx.frontend.semantics.base import enum_attribute, shape_of, unwrapped_list
 from tritonx.frontend.semantics.padding import PaddingSemantics
 from tritonx.frontend.semantics.types import ir_type
+from tritonx.language.block_shapes import storage_shape
 from tritonx.language.constexpr import unwrap
-from tritonx.language.dtypes import block_type, dtype, int8, int32, int64, storage_shape
+from tritonx.language.dtypes import block_type, dtype, int8, int32, int64
 from tritonx.language.values import tensor
 
 
