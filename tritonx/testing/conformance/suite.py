@@ -7,7 +7,7 @@ from importlib import import_module
 
 from tritonx.testing.conformance.case import Case
 from tritonx.testing.conformance.cover import Cover
-from tritonx.testing.conformance.random_blocks import random_case
+from tritonx.testing.conformance.random_blocks import ARITHMETIC, random_case
 
 FAMILIES = (
     "elementwise", "integers", "casts", "fp8", "fp8_arithmetic", "fp8e4b15", "functions", "memory", "blocks", "shape",
@@ -33,13 +33,13 @@ def cases(cover: Cover | None = None) -> list[Case]:
     return list(found.values())
 
 
-RANDOM = "random_blocks/"
-"""What the names of random cases begin with; the rest is a case's seed."""
+RANDOM = ("random_blocks/", "random_blocks/", ARITHMETIC)
+"""What the names of random cases begin with, by turns; the rest is a case's seed."""
 
 
 def random_names(count: int, seed: int) -> list[str]:
     """`count` random cases, others for each seed."""
-    return [f"{RANDOM}{seed}.{number}" for number in range(count)]
+    return [f"{RANDOM[number % len(RANDOM)]}{seed}.{number}" for number in range(count)]
 
 
 def finder() -> Callable[[str], Case]:

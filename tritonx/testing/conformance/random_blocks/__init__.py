@@ -5,8 +5,11 @@ line with the compiler or its interpreter. Loads, slices, reshapes, reductions o
 products, of every dtype, in loops that are left early, branches, tuples and functions that return early, one made of
 another's results: what an op gets is what others leave, in whatever layout.
 
+`arithmetic` has programs of another kind: long and straight, of integers and truth values alone.
+
 Each is right for all inputs and on every device, bit for bit: sums of floats are of small integers, conversions round
 once, indices are in range. Nothing divides floats or depends on the sign of a zero or the bits of a NaN.
 """
 
+from tritonx.testing.conformance.random_blocks.case import ARITHMETIC as ARITHMETIC
 from tritonx.testing.conformance.random_blocks.case import random_case as random_case

@@ -14,6 +14,7 @@ import numpy as np
 
 from tritonx.runtime.jit import JITFunction
 from tritonx.testing.conformance.case import Array, Case, Output, Trial
+from tritonx.testing.conformance.random_blocks.arithmetic import straight
 from tritonx.testing.conformance.random_blocks.control import block
 from tritonx.testing.conformance.random_blocks.numpy_language import NumpyLanguage, Pointer
 from tritonx.testing.conformance.random_blocks.statements import FUNCTIONS, loaded, places
@@ -98,9 +99,21 @@ def blocks_program(random: Random, *, length: int = 8, depth: int = 2, double: b
         w.line(f"if {w.condition()}:")
         w.line("    return")
     _stored(w)
+    return _whole(w)
+
+
+def arithmetic_program(random: Random, *, length: int = 40) -> BlocksProgram:
+    """One of ``arithmetic``: a single program of about ``length`` statements."""
+    w = Writer(random)
+    straight(w, length)
+    return _whole(w)
+
+
+def _whole(w: Writer) -> BlocksProgram:
     names = ", ".join([*(b.name for b in w.buffers), "n", "m"])
     text = "\n\n".join([FUNCTIONS, *w.helpers, "\n".join(["@jit", f"def kernel({names}):", *w.lines, ""])])
-    return BlocksProgram(HEADER + text, w.programs, tuple(w.buffers), (random.randint(2, 900), random.randint(2, 40)))
+    scalars = w.random.randint(2, 900), w.random.randint(2, 40)
+    return BlocksProgram(HEADER + text, w.programs, tuple(w.buffers), scalars)
 
 
 def _stored(w: Writer) -> None:
@@ -119,9 +132,16 @@ def _stored(w: Writer) -> None:
         w.line(f"tl.store({buffer.name} + pid * {count} + {places(w, value.shape, strides)}, {text}{mask})")
 
 
+ARITHMETIC = "random_arithmetic/"
+"""What the names of straight programs of arithmetic begin with."""
+
+
 def random_case(name: str) -> Case:
     """The case that a name is for, the same kernel for the same name."""
     random = Random(name)
-    made = blocks_program(random, length=random.choice((4, 8, 8, 12)))
+    if name.startswith(ARITHMETIC):
+        made = arithmetic_program(random, length=random.choice((12, 24, 48, 96)))
+    else:
+        made = blocks_program(random, length=random.choice((4, 8, 8, 12)))
     compiled = {"num_warps": random.choice((1, 2, 4, 8)), "enable_fp_fusion": False}
     return Case(name, made.kernel(), made.trial, compiled)

@@ -133,6 +133,8 @@ class Block:
 
     def execute(self, i: Instruction) -> None:
         if (meaning := scalar.TABLE.get(i.opcode)) is not None:
+            if not scalar.understood(i.opcode, i.modifiers):
+                raise Fault(i.text)
             meaning(self.t, i)
         elif i.opcode in WARP:
             WARP[i.opcode](self, i)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -171,6 +172,10 @@ def extremum(larger: bool) -> Meaning:
                 first = extremum_of(first, other, larger, "NaN" in i.modifiers)
             else:
                 first = np.maximum(first, other) if larger else np.minimum(first, other)
+        if "relu" in i.modifiers:
+            if is_float(i.type):
+                raise Fault(i.text)
+            first = np.maximum(first, 0)
         result(t, i, first)
 
     return meaning
@@ -372,3 +377,28 @@ TABLE: dict[str, Meaning] = {
     "tanh": approximate(np.tanh), "sqrt": approximate(np.sqrt), "rsqrt": approximate(lambda x: 1 / np.sqrt(x)),
     "rcp": approximate(lambda x: 1 / x),
 }  # fmt: skip
+
+_COMPARED = {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"}
+_ORDERED = {"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
+_ROUNDED = {"rn", "rz", "ftz", "sat", "cc"}
+_FAST = {"approx", "rn", "ftz"}
+_WORDS: dict[str, set[str]] = {
+    "add": _ROUNDED, "sub": _ROUNDED, "mul": {"lo", "hi", "wide", *_ROUNDED}, "mad": {"lo", "hi", "wide", "cc"},
+    "madc": {"lo", "hi", "cc"}, "fma": _ROUNDED, "div": {"full", *_FAST}, "addc": {"cc"}, "subc": {"cc"},
+    "min": {"NaN", "ftz", "relu"}, "max": {"NaN", "ftz", "relu"}, "abs": {"ftz"}, "neg": {"ftz"},
+    "shf": {"l", "r", "wrap", "clamp"}, "setp": {*_COMPARED, *_ORDERED, "and", "or", "xor", "ftz"},
+    "cvt": {"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna", "satfinite", "sat", "ftz", "relu"},
+    "lop3": set(), "bfi": set(), "bfe": set(), "prmt": set(),
+    **dict.fromkeys(("ex2", "lg2", "sin", "cos", "tanh", "sqrt", "rsqrt", "rcp"), _FAST),
+}  # fmt: skip
+"""What may stand between an instruction's name and its types; nothing for those that are not here."""
+
+
+_OTHER_TYPES = {"pred", "b128", "e4m3x2", "e5m2x2"}
+
+
+@cache
+def understood(opcode: str, modifiers: tuple[str, ...]) -> bool:
+    """Whether the meaning of an instruction reads all that its name says."""
+    known = _WORDS.get(opcode, set()) | _OTHER_TYPES
+    return all(m in TYPES or m in known for m in modifiers)
