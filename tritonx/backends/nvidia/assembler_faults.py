@@ -3,6 +3,10 @@
 - Before 13.4 it joins two `min` or `max` of integers to VIMNMX3, which compute capability 9 and 10 have, and takes one
   negated operand for the number that is not negated: max(-a, -b, c) becomes max(-a, b, c). Seen in 12.8 and 13.0 to
   13.3, for 32 and 16 bits, signed and unsigned. It does not see a negation in "not, plus one".
+- Before 13.3 it computes `neg.s16` and `abs.s16` in 32 bits, and takes what it finds there for the number where that is
+  extended, compared or shifted: of -32768 both are 32768. Before 13.1 it takes `abs.s32` and `abs.s64` for numbers that
+  are not negative, as that of the least is. On all capabilities. "Not, plus one" wraps, and an absolute value is the
+  larger of a number and that.
 - Before 13.2 it computes one half of an `add.s16x2` of a constant again where that is needed later, and adds 0 there
   (VIADD.16x2, compute capability 9 and later). Seen in 12.8, 13.0 and 13.1. Two additions of 16 bits are safe.
 - It joins the "and" and the "or" of two predicates to one PLOP3, which has two results, and where only the second, the
@@ -23,6 +27,8 @@ from tritonx.backends.nvidia.targets import Capability
 
 _EXTREMUM = re.compile(r"\b(?:min|max)\.[su](?:16|32|16x2)\b")
 _NEGATION = re.compile(r"\bneg\.s(16|32)\s+([^,]+),\s*([^;]+);")
+_SHORT_NEGATION = re.compile(r"\bneg\.s(16)\s+([^,]+),\s*([^;]+);")
+_ABSOLUTE = re.compile(r"\babs\.s(16|32|64)\s+([^,]+),\s*([^;]+);")
 _PAIR_SUM = re.compile(r"\badd\.s16x2\s+([^,]+),\s*([^,]+),\s*([^;]+);")
 _NUMBER = re.compile(r"\bmov\.b32\s+(%r\d+),\s*(-?\d+);")
 _WRITTEN = re.compile(r"^\s*(?:@\S+\s+)?[\w.]+\s+(%r\d+),", re.MULTILINE)
@@ -31,11 +37,15 @@ _FUNCTION_END = re.compile(r"(?<=\n\}\n)")
 
 def avoid_faults(ptx: str, chip: Capability) -> str:
     """The same program in instructions that every ptxas assembles right for ``chip``."""
-    if chip.number < 90:
+    ptx = _ABSOLUTE.sub(
+        r"{ .reg .b\1 %negated; not.b\1 %negated, \3; add.s\1 %negated, %negated, 1; max.s\1 \2, %negated, \3; }", ptx
+    )
+    joins_extrema = 90 <= chip.number < 120 and _EXTREMUM.search(ptx) is not None
+    negation = _NEGATION if joins_extrema else _SHORT_NEGATION
+    ptx = negation.sub(r"not.b\1 \t\2, \3;\n\tadd.s\1 \t\2, \2, 1;", ptx)
+    if chip.number < 90 or "add.s16x2" not in ptx:
         return ptx
-    if chip.number < 120 and _EXTREMUM.search(ptx) is not None:
-        ptx = _NEGATION.sub(r"not.b\1 \t\2, \3;\n\tadd.s\1 \t\2, \2, 1;", ptx)
-    return "".join(map(_split_sums, _FUNCTION_END.split(ptx))) if "add.s16x2" in ptx else ptx
+    return "".join(map(_split_sums, _FUNCTION_END.split(ptx)))
 
 
 def _split_sums(function: str) -> str:

@@ -1,6 +1,7 @@
 """What ptxas assembles wrong does not reach it: extrema of negated integers (the conformance cases `reduce/negated` run
-them on a device) and sums of 16-bit pairs and a number (`integers`). An "and" for an "or" is seen in what it made, and
-does not stay (`extents/scan-12x40-all-on-w4` in an arrangement had one)."""
+them on a device), absolute values and short negations (`integers/turned`), sums of 16-bit pairs and a number
+(`integers`). An "and" for an "or" is seen in what it made, and does not stay (`extents/scan-12x40-all-on-w4` in an
+arrangement had one)."""
 
 from __future__ import annotations
 
@@ -76,6 +77,23 @@ def test_only_numbers_are_split() -> None:
     assert avoid_faults(twice, CAPABILITIES[90]) == twice
     other = "{\n\tmov.b32 \t%r1, 65537;\n}\n{\n\tadd.s16x2 \t%r3, %r2, %r1;\n}\n"
     assert avoid_faults(other, CAPABILITIES[90]) == other
+
+
+@tritonx.jit
+def distances(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
+    tl.store(out_ptr + i, tl.abs(x - y).to(out_ptr.dtype.element_ty))
+    tl.store(out_ptr + N + i, (0 - x).to(out_ptr.dtype.element_ty))
+
+
+@pytest.mark.parametrize("kind", ["i16", "i32", "i64"])
+@pytest.mark.parametrize("arch", ["80", "90", "120"])
+def test_absolute_values_wrap(kind: str, arch: str, compiler: Any) -> None:
+    """And negations of 16 bits do."""
+    kernel = compiler(distances, arch, {"x_ptr": f"*{kind}", "y_ptr": f"*{kind}", "out_ptr": "*i64"}, {"N": 128})
+    assert not re.search(r"\babs\.s|\bneg\.s16", kernel.ptx)
+    assert len(re.findall(rf"max\.s{kind[1:]} [^,]+, %negated, [^;]+;", kernel.ptx)) == 1
 
 
 EITHER = """.version 8.0

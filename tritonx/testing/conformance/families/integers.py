@@ -50,6 +50,19 @@ def index_kernel(out_ptr, divisor, N: tl.constexpr):
     tl.store(out_ptr + N + i, i % divisor)
 
 
+@tritonx.jit
+def turned_kernel(x_ptr, y_ptr, out_ptr, n, N: tl.constexpr):
+    """Negated numbers and absolute values, and what is made of them: of the least number both are itself."""
+    i = tl.arange(0, N)
+    inside = i < n
+    x, y = tl.load(x_ptr + i, mask=inside), tl.load(y_ptr + i, mask=inside)
+    negated, away = 0 - (x - y), tl.abs(x - y)
+    tl.store(out_ptr + i, negated.to(tl.int64), mask=inside)
+    tl.store(out_ptr + n + i, away.to(tl.int64), mask=inside)
+    tl.store(out_ptr + 2 * n + i, tl.where(negated < y, negated >> 1, y).to(tl.int64), mask=inside)
+    tl.store(out_ptr + 3 * n + i, tl.where(away < y, away >> 1, y).to(tl.int64), mask=inside)
+
+
 def quotient(x: int, y: int) -> int:
     """Truncated; 0 by 0."""
     if y == 0:
@@ -94,6 +107,20 @@ def _tiles(name: str) -> MakeTrial:
     return make
 
 
+def _turned(name: str) -> MakeTrial:
+    def make(rng: np.random.Generator) -> Trial:
+        every = edges(DTYPES[name])
+        x, y = rng.permutation(np.repeat(every, len(every))), np.tile(every, len(every))
+        with np.errstate(over="ignore"):
+            difference = x - y
+            negated, away = -difference, np.abs(difference)
+        chosen = [np.where(z < y, z >> 1, y) for z in (negated, away)]
+        results = np.concatenate([negated, away, *chosen]).astype(np.int64)
+        return Trial((x, y, Output.of(results), len(x)), {"N": 256})
+
+    return make
+
+
 def _scalars(name: str) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         every = edges(DTYPES[name])
@@ -117,5 +144,7 @@ def cases(cover: Cover) -> Iterator[Case]:
     for name in INTEGERS:
         yield Case(f"integers/tiles-{name}", tiles_kernel, _tiles(name), {"num_warps": 2})
         yield Case(f"integers/scalars-{name}", scalar_kernel, _scalars(name), {"num_warps": 1})
+        if not name.startswith("u"):
+            yield Case(f"integers/turned-{name}", turned_kernel, _turned(name), {"num_warps": 2})
     for divisor in (0, 48, -1):
         yield Case(f"integers/index-{divisor}", index_kernel, _index(divisor), {"num_warps": 4})
