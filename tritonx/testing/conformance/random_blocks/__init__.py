@@ -12,4 +12,5 @@ once, indices are in range. Nothing divides floats or depends on the sign of a z
 """
 
 from tritonx.testing.conformance.random_blocks.case import ARITHMETIC as ARITHMETIC
+from tritonx.testing.conformance.random_blocks.case import arithmetic_program as arithmetic_program
 from tritonx.testing.conformance.random_blocks.case import random_case as random_case

@@ -18,8 +18,9 @@ MIXED = ("int8", "uint8", "int16", "uint16", "int32", "int32", "uint32", "int64"
 Statement = Callable[[Writer, Value], object]
 
 
-def straight(w: Writer, length: int) -> None:
-    """Loads, ``length`` statements, and the stores of a few."""
+def straight(w: Writer, length: int, *, across: bool = True) -> None:
+    """Loads, ``length`` statements, and the stores of a few. Elements meet others only if ``across``."""
+    of_numbers, of_truth = ([s for s in each if across or s not in ACROSS] for each in (OF_NUMBERS, OF_TRUTH))
     count = w.random.choice(EXTENTS)
     for _ in range(3):
         w.buffers.append(Buffer(w.fresh("x"), w.random.choice(MIXED), COUNT, "input"))
@@ -27,7 +28,7 @@ def straight(w: Writer, length: int) -> None:
         w.define(f"tl.load({w.buffers[-1].name} + tl.arange(0, {count}) + {start})", w.buffers[-1].dtype, (count,))
     for _ in range(length):
         a = _any(w)
-        w.random.choice(OF_TRUTH if a.dtype == "int1" else OF_NUMBERS)(w, a)
+        w.random.choice(of_truth if a.dtype == "int1" else of_numbers)(w, a)
     for value in w.random.sample(_blocks(w)[-16:], 3):
         buffer = Buffer(w.fresh("o"), "int8" if value.dtype == "int1" else value.dtype, count, "output")
         w.buffers.append(buffer)
@@ -138,3 +139,4 @@ OF_NUMBERS: tuple[Statement, ...] = (
     converted, combined, summed, turned,
 )  # fmt: skip
 OF_TRUTH: tuple[Statement, ...] = (*(logical,) * 4, not_so, *(decided,) * 3, converted, turned)
+ACROSS: tuple[Statement, ...] = (combined, summed, turned)

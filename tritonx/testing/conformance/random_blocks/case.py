@@ -73,7 +73,7 @@ def _itself(function: object) -> object:
 
 
 def _contents(buffer: Buffer, rng: np.random.Generator) -> Array:
-    """Integers of all sizes and small ones, floats that are small quarters."""
+    """Integers of all sizes, small ones and those at the limits; floats that are small quarters."""
     dtype = getattr(NumpyLanguage, buffer.dtype)
     if buffer.kind != "input":
         return np.full(buffer.count, 0 if buffer.kind == "counter" else BEFORE, dtype)
@@ -81,7 +81,10 @@ def _contents(buffer: Buffer, rng: np.random.Generator) -> Array:
         return (rng.integers(-64, 65, buffer.count) / 4).astype(dtype)
     limits = np.iinfo(dtype)
     wide = rng.integers(limits.min, limits.max, buffer.count, dtype, endpoint=True)
-    return np.where(rng.random(buffer.count) < 0.5, wide, rng.integers(0, 9, buffer.count).astype(dtype))
+    small = rng.integers(0, 9, buffer.count).astype(dtype)
+    edges = rng.choice(np.array((limits.min, limits.min + 1, limits.max - 1, limits.max), dtype), buffer.count)
+    draw = rng.random(buffer.count)
+    return np.select((draw < 0.1, draw < 0.5), (edges, wide), small)
 
 
 def blocks_program(random: Random, *, length: int = 8, depth: int = 2, double: bool = True) -> BlocksProgram:
@@ -102,10 +105,11 @@ def blocks_program(random: Random, *, length: int = 8, depth: int = 2, double: b
     return _whole(w)
 
 
-def arithmetic_program(random: Random, *, length: int = 40) -> BlocksProgram:
-    """One of ``arithmetic``: a single program of about ``length`` statements."""
+def arithmetic_program(random: Random, *, length: int = 40, across: bool = True) -> BlocksProgram:
+    """One of ``arithmetic``: a single program of about ``length`` statements, of each element alone if not
+    ``across``."""
     w = Writer(random)
-    straight(w, length)
+    straight(w, length, across=across)
     return _whole(w)
 
 

@@ -1,0 +1,128 @@
+"""What the assembler makes of a program computes what the program says: its machine code, executed on the host
+(``sass``). Random straight programs, and those that assemblers get wrong: what they make is wrong, and what they make
+of the other words is not.
+
+``TRITONX_RANDOM_KERNELS=200`` runs so many programs a capability."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.unit.backends.nvidia.sass.operands import NotKnown
+from tests.unit.backends.nvidia.sass.run import run
+from tests.unit.backends.nvidia.test_assembler_faults import EITHER
+from tritonx.backends.nvidia import assemble as assembler
+from tritonx.backends.nvidia.assembler_faults import avoid_faults, takes_and_for_or
+from tritonx.backends.nvidia.disassemble import find_nvdisasm
+from tritonx.backends.nvidia.targets import CAPABILITIES
+from tritonx.runtime.dtype_names import TYPE_NAMES
+from tritonx.testing.conformance.case import Output
+from tritonx.testing.conformance.random_blocks import arithmetic_program
+
+if assembler.find_ptxas() is None or find_nvdisasm() is None:
+    pytest.skip("there is no ptxas or no nvdisasm", allow_module_level=True)
+
+SEED = int(os.environ["TRITONX_SEED"])
+DRAWS = int(os.environ.get("TRITONX_RANDOM_KERNELS", "8"))
+PAGE = 4096
+
+
+class Memory:
+    """Global memory with arrays that begin a page each."""
+
+    def __init__(self) -> None:
+        self.bytes, self.end = np.zeros(1 << 20, np.uint8), PAGE
+
+    def placed(self, array: Any) -> int:
+        raw = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+        at, self.end = self.end, self.end + -(-len(raw) // PAGE) * PAGE
+        self.bytes[at : at + len(raw)] = raw
+        return at
+
+
+def packed(*arguments: tuple[int, int]) -> bytes:
+    """Numbers of so many bytes, each at a multiple of its size."""
+    made = b""
+    for value, nbytes in arguments:
+        made += bytes(-len(made) % nbytes) + value.to_bytes(nbytes, "little", signed=value < 0)
+    return made
+
+
+@pytest.mark.parametrize("draw", range(DRAWS))
+@pytest.mark.parametrize("arch", [75, 80, 90, 100, 120])
+def test_random_programs(arch: int, draw: int, compiler: Any) -> None:
+    random = Random(f"{SEED} {arch} {draw}")
+    program = arithmetic_program(random, length=random.choice((8, 16, 32, 64)), across=False)
+    warps = random.choice((1, 2, 4))
+    signature = {b.name: f"*{TYPE_NAMES[b.dtype]}" for b in program.buffers} | {"n": "i32", "m": "i32"}
+    made = compiler(program.kernel(), str(arch), signature, {}, num_warps=warps)
+    trial, memory = program.trial(np.random.default_rng([SEED, draw])), Memory()
+    arrays = [a.buffer() if isinstance(a, Output) else a for a in trial.args[: len(program.buffers)]]
+    places = [memory.placed(a) for a in arrays]
+    arguments = packed(*((at, 8) for at in places), *((number, 4) for number in program.scalars))
+    try:
+        with np.errstate(all="ignore"):
+            run(made.stages["cubin"], arch, 32 * warps, arguments, memory.bytes)
+    except NotKnown as reason:
+        pytest.skip(f"not executed here: {reason}")
+    for at, array, wanted in zip(places, arrays, trial.args, strict=False):
+        if isinstance(wanted, Output):
+            wanted.check(memory.bytes[at : at + array.nbytes].view(array.dtype))
+
+
+def executed(cubin: bytes, arch: int, array: Any, *numbers: int) -> Any:
+    """What a warp leaves in the array, whose address comes first."""
+    memory = Memory()
+    at = memory.placed(array)
+    with np.errstate(all="ignore"):
+        run(cubin, arch, 32, packed((at, 8), *((n, 4) for n in numbers)), memory.bytes)
+    return memory.bytes[at : at + array.nbytes].view(array.dtype)
+
+
+@pytest.mark.parametrize("arch", [80, 90])
+def test_an_or_is_none_where_an_and_stands_for_it(arch: int) -> None:
+    """Lanes below 3, or whose partner of bit 3 is below 12, or lane 9."""
+    ptx, chip, lanes = EITHER.format(arch=arch), CAPABILITIES[arch], np.arange(32)
+    wanted = (lanes < 3) | (lanes ^ 8 < 12) | (lanes == 9)
+    wrong = assembler.assemble_once(ptx, chip).cubin
+    if takes_and_for_or(wrong):
+        assert (executed(wrong, arch, np.zeros(32, np.int32), 3, 12) != wanted).any()
+    right = assembler.assemble(ptx, chip).cubin
+    np.testing.assert_array_equal(executed(right, arch, np.zeros(32, np.int32), 3, 12), wanted)
+
+
+SHORT = """.version 8.7
+.target sm_{arch}
+.address_size 64
+.visible .entry kernel(.param .u64 out)
+.reqntid 32, 1, 1
+{{
+	.reg .b16 %rs<4>;
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<4>;
+	ld.param.b64 %rd1, [out];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %rd2, %r1, 4;
+	add.s64 %rd3, %rd1, %rd2;
+	ld.global.b16 %rs1, [%rd3];
+	{operation}.s16 %rs2, %rs1;
+	cvt.s32.s16 %r2, %rs2;
+	st.global.b32 [%rd3], %r2;
+	ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("operation", ["neg", "abs"])
+@pytest.mark.parametrize("arch", [75, 80, 90, 100, 120])
+def test_the_least_number_turned_is_itself(arch: int, operation: str) -> None:
+    chip = CAPABILITIES[arch]
+    ptx = avoid_faults(SHORT.format(arch=arch, operation=operation), chip)
+    numbers = np.resize(np.array([-32768, 32767, -32767, 0, 5, -7], np.int16), 32)
+    got = executed(assembler.assemble(ptx, chip).cubin, arch, numbers.astype(np.int32))
+    np.testing.assert_array_equal(got, getattr(np, {"neg": "negative", "abs": "abs"}[operation])(numbers))
