@@ -110,9 +110,8 @@ def multiply_add(t: Threads, words: Sequence[str], o: Sequence[str]) -> None:
     if words and words[0] in ("WIDE", "HI"):
         _refuse_unless(len(o) == 4 and list(words[1:]) in ([], ["U32"]), words, o)
         whole = a.astype(LONG) * b if words[1:] else (signed(a).astype(np.int64) * signed(b)).view(LONG)
-        if words[0] == "WIDE":
-            return t.write_pair(o[0], whole + t.pair(o[3]))
-        return t.write(o[0], (whole >> LONG(32)).astype(WORD) + t.word(o[3]))
+        total = whole + t.pair(o[3])
+        return t.write_pair(o[0], total) if words[0] == "WIDE" else t.write(o[0], total >> LONG(32))
     extended = list(words) == ["X"]
     known = extended or set(words) <= {"IADD", "MOV", "SHL", "U32"}
     _refuse_unless(known and len(o) == 4 + extended and not o[0].startswith("P"), words, o)
