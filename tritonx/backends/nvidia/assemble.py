@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 from tritonx.backends.nvidia.assembler_faults import takes_and_for_or, without_joined_predicates
@@ -203,11 +204,8 @@ def _assemble(
     ptx: str, capability: Capability, options: str | None, line_info: bool, foreign: bool = False
 ) -> Assembled:
     """Once more in other words where the assembler may have taken an "and" for an "or" (``assembler_faults``)."""
-    made = assemble_once(ptx, capability, options, line_info, foreign)
-    if not takes_and_for_or(made.cubin):
-        return made
-    for other in without_joined_predicates(ptx):
-        made = assemble_once(other, capability, options, line_info, foreign)
+    for words in chain((ptx,), without_joined_predicates(ptx)):
+        made = assemble_once(words, capability, options, line_info, foreign)
         if not takes_and_for_or(made.cubin):
             return made
     raise PTXASError("the assembler may take an `and` of predicates for their `or`, however they are written")

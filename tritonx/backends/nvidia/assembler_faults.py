@@ -26,8 +26,6 @@ import numpy as np
 from tritonx.backends.nvidia.targets import Capability
 
 _EXTREMUM = re.compile(r"\b(?:min|max)\.[su](?:16|32|16x2)\b")
-_NEGATION = re.compile(r"\bneg\.s(16|32)\s+([^,]+),\s*([^;]+);")
-_SHORT_NEGATION = re.compile(r"\bneg\.s(16)\s+([^,]+),\s*([^;]+);")
 _ABSOLUTE = re.compile(r"\babs\.s(16|32|64)\s+([^,]+),\s*([^;]+);")
 _PAIR_SUM = re.compile(r"\badd\.s16x2\s+([^,]+),\s*([^,]+),\s*([^;]+);")
 _NUMBER = re.compile(r"\bmov\.b32\s+(%r\d+),\s*(-?\d+);")
@@ -41,8 +39,8 @@ def avoid_faults(ptx: str, chip: Capability) -> str:
         r"{ .reg .b\1 %negated; not.b\1 %negated, \3; add.s\1 %negated, %negated, 1; max.s\1 \2, %negated, \3; }", ptx
     )
     joins_extrema = 90 <= chip.number < 120 and _EXTREMUM.search(ptx) is not None
-    negation = _NEGATION if joins_extrema else _SHORT_NEGATION
-    ptx = negation.sub(r"not.b\1 \t\2, \3;\n\tadd.s\1 \t\2, \2, 1;", ptx)
+    bits = "16|32" if joins_extrema else "16"
+    ptx = re.sub(rf"\bneg\.s({bits})\s+([^,]+),\s*([^;]+);", r"not.b\1 \t\2, \3;\n\tadd.s\1 \t\2, \2, 1;", ptx)
     if chip.number < 90 or "add.s16x2" not in ptx:
         return ptx
     return "".join(map(_split_sums, _FUNCTION_END.split(ptx)))

@@ -9,12 +9,14 @@ the assembler's."""
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.unit.backends.nvidia.ptx.arguments import packed
 from tests.unit.backends.nvidia.sass.operands import NotKnown
 from tests.unit.backends.nvidia.sass.run import run
 from tests.unit.backends.nvidia.test_assembler_faults import EITHER
@@ -48,12 +50,10 @@ class Memory:
         return at
 
 
-def packed(*arguments: tuple[int, int]) -> bytes:
-    """Numbers of so many bytes, each at a multiple of its size."""
-    made = b""
-    for value, nbytes in arguments:
-        made += bytes(-len(made) % nbytes) + value.to_bytes(nbytes, "little", signed=value < 0)
-    return made
+def laid_out(addresses: Sequence[int], numbers: Sequence[int]) -> bytes:
+    """The bytes of parameters: pointers, and numbers of 32 bits behind them."""
+    types = ["!tt.ptr"] * len(addresses) + ["i32"] * len(numbers)
+    return b"".join(packed(types, [*addresses, *numbers]))
 
 
 @pytest.mark.parametrize("draw", range(DRAWS))
@@ -67,7 +67,7 @@ def test_random_programs(arch: int, draw: int, compiler: Any) -> None:
     trial, memory = program.trial(np.random.default_rng([SEED, draw])), Memory()
     arrays = [a.buffer() if isinstance(a, Output) else a for a in trial.args[: len(program.buffers)]]
     places = [memory.placed(a) for a in arrays]
-    arguments = packed(*((at, 8) for at in places), *((number, 4) for number in program.scalars))
+    arguments = laid_out(places, program.scalars)
     try:
         with np.errstate(all="ignore"):
             run(made.stages["cubin"], arch, 32 * warps, arguments, memory.bytes)
@@ -83,7 +83,7 @@ def executed(cubin: bytes, arch: int, array: Any, *numbers: int) -> Any:
     memory = Memory()
     at = memory.placed(array)
     with np.errstate(all="ignore"):
-        run(cubin, arch, 32, packed((at, 8), *((n, 4) for n in numbers)), memory.bytes)
+        run(cubin, arch, 32, laid_out([at], numbers), memory.bytes)
     return memory.bytes[at : at + array.nbytes].view(array.dtype)
 
 

@@ -75,10 +75,9 @@ def negated(w: Writer, a: Value) -> None:
 
 def shifted(w: Writer, a: Value) -> None:
     bits, operator = int(a.dtype.lstrip("uint")), w.random.choice(("<<", ">>"))
-    by = _any(w, a.dtype).name if w.random.random() < 0.3 else ""
-    w.define(
-        f"{a.name} {operator} " + (f"({by} & {bits - 1})" if by else str(w.random.randrange(bits))), a.dtype, a.shape
-    )
+    known = w.random.random() >= 0.3
+    by = str(w.random.randrange(bits)) if known else f"({_any(w, a.dtype).name} & {bits - 1})"
+    w.define(f"{a.name} {operator} {by}", a.dtype, a.shape)
 
 
 def extreme(w: Writer, a: Value) -> None:

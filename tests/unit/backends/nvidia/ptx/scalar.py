@@ -271,20 +271,27 @@ def reversed_bits(t: Threads, i: Instruction) -> None:
     result(t, i, np.array(values, f"u{width // 8}"))
 
 
-def lookup(t: Threads, i: Instruction) -> None:
-    """lop3: a function of three bits by its table."""
-    a, b, c = (t.bits(o, 32) for o in i.operands[1:4])
-    table = int(t.bits(i.operands[4], 32)[0])
+def looked_up(a: Array, b: Array, c: Array, table: int) -> Array:
+    """Each bit is the table's at the number that the three have there."""
     made = np.zeros_like(a)
     for row in range(8):
         if table >> row & 1:
             made |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
-    result(t, i, made)
+    return made
+
+
+def lookup(t: Threads, i: Instruction) -> None:
+    """lop3: a function of three bits by its table."""
+    a, b, c = (t.bits(o, 32) for o in i.operands[1:4])
+    result(t, i, looked_up(a, b, c, int(t.bits(i.operands[4], 32)[0])))
 
 
 COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
     "lo": np.less, "ls": np.less_equal, "hi": np.greater, "hs": np.greater_equal,
+}  # fmt: skip
+JOINED: dict[str, Callable[[Array, Array], Array]] = {
+    "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor
 }  # fmt: skip
 
 
@@ -310,8 +317,7 @@ def set_predicate(t: Threads, i: Instruction) -> None:
     elif len(rest) > 1:  # and, or, xor
         made = compared(name, *(t.read(o, i.type) for o in given[:2]), is_float(i.type))
         other = t.predicate(given[2])
-        combine = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}[rest[0]]
-        return t.write_predicate(targets[0], combine(made, other))
+        return t.write_predicate(targets[0], JOINED[rest[0]](made, other))
     elif len(i.operands) == 4:
         raise Fault(i.text)
     a, b = (t.read(o, i.type) for o in given)
@@ -378,7 +384,6 @@ TABLE: dict[str, Meaning] = {
     "rcp": approximate(lambda x: 1 / x),
 }  # fmt: skip
 
-_COMPARED = {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"}
 _ORDERED = {"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
 _ROUNDED = {"rn", "rz", "ftz", "sat", "cc"}
 _FAST = {"approx", "rn", "ftz"}
@@ -386,9 +391,8 @@ _WORDS: dict[str, set[str]] = {
     "add": _ROUNDED, "sub": _ROUNDED, "mul": {"lo", "hi", "wide", *_ROUNDED}, "mad": {"lo", "hi", "wide", "cc"},
     "madc": {"lo", "hi", "cc"}, "fma": _ROUNDED, "div": {"full", *_FAST}, "addc": {"cc"}, "subc": {"cc"},
     "min": {"NaN", "ftz", "relu"}, "max": {"NaN", "ftz", "relu"}, "abs": {"ftz"}, "neg": {"ftz"},
-    "shf": {"l", "r", "wrap", "clamp"}, "setp": {*_COMPARED, *_ORDERED, "and", "or", "xor", "ftz"},
-    "cvt": {"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna", "satfinite", "sat", "ftz", "relu"},
-    "lop3": set(), "bfi": set(), "bfe": set(), "prmt": set(),
+    "shf": {"l", "r", "wrap", "clamp"}, "setp": {*COMPARISONS, *_ORDERED, *JOINED, "ftz"},
+    "cvt": {"rn", "rz", "rni", "rzi", "rmi", "rpi", "satfinite", "sat", "ftz"},
     **dict.fromkeys(("ex2", "lg2", "sin", "cos", "tanh", "sqrt", "rsqrt", "rcp"), _FAST),
 }  # fmt: skip
 """What may stand between an instruction's name and its types; nothing for those that are not here."""

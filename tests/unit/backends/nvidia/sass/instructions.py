@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tests.unit.backends.nvidia.ptx.scalar import COMPARISONS, JOINED, looked_up
 from tests.unit.backends.nvidia.sass.operands import LANES, LONG, WORD, Array, NotKnown, Threads, signed
 
 Meaning = Callable[[Threads, Sequence[str], Sequence[str]], None]
@@ -138,14 +139,6 @@ def shifted_sum(t: Threads, words: Sequence[str], o: Sequence[str]) -> None:
     t.write(target, total & LONG(0xFFFFFFFF))
 
 
-def looked_up(a: Array, b: Array, c: Array, table: int) -> Array:
-    made = np.zeros_like(a)
-    for i in range(8):
-        if table >> i & 1:
-            made |= (a if i & 4 else ~a) & (b if i & 2 else ~b) & (c if i & 1 else ~c)
-    return made
-
-
 def logic(t: Threads, words: Sequence[str], o: Sequence[str]) -> None:
     found = [o[0]] if re.fullmatch(r"U?P[T\d]", o[0]) else []
     target, a, b, c, table, more = o[len(found) :]
@@ -198,28 +191,21 @@ def absolute(t: Threads, words: Sequence[str], o: Sequence[str]) -> None:
     t.write(o[0], np.where(signed(a) < 0, ~a + WORD(1), a))
 
 
-COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
-    "EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater, "GE": np.greater_equal
-}  # fmt: skip
-JOINED: dict[str, Callable[[Array, Array], Array]] = {
-    "AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor
-}  # fmt: skip
-
-
 def compare(t: Threads, words: Sequence[str], o: Sequence[str]) -> None:
     """Where it is extended these are the upper words, and a predicate says what the lower ones gave."""
-    _refuse_unless(set(words[1:]) <= {*JOINED, "U32", "U64", "S64", "EX"}, words, o)
+    joins = [w.lower() for w in words if w.lower() in JOINED]
+    _refuse_unless(len(joins) == 1 and set(words[1:]) <= {joins[0].upper(), "U32", "U64", "S64", "EX"}, words, o)
     if "U64" in words or "S64" in words:
         a, b = (t.pair(x) if "U64" in words else t.pair(x).view(np.int64) for x in o[2:4])
     else:
         a, b = (t.word(x) if "U32" in words else signed(t.word(x)) for x in o[2:4])
-    made = COMPARISONS[words[0]](a, b)
+    compared = words[0].lower()
+    made = COMPARISONS[compared](a, b)
     if "EX" in words:
-        equal, strict = a == b, {"LE": "LT", "GE": "GT"}.get(words[0], words[0])
+        equal, strict = a == b, {"le": "lt", "ge": "gt"}.get(compared, compared)
         made = np.where(equal, t.predicate(o[5]), COMPARISONS[strict](a, b))
-    join = next(w for w in words if w in JOINED)
     _refuse_unless(len(o) == 5 + ("EX" in words), words, o)
-    first, second = (JOINED[join](value, t.predicate(o[4])) for value in (made, ~made))
+    first, second = (JOINED[joins[0]](value, t.predicate(o[4])) for value in (made, ~made))
     t.write_predicate(o[0], first)
     t.write_predicate(o[1], second)
 
@@ -273,9 +259,8 @@ def shuffle(t: Threads, words: Sequence[str], o: Sequence[str]) -> None:
 
 TABLE: dict[str, Meaning] = {
     "MOV": move, "R2UR": move, "LDC": load_constant, "LDCU": load_constant, "S2R": special, "S2UR": special,
-    "CS2R": clear,
-    "SEL": select, "HFMA2": two_halves, "PRMT": permute, "IADD3": add_three, "IADD": add_two, "VIADD": add_two,
-    "IMAD": multiply_add, "LEA": shifted_sum, "LOP3": logic, "PLOP3": predicate_logic, "SHF": shift,
+    "CS2R": clear, "SEL": select, "HFMA2": two_halves, "PRMT": permute, "IADD3": add_three, "IADD": add_two,
+    "VIADD": add_two, "IMAD": multiply_add, "LEA": shifted_sum, "LOP3": logic, "PLOP3": predicate_logic, "SHF": shift,
     "SGXT": extended_sign, "IABS": absolute, "ISETP": compare, "VIMNMX": extremum, "VIMNMX3": extremum,
     "IMNMX": extremum, "VIADDMNMX": extremum_of_sum, "P2R": predicates_to_register, "R2P": register_to_predicates,
     "SHFL": shuffle,

@@ -42,6 +42,15 @@ class Threads:
     def constant(self, offset: int, nbytes: int) -> int:
         return int.from_bytes(self.constants[offset : offset + nbytes], "little")
 
+    def known(self, text: str, kind: Any) -> Array:
+        """A number, or one in constant memory, as it stands in the code."""
+        bits = 8 * np.dtype(kind).itemsize
+        if found := _CONSTANT.fullmatch(text):
+            return np.full(self.count, self.constant(int(found[1], 16), bits // 8), kind)
+        if _NUMBER.fullmatch(text):
+            return np.full(self.count, int(text, 0) & (1 << bits) - 1, kind)
+        raise NotKnown(text)
+
     def word(self, text: str) -> Array:
         """A source of 32 bits; a minus or a tilde in front of a register is part of it."""
         if text.startswith("~"):
@@ -50,11 +59,7 @@ class Threads:
             return ~self.word(text[1:]) + WORD(1)
         if text in ("RZ", "URZ") or re.fullmatch(r"U?R\d+", text):
             return self.register(text)
-        if found := _CONSTANT.fullmatch(text):
-            return np.full(self.count, self.constant(int(found[1], 16), 4), WORD)
-        if _NUMBER.fullmatch(text):
-            return np.full(self.count, int(text, 0) & 0xFFFFFFFF, WORD)
-        raise NotKnown(text)
+        return self.known(text, WORD)
 
     def addend(self, text: str) -> Array:
         """As it is added with a carry: less than nothing is 2^32 less the number, which for zero is a carry."""
@@ -71,11 +76,7 @@ class Threads:
         if found := _REGISTER.fullmatch(text):
             low, high = (self.register(f"{found[1]}{int(found[2]) + n}").astype(LONG) for n in (0, 1))
             return low | high << LONG(32)
-        if found := _CONSTANT.fullmatch(text):
-            return np.full(self.count, self.constant(int(found[1], 16), 8), LONG)
-        if _NUMBER.fullmatch(text):
-            return np.full(self.count, int(text, 0) & ((1 << 64) - 1), LONG)
-        raise NotKnown(text)
+        return self.known(text, LONG)
 
     def predicate(self, text: str) -> Array:
         if text.startswith("!"):

@@ -42,7 +42,7 @@ def run(cubin: bytes, arch: int, threads: int, arguments: bytes, memory: Array) 
             if over.all():
                 return
         elif opcode in ("LDG", "STG", "LDS", "STS"):
-            move(t, opcode, words, operands, shared if opcode.endswith("S") else memory)
+            access(t, opcode, words, operands, shared if opcode.endswith("S") else memory)
         elif opcode not in NOTHING:
             meaning = TABLE.get(opcode) or TABLE.get(opcode.removeprefix("U"))
             if meaning is None:
@@ -51,7 +51,7 @@ def run(cubin: bytes, arch: int, threads: int, arguments: bytes, memory: Array) 
     raise NotKnown("code without an end")
 
 
-def move(t: Threads, opcode: str, words: Sequence[str], operands: Sequence[str], memory: Array) -> None:
+def access(t: Threads, opcode: str, words: Sequence[str], operands: Sequence[str], memory: Array) -> None:
     """A load or a store."""
     width = next((w for w in words if w in WIDTHS), "")
     nbytes, loads = WIDTHS.get(width, 4), opcode.startswith("LD")
