@@ -1,8 +1,9 @@
 """What ptxas assembles wrong, written so that it does not.
 
 - Before 13.4 it joins two `min` or `max` of integers to VIMNMX3, which compute capability 9 and 10 have, and takes one
-  negated operand for the number that is not negated: max(-a, -b, c) becomes max(-a, b, c). Seen in 12.8 and 13.0 to
-  13.3, for 32 and 16 bits, signed and unsigned. It does not see a negation in "not, plus one".
+  negated operand for the number that is not negated: max(-a, -b, c) becomes max(-a, b, c). Seen in 12.8 to
+  13.3, for 32 and 16 bits, signed and unsigned. It does not see a negation in "not, plus one". One that it would find
+  for itself is written so too, such as a - (b + a): a number without the cumulative sum up to it.
 - Before 13.3 it computes `neg.s16` and `abs.s16` in 32 bits, and takes what it finds there for the number where that is
   extended, compared or shifted: of -32768 both are 32768. Before 13.1 it takes `abs.s32` and `abs.s64` for numbers that
   are not negative, as that of the least is. On all capabilities. "Not, plus one" wraps, and an absolute value is the
@@ -19,6 +20,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -29,7 +31,10 @@ _EXTREMUM = re.compile(r"\b(?:min|max)\.[su](?:16|32|16x2)\b")
 _ABSOLUTE = re.compile(r"\babs\.s(16|32|64)\s+([^,]+),\s*([^;]+);")
 _PAIR_SUM = re.compile(r"\badd\.s16x2\s+([^,]+),\s*([^,]+),\s*([^;]+);")
 _NUMBER = re.compile(r"\bmov\.b32\s+(%r\d+),\s*(-?\d+);")
-_WRITTEN = re.compile(r"^\s*(?:@\S+\s+)?[\w.]+\s+(%r\d+),", re.MULTILINE)
+_WRITTEN = re.compile(r"(?:^|[;{}])\s*(?:@\S+\s+)?[\w.]+\s+(%rs?\d+),", re.MULTILINE)
+_SUM = re.compile(r"\b(add|sub)\.s(16|32)\s+(%\w+),\s*([^,;]+),\s*([^,;]+);")
+_COPY = re.compile(r"\bmov\.b(?:16|32)\s+(%\w+),\s*([^,;{}]+);")
+_NAME = re.compile(r"%\w+")
 _FUNCTION_END = re.compile(r"(?<=\n\}\n)")
 
 
@@ -41,9 +46,75 @@ def avoid_faults(ptx: str, chip: Capability) -> str:
     joins_extrema = 90 <= chip.number < 120 and _EXTREMUM.search(ptx) is not None
     bits = "16|32" if joins_extrema else "16"
     ptx = re.sub(rf"\bneg\.s({bits})\s+([^,]+),\s*([^;]+);", r"not.b\1 \t\2, \3;\n\tadd.s\1 \t\2, \2, 1;", ptx)
+    if joins_extrema:
+        ptx = "".join(map(_without_found_negations, _FUNCTION_END.split(ptx)))
     if chip.number < 90 or "add.s16x2" not in ptx:
         return ptx
     return "".join(map(_split_sums, _FUNCTION_END.split(ptx)))
+
+
+_Terms = dict[str, int]
+"""A sum of registers: how many times each is in it. A number is a multiple of ``_ONE``."""
+_ONE = ""
+_MOST_TERMS = 8
+
+
+def _without_found_negations(function: str) -> str:
+    """Every sum and difference in which terms cancel, or all are negative, as "not, plus one" of the opposite."""
+    if _EXTREMUM.search(function) is None:
+        return function
+    written = Counter(_WRITTEN.findall(function))
+    terms: dict[str, _Terms] = {}
+
+    def of(operand: str) -> _Terms:
+        if _NAME.fullmatch(operand):
+            return terms.get(operand, {operand: 1})
+        return {_ONE: int(operand, 0)} if re.fullmatch(r"-?(?:0[xX][0-9a-fA-F]+|\d+)", operand) else {operand: 1}
+
+    def copied(match: re.Match[str]) -> str:
+        result, operand = match.groups()
+        if written[result] == 1:
+            terms[result] = of(operand)
+        return match.group()
+
+    def summed(match: re.Match[str]) -> str:
+        kind, bits, result, *operands = match.groups()
+        a, b = (operand.strip() for operand in operands)
+        total = _added(of(a), of(b), 1 if kind == "add" else -1, int(bits))
+        if _size(total) < _size(of(a)) + _size(of(b)) or all(count < 0 for count in total.values()):
+            minus_a = f"not.b{bits} %opposite, {a}; add.s{bits} %opposite, %opposite, 1;"
+            opposite = f"sub.s{bits} %opposite, {b}, {a};"
+            if kind == "add":
+                opposite = f"{minus_a} sub.s{bits} %opposite, %opposite, {b};"
+            return (
+                f"{{ .reg .b{bits} %opposite; {opposite} not.b{bits} %opposite, %opposite; "
+                f"add.s{bits} {result}, %opposite, 1; }}"
+            )
+        if written[result] == 1 and len(total) <= _MOST_TERMS:
+            terms[result] = total
+        return match.group()
+
+    either = re.compile(f"{_SUM.pattern}|{_COPY.pattern}")
+
+    def each(match: re.Match[str]) -> str:
+        text = match.group()
+        for pattern, rewritten in ((_SUM, summed), (_COPY, copied)):
+            if (found := pattern.match(text)) is not None:
+                return rewritten(found)
+        return text
+
+    return either.sub(each, function)
+
+
+def _size(terms: _Terms) -> int:
+    return sum(abs(count) for name, count in terms.items() if name != _ONE)
+
+
+def _added(a: _Terms, b: _Terms, sign: int, bits: int) -> _Terms:
+    """a + sign · b, as numbers of so many bits with a sign."""
+    half = 1 << bits - 1
+    total = {name: (a.get(name, 0) + sign * b.get(name, 0) + half) % (2 * half) - half for name in {**a, **b}}
+    return {name: count for name, count in total.items() if count}
 
 
 def _split_sums(function: str) -> str:

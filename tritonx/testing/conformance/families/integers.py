@@ -63,6 +63,18 @@ def turned_kernel(x_ptr, y_ptr, out_ptr, n, N: tl.constexpr):
     tl.store(out_ptr + 3 * n + i, tl.where(away < y, away >> 1, y).to(tl.int64), mask=inside)
 
 
+@tritonx.jit
+def cumulative_kernel(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
+    """Extrema of what is left of a number without the sum of it and those before: a negation that nobody wrote."""
+    i = tl.arange(0, N)
+    x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
+    until = tl.cumsum(x, 0)
+    before = x - until
+    tl.store(out_ptr + i, tl.minimum(tl.minimum(y, before), until))
+    tl.store(out_ptr + N + i, tl.maximum(until, tl.maximum(y, before)))
+    tl.store(out_ptr + 2 * N + i, tl.minimum(tl.minimum(before, y >> 3), x))
+
+
 def quotient(x: int, y: int) -> int:
     """Truncated; 0 by 0."""
     if y == 0:
@@ -121,6 +133,22 @@ def _turned(name: str) -> MakeTrial:
     return make
 
 
+def _cumulative(name: str) -> MakeTrial:
+    def make(rng: np.random.Generator) -> Trial:
+        limits = np.iinfo(name)
+        x, y = (rng.integers(limits.min, limits.max, 256, DTYPES[name], endpoint=True) for _ in range(2))
+        with np.errstate(over="ignore"):
+            until = np.cumsum(x, dtype=x.dtype)
+            before = x - until
+        results = [
+            np.minimum(np.minimum(y, before), until), np.maximum(until, np.maximum(y, before)),
+            np.minimum(np.minimum(before, y >> 3), x),
+        ]  # fmt: skip
+        return Trial((x, y, Output.of(np.concatenate(results))), {"N": 256})
+
+    return make
+
+
 def _scalars(name: str) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         every = edges(DTYPES[name])
@@ -146,5 +174,7 @@ def cases(cover: Cover) -> Iterator[Case]:
         yield Case(f"integers/scalars-{name}", scalar_kernel, _scalars(name), {"num_warps": 1})
         if not name.startswith("u"):
             yield Case(f"integers/turned-{name}", turned_kernel, _turned(name), {"num_warps": 2})
+    for name in ("int32", "uint32"):
+        yield Case(f"integers/cumulative-{name}", cumulative_kernel, _cumulative(name), {"num_warps": 2})
     for divisor in (0, 48, -1):
         yield Case(f"integers/index-{divisor}", index_kernel, _index(divisor), {"num_warps": 4})
