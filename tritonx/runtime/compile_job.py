@@ -8,6 +8,7 @@ of that name) finds another key than the job's, and says so.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -67,6 +68,7 @@ def perform(job: CompileJob) -> Made:
             )
         stages = backend.stages(job.target, job.options)
         module: object = job.text
+        start = time.perf_counter()
         if isinstance(stages[0], PassStage):
             from tritonx.ir.text import parse_module
 
@@ -74,8 +76,7 @@ def perform(job: CompileJob) -> Made:
         compilation = Compilation(job.target, job.options, {"name": entry_symbol(module, job.name)})
         made = Made(metadata=compilation.metadata)
         last = [stage for stage in stages if isinstance(stage, PassStage)][-1:]
-        for stage, value in run_stages(module, stages, compilation, backend):
-            keep(made, stage, value)
+        for stage, value in kept(made, run_stages(module, stages, compilation, backend), start):
             if stage in last:
                 refuse(backend.foresee(job.target, job.options, cast("ModuleOp", value)))
         return made
@@ -87,8 +88,16 @@ def refuse(short: Shortage | None) -> None:
         raise Foreseen(short.required, short.limit, short.name)
 
 
-def keep(made: Made, stage: Stage, value: object) -> None:
-    """Put a stage's result to the others."""
+def kept(made: Made, results: Iterator[tuple[Stage, object]], start: float) -> Iterator[tuple[Stage, object]]:
+    """The results of stages that run since ``start``, each put to the others when it is there, with its seconds."""
+    for stage, value in results:
+        _keep(made, stage, value)
+        now = time.perf_counter()
+        made.seconds[stage.name], start = now - start, now
+        yield stage, value
+
+
+def _keep(made: Made, stage: Stage, value: object) -> None:
     text = printed(value) if isinstance(stage, PassStage) else value
     assert isinstance(text, str | bytes), stage.name
     if isinstance(text, bytes):

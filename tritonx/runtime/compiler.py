@@ -20,7 +20,7 @@ import tritonx.backends.registry as registry
 from tritonx.backends.api import Backend, Compilation, Options, Parameter, PassStage, Stage, Target
 from tritonx.runtime import driver, knobs
 from tritonx.runtime.cache import CacheManager, get_cache_manager, get_dump_manager, get_override_manager
-from tritonx.runtime.compile_job import CompileJob, Made, job_of, keep, run_stages
+from tritonx.runtime.compile_job import CompileJob, Made, job_of, kept, run_stages
 from tritonx.runtime.compiled_kernel import AsmDict, CompiledKernel, StoredFile
 from tritonx.runtime.drivers import find_backend
 from tritonx.runtime.errors import BackendContractError
@@ -235,6 +235,8 @@ class Compile:
         self.key = key
         self.manager = manager
         self.file_name = file_name
+        self.front_end = 0.0
+        """Seconds."""
 
     def here(self) -> CompiledKernel:
         """In this process, with Python's collector at rest."""
@@ -246,21 +248,17 @@ class Compile:
             from tritonx.runtime.isolation.pool import pool
 
             pool().prepare()  # it comes up while the front end works
-        start = time.perf_counter()
-        module: Any = self.source.make_module(self.target, self.options)
-        front_end = time.perf_counter() - start
+        module: Any = self._module()
         compilation = Compilation(self.target, self.options, {"name": entry_symbol(module, self.source.name)})
 
         def replaced(stage: Stage, value: Any) -> Any:
             return self._replaced(stage, value, compilation)
 
         made = Made(metadata=compilation.metadata)
-        start = time.perf_counter()
-        for stage, value in run_stages(module, self._remaining_stages(module), compilation, self.backend, replaced):
-            keep(made, stage, value)
-            now = time.perf_counter()
-            made.seconds[stage.name], start = now - start, now
-        return self.finish(made, front_end)
+        results = run_stages(module, self._remaining_stages(module), compilation, self.backend, replaced)
+        for _ in kept(made, results, time.perf_counter()):
+            pass
+        return self.finish(made)
 
     def job(self) -> CompileJob | None:
         """What a worker can do of it, with the front end's work done here; None where the user puts stages of their own
@@ -268,10 +266,17 @@ class Compile:
         if isinstance(self.source, IRSource) or knobs.compilation.override or self.options.ir_override:
             return None
         with _without_collection():
-            module = self.source.make_module(self.target, self.options)
+            module = self._module()
             return job_of(self.source.name, module, self.target, self.options, self.source.hash(), self.key)
 
-    def finish(self, made: Made, front_end: float = 0.0) -> CompiledKernel:
+    def _module(self) -> Any:
+        """What the front end makes; how long it took is for the listener."""
+        start = time.perf_counter()
+        module = self.source.make_module(self.target, self.options)
+        self.front_end = time.perf_counter() - start
+        return module
+
+    def finish(self, made: Made) -> CompiledKernel:
         """The kernel of what the stages made, here or in a worker; stored."""
         self._require_binary(made)
         start = time.perf_counter()
@@ -282,7 +287,7 @@ class Compile:
                 src=self.source,
                 metadata=fields,
                 metadata_group=group,
-                times=_times(front_end, made.seconds, time.perf_counter() - start),
+                times=_times(self.front_end, made.seconds, time.perf_counter() - start),
                 cache_hit=False,
             )
         return _kernel(self.source, self.backend, fields, AsmDict(made.asm), parameters, self.key, group)

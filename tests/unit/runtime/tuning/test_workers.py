@@ -97,6 +97,19 @@ def test_what_a_worker_made_is_in_the_cache_and_runs(pair: CompileWorkers) -> No
     assert heard == [True]
 
 
+def test_the_listener_hears_what_a_worker_took(pair: CompileWorkers) -> None:
+    one = begun("cpu", 32)
+    made = pair.submit(perform, one.job()).result()
+    heard: list[Any] = []
+    with knobs.compilation.scope():
+        knobs.compilation.listener = lambda **about: heard.append(about["times"])
+        one.finish(made)
+    (times,) = heard
+    assert [name for name, _ in times.lowering_stages] == list(made.asm)
+    assert all(took > 0 for _, took in times.lowering_stages) and times.ir_initialization > 0
+    assert times.total >= sum(took for _, took in times.lowering_stages)
+
+
 def test_one_that_would_make_other_code_says_so(pair: CompileWorkers) -> None:
     other = replace(job("cpu"), key="0" * 64)
     with pytest.raises(OtherCompiler, match="scaled"):
