@@ -7,7 +7,8 @@ is in this repository. Each peer has its own workers, caches and folders for tem
 the same order, drawn by ``--seed``: four of each file, then eight of each, and so on until the time is over. A test
 that hangs or takes its process with it counts as that, and its worker starts again. Those whose outcomes differ run
 twice more. ``--timed S`` adds S seconds in which one worker of each peer, by turns, runs tests that pass with both, and
-takes the kernels' times on the device.
+takes the kernels' times on the device. ``--devices N`` spreads the workers over the first N GPUs, or over those of
+``CUDA_VISIBLE_DEVICES``.
 
 Written are a table (SUITE.txt) and a line of JSON a test (SUITE.jsonl.gz)."""
 
@@ -39,6 +40,8 @@ class Run:
         self.suite, self.options = suite, options
         self.peers: list[str] = options.peers.split(",")
         self.root = suite.folder(options.sources)
+        given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+        self.devices = given.split(",") if given else [str(n) for n in range(options.devices)]
         self.results: Results = {}
         self.lock = threading.Lock()
         options.work.mkdir(parents=True, exist_ok=True)
@@ -46,7 +49,8 @@ class Run:
     def process(self, peer: str, number: int, timed: bool = False) -> Process:
         """A worker of the peer, not started yet."""
         paths = [str((self.root / p).resolve()) for p in self.suite.paths]
-        memory = 0.0 if timed else max(LEAST, 0.92 / (self.options.workers * len(self.peers)))
+        sharing = -(-self.options.workers // self.options.devices) * len(self.peers)
+        memory = 0.0 if timed else max(LEAST, 0.92 / sharing)
         settings = {
             "paths": paths, "root": str(self.root), "arguments": list(self.suite.arguments),
             "bare": list(self.suite.bare), "memory": memory, "timed": timed,
@@ -60,6 +64,7 @@ class Run:
             "TORCHINDUCTOR_COMPILE_THREADS": "2",
             "TRITONX_TUNING_WORKERS": "1",
             "OMP_NUM_THREADS": "1",
+            "CUDA_VISIBLE_DEVICES": self.devices[number % len(self.devices)],
             "HF_HUB_OFFLINE": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             **dict(self.suite.environment),
@@ -144,6 +149,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=100)
     parser.add_argument("--timed", type=float, default=0)
     parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) // 2))
+    parser.add_argument("--devices", type=int, default=1, help="GPUs that the workers are spread over")
     parser.add_argument("--peers", default="tritonx,triton")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--collect", action="store_true", help="no test runs")

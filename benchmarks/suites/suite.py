@@ -67,7 +67,7 @@ SUITES = {
         "flaggems",
         ("tests/**/test_*.py",),
         (".", "src"),
-        arguments=("--quick",),
+        arguments=("--mode", "quick"),
         environment=(("GEMS_VENDOR", "nvidia"),),
     ),
     "triton_kernels": Suite(

@@ -38,12 +38,39 @@ def bare_package(name: str, names: str, paths: list[str]) -> None:
     sys.modules[name] = module
 
 
+def plain(value: Any) -> Any:
+    """A constant or an attribute as JSON has it; what is no number, text, truth value or none, by its name."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list):
+        return [plain(v) for v in value]
+    if hasattr(value, "value"):  # a constexpr
+        return plain(value.value)
+    name = getattr(value, "__name__", None)
+    return {"name": str(value) if name is None else f"{getattr(value, '__module__', '')}:{name}"}
+
+
+def recorded(src: Any, metadata: dict[str, Any]) -> dict[str, Any]:
+    """What a kernel was compiled from, the same for both peers: ``suites/recorded.py`` compiles it again."""
+    fn = getattr(src, "fn", None)
+    if fn is None:  # from the text of IR
+        return {}
+    return {
+        "fn": f"{fn.__module__}:{getattr(fn, '__qualname__', fn.__name__)}",
+        "signature": {k: str(v) for k, v in src.signature.items()},
+        "constants": [[list(k), plain(v)] for k, v in sorted(src.constants.items(), key=lambda item: item[0])],
+        "attrs": [[list(k), plain(v)] for k, v in sorted(src.attrs.items(), key=lambda item: item[0])],
+        "options": {k: plain(metadata[k]) for k in ("num_warps", "num_stages", "num_ctas", "maxnreg")},
+    }
+
+
 class Compiles:
     """What the compiler's listener heard since `take`: kernels compiled, those found in the cache, seconds."""
 
     def __init__(self) -> None:
         self.count = self.hits = 0
         self.seconds = 0.0
+        self.kernels: list[dict[str, Any]] = []
 
     def __call__(self, *, src: Any, metadata: Any, metadata_group: Any, times: Any, cache_hit: bool) -> None:
         if cache_hit:
@@ -51,9 +78,12 @@ class Compiles:
         else:
             self.count += 1
             self.seconds += times.total / 1e6
+            self.kernels.append({**recorded(src, metadata), "seconds": round(times.total / 1e6, 4)})
 
     def take(self) -> dict[str, Any]:
         taken = {"compiled": self.count, "compile_s": round(self.seconds, 4), "found": self.hits}
+        if self.kernels:
+            taken["kernels"] = self.kernels
         self.__init__()
         return taken
 
