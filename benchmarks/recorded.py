@@ -1,13 +1,13 @@
 """Compile times of the kernels that libraries' tests compiled, out of runs of `libraries.py`, beside Triton's.
 
-    python benchmarks/recorded.py RUN.jsonl.gz ... [--above 1.5] [--sample N --seed S] [--sources .dev/src] [--repeat 3]
+    python benchmarks/recorded.py RUN.jsonl.gz ... [--sources FOLDER [--above 1.5] [--sample N --seed S] [--repeat 3]]
 
 A run's file is named after its suite, SUITE.jsonl.gz or SUITE-….jsonl.gz. First a table of the runs: of the kernels
 that both compiled from the same, the seconds on the clock, the least of several. Most were compiled once, and the first
-of a worker has its imports in it. So those that took more than ``--above`` times Triton's time, and N of the others,
-drawn by ``--seed``, are compiled again here, which needs the libraries and no GPU (`suites/recorded.py`): a process for
-each peer and suite, caches off, first one peer and then the other, ``--repeat`` times; of the processors' time, the
-least. What cannot be compiled again is listed with the reason."""
+of a worker has its imports in it. So with ``--sources`` those that took more than ``--above`` times Triton's time, and
+N of the others, drawn by ``--seed``, are compiled again here, which needs the libraries and no GPU
+(`suites/recorded.py`): a process for each peer and suite, caches off, first one peer and then the other, ``--repeat``
+times; of the processors' time, the least. What cannot be compiled again, or not in ``--seconds``, is counted."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -214,27 +215,34 @@ def main() -> None:
     parser.add_argument("--above", type=float, default=1.5)
     parser.add_argument("--sample", type=int, default=0, help="how many of the others")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sources", type=Path, default=TREE / ".dev" / "src")
+    parser.add_argument("--sources", type=Path, help="the libraries, as for libraries.py")
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()
     kernels = read(options.runs)
+    if options.sources is None:
+        return
     chosen = [k for k in kernels if k.ratio > options.above]
     others = sorted(k for k in kernels if k.ratio <= options.above)
     chosen += random.Random(options.seed).sample(others, min(options.sample, len(others)))
+    end = time.monotonic() + options.seconds
     measured: list[Again] = []
     failed: dict[Kernel, str] = {}
     with tempfile.TemporaryDirectory(prefix="recorded-") as work:
-        for suite in dict.fromkeys(k.suite for k in chosen):
-            compilers = {p: Compiler(p, suite, options.sources, Path(work)) for p in PEERS}
-            for kernel in (k for k in chosen if k.suite == suite):
-                found = again(kernel, compilers, options.repeat)
-                if isinstance(found, str):
-                    failed[kernel] = found
-                else:
-                    measured.append(found)
-            for compiler in compilers.values():
-                compiler.stop()
+        suites = {k.suite for k in chosen}
+        compilers = {s: {p: Compiler(p, s, options.sources, Path(work)) for p in PEERS} for s in suites}
+        for kernel in chosen:
+            if time.monotonic() > end:
+                break
+            found = again(kernel, compilers[kernel.suite], options.repeat)
+            if isinstance(found, str):
+                failed[kernel] = found
+            else:
+                measured.append(found)
+        for compiler in (c for own in compilers.values() for c in own.values()):
+            compiler.stop()
     report(measured, failed, options.above)
+    print(f"not compiled again for want of time: {len(chosen) - len(measured) - len(failed)}")
 
 
 if __name__ == "__main__":
