@@ -104,7 +104,10 @@ print("ptxas info    : Used %d registers" % ({limit} if limited else 255))
 """
 
 
-@pytest.mark.parametrize(("limit", "spills", "kept"), [(248, 20_000, True), (248, 40, False), (72, 20_000, False)])
+@pytest.mark.parametrize(
+    ("limit", "spills", "kept"),
+    [(248, 20_000, True), (248, 1_000, True), (248, 40, False), (240, 1_000, False), (72, 20_000, False)],
+)
 def test_a_limit_of_nearly_all_registers_is_not_dropped(
     limit: int, spills: int, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
