@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
 from tritonx.runtime import knobs
@@ -258,15 +258,15 @@ class RawLauncher:
 
     def __init__(self, kernel: CompiledKernel) -> None:
         self._kernel = kernel
-        self._keep = _run_time_positions(kernel)
+        self._paths = _run_time_paths(kernel)
         self._specialize = specializer(specialize=False)
         self._watch = watching(self._specialize)
 
     def _values(self, args: tuple[object, ...], written: Sequence[int]) -> list[Any]:
         flat: list[Any] = []
         expected = len(self._kernel.parameters)
-        if self._keep is not None and len(args) == self._keep[0]:
-            for path in self._keep[1]:
+        if (paths := self._paths.get(len(args))) is not None:
+            for path in paths:
                 value: Any = args[path[0]]
                 for index in path[1:]:
                     value = parts_of(value)[index][1]
@@ -274,7 +274,7 @@ class RawLauncher:
         elif len(args) == expected:
             flat.extend(args)
         else:
-            total = "" if self._keep is None else f" or {self._keep[0]} with the compile-time ones"
+            total = f" or {max(self._paths)} with the compile-time ones" if self._paths else ""
             raise TypeError(f"{self._kernel.name} takes {expected} run-time arguments{total}, got {len(args)}")
         for position in written:
             if type(flat[position]) is not int and self._watch(flat[position])[0].read_only:
@@ -316,20 +316,25 @@ class RawLauncher:
             exit_hook(launch_metadata)
 
 
-def _run_time_positions(kernel: CompiledKernel) -> tuple[int, list[tuple[int, ...]]] | None:
-    """(number of parameters, paths of those that exist at run time); None for a kernel from IR."""
-    signature = getattr(kernel.src, "signature", None)
-    if kernel.src.fn is None or signature is None:
-        return None
-    paths: list[tuple[int, ...]] = []
+def _run_time_paths(kernel: CompiledKernel) -> dict[int, list[tuple[int, ...]]]:
+    """Number of arguments → paths of those that exist at run time: of all parameters, or, as launchers had them before
+    Triton 3.3, of those that are not declared `constexpr`. Empty for a kernel from IR."""
+    signature: dict[str, Any] | None = getattr(kernel.src, "signature", None)
+    fn = kernel.src.fn
+    if fn is None or signature is None:
+        return {}
+    declared = {parameter.name for parameter in getattr(fn, "params", ()) if parameter.is_constexpr}
+    given = [(name, type_) for name, type_ in signature.items() if name not in declared]
+    return {len(types): _paths(tuple(type_ for _, type_ in types)) for types in (given, list(signature.items()))}
 
-    def visit(type: Any, path: tuple[int, ...]) -> None:
-        if isinstance(type, tuple):
-            for i, element in enumerate(type):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # a tuple of types, of tuples, and so on
-                visit(element, (*path, i))
-        elif type != "constexpr":
-            paths.append(path)
 
-    for i, type in enumerate(signature.values()):
-        visit(type, (i,))
-    return len(signature), paths
+def _paths(types: tuple[Any, ...], around: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
+    """Of what is no constant in tuples of types, of tuples, and so on."""
+    found: list[tuple[int, ...]] = []
+    for i, type_ in enumerate(types):
+        path = (*around, i)
+        if isinstance(type_, tuple):
+            found += _paths(cast("tuple[Any, ...]", type_), path)
+        elif type_ != "constexpr":
+            found.append(path)
+    return found

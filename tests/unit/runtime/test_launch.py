@@ -392,6 +392,16 @@ def test_compiled_kernels_launch_with_and_without_constexprs(fake: Any) -> None:
         kernel[(4, 1, 1)](x, x)
 
 
+def test_compiled_kernels_launch_with_arguments_that_were_specialized(fake: Any) -> None:
+    """As Triton's did before 3.3: all but those that are declared `constexpr`."""
+    x = np.zeros(8, np.float32)
+    kernel = add[(1,)](x, x, 1)  # a constant of the kernel
+    launched(fake).clear()
+    for given in ((x, x, 1, 64), (x, x, 1), (x, x)):
+        kernel[(4, 1, 1)](*given)
+    assert [arguments for *_, arguments in launched(fake)] == [(x.ctypes.data, x.ctypes.data)] * 3
+
+
 def test_asm(fake: Any) -> None:
     kernel = add[(1,)](np.zeros(8, np.float32), 2, 7)
     assert kernel.asm["bin"].startswith(b"\x00binary of ttir")
