@@ -70,6 +70,14 @@ def move_before(op: Operation, place: Operation) -> None:
     insert_before(op, place)
 
 
+def move_after(op: Operation, place: Operation) -> None:
+    """Take ``op`` from where it is and put it behind ``place``."""
+    block = place.parent
+    assert block is not None
+    op.detach()
+    block.insert_op_after(op, place)
+
+
 def splice(block: Block, before: Operation, skip_last: bool = True) -> None:
     """Move the ops of ``block`` in front of ``before``, in order; its terminator stays behind under ``skip_last``."""
     target = before.parent

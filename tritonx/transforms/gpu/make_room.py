@@ -16,10 +16,10 @@ from tritonx.analysis.lifetimes import Buffer
 from tritonx.analysis.program_points import ProgramPoints
 from tritonx.analysis.shared_budget import Frame, SharedBudget
 from tritonx.dialects import tile
-from tritonx.dialects.gpu_layout import LocalAllocOp
+from tritonx.dialects.gpu_layout import LocalAllocOp, LocalLoadOp
 from tritonx.dialects.nvidia import WarpGroupDotOp
 from tritonx.ir.contract import Contract
-from tritonx.ir.edit import move_before
+from tritonx.ir.edit import move_after, move_before
 from tritonx.transforms.gpu.conversions_in_memory import first_load_before
 
 
@@ -29,7 +29,8 @@ class MakeRoom(ModulePass):
 
     Where the buffers of a function take more than `shared_memory`, the bytes that a block may have, those that wait
     when most is taken are made later: the `ttg.local_alloc` of the tile that waits longest moves to its first use, and
-    so on until all fit or none waits. Products that are under way then, and keep what they read, are made synchronous,
+    so on until all fit or none waits. If there is no room at its first use either, and that is a load, the load moves
+    to the tile. Products that are under way then, and keep what they read, are made synchronous,
     the one that keeps most first. What fits stays as it is. `allocate-shared-memory` goes by the same budget."""
 
     name = "make-room"
@@ -55,13 +56,30 @@ def _made_to_fit(function: tile.FuncOp, budget: SharedBudget, base: int) -> Fram
         if (waiting := _longest_waiting(function, frame.buffers, moved)) is not None:
             op, use = waiting
             moved[op] = use
-            move_before(op, use)
+            if (load := _only_load(op)) is not None and not _fits_at(use, op, function, frame, budget.limit):
+                move_after(load, op)
+            else:
+                move_before(op, use)
         elif (product := _keeps_most(frame.buffers)) is not None:
             product.properties["isAsync"] = BoolAttr.from_bool(False)
         else:
             break
         frame = budget.frame(function, base)
     return frame
+
+
+def _only_load(op: LocalAllocOp) -> LocalLoadOp | None:
+    """What reads a tile, if it is a load of the same block and nothing else."""
+    users = [use.operation for use in op.result.uses]
+    load = users[0] if len(users) == 1 else None
+    return load if isinstance(load, LocalLoadOp) and load.parent is op.parent else None
+
+
+def _fits_at(place: Operation, op: LocalAllocOp, function: tile.FuncOp, frame: Frame, limit: int) -> bool:
+    """Whether a tile has room in front of an op, beside what is there."""
+    number = ProgramPoints(function).number
+    there = [b for b in frame.buffers if b.op is op or b.first <= number[place] <= b.last]
+    return frame.base + sum(buffer.size for buffer in there) <= limit
 
 
 def _fullest(buffers: Sequence[Buffer]) -> int:
@@ -83,7 +101,7 @@ def _keeps_most(buffers: Sequence[Buffer]) -> WarpGroupDotOp | None:
 
 def _longest_waiting(
     function: tile.FuncOp, buffers: Sequence[Buffer], moved: Mapping[Operation, Operation]
-) -> tuple[Operation, Operation] | None:
+) -> tuple[LocalAllocOp, Operation] | None:
     """The `local_alloc` whose tile waits longest for its first use among those that wait when most memory is taken,
     and in front of what to put it: all loads of the product that uses it, and the second time its own. None if none
     waits then. ``moved``: what was moved before, and where.
@@ -92,7 +110,7 @@ def _longest_waiting(
         return None
     number = ProgramPoints(function).number
     full = _fullest(buffers)
-    found: list[tuple[int, Operation, Operation]] = []
+    found: list[tuple[int, LocalAllocOp, Operation]] = []
     for buffer in buffers:
         op = buffer.op
         if not isinstance(op, LocalAllocOp) or not op.operands or buffer.first != number[op]:

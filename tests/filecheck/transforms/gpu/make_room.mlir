@@ -49,6 +49,26 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %t : tensor<32x32xf32, #rows>
   }
 
+  // There is no room where %m is read either, behind what waits there: it is read at once.
+  // CHECK-LABEL: @before_others
+  // CHECK: %m = ttg.local_alloc %a {allocation.offset = 0 : i32}
+  // CHECK-NEXT: %x = ttg.local_load %m
+  // CHECK-NEXT: %n = ttg.local_alloc {allocation.offset = 0 : i32}
+  tt.func public @before_others(%a: tensor<32x32xf32, #rows>, %p: tensor<32x32x!tt.ptr<f32>, #rows>) -> tensor<32x32xf32, #rows> {
+    %m = ttg.local_alloc %a : (tensor<32x32xf32, #rows>) -> !ttg.memdesc<32x32xf32, #shared, #smem>
+    %n = ttg.local_alloc : () -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable>
+    %o = ttg.local_alloc : () -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable>
+    %t = ttg.async_copy_global_to_local %p, %n : tensor<32x32x!tt.ptr<f32>, #rows> -> <32x32xf32, #shared, #smem, mutable>
+    %u = ttg.async_copy_global_to_local %p, %o : tensor<32x32x!tt.ptr<f32>, #rows> -> <32x32xf32, #shared, #smem, mutable>
+    %w = ttg.async_wait {num = 0 : i32}
+    %x = ttg.local_load %m : !ttg.memdesc<32x32xf32, #shared, #smem> -> tensor<32x32xf32, #rows>
+    %y = ttg.local_load %n : !ttg.memdesc<32x32xf32, #shared, #smem, mutable> -> tensor<32x32xf32, #rows>
+    %z = ttg.local_load %o : !ttg.memdesc<32x32xf32, #shared, #smem, mutable> -> tensor<32x32xf32, #rows>
+    %s = arith.addf %x, %y : tensor<32x32xf32, #rows>
+    %r = arith.addf %s, %z : tensor<32x32xf32, #rows>
+    tt.return %r : tensor<32x32xf32, #rows>
+  }
+
   // Loads that stand together stay together, as a product reads them step by step.
   // CHECK-LABEL: @together
   // CHECK: %z = ttg.local_load %o
