@@ -21,6 +21,9 @@ class PassError(Exception):
     load them
     """
 
+    too_long = False
+    """Whether the program is refused for its length alone."""
+
     def __init__(self, op: Operation, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.op = op
@@ -28,11 +31,18 @@ class PassError(Exception):
         self.hint = hint
 
 
+class TooLong(PassError):
+    """A program that is longer than ``max_instructions``: fewer elements a thread, and it is not."""
+
+    too_long = True
+
+
 class PassFailure(TritonError):
     """A pass (or ``what`` else) failed. ``str`` of it is the whole report: the kernel's line, the op and how to
     reproduce it.
 
-    ``internal`` tells a defect of the compiler (any exception but ``PassError``) from a program that it refuses.
+    ``internal`` tells a defect of the compiler (any exception but ``PassError``) from a program that it refuses;
+    ``too_long`` says that it is refused for its length alone, so that a tuner tries other configurations.
     ``positions`` are the kernel's position and the calls it was inlined through, innermost first.
     ``reproducer`` is a command line, empty where the module could not be written.
 
@@ -49,6 +59,7 @@ class PassFailure(TritonError):
         positions: tuple[SourcePoint, ...] = (),
         hint: str = "",
         internal: bool = False,
+        too_long: bool = False,
         reproducer: str = "",
         what: str = "pass",
     ) -> None:
@@ -59,6 +70,7 @@ class PassFailure(TritonError):
         self.positions = positions
         self.hint = hint
         self.internal = internal
+        self.too_long = too_long
         self.reproducer = reproducer
         self.what = what
         self.op: Operation | None = None
@@ -85,6 +97,7 @@ class PassFailure(TritonError):
             "positions": self.positions,
             "hint": self.hint,
             "internal": self.internal,
+            "too_long": self.too_long,
             "reproducer": self.reproducer,
             "what": self.what,
         }
@@ -129,6 +142,7 @@ def failure_of(error: BaseException, pass_name: str, reproducer: str, what: str 
         positions=() if op is None else source_of(op),
         hint=error.hint if expected else "",
         internal=not refused,
+        too_long=isinstance(error, TooLong),
         reproducer=reproducer,
         what=what,
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from tritonx.dialects.layout_constraints import CarriedTypes, constraint_of
-from tritonx.ir.failure import PassError
+from tritonx.ir.failure import PassError, TooLong
 from tritonx.ir.types import is_tensor, shape_of, type_of
 
 
@@ -48,13 +48,13 @@ class Budget:
             return refusal
         return self._refusal()
 
-    def _refusal(self) -> PassError:
+    def _refusal(self) -> TooLong:
         op = self._longest
         assert op is not None, "something was written"
         tiles = [type_of(v) for v in (*op.results, *op.operands) if is_tensor(type_of(v))]
         largest = max(tiles, key=lambda type_: _elements(shape_of(type_)), default=None)
         of = "" if largest is None else f" of {'x'.join(map(str, shape_of(largest)))} elements"
-        return PassError(
+        return TooLong(
             op,
             f"the program of a thread has more than {self.limit} instructions, {self._most} of them for {op.name}{of}",
             "use smaller tiles or more warps (max_instructions=... sets another limit; LLVM may take minutes)",

@@ -191,7 +191,7 @@ def outcome(case: Any, device: Any, seed: int, arrangement: Any = None) -> tuple
 def is_too_long(problem: Exception) -> bool:
     """Whether the compiler refuses a program for its length alone: fewer warps, and the arithmetic of an arrangement,
     can make one too long."""
-    return isinstance(problem, PassFailure) and "max_instructions=" in problem.hint
+    return isinstance(problem, PassFailure) and problem.too_long
 
 
 def is_refusal(problem: Exception) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import tritonx
 import tritonx.language as tl
 from tritonx.backends.api import Compilation, Target, run_stages
 from tritonx.backends.registry import get_backend
+from tritonx.ir.failure import PassFailure
 from tritonx.runtime.compile_job import perform
 from tritonx.runtime.compiler import Compile, begin
 from tritonx.runtime.config import Config
@@ -149,3 +151,12 @@ def test_where_nothing_else_is_left_it_is_tried() -> None:
     found = times_of(search(launches, [A, B]))
     assert np.isinf(found[A]).all()
     assert found[B] == [1.0] * 3
+
+
+@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
+def test_a_program_that_is_too_long_is_one_that_cannot_run(target: str) -> None:
+    """Fewer elements a thread, in another configuration, may do: the search goes on."""
+    with pytest.raises(PassFailure, match="more than 300 instructions") as refused:
+        begun(target, 64, 64, 32, max_instructions=300).here()
+    assert is_impossible(refused.value) and is_impossible(pickle.loads(pickle.dumps(refused.value)))
+    assert not is_impossible(PassFailure("llir", "something else"))
