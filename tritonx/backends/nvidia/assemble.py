@@ -59,7 +59,7 @@ def assemble(
 ) -> Assembled:
     """Assemble for ``capability``; raises ``PTXASError`` with the assembler's words, and where to get one if there is
     none. A kernel that spills is assembled a second time, for one block on a multiprocessor, unless it has the
-    registers of one; the better one is kept.
+    registers of one, or less than a granule fewer; the better one is kept.
     A very large one is assembled like that first: if it takes all registers even so, there is nothing to gain from the
     other way.
     One that misses room for another block by a few registers is asked to do without them, and may not spill for it;
@@ -91,7 +91,7 @@ def assemble(
     if roomy is None:
         return made
     if made.spills:
-        if made.registers >= capability.thread_registers(threads_of(ptx)):
+        if made.registers + GRANULE > capability.thread_registers(threads_of(ptx)):
             return made
         again = first or _assemble(roomy, capability, options, line_info, foreign)
         return again if again.spills < made.spills else made

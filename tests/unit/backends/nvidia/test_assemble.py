@@ -43,11 +43,12 @@ print("ptxas info    : Used {registers} registers")
 """
 
 
-@pytest.mark.parametrize(("registers", "times"), [(64, 1), (32, 2)])
+@pytest.mark.parametrize(("registers", "times"), [(64, 1), (57, 1), (56, 2), (32, 2)])
 def test_what_has_all_registers_is_not_asked_for_one_block(
     registers: int, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A block of 1024 threads has 64 for each: a kernel that spills with those spills for one block too."""
+    """A block of 1024 threads has 64 for each: a kernel that spills with those, or with what is rounded up to those,
+    spills for one block too."""
     stand_in, count = tmp_path / "ptxas", tmp_path / "count"
     stand_in.write_text(SPILLS.format(python=sys.executable, registers=registers, count=str(count)))
     os.chmod(stand_in, 0o755)
