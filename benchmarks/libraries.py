@@ -49,7 +49,7 @@ class Run:
     def process(self, peer: str, number: int, timed: bool = False) -> Process:
         """A worker of the peer, not started yet."""
         paths = [str((self.root / p).resolve()) for p in self.suite.paths]
-        sharing = -(-self.options.workers // self.options.devices) * len(self.peers)
+        sharing = -(-self.options.workers // len(self.devices)) * len(self.peers)
         memory = 0.0 if timed else max(LEAST, 0.92 / sharing)
         settings = {
             "paths": paths, "root": str(self.root), "arguments": list(self.suite.arguments),

@@ -21,9 +21,6 @@ class PassError(Exception):
     load them
     """
 
-    too_long = False
-    """Whether the program is refused for its length alone."""
-
     def __init__(self, op: Operation, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.op = op
@@ -33,8 +30,6 @@ class PassError(Exception):
 
 class TooLong(PassError):
     """A program that is longer than ``max_instructions``: fewer elements a thread, and it is not."""
-
-    too_long = True
 
 
 class PassFailure(TritonError):

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tritonx.backends.nvidia.assembler_faults import takes_and_for_or, without_joined_predicates
 from tritonx.backends.nvidia.jit_link import LinkFailure, link, linker
-from tritonx.backends.nvidia.targets import MAX_REGISTERS, Capability
+from tritonx.backends.nvidia.targets import GRANULE, MAX_REGISTERS, Capability
 from tritonx.runtime import knobs
 from tritonx.runtime.environment import read
 from tritonx.runtime.errors import PTXASError
@@ -111,10 +111,6 @@ SAVED = 64
 threads, with 248 and 255 registers)."""
 
 
-GRANULE = 8
-"""Registers are given out to warps in so many a thread."""
-
-
 def _little_to_gain(limited: Assembled) -> bool:
     """Whether all registers would save less than an eighth of the spills, or are not a granule more and leave some: 8.7
     s of assembling once more, for 20,296 bytes in place of 20,670; 0.9 s for 1,744 in place of 1,932."""
@@ -196,7 +192,7 @@ def one_more_block(ptx: str, registers: int, capability: Capability) -> int:
     threads = threads_of(ptx)
     if not threads or not registers or "wgmma.mma_async" in ptx:
         return 0
-    blocks = capability.registers // (threads * (-(-registers // 8) * 8))
+    blocks = capability.registers // (threads * (-(-registers // GRANULE) * GRANULE))
     wanted = blocks + 1
     allowed = capability.thread_registers(threads * wanted)
     few = min(registers // 8, MOST_GIVEN_UP)

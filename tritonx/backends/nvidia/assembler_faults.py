@@ -1,9 +1,9 @@
 """What ptxas assembles wrong, written so that it does not.
 
 - Before 13.4 it joins two `min` or `max` of integers to VIMNMX3, which compute capability 9 and 10 have, and takes one
-  negated operand for the number that is not negated: max(-a, -b, c) becomes max(-a, b, c). Seen in 12.8 to
-  13.3, for 32 and 16 bits, signed and unsigned. It does not see a negation in "not, plus one". One that it would find
-  for itself is written so too, such as a - (b + a): a number without the cumulative sum up to it.
+  negated operand for the number that is not negated: max(-a, -b, c) becomes max(-a, b, c). Seen in 12.8 to 13.3, for
+  32 and 16 bits, signed and unsigned. It does not see a negation in "not, plus one". One that it would find for itself
+  is written so too, such as a - (b + a): a number without the cumulative sum up to it.
 - Before 13.3 it computes `neg.s16` and `abs.s16` in 32 bits, and takes what it finds there for the number where that is
   extended, compared or shifted: of -32768 both are 32768. Before 13.1 it takes `abs.s32` and `abs.s64` for numbers that
   are not negative, as that of the least is. On all capabilities. "Not, plus one" wraps, and an absolute value is the
@@ -32,9 +32,10 @@ _ABSOLUTE = re.compile(r"\babs\.s(16|32|64)\s+([^,]+),\s*([^;]+);")
 _PAIR_SUM = re.compile(r"\badd\.s16x2\s+([^,]+),\s*([^,]+),\s*([^;]+);")
 _NUMBER = re.compile(r"\bmov\.b32\s+(%r\d+),\s*(-?\d+);")
 _WRITTEN = re.compile(r"(?:^|[;{}])\s*(?:@\S+\s+)?[\w.]+\s+(%rs?\d+),", re.MULTILINE)
-_SUM = re.compile(r"\b(add|sub)\.s(16|32)\s+(%\w+),\s*([^,;]+),\s*([^,;]+);")
-_COPY = re.compile(r"\bmov\.b(?:16|32)\s+(%\w+),\s*([^,;{}]+);")
-_NAME = re.compile(r"%\w+")
+_SUM = re.compile(r"\b(add|sub)\.s(16|32)\s+(%\w+),\s*([^,;\s]+),\s*([^,;\s]+)\s*;")
+_COPY = re.compile(r"\bmov\.b(?:16|32)\s+(%\w+),\s*([^,;{}\s]+)\s*;")
+_EITHER = re.compile(f"{_SUM.pattern}|{_COPY.pattern}")
+_LITERAL = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+)")
 _FUNCTION_END = re.compile(r"(?<=\n\}\n)")
 
 
@@ -63,23 +64,18 @@ def _without_found_negations(function: str) -> str:
     """Every sum and difference in which terms cancel, or all are negative, as "not, plus one" of the opposite."""
     if _EXTREMUM.search(function) is None:
         return function
-    written = Counter(_WRITTEN.findall(function))
+    once = _written_once(function)
     terms: dict[str, _Terms] = {}
 
     def of(operand: str) -> _Terms:
-        if _NAME.fullmatch(operand):
-            return terms.get(operand, {operand: 1})
-        return {_ONE: int(operand, 0)} if re.fullmatch(r"-?(?:0[xX][0-9a-fA-F]+|\d+)", operand) else {operand: 1}
+        return {_ONE: int(operand, 0)} if _LITERAL.fullmatch(operand) else terms.get(operand, {operand: 1})
 
-    def copied(match: re.Match[str]) -> str:
-        result, operand = match.groups()
-        if written[result] == 1:
-            terms[result] = of(operand)
-        return match.group()
-
-    def summed(match: re.Match[str]) -> str:
-        kind, bits, result, *operands = match.groups()
-        a, b = (operand.strip() for operand in operands)
+    def seen(match: re.Match[str]) -> str:
+        kind, bits, result, a, b, copy, copied = match.groups()
+        if copy:
+            if copy in once:
+                terms[copy] = of(copied)
+            return match.group()
         total = _added(of(a), of(b), 1 if kind == "add" else -1, int(bits))
         if _size(total) < _size(of(a)) + _size(of(b)) or all(count < 0 for count in total.values()):
             minus_a = f"not.b{bits} %opposite, {a}; add.s{bits} %opposite, %opposite, 1;"
@@ -90,20 +86,16 @@ def _without_found_negations(function: str) -> str:
                 f"{{ .reg .b{bits} %opposite; {opposite} not.b{bits} %opposite, %opposite; "
                 f"add.s{bits} {result}, %opposite, 1; }}"
             )
-        if written[result] == 1 and len(total) <= _MOST_TERMS:
+        if result in once and len(total) <= _MOST_TERMS:
             terms[result] = total
         return match.group()
 
-    either = re.compile(f"{_SUM.pattern}|{_COPY.pattern}")
+    return _EITHER.sub(seen, function)
 
-    def each(match: re.Match[str]) -> str:
-        text = match.group()
-        for pattern, rewritten in ((_SUM, summed), (_COPY, copied)):
-            if (found := pattern.match(text)) is not None:
-                return rewritten(found)
-        return text
 
-    return either.sub(each, function)
+def _written_once(function: str) -> set[str]:
+    """Registers that one instruction writes, as its first operand."""
+    return {name for name, count in Counter(_WRITTEN.findall(function)).items() if count == 1}
 
 
 def _size(terms: _Terms) -> int:
@@ -119,8 +111,8 @@ def _added(a: _Terms, b: _Terms, sign: int, bits: int) -> _Terms:
 
 def _split_sums(function: str) -> str:
     """Every sum of a pair and a number as two sums; registers are the function's own."""
-    written = _WRITTEN.findall(function)
-    numbers = {name: int(value) for name, value in _NUMBER.findall(function) if written.count(name) == 1}
+    once = _written_once(function)
+    numbers = {name: int(value) for name, value in _NUMBER.findall(function) if name in once}
 
     def split(match: re.Match[str]) -> str:
         result, *operands = match.groups()

@@ -12,6 +12,9 @@ from tritonx.backends.api import Target
 PTX_VERSION = 90
 """PTX 9.0, the newest that LLVM 22 writes: CUDA 13.0 and its drivers read it."""
 
+GRANULE = 8
+"""Registers are given out to warps in so many a thread."""
+
 MAX_REGISTERS = 255
 """Of a thread: the last number names no register."""
 
@@ -31,7 +34,7 @@ class Capability:
     def thread_registers(self, threads: int) -> int:
         """Registers that each of so many threads may take for a multiprocessor to hold them all: it gives eight at a
         time (CUDA C++ programming guide, "Hardware multithreading")."""
-        return min(MAX_REGISTERS, self.registers // threads // 8 * 8)
+        return min(MAX_REGISTERS, self.registers // threads // GRANULE * GRANULE)
 
 
 CAPABILITIES: dict[int, Capability] = {

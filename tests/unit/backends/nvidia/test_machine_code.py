@@ -19,6 +19,7 @@ import pytest
 from tests.unit.backends.nvidia.ptx.arguments import packed
 from tests.unit.backends.nvidia.sass.extrema import Extrema
 from tests.unit.backends.nvidia.sass.operands import NotKnown
+from tests.unit.backends.nvidia.sass.program import of_a_warp
 from tests.unit.backends.nvidia.sass.run import run
 from tests.unit.backends.nvidia.test_assembler_faults import EITHER
 from tritonx.backends.nvidia import assemble as assembler
@@ -111,33 +112,13 @@ def test_extrema_of_negations_that_the_assembler_finds(arch: int, draw: int) -> 
     np.testing.assert_array_equal(got, program.computed(numbers))
 
 
-SHORT = """.version 8.7
-.target sm_{arch}
-.address_size 64
-.visible .entry kernel(.param .u64 out)
-.reqntid 32, 1, 1
-{{
-	.reg .b16 %rs<4>;
-	.reg .b32 %r<4>;
-	.reg .b64 %rd<4>;
-	ld.param.b64 %rd1, [out];
-	mov.u32 %r1, %tid.x;
-	mul.wide.u32 %rd2, %r1, 4;
-	add.s64 %rd3, %rd1, %rd2;
-	ld.global.b16 %rs1, [%rd3];
-	{operation}.s16 %rs2, %rs1;
-	cvt.s32.s16 %r2, %rs2;
-	st.global.b32 [%rd3], %r2;
-	ret;
-}}
-"""
-
-
 @pytest.mark.parametrize("operation", ["neg", "abs"])
 @pytest.mark.parametrize("arch", [75, 80, 90, 100, 120])
 def test_the_least_number_turned_is_itself(arch: int, operation: str) -> None:
     chip = CAPABILITIES[arch]
-    ptx = avoid_faults(SHORT.format(arch=arch, operation=operation), chip)
+    turned = f"{operation}.s16 %rs2, %rs1;"
+    lines = ("ld.global.b16 %rs1, [%rd3];", turned, "cvt.s32.s16 %r2, %rs2;", "st.global.b32 [%rd3], %r2;")
+    ptx = avoid_faults(of_a_warp(f"sm_{arch}", 4, *lines), chip)
     numbers = np.resize(np.array([-32768, 32767, -32767, 0, 5, -7], np.int16), 32)
     got = executed(assembler.assemble(ptx, chip).cubin, arch, numbers.astype(np.int32))
     np.testing.assert_array_equal(got, getattr(np, {"neg": "negative", "abs": "abs"}[operation])(numbers))

@@ -9,27 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from tests.unit.backends.nvidia.sass.program import of_a_warp
+
 GIVEN = (2, 3, 4, 5)
 """Registers that are loaded: four numbers of each thread."""
-
-TEXT = """.version 8.7
-.target sm_{arch}a
-.address_size 64
-.visible .entry kernel(.param .u64 out)
-.reqntid 32, 1, 1
-{{
-	.reg .b32 %r<99>;
-	.reg .b64 %rd<4>;
-	ld.param.b64 %rd1, [out];
-	mov.u32 %r1, %tid.x;
-	mul.wide.u32 %rd2, %r1, 16;
-	add.s64 %rd3, %rd1, %rd2;
-	ld.global.v4.b32 {{%r2, %r3, %r4, %r5}}, [%rd3];
-{body}
-	st.global.b32 [%rd3], %r{last};
-	ret;
-}}
-"""
 
 Number = Any
 MEANING: dict[str, Callable[[Number, Number], Number]] = {
@@ -76,10 +59,11 @@ class Extrema:
 
     def ptx(self, arch: int) -> str:
         lines = [
-            f"\t{name}.s32 %r{result}, %r{a};" if name in ("neg", "abs") else f"\t{name}.s32 %r{result}, %r{a}, %r{b};"
+            f"{name}.s32 %r{result}, %r{a};" if name in ("neg", "abs") else f"{name}.s32 %r{result}, %r{a}, %r{b};"
             for name, result, a, b in self.ops
         ]
-        return TEXT.format(arch=arch, body="\n".join(lines), last=self.last)
+        given, stored = "ld.global.v4.b32 {%r2, %r3, %r4, %r5}, [%rd3];", f"st.global.b32 [%rd3], %r{self.last};"
+        return of_a_warp(f"sm_{arch}a", 16, given, *lines, stored)
 
     def computed(self, given: np.ndarray) -> np.ndarray:
         """Of a row of four numbers for each thread."""
