@@ -28,12 +28,14 @@ import numpy as np
 from tritonx.backends.nvidia.targets import Capability
 
 _EXTREMUM = re.compile(r"\b(?:min|max)\.[su](?:16|32|16x2)\b")
-_ABSOLUTE = re.compile(r"\babs\.s(16|32|64)\s+([^,]+),\s*([^;]+);")
-_PAIR_SUM = re.compile(r"\badd\.s16x2\s+([^,]+),\s*([^,]+),\s*([^;]+);")
+_START = r"(?<![\w.])(@!?\S+\s+)?"
+"""Of an instruction, with its predicate; not of a kind of one (`redux.sync.add.s32`)."""
+_ABSOLUTE = re.compile(_START + r"abs\.s(16|32|64)\s+([^,]+),\s*([^;]+);")
+_PAIR_SUM = re.compile(_START + r"add\.s16x2\s+([^,]+),\s*([^,]+),\s*([^;]+);")
 _NUMBER = re.compile(r"\bmov\.b32\s+(%r\d+),\s*(-?\d+);")
 _WRITTEN = re.compile(r"(?:^|[;{}])\s*(?:@\S+\s+)?[\w.]+\s+(%rs?\d+),", re.MULTILINE)
-_SUM = re.compile(r"\b(add|sub)\.s(16|32)\s+(%\w+),\s*([^,;\s]+),\s*([^,;\s]+)\s*;")
-_COPY = re.compile(r"\bmov\.b(?:16|32)\s+(%\w+),\s*([^,;{}\s]+)\s*;")
+_SUM = re.compile(_START + r"(add|sub)\.s(16|32)\s+(%\w+),\s*([^,;\s]+),\s*([^,;\s]+)\s*;")
+_COPY = re.compile(_START + r"mov\.b(?:16|32)\s+(%\w+),\s*([^,;{}\s]+)\s*;")
 _EITHER = re.compile(f"{_SUM.pattern}|{_COPY.pattern}")
 _LITERAL = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+)")
 _FUNCTION_END = re.compile(r"(?<=\n\}\n)")
@@ -42,11 +44,12 @@ _FUNCTION_END = re.compile(r"(?<=\n\}\n)")
 def avoid_faults(ptx: str, chip: Capability) -> str:
     """The same program in instructions that every ptxas assembles right for ``chip``."""
     ptx = _ABSOLUTE.sub(
-        r"{ .reg .b\1 %negated; not.b\1 %negated, \3; add.s\1 %negated, %negated, 1; max.s\1 \2, %negated, \3; }", ptx
+        r"{ .reg .b\2 %negated; not.b\2 %negated, \4; add.s\2 %negated, %negated, 1; \1max.s\2 \3, %negated, \4; }", ptx
     )
     joins_extrema = 90 <= chip.number < 120 and _EXTREMUM.search(ptx) is not None
     bits = "16|32" if joins_extrema else "16"
-    ptx = re.sub(rf"\bneg\.s({bits})\s+([^,]+),\s*([^;]+);", r"not.b\1 \t\2, \3;\n\tadd.s\1 \t\2, \2, 1;", ptx)
+    negation = rf"{_START}neg\.s({bits})\s+([^,]+),\s*([^;]+);"
+    ptx = re.sub(negation, r"\1not.b\2 \t\3, \4;\n\t\1add.s\2 \t\3, \3, 1;", ptx)
     if joins_extrema:
         ptx = "".join(map(_without_found_negations, _FUNCTION_END.split(ptx)))
     if chip.number < 90 or "add.s16x2" not in ptx:
@@ -71,9 +74,9 @@ def _without_found_negations(function: str) -> str:
         return {_ONE: int(operand, 0)} if _LITERAL.fullmatch(operand) else terms.get(operand, {operand: 1})
 
     def seen(match: re.Match[str]) -> str:
-        kind, bits, result, a, b, copy, copied = match.groups()
+        when, kind, bits, result, a, b, copied_when, copy, copied = match.groups()
         if copy:
-            if copy in once:
+            if copy in once and not copied_when:
                 terms[copy] = of(copied)
             return match.group()
         total = _added(of(a), of(b), 1 if kind == "add" else -1, int(bits))
@@ -84,9 +87,9 @@ def _without_found_negations(function: str) -> str:
                 opposite = f"{minus_a} sub.s{bits} %opposite, %opposite, {b};"
             return (
                 f"{{ .reg .b{bits} %opposite; {opposite} not.b{bits} %opposite, %opposite; "
-                f"add.s{bits} {result}, %opposite, 1; }}"
+                f"{when or ''}add.s{bits} {result}, %opposite, 1; }}"
             )
-        if result in once and len(total) <= _MOST_TERMS:
+        if result in once and not when and len(total) <= _MOST_TERMS:
             terms[result] = total
         return match.group()
 
@@ -115,13 +118,13 @@ def _split_sums(function: str) -> str:
     numbers = {name: int(value) for name, value in _NUMBER.findall(function) if name in once}
 
     def split(match: re.Match[str]) -> str:
-        result, *operands = match.groups()
+        when, result, *operands = match.groups()
         for pair, other in (operands, operands[::-1]):
             if (number := numbers.get(other)) is not None:
                 low, high = number & 0xFFFF, number >> 16 & 0xFFFF
                 return (
                     f"{{ .reg .b16 %low, %high; mov.b32 {{%low, %high}}, {pair}; add.s16 %low, %low, {low}; "
-                    f"add.s16 %high, %high, {high}; mov.b32 {result}, {{%low, %high}}; }}"
+                    f"add.s16 %high, %high, {high}; {when or ''}mov.b32 {result}, {{%low, %high}}; }}"
                 )
         return match.group()
 

@@ -52,6 +52,34 @@ def test_the_negation_is_the_same_number() -> None:
     assert avoid_faults(alone, CAPABILITIES[90]) == alone
 
 
+def test_a_predicate_stays_on_what_it_is_for() -> None:
+    text = (
+        "\tmax.s32 \t%r1, %r2, %r3;\n\t@%p1 neg.s32 \t%r4, %r5;\n\t@!%p2 abs.s32 \t%r6, %r7;\n"
+        "\t@%p3 sub.s32 \t%r8, %r9, %r9;\n\t@%p4 add.s16x2 \t%r10, %r11, %r12;\n\tmov.b32 \t%r12, 65537;\n"
+    )
+    made = avoid_faults(text, CAPABILITIES[90])
+    for part in ("@%p1 not.b32 \t%r4, %r5;", "@%p1 add.s32 \t%r4, %r4, 1;", "@!%p2 max.s32 %r6, %negated, %r7; }",
+                 "@%p3 add.s32 %r8, %opposite, 1; }", "@%p4 mov.b32 %r10, {%low, %high}; }"):  # fmt: skip
+        assert part in made
+    assert made.count("@") == 5 and not re.search(r"@\S+\s+{", made)
+
+
+@tritonx.jit
+def differences(x_ptr, out_ptr, N: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, N))
+    total = tl.sum(x, axis=0)
+    tl.store(out_ptr, tl.maximum(tl.sum(x, axis=0) - total, tl.max(x, axis=0)) + total - total)
+
+
+@pytest.mark.parametrize("arch", ["90", "100"])
+def test_the_name_of_a_sum_in_another_instruction(arch: str, compiler: Any) -> None:
+    """`redux.sync.add` of what is a number is none of these sums."""
+    text = "\tmov.b32 \t%r148, -1;\n\tredux.sync.add.s32 \t%r34, %r148, %r148;\n\tmax.s32 \t%r1, %r34, %r2;\n"
+    assert avoid_faults(text, CAPABILITIES[int(arch)]) == text
+    kernel = compiler(differences, arch, {"x_ptr": "*i32", "out_ptr": "*i32"}, {"N": 32})
+    assert kernel.count("redux.sync.add.s32") >= 1 and assembler.assemble(kernel.ptx, CAPABILITIES[int(arch)]).cubin
+
+
 @tritonx.jit
 def next_numbers(x_ptr, out_ptr, N: tl.constexpr):
     i = tl.arange(0, N)
