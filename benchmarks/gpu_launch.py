@@ -1,5 +1,5 @@
-"""Host time of ``kernel[grid](*args)`` in steady state, for 1, 5 and 20 arguments and for three tensor descriptors,
-beside Triton in the same run.
+"""Host time of ``kernel[grid](*args)`` in steady state, for 1, 5 and 20 arguments, for three tensor descriptors, and
+for a small product through pointers, whose launch makes tensor maps, beside Triton in the same run.
 
 Bursts of launches are timed on the host, one compiler's and then the other's, and the device is waited for outside the
 timing; the minimum over bursts is reported, with the median in brackets."""
@@ -52,11 +52,24 @@ def described(compiler: str) -> list[Any]:
     return [*(module.TensorDescriptor.from_tensor(tensor, [64, 64]) for tensor in tensors), 33]
 
 
-def show(title: str, kernel: str, arguments_of: Callable[[str], list[Any]]) -> None:
-    kernels = load("kernels_memory")
+def product() -> tuple[list[Any], dict[str, Any]]:
+    """Of two matrices of 64 × 64 in one program."""
+    a, b, c = (torch.zeros(64, 64, device="cuda", dtype=torch.float16) for _ in range(3))
+    constants = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "GROUP": 8, "num_warps": 4, "num_stages": 2}
+    return [a, b, c, 64, 64, 64, 64, 1, 64, 1, 64, 1], constants
+
+
+def show(
+    title: str,
+    kernel: str,
+    arguments_of: Callable[[str], list[Any]],
+    options: dict[str, Any] | None = None,
+    module: str = "kernels_memory",
+) -> None:
+    kernels, given = load(module), options or {}
     modules = {"tritonx": kernels.ours} | ({"triton": kernels.peer} if kernels.peer is not None else {})
     runs = {name: (getattr(module, kernel), arguments_of(name)) for name, module in modules.items()}
-    row = microseconds({name: lambda k=found, a=args: k[(1,)](*a) for name, (found, args) in runs.items()})
+    row = microseconds({name: lambda k=found, a=args: k[(1,)](*a, **given) for name, (found, args) in runs.items()})
     cells = [f"{name} {low:.2f} ({middle:.2f}) µs" for name, (low, middle) in row.items()]
     ratio = f"ratio {row['tritonx'][0] / row['triton'][0]:.2f} (goal 0.8)" if len(row) == 2 else ""
     print(f"{title}: " + ", ".join(cells), ratio, flush=True)
@@ -67,6 +80,8 @@ def main() -> None:
         args = arguments(count)
         show(f"{count:2d} arguments", f"empty{count}", lambda _, args=args: args)
     show("three descriptors", "empty_described", described)
+    args, constants = product()
+    show("a product", "matmul", lambda _: args, constants, "kernels_products")
     x = torch.zeros(1024, device="cuda")
     low, middle = microseconds({"torch": lambda: x.add_(1)})["torch"]
     print(f"torch x.add_(1): {low:.2f} ({middle:.2f}) µs")

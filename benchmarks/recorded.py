@@ -7,7 +7,8 @@ that both compiled from the same, the seconds on the clock, the least of several
 of a worker has its imports in it. So with ``--sources`` those that took more than ``--above`` times Triton's time, and
 N of the others, drawn by ``--seed``, are compiled again here, which needs the libraries and no GPU
 (`suites/recorded.py`): a process for each peer and suite, caches off, first one peer and then the other, ``--repeat``
-times; of the processors' time, the least. What cannot be compiled again, or not in ``--seconds``, is counted."""
+times; of the processors' time, the least. tritonx compiles what its launches run. What cannot be compiled again, or
+not in ``--seconds``, is counted. ``--only`` leaves those whose name has one of the texts."""
 
 from __future__ import annotations
 
@@ -108,6 +109,7 @@ class Compiler:
                "TRITONX_CACHE_DIR": cache, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}  # fmt: skip
         self.environment = {**os.environ, **off, **dict(own.environment)}
         if peer == "tritonx":
+            self.environment["TRITON_LAUNCH_MAPS"] = "1"
             self.environment["PYTHONPATH"] = os.pathsep.join([str(TREE), os.environ.get("PYTHONPATH", "")]).rstrip(":")
         self.log = work / f"{peer}-{suite}.log"
         self.process: subprocess.Popen[str] | None = None
@@ -216,10 +218,11 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=0, help="how many of the others")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sources", type=Path, help="the libraries, as for libraries.py")
+    parser.add_argument("--only", nargs="+", default=[""], metavar="TEXT")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()
-    kernels = read(options.runs)
+    kernels = [k for k in read(options.runs) if any(text in k.name for text in options.only)]
     if options.sources is None:
         return
     chosen = [k for k in kernels if k.ratio > options.above]

@@ -105,12 +105,14 @@ def _busy() -> float:
 
 
 def _ours(kernel: Any, given: Specialised, target: str, options: dict[str, Any]) -> Any:
+    """What a launch runs."""
     import tritonx
-    from tritonx.backends.compiler import GPUTarget
+    from tritonx.backends.registry import launch_options, parse_target
     from tritonx.compiler import ASTSource
 
     source = ASTSource(kernel, given.signature, constexprs=given.constants, attrs=given.attributes)
-    return tritonx.compile(source, target=GPUTarget("cuda", int(target[5:]), 32), options=options)
+    backend, chip = parse_target(target)
+    return tritonx.compile(source, target=chip, options=launch_options(backend, chip, options))
 
 
 def _theirs(kernel: Any, given: Specialised, target: str, options: dict[str, Any]) -> Any:

@@ -266,6 +266,12 @@ def parse_options(backend: Backend, target: Target, given: Mapping[str, object])
     return backend.parse_options(target, given)
 
 
+def launch_options(backend: Backend, target: Target, given: Mapping[str, object]) -> Options:
+    """As `parse_options`, for a kernel that the backend's own launcher runs."""
+    stated = {name: value for name, value in given.items() if value is not None}
+    return parse_options(backend, target, {**backend.launch_options(target), **stated})
+
+
 def parse_target(text: str) -> tuple[Backend, Target]:
     """``name:arch`` or ``name`` → the backend and its target."""
     name, _, arch = text.partition(":")

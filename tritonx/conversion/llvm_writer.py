@@ -70,12 +70,16 @@ class Module:
         definition = f"private unnamed_addr {where}constant {string_constant(text)}"
         return self.global_(f"@text{len(self.globals)}", definition)
 
-    def loop_mark(self, op: Operation) -> str:
-        """What the branch back of a loop carries: that LLVM moves nothing out of it, where the op says so."""
-        if op.attributes.get("llvm.loop_annotation") != LICM_DISABLED:
+    def loop_mark(self, op: Operation, *, unrolls: bool = True) -> str:
+        """What the branch back of a loop carries: that LLVM moves nothing out of it, where the op says so, and that
+        nobody unrolls it."""
+        said = ["llvm.licm.disable"] if op.attributes.get("llvm.loop_annotation") == LICM_DISABLED else []
+        said += [] if unrolls else ["llvm.loop.unroll.disable"]
+        if not said:
             return ""
         mark = f"!{LOOP_METADATA + len(self.loops)}"
-        self.loops.append(f'{mark} = distinct !{{{mark}, !{{!"llvm.licm.disable"}}}}')  # distinct: it names this loop
+        parts = ", ".join(f'!{{!"{each}"}}' for each in said)
+        self.loops.append(f"{mark} = distinct !{{{mark}, {parts}}}")  # distinct: it names this loop
         return f", !llvm.loop {mark}"
 
     def print(self, head: Iterable[str], tail: Iterable[str] = ()) -> str:

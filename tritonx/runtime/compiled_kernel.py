@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, cast
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
 from tritonx.runtime import knobs
 from tritonx.runtime.dataclass_arguments import parts_of
 from tritonx.runtime.drivers import driver_of, find_backend
-from tritonx.runtime.errors import NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
+from tritonx.runtime.errors import IrregularArgument, NoDevice, OutOfResources, ReadOnlyArgument, UnsupportedArgument
 from tritonx.runtime.kernel_metadata import make_metadata
 from tritonx.runtime.launch_hooks import LazyDict, launch_data
 from tritonx.runtime.specialize import specializer, watching
@@ -98,7 +99,7 @@ class CompiledKernel:
     def __init__(
         self,
         src: Source,
-        fields: Mapping[str, Any],
+        stated: Mapping[str, Any],
         asm: AsmDict,
         parameters: tuple[Parameter, ...],
         hash: str,
@@ -107,9 +108,9 @@ class CompiledKernel:
     ) -> None:
         self.src = src
         self.hash = hash
-        self.name: str = fields["name"]
-        self.metadata: Any = make_metadata(fields)
-        self.packed_metadata = (fields.get("num_warps", 1), fields.get("num_ctas", 1), fields.get("shared", 0))
+        self.name: str = stated["name"]
+        self.metadata: Any = make_metadata(stated)
+        self.packed_metadata = (stated.get("num_warps", 1), stated.get("num_ctas", 1), stated.get("shared", 0))
         self.asm = asm
         self.metadata_group = dict(metadata_group or {})
         self.parameters = parameters
@@ -119,6 +120,7 @@ class CompiledKernel:
         """Whether its launcher gets spans for pointers, which is known once it is loaded."""
         self._raw: Any = None
         self._compile_again: Callable[[], CompiledKernel] | None = None
+        self._other: CompiledKernel | None = None
 
     def replaceable(self, compile_again: Callable[[], CompiledKernel]) -> None:
         """Say how to make this kernel, which came from the cache, if the cache's files turn out to be of no use."""
@@ -162,10 +164,37 @@ class CompiledKernel:
                 hooks.kernel_load_start_hook(None, None, self.name, self.metadata_group, self.hash)
             image, loaded = self._loaded_image(own, index)
             self.takes_spans = own.takes_spans
-            found = self._loaded[index] = (loaded, own.make_launcher(image, loaded))
+            found = self._loaded[index] = (loaded, self._complete(own.make_launcher(image, loaded), index))
             if hooks.kernel_load_end_hook:
                 hooks.kernel_load_end_hook(loaded, loaded.function, self.name, self.metadata_group, describe["hash"])
         return found
+
+    def _complete(self, launch: RawLaunch, device: int) -> RawLaunch:
+        """The launcher, which leaves what this code is not for to code that is compiled when it is first needed."""
+        options: Mapping[str, object] | None = getattr(self.metadata, "otherwise", None)
+        if not options:
+            return launch
+
+        def either(*args: object) -> None:
+            try:
+                launch(*args)
+            except IrregularArgument:
+                other = self._otherwise(options)
+                if getattr(other.metadata, "otherwise", None):  # text, of which there is no other code
+                    raise
+                other.load(device)[1](*args)
+
+        return either
+
+    def _otherwise(self, options: Mapping[str, object]) -> CompiledKernel:
+        """The same source compiled with other options."""
+        if self._other is None:
+            from tritonx.runtime.compiler import compile
+
+            known = {field.name for field in fields(find_backend(self.target.backend).options_type)}
+            own = {name: value for name, value in self.metadata._asdict().items() if name in known}
+            self._other = compile(self.src, self.target, {**own, **options})
+        return self._other
 
     def _loaded_image(self, own: Driver, device: int) -> tuple[KernelImage, LoadedKernel]:
         try:
@@ -209,7 +238,7 @@ class CompiledKernel:
     def __getstate__(self) -> dict[str, Any]:
         """Without the handles of this process."""
         state = {**self.__dict__, "metadata": self.metadata._asdict(), "asm": dict(self.asm.items())}
-        return {**state, "_loaded": {}, "_raw": None, "_compile_again": None}
+        return {**state, "_loaded": {}, "_raw": None, "_compile_again": None, "_other": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         metadata, asm = make_metadata(state["metadata"]), AsmDict(state["asm"])

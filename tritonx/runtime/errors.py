@@ -192,6 +192,15 @@ class UnreachableArgument(UnsupportedArgument, ValueError):
     """
 
 
+class IrregularArgument(UnsupportedArgument, ValueError):
+    """A number that a kernel's code was made to find otherwise, such as a stride below 0. A kernel that has its source
+    has code for it made (``otherwise`` of its metadata), so that this is seen of text only, which has none.
+
+    >>> issubclass(IrregularArgument, ValueError)
+    True
+    """
+
+
 class ArgumentMisfit(TritonError, TypeError):
     """A launch gives a kernel too few or too many arguments; the message shows its ``def``.
 

@@ -11,7 +11,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tritonx.backends.api import Backend, Options, Target
-from tritonx.backends.registry import parse_options, portable_options
+from tritonx.backends.registry import launch_options, parse_options, portable_options
 from tritonx.kernel.dependencies import Global, plain_value
 from tritonx.kernel.source import JITCallable
 from tritonx.runtime import driver, knobs, misfits
@@ -255,7 +255,7 @@ class Launcher:
     def _options(self, placement: Placement, given: dict[str, Any]) -> Options:
         """The backend's options. Raises KeyError for one that it does not know, ValueError for what it cannot do."""
         try:
-            return parse_options(placement.backend, placement.target, given)
+            return launch_options(placement.backend, placement.target, given)
         except KeyError:
             known = [f.name for f in fields(placement.backend.options_type)]
             unknown = next((name for name in given if name not in portable_options().union(known)), None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import tritonx
 from tritonx.backends.api import PassStage
-from tritonx.backends.registry import available, known_targets
+from tritonx.backends.registry import available, known_targets, launch_options
 from tritonx.ir.contract import contract_of
 from tritonx.tools.opt_diagnostics import Diagnostic
 from tritonx.tools.opt_pipeline import find_target
@@ -156,7 +156,7 @@ def _places(backend: Backend, name: str) -> Iterator[str]:
 def _in_stages(backend: Backend, target: Target, name: str, given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """(stage, positions in it) of the pass, for these options; nothing where the target does not take them."""
     try:
-        stages = tuple(backend.stages(target, backend.parse_options(target, given)))
+        stages = tuple(backend.stages(target, launch_options(backend, target, given)))
     except Exception:  # an option that this target refuses, or a defect of a plug-in: then it runs nothing
         return
     for stage in stages:
@@ -169,7 +169,7 @@ def _in_stages(backend: Backend, target: Target, name: str, given: Mapping[str, 
 def switches(backend: Backend, target: Target) -> Iterator[tuple[str, bool]]:
     """The options of a backend that are on or off, the other way round."""
     try:
-        chosen = backend.parse_options(target, {})
+        chosen = launch_options(backend, target, {})
     except Exception:  # a defect of a plug-in
         return
     for field in dataclasses.fields(chosen):

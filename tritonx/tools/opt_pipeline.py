@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tritonx.backends.api import Compilation, EmitStage, KernelImage
-from tritonx.backends.registry import get_backend, parse_options
+from tritonx.backends.registry import get_backend, launch_options
 from tritonx.runtime.errors import TritonError
 from tritonx.tools.opt_diagnostics import Diagnostic, at_offset
 
@@ -144,13 +144,13 @@ class TargetStages:
 
 
 def find_target(text: str, options: Sequence[str]) -> TargetStages:
-    """The stages of a target such as ``cuda:90``, with ``key=value`` compile options. Raises ``Diagnostic``."""
+    """The stages of a launch on a target such as ``cuda:90``, with ``key=value`` options. Raises ``Diagnostic``."""
     name, _, arch = text.partition(":")
     given = dict(_option(text) for text in options)
     try:
         backend = get_backend(name)
         target = backend.parse_target(arch)
-        parsed = parse_options(backend, target, given)
+        parsed = launch_options(backend, target, given)
         return TargetStages(backend, tuple(backend.stages(target, parsed)), Compilation(target, parsed))
     except (TritonError, ValueError, KeyError, TypeError, ImportError) as error:
         raise Diagnostic(TARGET, 0, 0, f"{text}: {str(error).strip(chr(34))}") from None

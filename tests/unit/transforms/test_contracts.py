@@ -17,7 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tritonx.backends.api import Backend, PassStage, Target
-from tritonx.backends.registry import available, known_targets
+from tritonx.backends.registry import available, known_targets, launch_options
 from tritonx.dialects import tile
 from tritonx.ir.builder import Builder
 from tritonx.ir.context import dialect_loaders, new_context
@@ -190,7 +190,7 @@ def lists(backend: Backend, target: Target) -> Iterator[list[str]]:
     """The passes that a target runs as it is, and with each option the other way round."""
     for given in ({}, *({name: value} for name, value in switches(backend, target))):
         try:
-            stages = backend.stages(target, backend.parse_options(target, given))
+            stages = backend.stages(target, launch_options(backend, target, given))
         except TritonError:
             continue  # the target does not take the option
         yield [each.name for stage in stages if isinstance(stage, PassStage) for each in stage.passes]

@@ -103,6 +103,11 @@ class Backend(ABC):
         ``options_type`` says (one target's own ``num_warps``, what a setting of the user's chooses)."""
         return {}
 
+    def launch_options(self, target: Target) -> Mapping[str, object]:
+        """What a launch gets beyond ``default_options`` where it says nothing: what only this backend's own launcher
+        can run. A kernel that ``tritonx.compile`` makes may be launched by others, and does not get it."""
+        return {}
+
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
         """The options with ``given`` applied over ``default_options``, where None says nothing; an unknown keyword is
         ``KeyError``, an impossible value ``ValueError``."""

@@ -71,10 +71,15 @@ class NvidiaBackend(Backend):
 
         return {
             "pipeline": knobs.pipeline,
-            "launch_maps": knobs.launch_maps,
+            "launch_maps": knobs.launch_maps is True,
             "describe_loads": knobs.describe_loads,
             "ptx_options": knobs.assembler_options(),
         }
+
+    def launch_options(self, target: Target) -> Mapping[str, object]:
+        from tritonx.backends.nvidia.knobs import knobs
+
+        return {"launch_maps": knobs.launch_maps is not False}
 
     def parse_options(self, target: Target, given: Mapping[str, object]) -> Options:
         options = super().parse_options(target, given)

@@ -90,12 +90,13 @@ class NvidiaKnobs(Group):
     pipeline = Knob[bool]("TRITON_PIPELINE", True, parse_bool)
     """Whether loops with products are pipelined where a launch does not say (`pipeline=`)."""
 
-    launch_maps = flag("TRITON_LAUNCH_MAPS")
+    launch_maps = Knob[bool | None]("TRITON_LAUNCH_MAPS", None, parse_bool)
     """Whether launches make the tensor maps of descriptors that kernels make of their arguments alone, where a launch
-    does not say (`launch_maps=`)."""
+    does not say (`launch_maps=`). None: those of tritonx do, and what `tritonx.compile` makes others may launch."""
 
-    describe_loads = flag("TRITON_DESCRIBE_LOADS")
-    """Whether loads through pointers become a descriptor's where a launch does not say (`describe_loads=`)."""
+    describe_loads = Knob[bool | None]("TRITON_DESCRIBE_LOADS", None, parse_bool)
+    """Whether loads through pointers become a descriptor's where a launch does not say (`describe_loads=`). None: where
+    launches make the tensor maps, and nothing is to be asked at run time."""
 
     cuobjdump = env_nvidia_tool("cuobjdump")
     nvdisasm = env_nvidia_tool("nvdisasm")

@@ -15,25 +15,29 @@ from typing import TypedDict
 from tritonx.backends.nvidia.empty_tensors import EmptyTensors
 from tritonx.backends.nvidia.launch_values import Step, arguments_of, evaluate
 from tritonx.backends.nvidia.tensor_map import KEPT, WRITTEN_PIECE, Check, MapAddress, Recipe, encoded
-from tritonx.runtime.errors import UnsupportedArgument
+from tritonx.runtime.errors import IrregularArgument, UnsupportedArgument
 
 ALIGNMENT = 16
 """Bytes of which base and strides are multiples (CUDA driver API, cuTensorMapEncodeTiled)."""
 NOBODYS = 16
 """An address that no process has. A descriptor that breaks the rules in a branch has a map of it: a kernel that does
 not come there is as it was, and one that does ends with an illegal address."""
+OTHERWISE = {"describe_loads": False}
+"""The options of code for pointers that are no descriptor's."""
 _FURTHEST = 1 << 40
 """Bytes that a stride must be less than."""
 
 
 class MadeRecipe(Recipe):
     """Of a descriptor that a kernel makes: base, extents, and strides but the last are numbers of steps.
-    One that is ``conditional`` the kernel may not come to."""
+    One that is ``conditional`` the kernel may not come to; one ``of_pointers`` the compiler made of loads through
+    pointers, which may be what no descriptor is."""
 
     padding: str
     read: bool
     written: bool
     conditional: bool
+    of_pointers: bool
     base: int
     shape: Sequence[int]
     strides: Sequence[int]
@@ -49,7 +53,8 @@ class AtLaunch(TypedDict):
 class LaunchMaps:
     """The maps of a kernel, by its metadata's ``tensormaps_at_launch``. Called with the values of the ``arguments``,
     numbers of the code's, and addresses for pointers; gives the address of each map. Raises `UnsupportedArgument` where
-    a descriptor breaks the rules that the kernel's source says it keeps, and the kernel comes to it."""
+    a descriptor breaks the rules that the kernel's source says it keeps, and the kernel comes to it;
+    `IrregularArgument` where pointers are no descriptor's."""
 
     def __init__(
         self,
@@ -88,13 +93,20 @@ class LaunchMaps:
             # Nobody steps along a dim of one element, whatever its stride is said to be.
             pairs = zip(shape[:-1], steps, strict=True)
             steps = [ALIGNMENT if extent == 1 and not _is_step(step) else step for extent, step in pairs]
-        if (fault := _fault(recipe, address, shape, steps)) is not None:
+        if recipe["of_pointers"]:
+            if not is_empty and (address % ALIGNMENT or not all(step and _is_step(step) for step in steps)):
+                raise IrregularArgument(
+                    f"the kernel reads blocks of {list(recipe['block_shape'])} through pointers from {address:#x} on, "
+                    f"by strides of {steps} bytes: it is to be compiled with describe_loads=False"
+                )
+        elif (fault := _fault(recipe, address, shape, steps)) is not None:
             if not recipe["conditional"]:
                 raise UnsupportedArgument(
                     f"a descriptor of blocks of {list(recipe['block_shape'])} that the kernel {fault}"
                 )
             address, shape, steps = NOBODYS, [1] * len(shape), [ALIGNMENT] * len(steps)
-        elif is_empty:
+            is_empty = False
+        if is_empty:
             address = self.empty.written() if recipe["written"] else self.empty.read(recipe["padding"])
             shape, steps = [1] * len(shape), [ALIGNMENT] * len(steps)
         return encoded(self.cuda, recipe, self.check, address, shape, steps, recipe["padding"])

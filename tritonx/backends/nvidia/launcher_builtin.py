@@ -308,7 +308,7 @@ class _LinkedByLLVM:
 
 @cache
 def _linked() -> Library:
-    """symbol → address; the code stays for as long as the process lives."""
+    """symbol → address; the code stays for as long as the library."""
     link = _link if elf.supported() else _LinkedByLLVM
     try:
         library = link(object_file())
@@ -322,10 +322,10 @@ def _link(binary: bytes) -> elf.Library:
     return elf.Library(binary, {})
 
 
-def code() -> int:
-    """The address of the builtin's code. Raises `elf.LinkError` where the system forbids making code."""
+def code() -> Library:
+    """What has the builtin's code, as ``launch``. Raises `elf.LinkError` where the system forbids making code."""
     with _lock:
-        return _linked()["launch"]
+        return _linked()
 
 
 # One kernel's function -----------------------------------------------------------------------------------------------
@@ -349,11 +349,11 @@ class _State(bytes):
 
 def make_builtin(types: list[str], state: State) -> Callable[..., None]:
     """The function ``launch(grid_x, grid_y, grid_z, stream, *args)`` for parameters of ``types`` (Triton's names)."""
-    method = code()
+    library = code()
     fields = [value if isinstance(value, int) else id(value) for value in state]
     packed = _State(struct.pack(f"={len(fields)}QQ", *fields, len(types)) + bytes(map(passed_as, types)))
-    definition = _MethodDef(b"launch", method, _FASTCALL, None)
-    packed.keep = (state, definition)
+    definition = _MethodDef(b"launch", library["launch"], _FASTCALL, None)
+    packed.keep = (state, definition, library)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     make = new(("PyCFunction_NewEx", ctypes.pythonapi))
     return make(ctypes.addressof(definition), packed, None)

@@ -60,4 +60,12 @@ def makes_maps_at_launch(target: Target, options: Options) -> bool:
 
 def describes_loads(target: Target, options: Options) -> bool:
     """Whether that unit brings what is loaded through regular pointers as well."""
-    return copies_blocks(target, options) and isinstance(options, NvidiaOptions) and options.describe_loads
+    if not copies_blocks(target, options) or not isinstance(options, NvidiaOptions):
+        return False
+    return options.launch_maps if options.describe_loads is None else options.describe_loads
+
+
+def describes_at_launch(target: Target, options: Options) -> bool:
+    """Whether it does where the launch makes the tensor maps, and nowhere else."""
+    asked = isinstance(options, NvidiaOptions) and options.describe_loads is not None
+    return makes_maps_at_launch(target, options) and not asked

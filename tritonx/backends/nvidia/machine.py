@@ -14,6 +14,7 @@ from tritonx.backends.nvidia import convert, debug, dot, math, mbarrier, memory,
 from tritonx.backends.nvidia.tensor_map_at_launch import maps_of, parameter
 from tritonx.conversion.gpu_to_llvm.machine import Machine
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalStoreOp
+from tritonx.dialects.nvidia import WarpGroupDotOp
 from tritonx.ir.properties import stated_number
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class NvidiaMachine(Machine):
     """PTX ISA, min and max: +0.0 > -0.0."""
     converts_bytes_slowly = True
     """CUDA C++ programming guide, "Arithmetic instructions": 16 a cycle, against 64 permutations of bytes."""
+
+    kept_in_loops = (WarpGroupDotOp,)
+    """ptxas unrolls a loop of few rounds whole: sixteen times the instructions, up to four times as long to assemble,
+    and no faster where warp groups multiply beside it (docs/measurements.md). With `mma.sync` it is 3 % faster."""
 
     @property
     def bfloat_by_single(self) -> bool:

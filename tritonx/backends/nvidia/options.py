@@ -21,9 +21,12 @@ class NvidiaOptions(GpuOptions):
     shared memory, where they take them, and blocks of descriptors to the copy engine. Its default is the knob
     ``knobs.nvidia.pipeline``. ``warp_group_dots`` gives products to warp groups without pipelines.
     ``launch_maps`` has launches make the tensor maps of descriptors that a kernel makes of its arguments alone, so that
-    no program makes them; its default is the knob ``knobs.nvidia.launch_maps``. A file's kernel is as its text says.
+    no program makes them; its default is the knob ``knobs.nvidia.launch_maps``, and where that is None a launch of
+    tritonx has it and ``tritonx.compile`` does not, whose kernels may meet another launcher. A file's kernel is as its
+    text says.
     ``describe_loads`` has the copy engine of 9.0 bring what products load through pointers, where these are regular
-    (`describe-loads`); its default is the knob ``knobs.nvidia.describe_loads``, which is off.
+    (`describe-loads`); its default is the knob ``knobs.nvidia.describe_loads``. None: with ``launch_maps``, for loads
+    whose maps the launch makes and of which nothing is to be asked at run time.
 
     >>> from tritonx.backends.nvidia.compiler import CUDAOptions
     >>> CUDAOptions(maxnreg=128).maxnreg
@@ -44,7 +47,7 @@ class NvidiaOptions(GpuOptions):
     warp_group_dots: bool = False
     pipeline: bool = True
     launch_maps: bool = False
-    describe_loads: bool = False
+    describe_loads: bool | None = None
 
     PORTABLE: ClassVar[frozenset[str]] = GpuOptions.PORTABLE | {"maxnreg", "launch_pdl"}
 

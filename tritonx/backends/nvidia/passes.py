@@ -10,6 +10,7 @@ from tritonx.backends.nvidia.encode_descriptors import EncodeDescriptors
 from tritonx.backends.nvidia.fence_stores import FenceStores
 from tritonx.backends.nvidia.layout_target import (
     copies_blocks,
+    describes_at_launch,
     describes_loads,
     gpu_target,
     is_pipelined,
@@ -93,7 +94,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     gpu, pipelined, groups = gpu_target(target, options), is_pipelined(target, options), int(target.arch) == 90
     copied, described = copies_blocks(target, options), describes_loads(target, options)
     return (
-        *([DescribeLoads(capability(target).shared_bytes)] if described else []),
+        *([DescribeLoads(capability(target).shared_bytes, describes_at_launch(target, options))] if described else []),
         *([SimplifyControlFlow()] if described else []),
         *([DeadCodeElimination()] if described else []),
         *([FlattenLoops()] if pipelined else []),

@@ -37,6 +37,7 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     """One thread's program as LLVM text; fills in what a launch must know."""
     from tritonx.analysis.shared_budget import largest_buffers
     from tritonx.backends.nvidia.codegen import data_layout
+    from tritonx.backends.nvidia.launch_maps import OTHERWISE
     from tritonx.backends.nvidia.machine import NvidiaMachine
     from tritonx.backends.nvidia.table import TABLE
     from tritonx.backends.nvidia.tensor_map import NBYTES
@@ -60,6 +61,8 @@ def emit_llvm(module: ModuleOp, compilation: Compilation) -> str:
     compilation.metadata["tensordesc_meta"] = tensor_maps(emitter)
     if (maps := maps_at_launch(module)) is not None:
         compilation.metadata["tensormaps_at_launch"] = maps
+        if any(each["of_pointers"] for each in maps["maps"]):
+            compilation.metadata["otherwise"] = OTHERWISE
         # Launchers that are not ours make none. They know this name, and refuse kernels that want such memory.
         compilation.metadata["profile_scratch_size"] = NBYTES * len(maps["maps"])
     if emitter.shared_bytes > chip.shared_bytes:  # the launch will refuse it: say what takes the space

@@ -22,6 +22,7 @@ from tritonx.dialects.nvidia import (
     TensormapAtLaunchOp,
 )
 from tritonx.dialects.tile import TensorDescType
+from tritonx.dialects.tile.descriptor import OF_POINTERS
 from tritonx.dialects.tile.enums import PaddingOption
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
@@ -83,6 +84,7 @@ def _map(op: TensormapAtLaunchOp, places: Iterator[int]) -> MadeRecipe:
         "written": not all(isinstance(user, AsyncTMACopyGlobalToLocalOp) for user in users),
         "conditional": not isinstance(function := op.parent_op(), tile.FuncOp)
         or op.parent is not function.body.blocks.first,
+        "of_pointers": OF_POINTERS in op.attributes,
         "base": next(places),
         "shape": [next(places) for _ in op.shape],
         "strides": [next(places) for _ in op.strides[:-1]],

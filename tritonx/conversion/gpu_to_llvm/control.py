@@ -15,6 +15,7 @@ from tritonx.dialects import cf, gpu, gpu_layout, llvm, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
+from tritonx.ir.fold.constants import constant_of
 
 
 class Phis:
@@ -132,12 +133,18 @@ def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
         back = [_as_one(f, *pair) for pair in zip(phis.tiles, back, strict=True)]
     following = f.inst(f"add {type_} {counter}, {step}")
     latch = f.block
-    f.branch(head, f.module.loop_mark(op))
+    f.branch(head, f.module.loop_mark(op, unrolls=not _is_kept(op, f)))
     phis.add(latch, back)
     phis.close()
     f.lines[counter_at] = f"  {counter} = phi {type_} [ {lower}, %{before} ], [ {following}, %{latch} ]"
     f.label(done)
     bind(f, op.results, phis.tiles)
+
+
+def _is_kept(op: scf.ForOp, f: FunctionEmitter) -> bool:
+    """Whether an assembler, which could unroll a loop of so many rounds whole, is to leave it."""
+    counted = all(constant_of(value) is not None for value in (op.lb, op.ub, op.step))
+    return counted and any(isinstance(inner, f.machine.kept_in_loops) for inner in op.body.block.ops)
 
 
 def _as_one(f: FunctionEmitter, tile_: Tile, names: list[str]) -> list[str]:

@@ -152,6 +152,9 @@ class Machine(ABC):
     orders_zeros: bool = False
     """Whether the instructions of LLVM's `maxnum` and `minnum` take -0 for less than 0; `maximumnum` is emitted if
     not."""
+    kept_in_loops: tuple[type[Operation], ...] = ()
+    """Ops that run beside their loop: an assembler does not gain by unrolling it where it knows how often it goes
+    round."""
     converts_bytes_slowly: bool = False
     """Whether an instruction that converts a byte to a float takes longer than moving its bits and a subtraction."""
 

@@ -26,6 +26,9 @@ DESCRIPTOR = "tt.descriptor"
 PARTIAL_END = "tt.partial_end"
 """On a kernel's parameter that is a descriptor: its rows end within a piece of 16 bytes."""
 
+OF_POINTERS = "tt.of_pointers"
+"""On a descriptor that stands for regular pointers if its strides are above 0, which its launch is to ask."""
+
 OUTSIDE = -(1 << 30)
 """An index at which no element of a block is in the tensor, however large it is."""
 

@@ -13,9 +13,11 @@ from tritonx.analysis.launch_values import launch_values
 from tritonx.dialects import tile
 from tritonx.dialects.nvidia import TensormapAtLaunchOp
 from tritonx.dialects.tile import TensorDescType
+from tritonx.dialects.tile.descriptor import OF_POINTERS
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import replace
+from tritonx.ir.failure import PassError
 from tritonx.ir.types import encoding_of, type_as, type_of
 from tritonx.ir.walk import ops_in
 
@@ -26,7 +28,7 @@ class MapAtLaunch(ModulePass):
 
     In kernels, a `tt.make_tensor_descriptor` of blocks with an encoding, whose operands are computed of the kernel's
     arguments and constants by integer arithmetic, becomes a `ttng.tensormap_at_launch`. Others stay, and have their
-    tensor maps made by the kernel (`copy-blocks`)."""
+    tensor maps made by the kernel (`copy-blocks`), which may not be of those that stand for pointers."""
 
     name = "map-at-launch"
     contract = Contract(
@@ -46,6 +48,8 @@ class MapAtLaunch(ModulePass):
                 for inner in made:
                     if _is_copied(inner) and all(operand in formulas for operand in inner.operands):
                         _leave(inner)
+                    elif OF_POINTERS in inner.attributes:
+                        raise PassError(inner, "a launch computes integers of arguments and constants only")
 
 
 def _is_copied(op: tile.MakeTensorDescOp) -> bool:
@@ -56,4 +60,6 @@ def _leave(op: tile.MakeTensorDescOp) -> None:
     builder = Builder.before(op)
     operands, properties = list(op.operands), dict(op.properties)
     made: Operation = builder.create(TensormapAtLaunchOp, operands, (type_of(op.result),), properties)
+    if OF_POINTERS in op.attributes:
+        made.attributes[OF_POINTERS] = op.attributes[OF_POINTERS]
     replace(op, made.results)

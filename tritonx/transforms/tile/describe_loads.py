@@ -14,19 +14,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.axis_info import analyze_axes, assumed_at_least
-from tritonx.analysis.described_loads import PIECE, BlockLoad, Dimension, NotABlock, block_load
+from tritonx.analysis.described_loads import PIECE, BlockLoad, NotABlock, block_load
+from tritonx.analysis.launch_values import Formulas, launch_values
 from tritonx.analysis.polynomials import Polynomial, number
-from tritonx.analysis.tile_indices import Indices, varies
+from tritonx.analysis.tile_indices import Indices, scalar_of, varies
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.control_flow import is_per_element, loop_around, repeats
 from tritonx.dialects.effects import Kind, Resource, effects_of
 from tritonx.dialects.tile import TensorDescType
+from tritonx.dialects.tile.descriptor import OF_POINTERS
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
 from tritonx.ir.declaration import SEGMENTS, sizes_of_segments
@@ -63,10 +65,16 @@ class DescribeLoads(ModulePass):
         on=("tt.dot",),
         creates=("arith", "scf", "tt.addptr", "tt.descriptor_load", "tt.make_tensor_descriptor", "tt.trans"),
         reads=("tt.divisibility",),
+        writes=(OF_POINTERS,),
     )
 
     block_bytes: int | None = None
     """Bytes of the largest block that the target copies; None for any."""
+
+    at_launch: bool = False
+    """Only loads whose descriptors are made of the kernel's arguments and constants, which a launch makes the maps of:
+    it asks, and the kernel does not. Where blocks begin must be known, for that a launch does not see. Those of
+    elements of 64 bits stay, for threads read such blocks slower than what they copied themselves."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [inner for inner in op.ops if isinstance(inner, tile.FuncOp) and _is_kernel(inner)]
@@ -77,14 +85,23 @@ class DescribeLoads(ModulePass):
             entry = function.body.blocks[0]
             positive = frozenset(assumed_at_least(1, entry))
             loops = _outermost(function)
-            found = [self._found(function, loop, indices, positive) for loop in loops]
+            launched = launch_values(function) if self.at_launch else None
+            found = [self._found(function, loop, indices, positive, launched) for loop in loops]
             writer = Writer(function, indices)
             for loop, loads in reversed([*zip(loops, found, strict=True)]):
                 if loads:
-                    _rewrite(loop, loads, writer, positive)
+                    if not self.at_launch:
+                        _ask(loop, loads, writer, positive)
+                    for load in loads:
+                        _describe(load, loop, writer, at_launch=self.at_launch)
 
     def _found(
-        self, function: tile.FuncOp, around: Operation, indices: Indices, positive: frozenset[SSAValue]
+        self,
+        function: tile.FuncOp,
+        around: Operation,
+        indices: Indices,
+        positive: frozenset[SSAValue],
+        launched: Formulas | None,
     ) -> list[BlockLoad]:
         """The loads in an outermost loop that become a descriptor's."""
         found: list[BlockLoad] = []
@@ -94,7 +111,10 @@ class DescribeLoads(ModulePass):
             refused: dict[tile.LoadOp, str] = {} if written is None else dict.fromkeys(loads, written)
             for load in loads if written is None else ():
                 try:
-                    blocks.append(block_load(load, around, indices, positive, self.block_bytes))
+                    block = block_load(load, around, indices, positive, self.block_bytes)
+                    if launched is not None:
+                        _check_launched(block, launched)
+                    blocks.append(block)
                 except NotABlock as reason:
                     refused[load] = str(reason)
             for load in loads:
@@ -102,6 +122,20 @@ class DescribeLoads(ModulePass):
                 explain(TOPIC, load, f"loaded through {f'pointers: {why}' if refused else 'a descriptor'}")
             found += [] if refused else blocks
         return found
+
+
+def _check_launched(block: BlockLoad, launched: Formulas) -> None:
+    """Raises NotABlock where a launch cannot make the tensor map, or the kernel would have to ask something."""
+    numbers = [block.offset]
+    for dim in block.dims:
+        numbers += [dim.stride, *([dim.extent] if dim.extent is not None else [])]
+    scalars = [scalar_of(each) for value in numbers for each in value.atoms()]
+    if block.base not in launched or any(each not in launched for each in scalars):
+        raise NotABlock("its base, extents or strides are not of the kernel's arguments alone")
+    if bit_width(element_type(type_of(block.load.result))) > 32:
+        raise NotABlock("blocks of 64-bit elements are slower to read")
+    if block.non_negative:
+        raise NotABlock("its blocks are not known to begin at 0 or above (tl.assume)")
 
 
 def _is_kernel(function: tile.FuncOp) -> bool:
@@ -176,14 +210,13 @@ def _may_write(op: Operation) -> bool:
 # --- rewriting
 
 
-def _rewrite(around: Operation, loads: Sequence[BlockLoad], writer: Writer, positive: frozenset[SSAValue]) -> None:
+def _ask(around: Operation, loads: Sequence[BlockLoad], writer: Writer, positive: frozenset[SSAValue]) -> None:
+    """What the descriptors of a loop's loads need and is not known, in front of it."""
     above = {each for load in loads for each in load.positive}
     above |= {extent for load in loads for extent in _unknown_extents(load, positive)}
     from_zero = {each for load in loads for each in load.non_negative}
     if above or from_zero:
         _twice(around, above, from_zero, writer)
-    for load in loads:
-        _describe(load, around, writer)
 
 
 def _unknown_extents(load: BlockLoad, positive: frozenset[SSAValue]) -> Iterator[Polynomial]:
@@ -232,7 +265,7 @@ def _compare(builder: Builder, value: SSAValue, least: int) -> SSAValue:
     return builder.emit(arith.CmpiOp, (value, builder.constant(least, value.type)), (i1,), how)
 
 
-def _describe(block: BlockLoad, around: Operation, writer: Writer) -> None:
+def _describe(block: BlockLoad, around: Operation, writer: Writer, *, at_launch: bool) -> None:
     """Replaces a load."""
     front, here, load = Builder.before(around), Builder.before(block.load), block.load
     order = [dim for dim in range(len(block.dims)) if dim != block.contiguous] + [block.contiguous]
@@ -245,24 +278,24 @@ def _describe(block: BlockLoad, around: Operation, writer: Writer) -> None:
     piece = 8 * PIECE // bit_width(element_type(type_))
     whole = number(WHOLE)
     extents = [writer.write(front, whole if dim.extent is None else dim.extent, i32) for dim in dims]
-    strides = [_stride(dim, front, writer, piece) for dim in dims]
+    asked: frozenset[Polynomial] = frozenset() if at_launch else block.positive
+    strides = [_stride(dim.stride, front, writer, piece if dim.stride in asked else 0) for dim in dims]
     sizes: dict[str, Attribute] = {SEGMENTS: sizes_of_segments((1, len(dims), len(dims)))}
     made = front.create(
         tile.MakeTensorDescOp, (base, *extents, *strides), (TensorDescType(type_),), sizes
-    ).result  # fmt: skip
+    )  # fmt: skip
+    if at_launch:
+        made.attributes[OF_POINTERS] = UnitAttr()
     starts = [writer.write(here if varies(dim.start, around) else front, dim.start, i32) for dim in dims]
     modifiers = {name: load.properties[name] for name in ("cache", "evict") if name in load.properties}
-    loaded = here.create(tile.DescriptorLoadOp, (made, *starts), (type_,), modifiers).result
+    loaded = here.create(tile.DescriptorLoadOp, (made.result, *starts), (type_,), modifiers).result
     if order != sorted(order):
         turned = DenseArrayBase.from_list(i32, [order.index(dim) for dim in range(len(order))])
         loaded = here.create(tile.TransOp, (loaded,), (type_of(load.result),), {"order": turned}).result
     replace(load, (loaded,))
 
 
-def _stride(dim: Dimension, front: Builder, writer: Writer, piece: int) -> SSAValue:
-    """A number, or a multiple of `piece` elements that is above 0 where the descriptor is used, and above 0 wherever a
-    launch may make its map."""
-    stride = writer.write(front, dim.stride, i64)
-    if dim.stride.value is not None:
-        return stride
-    return front.emit(arith.MaxSIOp, (stride, front.constant(piece, i64)), (i64,))
+def _stride(stride: Polynomial, front: Builder, writer: Writer, least: int) -> SSAValue:
+    """With ``least`` elements wherever a launch may make its map, also where the descriptor is not used."""
+    made = writer.write(front, stride, i64)
+    return front.emit(arith.MaxSIOp, (made, front.constant(least, i64)), (i64,)) if least else made

@@ -18,6 +18,16 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return %v : tensor<64xf16, #line>
   }
 
+  // What stands for pointers still does.
+  // CHECK-LABEL: @of_pointers
+  // CHECK: ttng.tensormap_at_launch %p, [%n], [%one] {tt.of_pointers} : <f16>, <tensor<64xf16, #{{.*}}>>
+  tt.func public @of_pointers(%p: !tt.ptr<f16>, %n: i32, %i: i32) -> tensor<64xf16, #line> {
+    %one = arith.constant 1 : i64
+    %d = tt.make_tensor_descriptor %p, [%n], [%one] {tt.of_pointers} : <f16>, <tensor<64xf16, #rows>>
+    %v = tt.descriptor_load %d[%i] : !tt.tensordesc<tensor<64xf16, #rows>> -> tensor<64xf16, #line>
+    tt.return %v : tensor<64xf16, #line>
+  }
+
   // Not what depends on the program, and what pointers move: blocks without an encoding.
   // CHECK-LABEL: @stays
   // CHECK-NOT: ttng.tensormap_at_launch

@@ -1,4 +1,5 @@
 // RUN: tritonx-opt %s -p "describe-loads,simplify-control-flow,cse,dce" | filecheck %s
+// RUN: tritonx-opt %s -p "describe-loads{at-launch=true},cse,dce" | filecheck %s --check-prefix LAUNCH
 
 // The product of the tutorial: rows and columns wrap, the last columns of A and rows of B are masked. Nothing beyond the
 // ends is stored, so that a descriptor's zeros do. The strides are asked for in front of the loop; else it stays as it was.
@@ -22,6 +23,15 @@
 // CHECK: tt.load
 // CHECK: tt.load
 // CHECK-NOT: tt.descriptor_load
+// A launch that makes the maps asks for the strides, which are as they are given.
+// LAUNCH-LABEL: @wrapped
+// LAUNCH-NOT: scf.if
+// LAUNCH: %[[APART:.*]] = arith.extsi %stride_a : i32 to i64
+// LAUNCH: tt.make_tensor_descriptor %a, [%m, %k], [%[[APART]], %{{.*}}] {tt.of_pointers} : <f16>, <tensor<32x16xf16>>
+// LAUNCH: tt.make_tensor_descriptor %b, [%n, %k], [%{{.*}}, %{{.*}}] {tt.of_pointers} : <f16>, <tensor<32x16xf16>>
+// LAUNCH: scf.for
+// LAUNCH-COUNT-2: tt.descriptor_load
+// LAUNCH-NOT: tt.load
 tt.func public @wrapped(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %c: !tt.ptr<f32>, %m: i32, %n: i32, %k: i32, %stride_a: i32 {tt.divisibility = 16 : i32}, %stride_b: i32 {tt.divisibility = 16 : i32}) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -94,6 +104,7 @@ tt.func public @wrapped(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.p
 
 // All is known: numbers, and whole blocks. One row of the tile lies 64 elements behind the other.
 // CHECK-LABEL: @known
+// LAUNCH-LABEL: @known
 // CHECK-NOT: scf.if
 // CHECK: %[[MOST:.*]] = arith.constant 2147483647 : i32
 // CHECK: %[[D:.*]] = tt.make_tensor_descriptor %p, [%[[MOST]], %[[MOST]]], [%{{.*}}, %{{.*}}] : <f16>, <tensor<16x16xf16>>

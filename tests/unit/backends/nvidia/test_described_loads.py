@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import tritonx
+import tritonx.language as tl
+from tests.unit.backends.nvidia.ptx.device import PtxDevice
 from tests.unit.transforms.gpu.test_executed import Program
 from tests.unit.transforms.tile.random_regular import RandomRegular, fresh, random_regular
 from tests.unit.transforms.tile.regular_kernels import REGULAR, matmul, matmul_kernel
@@ -32,7 +34,8 @@ DRAWS = max(1, int(os.environ.get("TRITONX_RANDOM_KERNELS", "10")) // 10)
 def test_what_is_executed_is_the_same(name: str, draw: int) -> None:
     random = Random(f"described {SEED} {name} {draw}")
     one, warps = REGULAR[name](random), random.choice((1, 4, 8))
-    options = {"describe_loads": True, "num_stages": random.choice((1, 2, 3))}
+    at_launch = random.random() < 0.5
+    options = {"launch_maps" if at_launch else "describe_loads": True, "num_stages": random.choice((1, 2, 3))}
     where = f"seed {SEED}, draw {draw}, {warps} warps, {options}, {one.constants}, {one.args}"
     program = Program(one.kernel, one.args, one.constants, "cuda:90", warps, one.grid, options)
     for _ in program.through():
@@ -42,7 +45,8 @@ def test_what_is_executed_is_the_same(name: str, draw: int) -> None:
     place = [n for n, each in enumerate(one.args) if isinstance(each, np.ndarray)].index(one.output)
     np.testing.assert_array_equal(arrays[place], one.expected.astype(arrays[place].dtype), err_msg=where)
     names = [op.name for op in program.bound.module.walk()]
-    assert "ttng.async_tma_copy_global_to_local" in names
+    described = not at_launch or "ttng.tensormap_at_launch" in names
+    assert ("ttng.async_tma_copy_global_to_local" in names) == described
 
 
 @pytest.mark.parametrize("flatten", [False, True])
@@ -50,9 +54,11 @@ def test_what_is_executed_is_the_same(name: str, draw: int) -> None:
 def test_random_kernels_are_executed(draw: int, flatten: bool) -> None:
     """Those of which the copy engine loads something; nests of loops, and flattened ones."""
     random = Random(f"random {SEED} {draw} {flatten}")
-    described = (one for _ in range(100) if _is_described(one := random_regular(random, flatten=flatten)))
-    one, warps = next(described), random.choice((1, 4, 8))
-    options = {"describe_loads": True, "num_stages": random.choice((1, 2, 3, 4)), "pipeline": random.random() < 0.9}
+    at_launch = draw % 2 == 1
+    drawn = (random_regular(random, flatten=flatten) for _ in range(100))
+    one, warps = next(each for each in drawn if _is_described(each, at_launch)), random.choice((1, 4, 8))
+    options = {"num_stages": random.choice((1, 2, 3, 4)), "pipeline": at_launch or random.random() < 0.9}
+    options["launch_maps" if at_launch else "describe_loads"] = True
     where = f"seed {SEED}, draw {draw}, {warps} warps, {options}, {one.args[4:]}\n{one.source}"
     expected = fresh(one)
     launch(one.kernel, one.grid, *expected)
@@ -64,9 +70,9 @@ def test_random_kernels_are_executed(draw: int, flatten: bool) -> None:
     np.testing.assert_array_equal(arrays[2], expected[2], err_msg=where)
 
 
-def _is_described(one: RandomRegular) -> bool:
+def _is_described(one: RandomRegular, at_launch: bool) -> bool:
     module = bind(one.kernel, one.args, {}).module
-    for each in (*TILE_PIPELINE, DescribeLoads()):
+    for each in (*TILE_PIPELINE, DescribeLoads(at_launch=at_launch)):
         each.apply(pass_context(), module)
     return any(isinstance(op, tile.DescriptorLoadOp) for op in module.walk())
 
@@ -94,5 +100,29 @@ def test_the_code_has_copies_of_blocks_alone(how: str) -> None:
     known = ptx({**constants, "ASSUMED": 2}, describe_loads=True)
     asked = ptx({**constants, "ASSUMED": 0}, describe_loads=True)
     without = ptx({**constants, "ASSUMED": 2})
-    found = [(blocks in text, re.search(pointers, text) is not None) for text in (known, asked, without)]
-    assert found == [(True, False), (True, True), (False, True)]
+    launched = ptx({**constants, "ASSUMED": 1}, launch_maps=True)
+    found = [(blocks in text, re.search(pointers, text) is not None) for text in (known, asked, without, launched)]
+    assert found == [(True, False), (True, True), (False, True), (True, False)]
+
+
+@tritonx.jit
+def strided_kernel(a_ptr, b_ptr, c_ptr, offset, stride, steps):
+    rows, columns = tl.arange(0, 16)[:, None], tl.arange(0, 16)[None, :]
+    a_ptrs, b_ptrs = a_ptr + offset + rows * stride + columns, b_ptr + rows * 16 + columns
+    total = tl.zeros((16, 16), tl.float32)
+    for _ in range(steps):
+        total = tl.dot(tl.load(a_ptrs), tl.load(b_ptrs), total)
+        a_ptrs += 16
+        b_ptrs += 16 * 16
+    tl.store(c_ptr + rows * 16 + columns, total)
+
+
+@pytest.mark.parametrize(("first", "step"), [(0, 1), (3, 2), (20, 0), (20, -1)])
+def test_a_launch_chooses_the_code(first: int, step: int) -> None:
+    """By the stride that it is given: rows that go down, or do not move, are no tensor map's."""
+    rng = np.random.default_rng(SEED)
+    a, b = rng.integers(-3, 4, (40, 48)).astype(np.float16), rng.integers(-3, 4, (48, 16)).astype(np.float16)
+    c = np.full((16, 16), np.nan, np.float32)
+    text = PtxDevice("90", SEED).launch(strided_kernel, (a, b, c, first * 48, step * 48, 3), {}, 1, {})
+    np.testing.assert_array_equal(c, a[first + step * np.arange(16)].astype(np.float32) @ b.astype(np.float32))
+    assert ("cp.async.bulk.tensor" in text) == (step > 0) and ("cp.async.c" in text) == (step <= 0)

@@ -103,8 +103,7 @@ def test_copies_arrive_when_they_are_waited_for(name: str, draw: int) -> None:
     expected, _ = Program(made.kernel, made.args, made.constants, "cuda:80", made.num_warps).run()
     arch = random.choice(("80", "90"))
     device = PtxDevice(arch, SEED)
-    given = {"num_warps": made.num_warps, "num_stages": stages, "pipeline": True, "enable_fp_fusion": False}
-    options = given
+    options = {"num_warps": made.num_warps, "num_stages": stages, "describe_loads": False, "enable_fp_fusion": False}
     text = device.launch(made.kernel, made.args, made.constants, 1, options)
     if (
         name == "product"

@@ -8,11 +8,13 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import pickle
 from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -31,14 +33,14 @@ from tritonx.backends.nvidia.launcher import Launcher, fastest
 from tritonx.backends.nvidia.make_tensor_map import make_tensor_maps
 from tritonx.backends.nvidia.tensor_map import DATA_TYPES, DATA_TYPES_IN_KERNELS
 from tritonx.backends.nvidia.tensor_map_at_launch import maps_at_launch
-from tritonx.backends.registry import get_backend
+from tritonx.backends.registry import get_backend, launch_options, parse_options
 from tritonx.dialects import tile
 from tritonx.dialects.nvidia import TensormapCreateOp
 from tritonx.ir.failure import PassFailure
 from tritonx.ir.pipeline import pass_context, run_emit_stage, run_pass_stage
 from tritonx.ir.text import parse_module, print_module
 from tritonx.runtime.compiler import compile as compile_source
-from tritonx.runtime.errors import UnsupportedArgument
+from tritonx.runtime.errors import IrregularArgument, UnsupportedArgument
 from tritonx.runtime.sources import ASTSource
 from tritonx.tools.compile import CompileArgs, NotEmbeddable, compile_kernel
 from tritonx.tools.tensor_descriptor import TensorDescriptor
@@ -196,7 +198,8 @@ def simple(**fields: Any) -> dict[str, Any]:
     """Metadata of a kernel that makes a descriptor of %p, [%m, %n] with rows of %n elements of two bytes."""
     recipe = {
         "swizzle": 3, "elem_size": 2, "elem_type": 6, "block_size": [64, 64], "block_shape": [64, 64], "read": True,
-        "padding": "zero", "written": False, "conditional": False, "base": 0, "shape": [1, 2], "strides": [3], **fields,
+        "padding": "zero", "written": False, "conditional": False, "of_pointers": False,
+        "base": 0, "shape": [1, 2], "strides": [3], **fields,
     }  # fmt: skip
     listed = [["argument", 64, 0], ["argument", 32, 2], ["argument", 32, 5], ["extsi", 64, 2, 32]]
     return {"steps": listed, "maps": [recipe]}
@@ -229,6 +232,99 @@ def test_what_breaks_the_rules_is_refused(values: tuple[int, ...], reason: str) 
     driver, maps = maps_for(simple(conditional=True))
     assert maps(*values)
     assert (driver.calls[0]["base"], driver.calls[0]["shape"]) == (16, [1, 1]), "which no process has"
+
+
+@pytest.mark.parametrize(("values", "is_map"), [
+    ((1 << 20, 64, 64), True), ((1 << 20, 0, -64), True), ((1 << 20 | 8, -1, 64), True), ((1 << 20, 1, 64), True),
+    ((1 << 20 | 8, 64, 64), False), ((1 << 20, 64, 60), False), ((1 << 20, 64, 0), False), ((1 << 20, 64, -64), False),
+    ((1 << 20, 1, 0), False),
+])  # fmt: skip
+@pytest.mark.parametrize("conditional", [False, True])
+def test_pointers_that_are_no_descriptors(values: tuple[int, ...], is_map: bool, conditional: bool) -> None:
+    """Strides are above 0, unless nothing is read."""
+    fields = {"shape": [1, 1], "strides": [3], "of_pointers": True, "conditional": conditional}
+    driver, maps = maps_for(simple(**fields))
+    if is_map:
+        assert maps(*values)
+        assert driver.calls[0]["steps"] == [128 if values[1] > 0 else 16]
+    else:
+        with pytest.raises(IrregularArgument, match=r"blocks of \[64, 64\] through pointers .*describe_loads=False"):
+            maps(*values)
+        assert not driver.calls and not maps.kept
+
+
+@tritonx.jit
+def by_pointers(a, b, c, stride):
+    places = tl.arange(0, 64)
+    a_ptrs = a + places[:, None] * stride + places[None, :]
+    b_ptrs = b + places[:, None] * stride + places[None, :]
+    total = tl.zeros((64, 64), tl.float32)
+    for _ in range(4):
+        total = tl.dot(tl.load(a_ptrs), tl.load(b_ptrs), total)
+        a_ptrs += 64
+        b_ptrs += 64 * stride
+    tl.store(c + places[:, None] * 64 + places[None, :], total)
+
+
+def product_source() -> ASTSource:
+    types = {"a": "*fp16", "b": "*fp16", "c": "*fp32", "stride": "i32"}
+    return ASTSource(by_pointers, types, {}, {(place,): [["tt.divisibility", 16]] for place in range(4)})
+
+
+def test_other_code_for_other_pointers() -> None:
+    """Made when a launch needs it, once; with the options of the first, and launched with the same arguments."""
+    found = compile_source(product_source(), "cuda:90", {"launch_maps": True, "num_warps": 8, "num_stages": 2})
+    assert found.metadata.otherwise == {"describe_loads": False} and "cp.async.bulk.tensor" in found.asm["ptx"]
+    launched: list[tuple[Any, ...]] = []
+
+    def launch(*args: Any) -> None:
+        if args[-1] <= 0:
+            raise IrregularArgument("strides")
+        launched.append(("first", *args))
+
+    either = found._complete(launch, 3)
+    either(1, 1, 1, 9, 16, 32, 48, 64)
+    assert found._other is None
+    other = found._otherwise(found.metadata.otherwise)
+    other.load = Mock(return_value=(None, lambda *args: launched.append(("other", *args))))
+    either(1, 1, 1, 9, 16, 32, 48, -64)
+    either(1, 1, 1, 9, 16, 32, 48, 0)
+    assert found._other is other and [each[0] for each in launched] == ["first", "other", "other"]
+    other.load.assert_called_with(3)
+    assert launched[1] == ("other", 1, 1, 1, 9, 16, 32, 48, -64)
+    assert (other.metadata.num_warps, other.metadata.num_stages, other.metadata.launch_maps) == (8, 2, True)
+    assert not hasattr(other.metadata, "otherwise") and "cp.async.bulk.tensor" not in other.asm["ptx"]
+    assert pickle.loads(pickle.dumps(found))._other is None
+
+
+def test_text_has_no_other_code(tmp_path: Path) -> None:
+    text = compile_source(product_source(), "cuda:90", {"launch_maps": True}).asm["ttgir"]
+    (tmp_path / "kernel.ttgir").write_text(text)
+    found = compile_source(str(tmp_path / "kernel.ttgir"), "cuda:90")
+    assert found.metadata.otherwise
+
+    def launch(*args: Any) -> None:
+        raise IrregularArgument("strides")
+
+    with pytest.raises(IrregularArgument, match="strides"):
+        found._complete(launch, 0)(1, 1, 1, 9)
+
+
+def test_launches_have_them_and_others_do_not() -> None:
+    """What `tritonx.compile` makes may be launched by whom it does not know."""
+    backend = get_backend("cuda")
+    target = backend.parse_target("90")
+
+    def chosen(**given: Any) -> tuple[bool, bool]:
+        both = launch_options(backend, target, given), parse_options(backend, target, given)
+        return cast("tuple[bool, bool]", tuple(each.launch_maps for each in both))
+
+    assert chosen() == chosen(launch_maps=None) == (True, False)
+    assert chosen(launch_maps=True) == (True, True) and chosen(launch_maps=False) == (False, False)
+    for knob in (True, False):
+        with tritonx.knobs.nvidia.scope():
+            tritonx.knobs.nvidia.launch_maps = knob
+            assert chosen() == (knob, knob) and chosen(launch_maps=not knob) == (not knob, not knob)
 
 
 def test_rows_that_a_copy_would_write_beyond_are_refused() -> None:

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import types as types_of
+import weakref
 from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
@@ -378,7 +379,6 @@ def test_llvm_links_the_object_where_the_linker_does_not(monkeypatch: pytest.Mon
         launch(3, 1, 1, 0, Array(64), 0.25)
         assert driver.launches == [((3, 1, 1, 128, 1, 1, 512), None, [64, 0.25])]
     finally:
-        KEPT.append(launcher_builtin._linked())
         launcher_builtin._linked.cache_clear()
 
 
@@ -386,7 +386,6 @@ def test_llvm_links_the_object_where_the_linker_does_not(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("content", [b"", b"garbage", b"\x7fELF" + bytes(500)])
 def test_an_object_that_is_none_is_compiled_again(tmp_path: Path, content: bytes) -> None:
     """Its digest holds: whoever stored it stored that."""
-    KEPT.append(launcher_builtin._linked())
     caches = (launcher_builtin.object_file, launcher_builtin._linked)
     with knobs.cache.scope():
         knobs.cache.dir = str(tmp_path)
@@ -400,10 +399,26 @@ def test_an_object_that_is_none_is_compiled_again(tmp_path: Path, content: bytes
             (stored,) = tmp_path.glob("*/launcher.o")
             assert stored.read_bytes() == launcher_builtin.compile_object()
         finally:
-            KEPT.append(launcher_builtin._linked())
             for each in caches:
                 each.cache_clear()
 
 
-KEPT: list[Any] = []
-"""Code that a builtin may still use."""
+@pytest.mark.skipif(not can_build(), reason="no builtin here")
+@pytest.mark.parametrize("by_llvm", [False, True])
+def test_a_builtin_keeps_its_code(monkeypatch: pytest.MonkeyPatch, by_llvm: bool) -> None:
+    """Whoever forgets what was linked."""
+    monkeypatch.setattr(elf, "supported", lambda: not by_llvm)
+    launcher_builtin._linked.cache_clear()
+    try:
+        driver, launch = ways(["*fp32", "fp64"], True)
+        kept = weakref.ref(launcher_builtin._linked())
+        launcher_builtin._linked.cache_clear()
+        gc.collect()
+        launch(3, 1, 1, 0, Array(64), 0.25)
+        assert driver.launches == [((3, 1, 1, 128, 1, 1, 512), None, [64, 0.25])]
+        assert kept() is not None
+        del launch
+        gc.collect()
+        assert kept() is None
+    finally:
+        launcher_builtin._linked.cache_clear()

@@ -45,7 +45,7 @@ def test_a_loop_carries_the_pointers_of_tiles(arch: str) -> None:
     a, b = (rng.integers(-3, 4, (first + m * steps, k)).astype(np.float16) for _ in range(2))
     out = np.full((m, m), np.nan, np.float32)
     device = PtxDevice(arch, SEED)
-    options = {"num_warps": 4, "num_stages": stages, "pipeline": True}
+    options = {"num_warps": 4, "num_stages": stages, "pipeline": True, "describe_loads": False}
     text = device.launch(two_tiles, (a, b, out, first, steps), {"M": m, "K": k}, 1, options)
     where = f"seed {SEED}, {arch}, K = {k}, {steps} rounds from {first}, {stages} stages"
     parts = (x[first:].reshape(steps, m, k).astype(np.float64) for x in (a, b))
