@@ -17,6 +17,7 @@ import pytest
 
 import tritonx
 import tritonx.language as tl
+from tests.gpu.where import draws
 from tests.unit.backends.nvidia.test_block_copies import (
     draw_made,
     draw_partial,
@@ -76,6 +77,61 @@ def test_products(warps: int, dtype: str, turned: bool) -> None:
         kernel: Any = described_product
         kernel[2, 6](*descriptors, k, **block, TURNED=turned, num_warps=warps, **given)
         np.testing.assert_array_equal(o.numpy().astype(np.float64), exact.astype(kind).astype(np.float64), str(given))
+
+
+@tritonx.jit
+def product_in_a_batch(
+    a, b, o, Z, H, m, n, k, M: tl.constexpr, N: tl.constexpr, STEP: tl.constexpr, TURNED: tl.constexpr,
+    MADE: tl.constexpr, SCALED: tl.constexpr,
+):  # fmt: skip
+    """Of tensors of four dimensions, a matrix a program: the blocks' leading dimensions are dropped."""
+    z, h, column = tl.program_id(2) // H, tl.program_id(2) % H, tl.program_id(1) * N
+    row = tl.program_id(0) * M
+    if MADE:
+        x_of = tl.make_tensor_descriptor(a, [Z, H, m, k], [H * m * k, m * k, k, 1], [1, 1, M, STEP])
+        if TURNED:
+            y_of = tl.make_tensor_descriptor(b, [Z, H, n, k], [H * n * k, n * k, k, 1], [1, 1, N, STEP])
+        else:
+            y_of = tl.make_tensor_descriptor(b, [Z, H, k, n], [H * n * k, n * k, n, 1], [1, 1, STEP, N])
+    else:
+        x_of, y_of = a, b
+    total = tl.zeros((M, N), tl.float32)
+    for at in range(0, k, STEP):
+        x = x_of.load([z, h, row, at]).reshape(M, STEP)
+        if TURNED:
+            y = y_of.load([z, h, column, at]).reshape(N, STEP).T
+        else:
+            y = y_of.load([z, h, at, column]).reshape(STEP, N)
+        if SCALED:
+            x = (x.to(tl.float32) * 2).to(x.dtype)
+        total = tl.dot(x, y, total)
+    rows, columns = row + tl.arange(0, M)[:, None], column + tl.arange(0, N)[None, :]
+    tl.store(o + tl.program_id(2) * m * n + rows * n + columns, total, mask=(rows < m) & (columns < n))
+
+
+@pytest.mark.parametrize("draw", range(draws(12)))
+@pytest.mark.parametrize("made", [False, True])
+def test_products_of_batches(made: bool, draw: int) -> None:
+    random, rng = Random(f"batches {SEED} {draw} {made}"), np.random.default_rng(SEED + draw)
+    kind = np.dtype(random.choice((np.float16, ml_dtypes.bfloat16, np.float32)))
+    z, h, m, n, k = random.choice((1, 2)), random.choice((1, 3)), random.choice((40, 64)), random.choice((32, 72)), 80
+    block = {"M": random.choice((32, 64)), "N": random.choice((32, 64)), "STEP": 32}
+    turned, scaled = random.random() < 0.5, random.random() < 0.3
+    a = rng.integers(-3, 4, (z, h, m, k)).astype(kind)
+    b = rng.integers(-3, 4, (z, h, n, k) if turned else (z, h, k, n)).astype(kind)
+    other = b.astype(np.float64)
+    exact = a.astype(np.float64) @ (other.swapaxes(2, 3) if turned else other) * (2 if scaled else 1)
+    columns = [1, 1, block["N"], block["STEP"]] if turned else [1, 1, block["STEP"], block["N"]]
+    given = {"TURNED": turned, "MADE": made, "SCALED": scaled, "num_warps": random.choice((1, 4, 8))}
+    for more in options():
+        o, x, y = to_device(np.full((z, h, m, n), np.nan, np.float32)), to_device(a), to_device(b)
+        blocks = [1, 1, block["M"], block["STEP"]], columns
+        sources = [x, y] if made else [TensorDescriptor.from_tensor(t, s) for t, s in zip((x, y), blocks, strict=True)]
+        grid = -(-m // block["M"]), -(-n // block["N"]), z * h
+        kernel: Any = product_in_a_batch
+        kernel[grid](*sources, o, z, h, m, n, k, **block, **given, num_stages=random.choice((1, 2, 3)), **more)
+        what = f"seed {SEED}, {kind}, {z, h, m, n, k}, {block}, {given}, {more}"
+        np.testing.assert_array_equal(o.numpy(), exact.astype(np.float32), what)
 
 
 @pytest.mark.parametrize("draw", range(12))

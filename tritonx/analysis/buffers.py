@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 from typing import TypeGuard
 
 from xdsl.dialects.builtin import IntegerAttr
@@ -19,7 +20,7 @@ from tritonx.dialects.layout_constraints import LookedUp, constraint_of, values_
 from tritonx.dialects.nvidia import TensormapCreateOp
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
-from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_as, type_of
 from tritonx.layouts import (
     LayoutError,
     LinearLayout,
@@ -223,6 +224,19 @@ def allocation_alignment(op: gpu_layout.LocalAllocOp) -> int:
             return max(DEFAULT_ALIGNMENT, encoding.alignment)
         case _:
             return DEFAULT_ALIGNMENT
+
+
+def copied_encoding(load: tile.DescriptorLoadOp) -> Attribute | None:
+    """Of the memory that the copy engine fills with a block: the descriptor's, of the rank of what is loaded."""
+    encoding = encoding_of(type_as(load.desc, tile.TensorDescType).block_type)
+    return None if encoding is None else of_rank(encoding, len(shape_of(type_of(load.result))))
+
+
+def of_rank(encoding: Attribute, rank: int) -> Attribute:
+    """The form of a block that has more or fewer leading dims of one element."""
+    form = encoding_value(encoding)
+    is_other = isinstance(form, NvmmaSharedEncoding) and form.rank != rank
+    return gpu_layout.attribute_of(replace(form, rank=rank)) if is_other else encoding
 
 
 def copied_alignment(type_: MemDescType) -> int:

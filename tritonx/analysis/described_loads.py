@@ -8,6 +8,9 @@ Base, offset, strides and extents must be the same in all rounds of the loops ar
 changes is where a block starts. So the sum of the pointers' offsets is taken apart: what a mask says of an index comes
 first, then what a stride divides. What is left, and the same in all rounds, moves the base.
 
+Where a launch makes the descriptor, what moves the base must be of the kernel's arguments. A part that depends on the
+program, as a batch's number times its stride, is a leading dimension of its own, along which a block has one element.
+
 A descriptor gives zeros outside the tensor, so starts must not be below zero, where a pointer would read what lies in
 front, unless the mask keeps these out as well. It needs strides above zero, in whole pieces of 16 bytes, and elements
 that are neighbours along one dimension. What can only be seen at run time is asked there (`BlockLoad.positive`,
@@ -15,7 +18,7 @@ that are neighbours along one dimension. What can only be seen at run time is as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from math import gcd, prod
@@ -52,6 +55,10 @@ FURTHEST = 1 << 30
 LARGEST_RANK = 5
 """Dimensions of a tensor map (CUDA driver API, cuTensorMapEncodeTiled)."""
 
+LAUNCHED_BITS = 32
+"""Of the widest elements that are worth a launch's tensor map: threads read blocks of wider ones slower than what they
+copied themselves (0.94 of the speed of a product in f64, docs/measurements.md)."""
+
 ZERO, ONE = number(0), number(1)
 
 
@@ -71,8 +78,8 @@ class Dimension:
 @dataclass(frozen=True)
 class BlockLoad:
     """A load as a block's: the tensor's element 0 is `offset` elements behind `base`; of `dims`, which are the tile's,
-    the one with number `contiguous` has neighbours. At run time `positive` must be above 0 and `non_negative` at
-    least 0."""
+    the one with number `contiguous` has neighbours; `leading` ones stand in front of them. At run time `positive` must
+    be above 0 and `non_negative` at least 0."""
 
     load: tile.LoadOp
     base: SSAValue
@@ -81,13 +88,19 @@ class BlockLoad:
     contiguous: int
     positive: frozenset[Polynomial]
     non_negative: frozenset[Polynomial]
+    leading: tuple[Dimension, ...] = ()
 
 
 def block_load(
-    load: tile.LoadOp, around: Operation, indices: Indices, positive: frozenset[SSAValue], block_bytes: int | None
+    load: tile.LoadOp,
+    around: Operation,
+    indices: Indices,
+    positive: frozenset[SSAValue],
+    block_bytes: int | None,
+    launched: Container[SSAValue] | None = None,
 ) -> BlockLoad:
-    """What a load in the outermost loop `around` reads; scalars known to be above zero are `positive`. Raises
-    NotABlock."""
+    """What a load in the outermost loop `around` reads; scalars known to be above zero are `positive`. With `launched`,
+    the values that a launch can compute, it makes the descriptor. Raises NotABlock."""
     _check_type(load, block_bytes)
     found = indices.address(load.ptr)
     if found is None:
@@ -98,7 +111,30 @@ def block_load(
     parts.split(found.offset)
     parts.limit()
     parts.share_out()
-    return parts.made(found.base)
+    if launched is not None:
+        parts.lift(launched)
+    made = parts.made(found.base)
+    if launched is not None:
+        _check_launched(made, launched)
+    return made
+
+
+def _check_launched(block: BlockLoad, launched: Container[SSAValue]) -> None:
+    """Raises NotABlock where a launch cannot make the tensor map, or the kernel would have to ask something."""
+    if bit_width(element_type(type_of(block.load.result))) > LAUNCHED_BITS:
+        raise NotABlock(f"blocks of elements of more than {LAUNCHED_BITS} bits are slower to read")
+    numbers = [block.offset]
+    for dim in (*block.leading, *block.dims):
+        numbers += [dim.stride, *([dim.extent] if dim.extent is not None else [])]
+    if block.base not in launched or not all(_is_launched(each, launched) for n in numbers for each in n.atoms()):
+        raise NotABlock("its base, extents or strides are not of the kernel's arguments alone")
+    if block.non_negative:
+        raise NotABlock("its blocks are not known to begin at 0 or above (tl.assume)")
+
+
+def _is_launched(each: object, launched: Container[SSAValue]) -> bool:
+    value = scalar_of(each)
+    return value is not None and value in launched
 
 
 def _check_type(load: tile.LoadOp, block_bytes: int | None) -> None:
@@ -135,6 +171,8 @@ class _Parts:
     """Dimensions whose index is the plain one from 0 on only, and where that begins."""
     below_zero: set[int] = field(default_factory=set[int])
     """Dimensions along which the mask is false below 0."""
+    leading: dict[Polynomial, Polynomial] = field(default_factory=dict[Polynomial, Polynomial])
+    """Of dimensions in front, by their strides, where the block begins."""
     positive: set[Polynomial] = field(default_factory=set[Polynomial])
     non_negative: set[Polynomial] = field(default_factory=set[Polynomial])
 
@@ -252,6 +290,19 @@ class _Parts:
         if any(extent is not None and varies(extent, self.around) for extent in self.extents):
             raise NotABlock("its mask's bound is not one for all rounds")
 
+    def lift(self, launched: Container[SSAValue]) -> None:
+        """What a launch does not know of what moves the base to dimensions in front, by the part that it does know."""
+        for term in list(self.rest.each()):
+            ((monomial, factor),) = term.terms
+            index = Polynomial(frozenset({(frozenset(p for p in monomial if not _is_launched(p[0], launched)), 1)}))
+            if index == ONE:
+                continue
+            if factor < 0:
+                raise NotABlock("its base changes from program to program")
+            stride, _ = term.over(index)
+            self.leading[stride] = self.leading.get(stride, ZERO) + index
+            self.rest = self.rest - term
+
     def _precedence(self, dim: int) -> tuple[bool, int]:
         """Strides that are arguments first, then numbers from the largest down: 1 divides everything."""
         known = self.strides[dim].value
@@ -279,9 +330,26 @@ class _Parts:
                 self._ask_start(dim, start)
                 self._ask_start(dim, self.confined.get(dim, ZERO))
             self._check_width(start, self.extents[dim])
-        dims = map(Dimension, self.strides, self.starts, self.extents)
+        for stride, start in self.leading.items():
+            self._check_leading(stride, start)
+        dims = tuple(map(Dimension, self.strides, self.starts, self.extents))
         positive, non_negative = frozenset(self.positive), frozenset(self.non_negative)
-        return BlockLoad(self.load, base, self.rest, tuple(dims), contiguous, positive, non_negative)
+        leading = tuple(Dimension(stride, start, None) for stride, start in self.leading.items())
+        return BlockLoad(self.load, base, self.rest, dims, contiguous, positive, non_negative, leading)
+
+    def _check_leading(self, stride: Polynomial, start: Polynomial) -> None:
+        if len(self.strides) + len(self.leading) > LARGEST_RANK:
+            raise NotABlock(f"a descriptor has 1 to {LARGEST_RANK} dimensions")
+        if self._divisor(stride) * self.element_bytes % PIECE:
+            raise NotABlock(f"what moves its base is not known to be a multiple of {PIECE} bytes")
+        for term in start.each():
+            (scalar,) = term.atoms() if len(term.atoms()) == 1 else (None,)
+            value = None if scalar is None else scalar_of(scalar)
+            plain = value is not None and term == atom(scalar) and (width_of(type_of(value)) or 64) <= INDEX_BITS
+            if not plain and not self.indices.is_narrow(term):
+                raise NotABlock("an index of it is of 64 bits")
+        if not self._is_known(start):
+            raise NotABlock("its blocks are not known to begin at 0 or above (tl.assume)")
 
     def _check_stride(self, dim: int, stride: Polynomial) -> None:
         if self._divisor(stride) * self.element_bytes % PIECE:

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.buffers import copied_encoding
 from tritonx.backends.nvidia.make_tensor_map import make_tensor_maps
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalLoadOp, MemDescType, attribute_of, memdesc
@@ -101,7 +102,9 @@ def block_bytes(descriptor: SSAValue) -> int:
 def _load(op: tile.DescriptorLoadOp) -> None:
     builder = Builder.before(op)
     result = type_of(op.result)
-    wanted = buffer_type(op.desc, element_type(result), mutable=True)
+    encoding = copied_encoding(op)
+    assert encoding is not None
+    wanted = memdesc(shape_of(result), element_type(result), encoding, mutable=True)
     true = builder.constant(1, i1)
     buffer = builder.create(LocalAllocOp, (), (wanted,), {}).results[0]
     barrier = builder.create(LocalAllocOp, (), (BARRIER,), {}).results[0]

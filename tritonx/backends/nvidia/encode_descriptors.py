@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.context import Context
@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from tritonx.analysis.buffers import copied_encoding
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import (
     LocalAllocOp,
@@ -24,7 +25,7 @@ from tritonx.dialects.gpu_layout import (
 from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import set_type
-from tritonx.ir.types import bit_width, encoding_of, type_as, type_of, with_encoding
+from tritonx.ir.types import bit_width, encoding_of, shape_of, type_as, type_of, with_encoding
 from tritonx.ir.walk import ops_in
 from tritonx.layouts.encodings import NvmmaSharedEncoding
 from tritonx.layouts.infer import inverse_permutation
@@ -75,23 +76,21 @@ def _wanted(descriptor: SSAValue) -> NvmmaSharedEncoding | None:
             if isinstance(reader.operation, LocalAllocOp):
                 encoding = shared_encoding(type_as(reader.operation.result, MemDescType))
                 if isinstance(encoding, NvmmaSharedEncoding) and not encoding.transposed:
-                    return encoding
+                    return replace(encoding, rank=len(type_as(descriptor, TensorDescType).shape))
     return None
 
 
 def _store_as_copied(descriptor: SSAValue) -> None:
     """Buffers of loaded blocks that no unit reads by itself get the encoding of the blocks, so that the copy engine can
     fill them."""
-    block = type_as(descriptor, TensorDescType)
-    encoding = encoding_of(block.block_type)
-    assert encoding is not None
     for load in [use.operation for use in descriptor.uses]:
         if isinstance(load, tile.DescriptorLoadOp):
             for use in load.result.uses:
                 alloc = use.operation
                 if not isinstance(alloc, LocalAllocOp) or not all(map(_is_loaded_or_viewed, _users(alloc.result))):
                     continue
-                if type_as(alloc.result, MemDescType).shape == block.shape and len(block.shape) == 2:
+                encoding, shape = copied_encoding(load), type_as(alloc.result, MemDescType).shape
+                if encoding is not None and shape == shape_of(type_of(load.result)) and len(shape) == 2:
                     encoded = _encoded(alloc.result, encoding)
                     for memory, made in () if encoded is None else encoded.items():
                         set_type(memory, made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import i32, i64
@@ -38,6 +39,14 @@ def _elements(shape: tuple[int, ...]) -> int:
     for size in shape:
         product *= size
     return product
+
+
+def dropped_dims(block: Sequence[int], tile: Sequence[int]) -> int | None:
+    """How many dims of one element a descriptor's block has in front of those of a tile; None where the tile is no such
+    part of it."""
+    more = len(block) - len(tile)
+    same = more >= 0 and tuple(block[more:]) == tuple(tile)
+    return more if same and all(size == 1 for size in block[:more]) else None
 
 
 def _check_block(descriptor: Attribute, block: Attribute, indices: int) -> None:

@@ -14,6 +14,7 @@ from tritonx.analysis.buffers import (
     aliases_of,
     allocation_size,
     copied_alignment,
+    copied_encoding,
     is_shared_memory,
     stored_bytes,
     tensor_layout,
@@ -25,10 +26,9 @@ from tritonx.analysis.scheduled_loops import LoopSchedule
 from tritonx.dialects import tile
 from tritonx.dialects.gpu_layout import LocalAllocOp, LocalDeallocOp, MemDescType, attribute_of, memdesc
 from tritonx.dialects.nvidia import WarpGroupDotOp
-from tritonx.dialects.tile import TensorDescType
 from tritonx.ir.effects import is_terminator
 from tritonx.ir.fold.constants import constant_of
-from tritonx.ir.types import bit_width, element_type, encoding_of, is_tensor, shape_of, type_as, type_of
+from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_as, type_of
 from tritonx.layouts.convert import conversion_layout
 from tritonx.layouts.dims import OFFSET
 from tritonx.layouts.encodings import SharedLinearEncoding
@@ -88,8 +88,7 @@ def _plain_memory(
     do: the copy engine would bring them there by way of memory."""
     type_ = type_of(load.result)
     if isinstance(load, tile.DescriptorLoadOp):
-        block = type_as(load.desc, TensorDescType).block_type
-        return memdesc(shape_of(type_), element_type(type_), encoding_of(block))
+        return memdesc(shape_of(type_), element_type(type_), copied_encoding(load))
     intervals = max(map(schedule.stage, users)) - schedule.stage(load)
     if not any(map(is_product, schedule.order)) or not waits_in_memory(load, intervals):
         return None
@@ -171,8 +170,7 @@ def copied_at_once(load: tile.LoadOp, facts: AxisFacts) -> int | None:
 def _block_width(load: tile.DescriptorLoadOp, memory: MemDescType) -> int | None:
     """Elements that the copy engine brings: all; None where the buffer is not as it writes it, or one slot behind
     another would lie where it does not write."""
-    block = type_as(load.desc, TensorDescType).block_type
-    if encoding_of(block) != memory.encoding or shape_of(block) != memory.shape:
+    if copied_encoding(load) != memory.encoding or shape_of(type_of(load.result)) != memory.shape:
         return None
     return None if allocation_size(memory) % copied_alignment(memory) else prod(memory.shape)
 

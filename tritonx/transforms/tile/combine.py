@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import arith, tile
+from tritonx.dialects.tile.descriptor import dropped_dims
 from tritonx.dialects.tile.enums import InputPrecision
 from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
@@ -34,6 +35,7 @@ class Combine(ModulePass):
     * ``dot(a, b, 0) + d`` into ``dot(a, b, d)``, unless the accumulation is to be split (``maxNumImpreciseAcc``);
     * ``select(m, load(p, m), v)`` into ``load(p, m, v)``;
     * the sum over k of ``broadcast(x[m, k]) * broadcast(y[k, n])`` in f32 into a dot;
+    * ``reshape(descriptor_load(d, i))`` that drops leading dims of one element into a load of what is left;
     * loads and stores whose mask is constant into ones without a mask, or into nothing.
     """
 
@@ -195,6 +197,19 @@ def _sum_of_product(op: tile.ReduceOp) -> None:
         return
 
 
+def _reshape_of_block(op: tile.ReshapeOp) -> None:
+    """A block without its leading dims lies in memory as a matrix unit reads it."""
+    load = op.src.owner
+    if not isinstance(load, tile.DescriptorLoadOp) or not _has_one_use(load.result):
+        return
+    dropped = dropped_dims(shape_of(load.result.type), shape_of(op.result.type))
+    if dropped:
+        operands, properties = tuple(load.operands), dict(load.properties)
+        made = Builder.before(load).create(tile.DescriptorLoadOp, operands, (op.result.type,), properties)
+        replace(op, made.results)
+        erase(load)
+
+
 def _expanded(value: SSAValue, axis: int) -> SSAValue | None:
     """``x`` where ``value`` is ``broadcast(expand_dims(x, axis))``."""
     broadcast = value.owner
@@ -221,4 +236,5 @@ _RULES: dict[type[Operation], Callable[[Operation], None]] = {
     **case(tile.LoadOp, _load),
     **case(tile.StoreOp, _store),
     **case(tile.ReduceOp, _sum_of_product),
+    **case(tile.ReshapeOp, _reshape_of_block),
 }

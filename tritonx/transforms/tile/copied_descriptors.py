@@ -18,7 +18,7 @@ from tritonx.analysis.access_width import pointer_alignment
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.dialects import tile
 from tritonx.dialects.control_flow import loop_around, repeats
-from tritonx.dialects.tile.descriptor import PARTIAL_END
+from tritonx.dialects.tile.descriptor import PARTIAL_END, dropped_dims
 from tritonx.dialects.tile.enums import PaddingOption
 from tritonx.ir.types import bit_width, shape_of, type_as
 from tritonx.ir.walk import ops_in
@@ -122,10 +122,11 @@ def _moves_blocks(descriptor: SSAValue) -> bool:
 
 
 def _moves_a_block(op: Operation) -> bool:
-    """Whether an op on a descriptor moves a block as the descriptor has it, no dimension dropped."""
+    """Whether an op on a descriptor moves a block as the descriptor has it; what is loaded may drop leading dimensions.
+    """
     match op:
         case tile.DescriptorLoadOp():
-            block = op.result.type
+            return dropped_dims(type_as(op.desc, tile.TensorDescType).shape, shape_of(op.result.type)) is not None
         case tile.DescriptorStoreOp() | tile.DescriptorReduceOp():
             block = op.src.type
         case _:

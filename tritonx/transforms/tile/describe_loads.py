@@ -22,7 +22,7 @@ from tritonx.analysis.axis_info import analyze_axes, assumed_at_least
 from tritonx.analysis.described_loads import PIECE, BlockLoad, NotABlock, block_load
 from tritonx.analysis.launch_values import Formulas, launch_values
 from tritonx.analysis.polynomials import Polynomial, number
-from tritonx.analysis.tile_indices import Indices, scalar_of, varies
+from tritonx.analysis.tile_indices import Indices, varies
 from tritonx.dialects import arith, scf, tile
 from tritonx.dialects.arith import CmpiPredicate
 from tritonx.dialects.control_flow import is_per_element, loop_around, repeats
@@ -111,10 +111,7 @@ class DescribeLoads(ModulePass):
             refused: dict[tile.LoadOp, str] = {} if written is None else dict.fromkeys(loads, written)
             for load in loads if written is None else ():
                 try:
-                    block = block_load(load, around, indices, positive, self.block_bytes)
-                    if launched is not None:
-                        _check_launched(block, launched)
-                    blocks.append(block)
+                    blocks.append(block_load(load, around, indices, positive, self.block_bytes, launched))
                 except NotABlock as reason:
                     refused[load] = str(reason)
             for load in loads:
@@ -122,20 +119,6 @@ class DescribeLoads(ModulePass):
                 explain(TOPIC, load, f"loaded through {f'pointers: {why}' if refused else 'a descriptor'}")
             found += [] if refused else blocks
         return found
-
-
-def _check_launched(block: BlockLoad, launched: Formulas) -> None:
-    """Raises NotABlock where a launch cannot make the tensor map, or the kernel would have to ask something."""
-    numbers = [block.offset]
-    for dim in block.dims:
-        numbers += [dim.stride, *([dim.extent] if dim.extent is not None else [])]
-    scalars = [scalar_of(each) for value in numbers for each in value.atoms()]
-    if block.base not in launched or any(each not in launched for each in scalars):
-        raise NotABlock("its base, extents or strides are not of the kernel's arguments alone")
-    if bit_width(element_type(type_of(block.load.result))) > 32:
-        raise NotABlock("blocks of 64-bit elements are slower to read")
-    if block.non_negative:
-        raise NotABlock("its blocks are not known to begin at 0 or above (tl.assume)")
 
 
 def _is_kernel(function: tile.FuncOp) -> bool:
@@ -269,9 +252,9 @@ def _describe(block: BlockLoad, around: Operation, writer: Writer, *, at_launch:
     """Replaces a load."""
     front, here, load = Builder.before(around), Builder.before(block.load), block.load
     order = [dim for dim in range(len(block.dims)) if dim != block.contiguous] + [block.contiguous]
-    dims = [block.dims[dim] for dim in order]
-    shape = [shape_of(type_of(load.result))[dim] for dim in order]
-    type_ = tensor(element_type(type_of(load.result)), shape)
+    dims = [*block.leading, *(block.dims[dim] for dim in order)]
+    shape, element = [shape_of(type_of(load.result))[dim] for dim in order], element_type(type_of(load.result))
+    type_, whole_type = tensor(element, shape), tensor(element, [*(1 for _ in block.leading), *shape])
     base = block.base
     if block.offset.terms:
         base = front.emit(tile.AddPtrOp, (base, writer.write(front, block.offset, i64)), (base.type,))
@@ -282,7 +265,7 @@ def _describe(block: BlockLoad, around: Operation, writer: Writer, *, at_launch:
     strides = [_stride(dim.stride, front, writer, piece if dim.stride in asked else 0) for dim in dims]
     sizes: dict[str, Attribute] = {SEGMENTS: sizes_of_segments((1, len(dims), len(dims)))}
     made = front.create(
-        tile.MakeTensorDescOp, (base, *extents, *strides), (TensorDescType(type_),), sizes
+        tile.MakeTensorDescOp, (base, *extents, *strides), (TensorDescType(whole_type),), sizes
     )  # fmt: skip
     if at_launch:
         made.attributes[OF_POINTERS] = UnitAttr()

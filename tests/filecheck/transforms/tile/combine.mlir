@@ -123,3 +123,20 @@ tt.func public @sum_of_product(%a: tensor<16x32xf32>, %b: tensor<32x16xf32>, %p:
   tt.store %p, %s : tensor<16x16x!tt.ptr<f32>>
   tt.return
 }
+
+// A block without its leading dims; not one of which the whole is used too, or that drops another dim.
+// CHECK-LABEL: @blocks
+// CHECK-DAG: tt.descriptor_load %d[%i, %i, %i] evictionPolicy = evict_last : !tt.tensordesc<tensor<1x8x16xf16>> -> tensor<8x16xf16>
+// CHECK-DAG: %[[W:.*]] = tt.descriptor_load %d[%i, %i, %i] : !tt.tensordesc<tensor<1x8x16xf16>> -> tensor<1x8x16xf16>
+// CHECK-DAG: tt.reshape %[[W]]
+// CHECK-DAG: %[[E:.*]] = tt.descriptor_load %e[%i, %i, %i]
+// CHECK: tt.reshape %[[E]]
+tt.func public @blocks(%d: !tt.tensordesc<tensor<1x8x16xf16>>, %e: !tt.tensordesc<tensor<8x1x16xf16>>, %i: i32) -> (tensor<8x16xf16>, tensor<8x16xf16>, tensor<1x8x16xf16>, tensor<8x16xf16>) {
+  %v = tt.descriptor_load %d[%i, %i, %i] evictionPolicy = evict_last : !tt.tensordesc<tensor<1x8x16xf16>> -> tensor<1x8x16xf16>
+  %x = tt.reshape %v : tensor<1x8x16xf16> -> tensor<8x16xf16>
+  %w = tt.descriptor_load %d[%i, %i, %i] : !tt.tensordesc<tensor<1x8x16xf16>> -> tensor<1x8x16xf16>
+  %y = tt.reshape %w : tensor<1x8x16xf16> -> tensor<8x16xf16>
+  %u = tt.descriptor_load %e[%i, %i, %i] : !tt.tensordesc<tensor<8x1x16xf16>> -> tensor<8x1x16xf16>
+  %z = tt.reshape %u : tensor<8x1x16xf16> -> tensor<8x16xf16>
+  tt.return %x, %y, %w, %z : tensor<8x16xf16>, tensor<8x16xf16>, tensor<1x8x16xf16>, tensor<8x16xf16>
+}

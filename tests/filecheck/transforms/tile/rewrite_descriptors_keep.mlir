@@ -59,8 +59,8 @@ tt.func public @made(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<
   %anywhere = tt.make_tensor_descriptor %q, [%h, %w], [%s, %one] : <f16>, <tensor<8x16xf16>>
   %v2 = tt.descriptor_load %anywhere[%c0, %c0] : !tt.tensordesc<tensor<8x16xf16>> -> tensor<8x16xf16>
   tt.store %out, %v2 : tensor<8x16x!tt.ptr<f16>>
-  %less = tt.make_tensor_descriptor %p, [%h, %w], [%s, %one] : <f16>, <tensor<1x16xf16>>
-  %v3 = tt.descriptor_load %less[%c0, %c0] : !tt.tensordesc<tensor<1x16xf16>> -> tensor<16xf16>
+  %less = tt.make_tensor_descriptor %p, [%h, %w], [%s, %one] : <f16>, <tensor<16x1xf16>>
+  %v3 = tt.descriptor_load %less[%c0, %c0] : !tt.tensordesc<tensor<16x1xf16>> -> tensor<16xf16>
   tt.store %row, %v3 : tensor<16x!tt.ptr<f16>>
   scf.for %i = %c0 to %h step %c1 : i32 {
     %again = tt.make_tensor_descriptor %p, [%i, %w], [%s, %one] : <f16>, <tensor<8x16xf16>>
@@ -75,6 +75,21 @@ tt.func public @made(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<
     }
   }
   tt.return
+}
+
+// A tile may drop the dimensions in front that have one element.
+// CHECK-LABEL: @of_a_batch
+// CHECK: tt.make_tensor_descriptor %p
+// CHECK: tt.descriptor_load %{{.*}} -> tensor<8x16xf16>
+// CHECK: tt.descriptor_load %{{.*}} -> tensor<1x8x16xf16>
+// CHECK-NOT: tt.load
+tt.func public @of_a_batch(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %s: i64 {tt.divisibility = 8 : i32}) -> (tensor<8x16xf16>, tensor<1x8x16xf16>) {
+  %one = arith.constant 1 : i64
+  %c0 = arith.constant 0 : i32
+  %d = tt.make_tensor_descriptor %p, [%n, %n, %n], [%s, %s, %one] : <f16>, <tensor<1x8x16xf16>>
+  %v = tt.descriptor_load %d[%n, %c0, %c0] : !tt.tensordesc<tensor<1x8x16xf16>> -> tensor<8x16xf16>
+  %w = tt.descriptor_load %d[%n, %c0, %c0] : !tt.tensordesc<tensor<1x8x16xf16>> -> tensor<1x8x16xf16>
+  tt.return %v, %w : tensor<8x16xf16>, tensor<1x8x16xf16>
 }
 
 // A unit that writes whole pieces of 16 bytes gets the writes where rows are known to end with a piece; else it gets the
