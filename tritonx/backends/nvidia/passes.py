@@ -92,9 +92,9 @@ def tile_passes(*, copied_bytes: int = 0, maps_at_launch: bool = False) -> tuple
 def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     """`tt` → `ttg`: layouts and what they allow. Stores for a unit that reads shared memory itself are fenced."""
     gpu, pipelined, groups = gpu_target(target, options), is_pipelined(target, options), int(target.arch) == 90
-    copied, described = copies_blocks(target, options), describes_loads(target, options)
+    copied, described, at_launch = (f(target, options) for f in (copies_blocks, describes_loads, describes_at_launch))
     return (
-        *([DescribeLoads(capability(target).shared_bytes, describes_at_launch(target, options))] if described else []),
+        *([DescribeLoads(gpu.shared_memory, at_launch, gpu.num_stages)] if described else []),
         *([SimplifyControlFlow()] if described else []),
         *([DeadCodeElimination()] if described else []),
         *([FlattenLoops()] if pipelined else []),

@@ -122,8 +122,7 @@ def _moves_blocks(descriptor: SSAValue) -> bool:
 
 
 def _moves_a_block(op: Operation) -> bool:
-    """Whether an op on a descriptor moves a block as the descriptor has it; what is loaded may drop leading dimensions.
-    """
+    """Whether an op on a descriptor moves a block as it has it; what is loaded may drop leading dimensions."""
     match op:
         case tile.DescriptorLoadOp():
             return dropped_dims(type_as(op.desc, tile.TensorDescType).shape, shape_of(op.result.type)) is not None

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.axis_info import analyze_axes, assumed_at_least
+from tritonx.analysis.blocks_together import barriers_cost_a_block
 from tritonx.analysis.described_loads import PIECE, BlockLoad, NotABlock, block_load
 from tritonx.analysis.launch_values import Formulas, launch_values
 from tritonx.analysis.polynomials import Polynomial, number
@@ -76,6 +77,9 @@ class DescribeLoads(ModulePass):
     it asks, and the kernel does not. Where blocks begin must be known, for that a launch does not see. Those of
     elements of 64 bits stay, for threads read such blocks slower than what they copied themselves."""
 
+    stages: int = 3
+    """Slots of what a loop loads ahead, where it says nothing itself."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [inner for inner in op.ops if isinstance(inner, tile.FuncOp) and _is_kernel(inner)]
         if not functions or not any(_products(loop) for function in functions for loop in _outermost(function)):
@@ -114,11 +118,16 @@ class DescribeLoads(ModulePass):
                     blocks.append(block_load(load, around, indices, positive, self.block_bytes, launched))
                 except NotABlock as reason:
                     refused[load] = str(reason)
+            if self.at_launch and blocks and not refused and self._costs_a_block(loads):
+                refused = dict.fromkeys(loads, "with barriers for its slots a multiprocessor holds a block less")
             for load in loads:
                 why = refused.get(load, "another operand of the loop's products is")
                 explain(TOPIC, load, f"loaded through {f'pointers: {why}' if refused else 'a descriptor'}")
             found += [] if refused else blocks
         return found
+
+    def _costs_a_block(self, loads: Sequence[tile.LoadOp]) -> bool:
+        return self.block_bytes is not None and barriers_cost_a_block(loads, self.stages, self.block_bytes)
 
 
 def _is_kernel(function: tile.FuncOp) -> bool:
