@@ -235,8 +235,9 @@ def copied_encoding(load: tile.DescriptorLoadOp) -> Attribute | None:
 def of_rank(encoding: Attribute, rank: int) -> Attribute:
     """The form of a block that has more or fewer leading dims of one element."""
     form = encoding_value(encoding)
-    is_other = isinstance(form, NvmmaSharedEncoding) and form.rank != rank
-    return gpu_layout.attribute_of(replace(form, rank=rank)) if is_other else encoding
+    if not isinstance(form, NvmmaSharedEncoding) or form.rank == rank:
+        return encoding
+    return gpu_layout.attribute_of(replace(form, rank=rank))
 
 
 def copied_alignment(type_: MemDescType) -> int:
