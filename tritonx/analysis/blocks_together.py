@@ -22,7 +22,11 @@ BARRIER = 8
 """Bytes of an mbarrier."""
 
 
-def barriers_cost_a_block(loads: Sequence[tile.LoadOp], stages: int, block_bytes: int) -> bool:
+WARPS = 64
+"""That a multiprocessor holds, whatever they take."""
+
+
+def barriers_cost_a_block(loads: Sequence[tile.LoadOp], stages: int, block_bytes: int, warps: int) -> bool:
     """Whether there is a block less where the tiles that a loop loads for its products have barriers, one for each of
     their slots. Three slots for two tiles of 64×64 in f16 and a third such tile are 57,344 bytes: four blocks of
     233,472, and three with barriers (attention of 64 elements lost 5 % by that)."""
@@ -31,8 +35,9 @@ def barriers_cost_a_block(loads: Sequence[tile.LoadOp], stages: int, block_bytes
     asked = loop.attributes.get("tt.num_stages")
     slots = max(1, asked.value.data if isinstance(asked, IntegerAttr) else stages)
     nbytes = slots * sum(_nbytes(load.result) for load in loads) + sum(map(_nbytes, _from_outside(loop)))
-    room = block_bytes + RESERVED
-    return room // (nbytes + RESERVED) > room // (nbytes + slots * len(loads) * BARRIER + RESERVED)
+    room, most = block_bytes + RESERVED, WARPS // warps
+    with_barriers = nbytes + slots * len(loads) * BARRIER
+    return min(most, room // (nbytes + RESERVED)) > room // (with_barriers + RESERVED)
 
 
 def _from_outside(loop: Operation) -> set[SSAValue]:

@@ -120,11 +120,16 @@ class CompiledKernel:
         """Whether its launcher gets spans for pointers, which is known once it is loaded."""
         self._raw: Any = None
         self._compile_again: Callable[[], CompiledKernel] | None = None
+        self._compile_otherwise: Callable[[Mapping[str, object]], CompiledKernel] | None = None
         self._other: CompiledKernel | None = None
 
     def replaceable(self, compile_again: Callable[[], CompiledKernel]) -> None:
         """Say how to make this kernel, which came from the cache, if the cache's files turn out to be of no use."""
         self._compile_again, self.asm.renew = compile_again, self._renew
+
+    def changeable(self, compile_otherwise: Callable[[Mapping[str, object]], CompiledKernel]) -> None:
+        """Say how to compile the same source with other options, for a launch that this code is not for."""
+        self._compile_otherwise = compile_otherwise
 
     def _renew(self) -> None:
         assert self._compile_again is not None
@@ -180,21 +185,20 @@ class CompiledKernel:
                 launch(*args)
             except IrregularArgument:
                 other = self._otherwise(options)
-                if getattr(other.metadata, "otherwise", None):  # text, of which there is no other code
+                if other is None:
                     raise
                 other.load(device)[1](*args)
 
         return either
 
-    def _otherwise(self, options: Mapping[str, object]) -> CompiledKernel:
-        """The same source compiled with other options."""
-        if self._other is None:
-            from tritonx.runtime.compiler import compile
-
+    def _otherwise(self, options: Mapping[str, object]) -> CompiledKernel | None:
+        """The same source compiled with other options; None of text, of which there is no other code."""
+        if self._other is None and self._compile_otherwise is not None:
             known = {field.name for field in fields(find_backend(self.target.backend).options_type)}
             own = {name: value for name, value in self.metadata._asdict().items() if name in known}
-            self._other = compile(self.src, self.target, {**own, **options})
-        return self._other
+            self._other = self._compile_otherwise({**own, **options})
+        is_other = self._other is not None and not getattr(self._other.metadata, "otherwise", None)
+        return self._other if is_other else None
 
     def _loaded_image(self, own: Driver, device: int) -> tuple[KernelImage, LoadedKernel]:
         try:
@@ -238,7 +242,14 @@ class CompiledKernel:
     def __getstate__(self) -> dict[str, Any]:
         """Without the handles of this process."""
         state = {**self.__dict__, "metadata": self.metadata._asdict(), "asm": dict(self.asm.items())}
-        return {**state, "_loaded": {}, "_raw": None, "_compile_again": None, "_other": None}
+        return {
+            **state,
+            "_loaded": {},
+            "_raw": None,
+            "_compile_again": None,
+            "_compile_otherwise": None,
+            "_other": None,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         metadata, asm = make_metadata(state["metadata"]), AsmDict(state["asm"])

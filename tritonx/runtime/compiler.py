@@ -212,6 +212,7 @@ def _kernel(
         return backend.disassemble(stage, kernel.image())
 
     asm.disassemble = disassemble
+    kernel.changeable(lambda options: compile(source, kernel.target, options))
     return kernel
 
 

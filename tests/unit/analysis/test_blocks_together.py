@@ -38,12 +38,12 @@ def scored(q, k, v, o, n, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr, STA
 CONSTANTS: dict[str, Any] = {"M": 64, "N": 64, "D": 64, "STAGES": None}
 
 
-def asked(stages: int, block_bytes: int = BYTES, **constants: int) -> bool:
+def asked(stages: int, block_bytes: int = BYTES, warps: int = 4, **constants: int) -> bool:
     x = np.zeros((64, 128), np.float16)
     module = bind(scored, (x, x, x, x.astype(np.float32), 64), {**CONSTANTS, **constants}).module
     loads = [op for op in module.walk() if isinstance(op, tile.LoadOp) and loop_around(op) is not None]
     assert len(loads) == 2
-    return barriers_cost_a_block(loads, stages, block_bytes)
+    return barriers_cost_a_block(loads, stages, block_bytes, warps)
 
 
 @pytest.mark.parametrize(("stages", "constants", "less"), [
@@ -57,6 +57,12 @@ def test_three_slots_and_a_tile_fill_four_blocks(stages: int, constants: dict[st
 def test_as_many_bytes_as_a_block_has() -> None:
     """With barriers there is no block at all."""
     assert asked(3, block_bytes=57344) and not asked(3, block_bytes=57344 + 48) and not asked(3, block_bytes=57343)
+
+
+@pytest.mark.parametrize(("warps", "less"), [(8, True), (16, True), (32, False)])
+def test_a_multiprocessor_holds_so_many_warps(warps: int, less: bool) -> None:
+    assert asked(3, warps=warps) == less
+    assert not asked(3, warps=4, M=16, N=16, D=16), "of tiles of 512 bytes there is room for more than sixteen blocks"
 
 
 @pytest.mark.parametrize(("stages", "copied"), [(2, True), (3, False)])

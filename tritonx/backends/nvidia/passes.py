@@ -94,7 +94,7 @@ def layout_passes(target: Target, options: Options) -> tuple[ModulePass, ...]:
     gpu, pipelined, groups = gpu_target(target, options), is_pipelined(target, options), int(target.arch) == 90
     copied, described, at_launch = (f(target, options) for f in (copies_blocks, describes_loads, describes_at_launch))
     return (
-        *([DescribeLoads(gpu.shared_memory, at_launch, gpu.num_stages)] if described else []),
+        *([DescribeLoads(gpu.shared_memory, at_launch, gpu.num_stages, gpu.num_warps)] if described else []),
         *([SimplifyControlFlow()] if described else []),
         *([DeadCodeElimination()] if described else []),
         *([FlattenLoops()] if pipelined else []),

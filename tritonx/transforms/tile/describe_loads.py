@@ -80,6 +80,9 @@ class DescribeLoads(ModulePass):
     stages: int = 3
     """Slots of what a loop loads ahead, where it says nothing itself."""
 
+    warps: int = 4
+    """Of a block."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [inner for inner in op.ops if isinstance(inner, tile.FuncOp) and _is_kernel(inner)]
         if not functions or not any(_products(loop) for function in functions for loop in _outermost(function)):
@@ -127,7 +130,8 @@ class DescribeLoads(ModulePass):
         return found
 
     def _costs_a_block(self, loads: Sequence[tile.LoadOp]) -> bool:
-        return self.block_bytes is not None and barriers_cost_a_block(loads, self.stages, self.block_bytes)
+        room = self.block_bytes
+        return room is not None and barriers_cost_a_block(loads, self.stages, room, self.warps)
 
 
 def _is_kernel(function: tile.FuncOp) -> bool:
