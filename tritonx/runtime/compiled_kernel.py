@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from tritonx.backends.api import Driver, KernelImage, LoadedKernel, Parameter, Target
 from tritonx.runtime import knobs
@@ -96,6 +96,9 @@ class CompiledKernel:
     ('double', 1, True)
     """
 
+    compile_source: ClassVar[Callable[[object, Target, Mapping[str, object]], CompiledKernel] | None] = None
+    """Who compiles, which `runtime.compiler` says here: PyTorch pickles what is a kernel's own."""
+
     def __init__(
         self,
         src: Source,
@@ -120,16 +123,11 @@ class CompiledKernel:
         """Whether its launcher gets spans for pointers, which is known once it is loaded."""
         self._raw: Any = None
         self._compile_again: Callable[[], CompiledKernel] | None = None
-        self._compile_otherwise: Callable[[Mapping[str, object]], CompiledKernel] | None = None
         self._other: CompiledKernel | None = None
 
     def replaceable(self, compile_again: Callable[[], CompiledKernel]) -> None:
         """Say how to make this kernel, which came from the cache, if the cache's files turn out to be of no use."""
         self._compile_again, self.asm.renew = compile_again, self._renew
-
-    def changeable(self, compile_otherwise: Callable[[Mapping[str, object]], CompiledKernel]) -> None:
-        """Say how to compile the same source with other options, for a launch that this code is not for."""
-        self._compile_otherwise = compile_otherwise
 
     def _renew(self) -> None:
         assert self._compile_again is not None
@@ -193,10 +191,10 @@ class CompiledKernel:
 
     def _otherwise(self, options: Mapping[str, object]) -> CompiledKernel | None:
         """The same source compiled with other options; None of text, of which there is no other code."""
-        if self._other is None and self._compile_otherwise is not None:
+        if self._other is None and CompiledKernel.compile_source is not None:
             known = {field.name for field in fields(find_backend(self.target.backend).options_type)}
             own = {name: value for name, value in self.metadata._asdict().items() if name in known}
-            self._other = self._compile_otherwise({**own, **options})
+            self._other = CompiledKernel.compile_source(self.src, self.target, {**own, **options})
         is_other = self._other is not None and not getattr(self._other.metadata, "otherwise", None)
         return self._other if is_other else None
 
@@ -247,7 +245,6 @@ class CompiledKernel:
             "_loaded": {},
             "_raw": None,
             "_compile_again": None,
-            "_compile_otherwise": None,
             "_other": None,
         }
 

@@ -87,6 +87,9 @@ def compile(
     return begun if isinstance(begun, CompiledKernel) else begun.here()
 
 
+CompiledKernel.compile_source = compile
+
+
 def begin(
     src: object, target: Target | str | None = None, options: Mapping[str, Any] | Options | None = None
 ) -> CompiledKernel | Compile:
@@ -212,7 +215,6 @@ def _kernel(
         return backend.disassemble(stage, kernel.image())
 
     asm.disassemble = disassemble
-    kernel.changeable(lambda options: compile(source, kernel.target, options))
     return kernel
 
 
