@@ -238,14 +238,14 @@ def slot_bytes(load: Operation, costs: UnitCosts, width: Width, intervals: int =
     if _is_block(load):
         if not costs.copies_blocks or not isinstance(load, tile.DescriptorLoadOp):
             return 0
-        if tile_bytes(load) % SWIZZLE_ALIGNMENT[0]:  # rows that are swizzled come in eights, which are as large
+        if tile_bytes(result) % SWIZZLE_ALIGNMENT[0]:  # rows that are swizzled come in eights, which are as large
             return 0
     elif not costs.copy_bytes or width(load) < min(costs.copy_bytes) or not _zero_elsewhere(load):
         return 0
     users = [use.operation for use in result.uses]
     stores = [user for user in users if allocates_memory(user)]
     if not stores:
-        return tile_bytes(load) if _is_block(load) or waits_in_memory(load, intervals) else 0
+        return tile_bytes(result) if _is_block(load) or waits_in_memory(load, intervals) else 0
     memory = type_of(stores[0].result)
     if len(stores) > 1 or not isinstance(memory, MemDescType):
         return 0
@@ -253,7 +253,7 @@ def slot_bytes(load: Operation, costs: UnitCosts, width: Width, intervals: int =
         bits = bit_width(element_type(type_))
         if stored_width(type_, memory, nbytes * 8 // bits) * bits // 8 < min(costs.copy_bytes):
             turned = _is_multiplied_alone(load, stores[0]) and waits_in_memory(load, intervals)
-            return tile_bytes(load) if turned else 0
+            return tile_bytes(result) if turned else 0
     return allocation_size(memory)
 
 
@@ -284,8 +284,9 @@ def _zero_elsewhere(load: Operation) -> bool:
     return other is None or constant_of(other) == 0
 
 
-def tile_bytes(load: Operation) -> int:
-    type_ = type_of(load.results[0])
+def tile_bytes(value: SSAValue) -> int:
+    """Of shared memory that a tile takes."""
+    type_ = type_of(value)
     count = stored_bytes(type_)
     for extent in shape_of(type_):
         count *= extent

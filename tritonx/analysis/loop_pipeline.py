@@ -116,7 +116,7 @@ class LoopPipeline:
     @cached_property
     def copies(self) -> int:
         """Cycles in which what an iteration loads arrives, as fast as it comes."""
-        return sum(tile_bytes(self.graph.ops[each.number]) for each in self.ahead) // self.costs.copied
+        return sum(tile_bytes(self.graph.ops[each.number].results[0]) for each in self.ahead) // self.costs.copied
 
     @cached_property
     def matrix(self) -> int:

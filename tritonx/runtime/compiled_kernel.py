@@ -240,13 +240,7 @@ class CompiledKernel:
     def __getstate__(self) -> dict[str, Any]:
         """Without the handles of this process."""
         state = {**self.__dict__, "metadata": self.metadata._asdict(), "asm": dict(self.asm.items())}
-        return {
-            **state,
-            "_loaded": {},
-            "_raw": None,
-            "_compile_again": None,
-            "_other": None,
-        }
+        return {**state, "_loaded": {}, "_raw": None, "_compile_again": None, "_other": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         metadata, asm = make_metadata(state["metadata"]), AsmDict(state["asm"])

@@ -83,12 +83,12 @@ def _is_copied(descriptor: SSAValue) -> bool:
     return encoding_of(type_as(descriptor, TensorDescType).block_type) is not None
 
 
-def buffer_type(descriptor: SSAValue, element: Attribute, *, mutable: bool) -> MemDescType:
+def buffer_type(descriptor: SSAValue, element: Attribute) -> MemDescType:
     """The memory of one block. `element`: memory has integers without a sign."""
     block = type_as(descriptor, TensorDescType).block_type
     encoding = encoding_of(block)
     assert encoding is not None
-    return memdesc(shape_of(block), element, encoding, mutable=mutable)
+    return memdesc(shape_of(block), element, encoding)
 
 
 def block_bytes(descriptor: SSAValue) -> int:
@@ -141,7 +141,7 @@ def _make_mutable(value: SSAValue) -> None:
 
 def _store(op: tile.DescriptorStoreOp | tile.DescriptorReduceOp) -> None:
     builder = Builder.before(op)
-    described = buffer_type(op.desc, element_type(type_of(op.src)), mutable=False)
+    described = buffer_type(op.desc, element_type(type_of(op.src)))
     buffer = builder.create(LocalAllocOp, (op.src,), (described,), {}).results[0]
     builder.create(FenceAsyncSharedOp, (), (), {"bCluster": BoolAttr.from_bool(False)})
     operands = (op.desc, *op.indices, buffer)

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.axis_info import analyze_axes, assumed_at_least
-from tritonx.analysis.blocks_together import barriers_cost_a_block
+from tritonx.analysis.blocks_together import STAGES, barriers_cost_a_block
 from tritonx.analysis.described_loads import PIECE, BlockLoad, NotABlock, block_load
 from tritonx.analysis.launch_values import Formulas, launch_values
 from tritonx.analysis.polynomials import Polynomial, number
@@ -65,7 +65,7 @@ class DescribeLoads(ModulePass):
         ("tt",),
         on=("tt.dot",),
         creates=("arith", "scf", "tt.addptr", "tt.descriptor_load", "tt.make_tensor_descriptor", "tt.trans"),
-        reads=("tt.divisibility",),
+        reads=("tt.divisibility", STAGES),
         writes=(OF_POINTERS,),
     )
 

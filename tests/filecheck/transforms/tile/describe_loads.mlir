@@ -1,5 +1,6 @@
 // RUN: tritonx-opt %s -p "describe-loads,simplify-control-flow,cse,dce" | filecheck %s
 // RUN: tritonx-opt %s -p "describe-loads{at-launch=true},cse,dce" | filecheck %s --check-prefix LAUNCH
+// RUN: tritonx-opt %s -p "describe-loads{at-launch=true block-bytes=1024}" | filecheck %s --check-prefix ROOM
 
 // The product of the tutorial: rows and columns wrap, the last columns of A and rows of B are masked. Nothing beyond the
 // ends is stored, so that a descriptor's zeros do. The strides are asked for in front of the loop; else it stays as it was.
@@ -162,5 +163,36 @@ tt.func public @stays(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr
     %d = tt.dot %y, %x, %acc : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
     scf.yield %d : tensor<16x16xf32>
   }
+  tt.return %sum : tensor<16x16xf32>
+}
+
+// Two slots of 512 bytes fill what a block may have, and there is no room for their barriers; three are too large anyway.
+// CHECK-LABEL: @two_slots
+// ROOM: tt.descriptor_load
+// ROOM-LABEL: @two_slots
+// ROOM-NOT: tt.descriptor_load
+// ROOM: tt.load
+tt.func public @two_slots(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %k: i32) -> tensor<16x16xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c16 = arith.constant 16 : i32
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %c64 = arith.constant dense<64> : tensor<16x1xi32>
+  %lane = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+  %r = tt.expand_dims %lane {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>
+  %c = tt.expand_dims %lane {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
+  %rs = arith.muli %r, %c64 : tensor<16x1xi32>
+  %rb = tt.broadcast %rs : tensor<16x1xi32> -> tensor<16x16xi32>
+  %cb = tt.broadcast %c : tensor<1x16xi32> -> tensor<16x16xi32>
+  %o = arith.addi %rb, %cb : tensor<16x16xi32>
+  %sum = scf.for %i = %c0 to %k step %c1 iter_args(%acc = %zero) -> (tensor<16x16xf32>) : i32 {
+    %at = arith.muli %i, %c16 : i32
+    %q = tt.addptr %p, %at : !tt.ptr<f16>, i32
+    %qs = tt.splat %q : !tt.ptr<f16> -> tensor<16x16x!tt.ptr<f16>>
+    %ptrs = tt.addptr %qs, %o : tensor<16x16x!tt.ptr<f16>>, tensor<16x16xi32>
+    %x = tt.load %ptrs : tensor<16x16x!tt.ptr<f16>>
+    %d = tt.dot %x, %x, %acc : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+    scf.yield %d : tensor<16x16xf32>
+  } {tt.num_stages = 2 : i32}
   tt.return %sum : tensor<16x16xf32>
 }
