@@ -15,6 +15,8 @@
   a scan that say which threads have elements were lost so. Few kernels have such a pair at all, so what was assembled
   is looked at (``takes_and_for_or``), and assembled once more in other words where that may have happened
   (``without_joined_predicates``): an "or" by way of a register of 32 bits.
+- Before 13.1 it loses registers of A that stay the same around a loop of warp-group products in which another loop is
+  (``operands_around_loops``). Seen in 12.8 to 13.0.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tritonx.backends.nvidia.operands_around_loops import with_operands_anew
 from tritonx.backends.nvidia.targets import Capability
 
 _EXTREMUM = re.compile(r"\b(?:min|max)\.[su](?:16|32|16x2)\b")
@@ -52,9 +55,9 @@ def avoid_faults(ptx: str, chip: Capability) -> str:
     ptx = re.sub(negation, r"\1not.b\2 \t\3, \4;\n\t\1add.s\2 \t\3, \3, 1;", ptx)
     if joins_extrema:
         ptx = "".join(map(_without_found_negations, _FUNCTION_END.split(ptx)))
-    if chip.number < 90 or "add.s16x2" not in ptx:
-        return ptx
-    return "".join(map(_split_sums, _FUNCTION_END.split(ptx)))
+    if chip.number >= 90 and "add.s16x2" in ptx:
+        ptx = "".join(map(_split_sums, _FUNCTION_END.split(ptx)))
+    return with_operands_anew(ptx)
 
 
 _Terms = dict[str, int]

@@ -53,8 +53,8 @@ def product_of(
         loaded_bits=_narrowest(op, bits),
         a_order=_memory_order(op.a, accesses or {}),
         b_order=_memory_order(op.b, accesses or {}),
-        a_is_loaded=_is_loaded(op.a),
-        b_is_loaded=_is_loaded(op.b),
+        a_is_loaded=_is_loaded(op.a, op),
+        b_is_loaded=_is_loaded(op.b, op),
     )
 
 
@@ -101,11 +101,12 @@ def _memory_order(value: SSAValue, accesses: Mapping[Operation, BlockedEncoding]
     return tuple(reversed(range(rank)))
 
 
-def _is_loaded(value: SSAValue) -> bool:
-    """Whether a tile comes from memory as it is, or transposed."""
+def _is_loaded(value: SSAValue, dot: tile.DotOp) -> bool:
+    """Whether a tile comes from memory as it is, or transposed, in the product's own block: one from outside of a loop
+    would be in registers all the time."""
     while isinstance(value.owner, tile.TransOp):
         value = value.owner.src
-    return isinstance(value.owner, tile.LoadOp | tile.DescriptorLoadOp)
+    return isinstance(value.owner, tile.LoadOp | tile.DescriptorLoadOp) and value.owner.parent is dot.parent
 
 
 def _narrowest(op: tile.DotOp, bits: int) -> int:

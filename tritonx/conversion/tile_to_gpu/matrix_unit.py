@@ -45,8 +45,8 @@ class Product:
     `exact` says that f32 may not be shortened. `chained` says that the result becomes an operand of another product of
     the block, or the reverse, `a_is_made` that another one's result becomes A. `loaded_bits` is the width of the
     narrowest elements in memory that an operand is made of. `a_order` and `b_order` are the dims in the order, fastest
-    first, in which the operands come from memory; `a_is_loaded` and `b_is_loaded` say that nothing is computed with
-    them on the way.
+    first, in which the operands come from memory; `a_is_loaded` and `b_is_loaded` say that they do in the product's own
+    block, and that nothing is computed with them on the way.
     """
 
     shape: Ints

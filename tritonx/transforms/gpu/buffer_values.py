@@ -6,7 +6,8 @@ the slots in the same order. Both go round: a counter that starts anew behind th
 
 A slot is free again when its last reader is over. That is where it runs, or one product later for the products of a
 warp group, which read memory while the program goes on: such a tile gets one slot more, so that a copy need only wait
-for the product before the one just issued.
+for the product before the one just issued. A copy of the engine comes behind that product, where a slot more is not
+needed.
 
 What products are computed of is copied as it is, and read back behind: so an operand that is converted, or scaled,
 waits in shared memory as others do, and no registers hold it meanwhile. Nothing else reads its slots, so they lie as
@@ -51,6 +52,7 @@ from tritonx.ir.explain import explain
 from tritonx.ir.types import i32
 from tritonx.transforms.gpu.buffered_tiles import loaded_tile, stored_ahead, stored_tile
 from tritonx.transforms.gpu.copies_to_slots import BufferedTile, Rewriting
+from tritonx.transforms.gpu.loads_behind_readers import behind_readers
 from tritonx.transforms.gpu.text_in_stages import put_in_stages
 from tritonx.transforms.gpu.turned_operands import turned_behind
 
@@ -118,7 +120,7 @@ class BufferValues(ModulePass):
 
 
 def _buffer(loop: scf.ForOp, given: BufferValues, facts: AxisFacts, budget: SharedBudget) -> None:
-    schedule = turned_behind(loop, facts) if given.copies else schedule_of(loop)
+    schedule = behind_readers(turned_behind(loop, facts)) if given.copies else schedule_of(loop)
     assert schedule is not None
     for last in range(schedule.last, 0, -1):
         shorter = _shortened(schedule, last)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.access_width import access_width
@@ -46,6 +46,9 @@ put first (column sum, 32×64 tiles: 2873 GB/s instead of 3704)."""
 ADDRESSES = 8
 """Of these, at least, are for addresses and counters: where what goes round needs the others and more, code within the
 limit spills."""
+
+WIDENING = 8
+"""Registers more where narrow numbers are summed as pairs of words (16 bits and 64: 55 of 48, 16 bytes spilled)."""
 
 ADDRESS = 2
 """Registers."""
@@ -97,14 +100,15 @@ class UnrollLoads(ModulePass):
         def facts() -> AxisFacts:
             return analyze_axes(op)
 
-        most = needed = 0
+        most = needed = widening = 0
         for loop in [inner for inner in ops_in(op) if isinstance(inner, scf.ForOp)]:
             loads = self._loads(loop)
             if loads and (factor := self._factor(loop, loaded := _loaded(loads, facts()))) > 1:
                 most = max(most, factor * loaded.values)
-                needed = max(needed, factor * loaded.values + _sums(loop) + ADDRESSES)
+                needed = max(needed, factor * loaded.values + sum(map(thread_words, _sums(loop))) + ADDRESSES)
+                widening = max(widening, WIDENING * _widens(loop, loads))
                 unroll(loop, factor)
-        limit = -(-(most + WORKING_REGISTERS) // 8) * 8
+        limit = -(-(most + WORKING_REGISTERS + widening) // 8) * 8
         if most and self.limit and "ttg.maxnreg" not in op.attributes and needed <= limit:
             op.attributes["ttg.maxnreg"] = IntegerAttr(limit, 32)
 
@@ -127,10 +131,16 @@ class UnrollLoads(ModulePass):
         return factor
 
 
-def _sums(loop: scf.ForOp) -> int:
-    """Registers of a thread for tiles that go round a loop, addresses not counted."""
+def _sums(loop: scf.ForOp) -> list[TensorType[Attribute]]:
+    """The tiles that go round a loop, addresses not counted."""
     types = (type_of(value) for value in loop.iter_args)
-    return sum(thread_words(t) for t in types if is_tensor(t) and not isinstance(element_type(t), tile.PointerType))
+    return [t for t in types if is_tensor(t) and not isinstance(element_type(t), tile.PointerType)]
+
+
+def _widens(loop: scf.ForOp, loads: Sequence[tile.LoadOp]) -> bool:
+    """Whether a load brings less than a word an element, and a sum that goes round has more than one."""
+    narrow = any(bit_width(element_type(type_of(load.result))) < 32 for load in loads)
+    return narrow and any(bit_width(element_type(t)) > 32 for t in _sums(loop))
 
 
 def _loaded(loads: list[tile.LoadOp], facts: AxisFacts) -> Loaded:
