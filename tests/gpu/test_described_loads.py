@@ -102,3 +102,13 @@ def test_where_a_tensor_ends_before_it_begins(n: int, way: str) -> None:
     inside = max(n, 0)
     expected = a[:, :inside].astype(np.float32) @ b[:inside].astype(np.float32) + 3
     np.testing.assert_array_equal(c.cpu().numpy(), expected)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_nowhere(way: str) -> None:
+    """PyTorch's empty tensors begin at address 0."""
+    a, b = (torch.empty(shape, dtype=torch.float16, device=TORCH_DEVICE) for shape in ((16, 0), (0, 16)))
+    assert a.data_ptr() == 0
+    c = torch.full((16, 16), torch.nan, device=TORCH_DEVICE)
+    rows_kernel[(1,)](a, b, c, 0, 32, 16, 0, M=16, N=16, **WAYS[way])
+    assert not c.any()

@@ -20,8 +20,9 @@ from tritonx.runtime.errors import IrregularArgument, UnsupportedArgument
 ALIGNMENT = 16
 """Bytes of which base and strides are multiples (CUDA driver API, cuTensorMapEncodeTiled)."""
 NOBODYS = 16
-"""An address that no process has. A descriptor that breaks the rules in a branch has a map of it: a kernel that does
-not come there is as it was, and one that does ends with an illegal address."""
+"""An address that no process has. A descriptor that breaks the rules in a branch has a map of it, and one of nothing at
+address 0, where empty tensors begin: a kernel that does not come there is as it was, and one that does ends with an
+illegal address."""
 OTHERWISE = {"describe_loads": False}
 """The options of code for pointers that are no descriptor's."""
 _FURTHEST = 1 << 40
@@ -93,7 +94,9 @@ class LaunchMaps:
             # Nobody steps along a dim of one element, whatever its stride is said to be.
             pairs = zip(shape[:-1], steps, strict=True)
             steps = [ALIGNMENT if extent == 1 and not _is_step(step) else step for extent, step in pairs]
-        if recipe["of_pointers"]:
+        if not address and not is_empty:
+            address, shape, steps = NOBODYS, [1] * len(shape), [ALIGNMENT] * len(steps)
+        elif recipe["of_pointers"]:
             if not is_empty and (address % ALIGNMENT or not all(step and _is_step(step) for step in steps)):
                 raise IrregularArgument(
                     f"the kernel reads blocks of {list(recipe['block_shape'])} through pointers from {address:#x} on, "

@@ -366,6 +366,15 @@ def test_a_tensor_without_elements(values: tuple[int, ...]) -> None:
         maps(*values)
 
 
+@pytest.mark.parametrize("of_pointers", [False, True])
+def test_nothing_at_address_0(of_pointers: bool) -> None:
+    """Where empty tensors begin: a program that reads there ends, one that does not is as it was."""
+    driver, maps = maps_for(simple(of_pointers=of_pointers))
+    maps(0, 64, 64)
+    maps(0, 64, 63)
+    assert [(call["base"], call["shape"], call["steps"]) for call in driver.calls] == [(16, [1, 1], [16])] * 2
+
+
 # How it is launched
 
 
@@ -428,8 +437,8 @@ def test_launches(fast: bool) -> None:
     for _ in range(3):
         launch(2, 1, 1, 9, Array(), source, None, 64, 16)
     assert Array.asked == 3, "an address is asked for once a launch"
-    assert [call["base"] for call in encoder.calls] == [1 << 20, 1 << 30, 0]
-    assert [call["shape"] for call in encoder.calls] == [[24, 64], [16, 64], [24, 64]]
+    assert [call["base"] for call in encoder.calls] == [1 << 20, 1 << 30, 16]
+    assert [call["shape"] for call in encoder.calls] == [[24, 64], [16, 64], [1, 1]]
     filled = [[0x0101010101010101 * n] * 16 for n in (1, 2, 3)]
     values = [1 << 30, filled[0], 24, 64, 64, 1, 0, 64, 16, *filled[1:]]
     assert [launched[2] for launched in driver.launches] == [values] * 3
