@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.shared import paddings
 from tritonx.conversion.gpu_to_llvm.values import SharedView, Tile
-from tritonx.conversion.gpu_to_llvm.words import Words, words_of_stored
+from tritonx.conversion.gpu_to_llvm.words import Form, words_of_stored
 from tritonx.conversion.llvm_text import is_float
 from tritonx.dialects import cf, gpu, gpu_layout, llvm, scf, tile
 from tritonx.dialects.gpu_layout import MemDescType
@@ -19,17 +19,17 @@ from tritonx.ir.fold.constants import constant_of
 
 
 class Phis:
-    """The phis of one block for values of ``types``: data as one vector, everything else as scalars; what has ``words``
-    as these."""
+    """The phis of one block for values of ``types``: data as one vector, everything else as scalars; what has one of
+    the ``forms`` in that."""
 
-    def __init__(self, f: FunctionEmitter, types: list[Attribute], words: Mapping[int, Words] | None = None) -> None:
+    def __init__(self, f: FunctionEmitter, types: list[Attribute], forms: Mapping[int, Form] | None = None) -> None:
         self.f = f
-        self.words = words or {}
+        self.forms = forms or {}
         self.tiles: list[Tile] = []
         self._lines: list[tuple[int, str, str, bool, int]] = []
         for number, type_ in enumerate(types):
             elem, n = f.type(type_), f.registers(type_)
-            if (form := self.words.get(number)) is not None:
+            if (form := self.forms.get(number)) is not None:
                 names = [f.name() for _ in range(form.count)]
                 tile_ = form.tile(f, names)
                 for i, name in enumerate(names):
@@ -54,7 +54,7 @@ class Phis:
         """
         return [
             form.of(self.f, value)
-            if (form := self.words.get(number)) is not None
+            if (form := self.forms.get(number)) is not None
             else [self.f.wide(value)]
             if mine.prefers_vector
             else list(self.f.scalars(value))
@@ -105,22 +105,23 @@ def terminator_values(f: FunctionEmitter, block: Block) -> list[Tile]:
     return passed_on(f, block.last_op, block.last_op.operands)
 
 
-def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
+def for_(op: scf.ForOp, f: FunctionEmitter, forms: Mapping[int, Form] | None = None) -> None:
+    """A loop; ``forms`` are those of some of the values that go round, by their numbers."""
     lower, upper, step = (f.scalar(v) for v in (op.lb, op.ub, op.step))
     type_ = f.type(op.lb.type)
     body = op.body.block
     head, inside, done = f.new_label("for"), f.new_label("body"), f.new_label("done")
     start = passed_on(f, op, op.iter_args)
-    words = words_of_stored(f, body)
+    forms = {**words_of_stored(f, body), **(forms or {})}
     # The operands of the phis must exist before the branch; their forms depend on the types and uses alone.
-    entry = edge_operands(f, start, types_of(op.iter_args), words)
+    entry = edge_operands(f, start, types_of(op.iter_args), forms)
     before = f.block
     f.branch(head)
     f.label(head)
     counter = f.name()
     counter_at = len(f.lines)
     f.lines.append("")
-    phis = Phis(f, types_of(op.iter_args), words)
+    phis = Phis(f, types_of(op.iter_args), forms)
     phis.add(before, entry)
     word = "ult" if "unsignedCmp" in op.properties or "unsignedCmp" in op.attributes else "slt"
     f.line(f"br i1 {f.inst(f'icmp {word} {type_} {counter}, {upper}')}, label %{inside}, label %{done}")
@@ -156,12 +157,12 @@ def _as_one(f: FunctionEmitter, tile_: Tile, names: list[str]) -> list[str]:
 
 
 def edge_operands(
-    f: FunctionEmitter, tiles: list[Tile], types: list[Attribute], words: Mapping[int, Words] | None = None
+    f: FunctionEmitter, tiles: list[Tile], types: list[Attribute], forms: Mapping[int, Form] | None = None
 ) -> list[list[str]]:
     """The values of an edge in the forms that ``Phis`` of ``types`` will have."""
     out: list[list[str]] = []
     for number, (value, type_) in enumerate(zip(tiles, types, strict=True)):
-        if words and (form := words.get(number)) is not None:
+        if forms and (form := forms.get(number)) is not None:
             out.append(form.of(f, value))
             continue
         wide = value.n > 1 and is_float(f.type(type_))

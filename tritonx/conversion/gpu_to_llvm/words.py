@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import gcd
+from typing import TypeAlias
 
 from xdsl.ir import Block
 
@@ -70,6 +71,35 @@ class Words:
             return f.inst(f"extractelement {type_} {whole}, i32 {first}")
         mask = ", ".join(f"i32 {first + i}" for i in range(count))
         return f.inst(f"shufflevector {type_} {whole}, {type_} poison, <{count} x i32> <{mask}>")
+
+
+@dataclass(frozen=True)
+class Elements:
+    """``n`` elements of type ``elem`` one by one: of what instructions name so, LLVM would take a vector apart and put
+    it together again in each round."""
+
+    elem: str
+    n: int
+
+    @property
+    def count(self) -> int:
+        return self.n
+
+    @property
+    def type(self) -> str:
+        return self.elem
+
+    def of(self, f: FunctionEmitter, tile: Tile) -> list[str]:
+        """A tile in this form."""
+        return list(f.scalars(tile))
+
+    def tile(self, f: FunctionEmitter, names: list[str]) -> Tile:
+        """The tile that is in this form."""
+        return f.gathered(self.elem, names)
+
+
+Form: TypeAlias = Words | Elements
+"""What goes round a loop otherwise than as one vector, or element by element."""
 
 
 def words_of_stored(f: FunctionEmitter, body: Block) -> Mapping[int, Words]:
