@@ -18,7 +18,7 @@ TRIPLE = "nvptx64-nvidia-cuda"
 # Shared-memory addresses in 32 bits: one register an address instead of two. The layout string must say so too.
 _SHORT_POINTERS = "--nvptx-short-ptr"
 
-_LIMITS = (Limit("-dse-memoryssa-walklimit", 10, 90),)
+_LIMITS = (Limit("-dse-memoryssa-walklimit", 4, 90),)
 """How many stores back LLVM looks for one that is overwritten. Of a thread that writes 128 elements one by one it asks
 for each whether 90 others go to the same place, which takes a third of all its passes; kernels seldom do."""
 

@@ -302,24 +302,40 @@ def for_(op: scf.ForOp, f: FunctionEmitter) -> None:
     (C7515). Of narrow operands LLVM would carry what they are made of, in twice the registers, and make them in front
     of the product."""
     before = {value: f.get(value) for value in op.iter_args if is_accumulator(value.type) or is_packed(value.type)}
+    forms = _forms(op, f)
     for value, tile in before.items():
         if is_packed(value.type):
             f.set(value, opaque(f, tile))
         elif all(map(is_constant, f.scalars(tile))):
             f.set(value, made(f, tile))
-    control.for_(op, f, _forms(op, f))
+    control.for_(op, f, forms)
     for value, tile in before.items():
         f.set(value, tile)
 
 
 def _forms(op: scf.ForOp, f: FunctionEmitter) -> dict[int, Elements]:
-    """Sums to which products alone add go round register by register, as these name them: the passes of LLVM and its
-    code generator take a fifth less time for 128, and write the same."""
-    found: dict[int, Elements] = {}
-    for number, value in enumerate(op.body.block.args[1:]):
-        if holds_floats(value.type) and f.registers(value.type) > 1 and _adds_up(value):
-            found[number] = Elements("float", f.registers(value.type))
-    return found
+    """A sum to which products of this loop alone add goes round register by register, as these name them: the passes of
+    LLVM and its code generator take a fifth less time for 128, and write the same. Of several sums or loops they would
+    write the moves in another order, of which ptxas makes other registers (232 of a thread, then 255)."""
+    carried = enumerate(zip(op.body.block.args[1:], op.results, strict=True))
+    sums = [each for each in carried if holds_floats(each[1][0].type) and f.registers(each[1][0].type) > 1]
+    if len(sums) != 1:
+        return {}
+    ((number, (value, result)),) = sums
+    begins = all(map(is_constant, f.scalars(f.get(op.iter_args[number]))))
+    if not begins or _goes_on(result) or not _adds_up(value):
+        return {}
+    return {number: Elements("float", f.registers(value.type))}
+
+
+def _goes_on(result: SSAValue) -> bool:
+    """Whether a loop takes it, from behind a wait or at once."""
+    return any(
+        _goes_on(user.outputs[use.index])
+        if isinstance(user := use.operation, WarpGroupDotWaitOp)
+        else isinstance(user, scf.ForOp)
+        for use in result.uses
+    )
 
 
 def _adds_up(value: SSAValue) -> bool:

@@ -80,10 +80,9 @@ def unpacked(f: FunctionEmitter, elem: str, held: str, names: list[str]) -> list
 def made(f: FunctionEmitter, tile: Tile) -> Tile:
     """A tile of constants as LLVM cannot see through."""
     names, held = packed(f, tile.elem, f.scalars(tile))
-    values = list(dict.fromkeys(names))
-    text = "\\0A\\09".join(f"mov.b32 ${i}, ${len(names) + values.index(x)};" for i, x in enumerate(names))
-    operands = [f"{held} {x}" for x in values]
-    names = results_of(f, [held] * len(names), f'"{text}"', [letter(held)] * len(values), operands)
+    text = "\\0A\\09".join(f"mov.b32 ${i}, ${i + len(names)};" for i in range(len(names)))
+    operands = [f"{held} {x}" for x in names]
+    names = results_of(f, [held] * len(names), f'"{text}"', [letter(held)] * len(names), operands)
     return f.gathered(tile.elem, unpacked(f, tile.elem, held, names))
 
 

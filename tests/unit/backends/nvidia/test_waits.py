@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+import tritonx
+import tritonx.language as tl
 from tritonx.backends.api import Compilation, PassStage
 from tritonx.backends.registry import get_backend
 from tritonx.ir.pipeline import run_emit_stage, run_pass_stage
@@ -81,3 +83,31 @@ def test_what_nobody_reads_does_not_go_through_a_wait(inputs: list[str], types: 
     assert waiting(inputs, types, 0, []) == ["~{memory}"]
     if len(inputs) > 1:
         assert waiting(inputs, types, 0, [1])[:4] == ["=r"] * 4
+
+
+@tritonx.jit
+def products(a_ptr, b_ptr, c_ptr, n, M: tl.constexpr, K: tl.constexpr, SCALED: tl.constexpr, HALF: tl.constexpr):
+    i, k = tl.arange(0, M), tl.arange(0, K)
+    total = tl.zeros((M, M), tl.float16 if HALF else tl.float32)
+    for step in range(n):
+        a = tl.load(a_ptr + i[:, None] * n * K + (step * K + k)[None, :])
+        b = tl.load(b_ptr + (step * K + k)[:, None] * M + i[None, :])
+        if SCALED:
+            total = total * 0.5
+        total = tl.dot(a, b, total, out_dtype=total.dtype)
+    tl.store(c_ptr + i[:, None] * M + i[None, :], total.to(c_ptr.dtype.element_ty))
+
+
+@pytest.mark.parametrize(("scaled", "half", "scalars"), [(False, False, 32), (True, False, 0), (False, True, 0)])
+def test_what_products_alone_read_goes_round_as_they_name_it(
+    scaled: bool, half: bool, scalars: int, compiler: Any
+) -> None:
+    """Register by register, and past the waits of the loop; behind the loop it passes one. What threads scale in each
+    round passes one there."""
+    types = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp16", "n": "i32"}
+    constants = {"M": 64, "K": 32, "SCALED": scaled, "HALF": half}
+    text = compiler(products, "90", types, constants, num_warps=4, num_stages=3, until="llir").stages["llir"]
+    assert len(re.findall(r"= phi float ", text)) == scalars
+    assert len(re.findall(r"= phi <\d+ x (?:float|half)> ", text)) == (scalars == 0)
+    waits = re.findall(r'"wgmma\.wait_group[^"]*", "([^"]*)"', text)
+    assert [bool(re.match("=[fr],", each)) for each in waits] == ([False, True] if scalars else [True] * len(waits))
