@@ -89,30 +89,35 @@ class LaunchMaps:
         address = values[recipe["base"]] % (1 << 64)
         shape = [values[place] for place in recipe["shape"]]
         steps = [values[place] * recipe["elem_size"] for place in recipe["strides"]]
-        is_empty = min(shape) <= 0
-        if not is_empty:
+        if min(shape) > 0:
             # Nobody steps along a dim of one element, whatever its stride is said to be.
             pairs = zip(shape[:-1], steps, strict=True)
             steps = [ALIGNMENT if extent == 1 and not _is_step(step) else step for extent, step in pairs]
+        instead = self._instead(recipe, address, shape, steps)
+        if instead is not None:
+            address, shape, steps = instead, [1] * len(shape), [ALIGNMENT] * len(steps)
+        return encoded(self.cuda, recipe, self.check, address, shape, steps, recipe["padding"])
+
+    def _instead(self, recipe: MadeRecipe, address: int, shape: Sequence[int], steps: Sequence[int]) -> int | None:
+        """Where the one element is that a map has in place of a tensor that no map has; None where one has it."""
+        is_empty = min(shape) <= 0
         if not address and not is_empty:
-            address, shape, steps = NOBODYS, [1] * len(shape), [ALIGNMENT] * len(steps)
-        elif recipe["of_pointers"]:
+            return NOBODYS
+        if recipe["of_pointers"]:
             if not is_empty and (address % ALIGNMENT or not all(step and _is_step(step) for step in steps)):
                 raise IrregularArgument(
                     f"the kernel reads blocks of {list(recipe['block_shape'])} through pointers from {address:#x} on, "
                     f"by strides of {steps} bytes: it is to be compiled with describe_loads=False"
                 )
         elif (fault := _fault(recipe, address, shape, steps)) is not None:
-            if not recipe["conditional"]:
-                raise UnsupportedArgument(
-                    f"a descriptor of blocks of {list(recipe['block_shape'])} that the kernel {fault}"
-                )
-            address, shape, steps = NOBODYS, [1] * len(shape), [ALIGNMENT] * len(steps)
-            is_empty = False
-        if is_empty:
-            address = self.empty.written() if recipe["written"] else self.empty.read(recipe["padding"])
-            shape, steps = [1] * len(shape), [ALIGNMENT] * len(steps)
-        return encoded(self.cuda, recipe, self.check, address, shape, steps, recipe["padding"])
+            if recipe["conditional"]:
+                return NOBODYS
+            raise UnsupportedArgument(
+                f"a descriptor of blocks of {list(recipe['block_shape'])} that the kernel {fault}"
+            )
+        if not is_empty:
+            return None
+        return self.empty.written() if recipe["written"] else self.empty.read(recipe["padding"])
 
 
 def _fault(recipe: MadeRecipe, address: int, shape: Sequence[int], steps: Sequence[int]) -> str | None:

@@ -7,17 +7,17 @@ them anew, by an instruction that ptxas does not take for a copy: registers that
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from typing import NamedTuple
 
 PRODUCT = "wgmma.mma_async"
 FENCE = "wgmma.fence.sync.aligned;"
 
-_PRODUCT = re.compile(r"\bwgmma\.mma_async[^{;]*\{[^}]*\},\s*(\{[^}]*\})[^;]*;")
+_PRODUCT = re.compile(r"wgmma\.mma_async[^{;]*\{[^}]*\},\s*(\{[^}]*\})[^;]*;")
 _REGISTER = re.compile(r"%[A-Za-z]\w*")
-_WRITTEN = re.compile(r"(?:^|[;{}\n])\s*(?:@!?%?\w+\s+)?[a-z][\w.:]*\s+(\{[^}]*\}|%\w+(?:\|%\w+)?)\s*,")
-_LABEL = re.compile(r"(?<![\w.:$%])([A-Za-z_$][\w$]*):(?!:)")
-_BRANCH = re.compile(r"\bbra(?:\.uni)?\s+([A-Za-z_$][\w$]*)\s*;")
+_WRITTEN = re.compile(r"(?:^|[;{}\n])\s*[a-z][\w.:]*\s+(\{[^}]*\}|%\w+(?:\|%\w+)?)\s*,")
+_BRANCH = re.compile(r"bra(?:\.uni)?\s+([A-Za-z_$][\w$]*)\s*;")
+_BETWEEN = " \t\n;{}"
+"""What stands in front of a statement."""
 _FUNCTION = re.compile(r"^\{\n.*?^\}\n", re.MULTILINE | re.DOTALL)
 
 
@@ -65,7 +65,8 @@ def _in_function(function: str) -> str:
 
 
 def _lost(function: str, loop: _Loop, loops: list[_Loop], products: list[re.Match[str]]) -> set[str]:
-    """Registers of A that come round a loop from one round to the next, past another loop behind their last product."""
+    """Registers of A that come round a loop from one round to the next, past another loop behind their last product.
+    What only some threads write, by a predicate, comes round as well."""
     inner = max((other.start for other in loops if loop.start < other.start and other.end < loop.end), default=0)
     last: dict[str, int] = {}
     first: dict[str, int] = {}
@@ -86,11 +87,17 @@ def _lost(function: str, loop: _Loop, loops: list[_Loop], products: list[re.Matc
 
 def _loops(function: str) -> list[_Loop]:
     """Where a branch goes back; a label that the text has several times is the last one in front of the branch."""
-    labels = [(found.start(), found.group(1)) for found in _LABEL.finditer(function)]
     ends: dict[int, int] = {}
     for branch in _BRANCH.finditer(function):
-        for start, name in reversed(labels[: bisect_left(labels, (branch.start(), ""))]):
-            if name == branch.group(1):
-                ends[start] = max(branch.end(), ends.get(start, 0))
-                break
+        start = _label(function, branch.group(1), branch.start())
+        if start >= 0:
+            ends[start] = max(branch.end(), ends.get(start, 0))
     return [_Loop(start, end) for start, end in ends.items()]
+
+
+def _label(function: str, name: str, end: int) -> int:
+    """The last place of a label in front of a place; -1 if there is none."""
+    place = function.rfind(f"{name}:", 0, end)
+    while place > 0 and function[place - 1] not in _BETWEEN:
+        place = function.rfind(f"{name}:", 0, place)
+    return place

@@ -8,7 +8,7 @@ read behind a wait only, which is why a wait passes its values through."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -323,29 +323,18 @@ def _forms(op: scf.ForOp, f: FunctionEmitter) -> dict[int, Elements]:
         return {}
     ((number, (value, result)),) = sums
     begins = all(map(is_constant, f.scalars(f.get(op.iter_args[number]))))
-    if not begins or _goes_on(result) or not _adds_up(value):
-        return {}
-    return {number: Elements("float", f.registers(value.type))}
+    goes_on = any(isinstance(user, scf.ForOp) for _, user in _readers(result))
+    adds_up = all(is_product_of(user, given) for given, user in _readers(value))
+    return {number: Elements("float", f.registers(value.type))} if begins and adds_up and not goes_on else {}
 
 
-def _goes_on(result: SSAValue) -> bool:
-    """Whether a loop takes it, from behind a wait or at once."""
-    return any(
-        _goes_on(user.outputs[use.index])
-        if isinstance(user := use.operation, WarpGroupDotWaitOp)
-        else isinstance(user, scf.ForOp)
-        for use in result.uses
-    )
-
-
-def _adds_up(value: SSAValue) -> bool:
-    """Whether products alone read it, behind waits or at once."""
-    return all(
-        _adds_up(user.outputs[use.index])
-        if isinstance(user := use.operation, WarpGroupDotWaitOp)
-        else is_product_of(user, value)
-        for use in value.uses
-    )
+def _readers(value: SSAValue) -> Iterator[tuple[SSAValue, Operation]]:
+    """What reads it, from behind waits or at once, each with what it is called there."""
+    for use in value.uses:
+        if isinstance(user := use.operation, WarpGroupDotWaitOp):
+            yield from _readers(user.outputs[use.index])
+        else:
+            yield value, user
 
 
 def is_packed(type_: Attribute) -> bool:
