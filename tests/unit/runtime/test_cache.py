@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +333,30 @@ def test_the_bound_is_kept_while_writing(fake: Any, monkeypatch: pytest.MonkeyPa
     for i in range(40):
         compiled(fake, block=i)
     assert sum(e.bytes for e in cache.entries()) < 25 << 10
+
+
+def test_the_first_write_of_a_process_looks_unless_another_has_lately(
+    fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    monkeypatch.setattr(cache, "prune", looks.append)
+    stamp = Path(knobs.cache.dir) / ".looked"
+
+    def first_write(block: int) -> int:
+        monkeypatch.setattr(cache, "_unseen_bytes", None)
+        before = len(looks)
+        compiled(fake, block=block)
+        return len(looks) - before
+
+    assert first_write(1) == 1 and stamp.exists()
+    assert first_write(2) == 0
+    for moment in (time.time() - 3600, time.time() + 3600):
+        os.utime(stamp, (moment, moment))
+        assert first_write(int(moment)) == 1
+        assert abs(stamp.stat().st_mtime - time.time()) < 60
+    monkeypatch.setattr(cache, "_PRUNE_EVERY_BYTES", 10)
+    assert first_write(5) > 1
+    assert not [e for e in cache.entries() if e.key == ".looked"]
 
 
 def test_storing_only_the_binary_and_always_compiling(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,26 +1,35 @@
 """What ops of a layout and layout conversions cost, in cycles of one warp.
 
-The unit is the issue of one simple instruction by a warp. An elementwise op costs one for each register that a
-thread holds, or eight where the hardware needs a sequence; a load four and one for each sector of memory that a warp
-touches; a wider float nothing, so that what moves does so while it is half as wide, and takes half of the registers; a
-conversion what `tritonx.layouts.convert.conversion_cost` says, and more for predicates. What stands in a loop counts
-four times for each level. These weights only have to rank alternatives: whether to move a value or to compute it again
-where it is wanted.
+The unit is the issue of one simple instruction by a warp. An elementwise op costs one for each register that a thread
+holds, or eight where the hardware needs a sequence; a load four and one for each sector of memory that a warp touches;
+a wider float nothing, so that what moves does so while it is half as wide, and takes half of the registers, unless it
+is an operand of multiply-adds, which is better moved to memory as it is read there; a conversion what
+`tritonx.layouts.convert.conversion_cost` says, and more for predicates. What stands in a loop counts four times for
+each level. These weights only have to rank alternatives: whether to move a value or to compute it again where it is
+wanted.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.tile_to_gpu.propagation import HEAVY, propagation_of
 from tritonx.dialects import arith, scf, tile
-from tritonx.ir.types import bit_width, element_type, i1, is_tensor, shape_of, type_of
+from tritonx.ir.types import PointerType, bit_width, element_type, i1, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, access_vectors, contiguous_elements, linear_layout
 from tritonx.layouts.convert import conversion_cost as layout_conversion_cost
 from tritonx.layouts.dims import LANE, REGISTER
-from tritonx.layouts.encodings import DistributedEncoding, Encoding, Ints, SharedEncoding
+from tritonx.layouts.encodings import (
+    BlockedEncoding,
+    DistributedEncoding,
+    DotOperandEncoding,
+    Encoding,
+    Ints,
+    SharedEncoding,
+)
 from tritonx.layouts.gf2 import rank
 
 IMPOSSIBLE = 1 << 40
@@ -28,6 +37,13 @@ HEAVY_WEIGHT = 8
 LOAD_ISSUE = 4
 SECTOR_BITS = 32 * 8
 LOOP_WEIGHT = 4
+HELD = 128
+"""Elements of an operand of multiply-adds that a thread can have in registers beside its sums. Of f16 that are widened
+and multiplied by f32 on an H200, 64 are better widened there than stored (106 µs and 134); 256 and more are not (67 and
+62; 512: 128 and 62; 1024: 171 and 65)."""
+INDEX_COST = 4
+"""Of each register of an index that arrives: what had been one sum and constants, which addresses take in for nothing,
+is a number nobody knows anything of."""
 PREDICATE_COST = 3
 """Of an i1 that moves: a predicate is made a number, and found in a word and compared where it arrives."""
 
@@ -62,6 +78,12 @@ def _moving_cost(source: DistributedEncoding, target: Encoding, shape: Ints, bit
         return IMPOSSIBLE
 
 
+def is_index(type_: Attribute) -> bool:
+    """Whether a tensor is of integers or pointers."""
+    element = element_type(type_)
+    return element != i1 and isinstance(element, IntegerType | PointerType)
+
+
 def element_bits(type_: Attribute) -> int:
     """Bits that an element takes when it moves."""
     return max(8, bit_width(type_))
@@ -74,11 +96,19 @@ def version_cost(op: Operation, key: DistributedEncoding) -> int:
     propagation = propagation_of(op)
     if propagation.free_source:
         return 1 if not isinstance(op, tile.MakeRangeOp) else registers(key, shape_of(type_of(op.results[0])))
-    if not propagation.computes or isinstance(op, arith.ExtFOp):
+    if not propagation.computes:
         return 0
     result = next(r for r in op.results if is_tensor(type_of(r)))
-    weight = HEAVY_WEIGHT if isinstance(op, HEAVY) else 1
-    return weight * registers(key, shape_of(type_of(result)))
+    held = registers(key, shape_of(type_of(result)))
+    if isinstance(op, arith.ExtFOp) and (held <= HELD or not _is_operand_of_multiply_adds(key)):
+        return 0
+    return held * (HEAVY_WEIGHT if isinstance(op, HEAVY) else 1)
+
+
+def _is_operand_of_multiply_adds(key: DistributedEncoding) -> bool:
+    """Each thread needs whole rows or columns of it: a product reads them from memory as it goes, unless they are made
+    in registers."""
+    return isinstance(key, DotOperandEncoding) and isinstance(key.parent, BlockedEncoding)
 
 
 def registers(encoding: DistributedEncoding, shape: Ints) -> int:

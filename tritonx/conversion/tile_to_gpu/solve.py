@@ -29,8 +29,11 @@ from tritonx.conversion.tile_to_gpu.carried import Group, carried_groups
 from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
 from tritonx.conversion.tile_to_gpu.costs import (
     IMPOSSIBLE,
+    INDEX_COST,
     conversion_cost,
+    is_index,
     loop_weight,
+    registers,
     version_cost,
 )
 from tritonx.conversion.tile_to_gpu.descriptors import descriptor_key, stored_key
@@ -106,6 +109,7 @@ class _Solver:
         self.groups = carried_groups(self.ops)
         self.group_of = {value: group for group in self.groups for value in group.values}
         self.native: dict[SSAValue, DistributedEncoding] = {}
+        self.natural: frozenset[SSAValue] | None = None  # known behind the forward analysis
         self.key: dict[Operation, DistributedEncoding] = {}
         self.costs: dict[tuple[SSAValue, Encoding], int] = {}
         self.keys: dict[Operation, list[DistributedEncoding]] = {}
@@ -147,6 +151,7 @@ class _Solver:
                     self.native.update(dict.fromkeys(group.values, known[-1]))
             if self.native == before:
                 break
+        self.natural = frozenset(self.native)
         self.costs.clear()
 
     def _set_native(self, op: Operation) -> None:
@@ -206,8 +211,10 @@ class _Solver:
         if found is None:
             self.costs[value, encoding] = IMPOSSIBLE  # while it is being computed
             converting = self._convert_cost(value, encoding)
-            found = min(converting, self._rematerialisation_cost(value, encoding, depth) if converting else 0)
-            self.costs[value, encoding] = found
+            if converting:
+                made = self._rematerialisation_cost(value, encoding, depth)
+                converting = min(converting, made, self._made_plain_cost(value, encoding, depth))
+            found = self.costs[value, encoding] = converting
         return found
 
     def _in_any_layout(self, value: SSAValue) -> bool:
@@ -217,15 +224,30 @@ class _Solver:
             return False
         return propagation_of(owner).leaves_out(owner, value)
 
+    def _made_plain_cost(self, value: SSAValue, encoding: Encoding, depth: int) -> int:
+        """The cost of an operand of a product that has no layout by nature, if it is made in a plain one and converted:
+        in the product's own each thread, or each warp, makes what others make as well."""
+        if value in self.native or value in self.group_of or not isinstance(encoding, DotOperandEncoding):
+            return IMPOSSIBLE
+        other = plain(shape_of(type_of(value)), self.target)
+        return min(IMPOSSIBLE, self._cost(value, other, depth + 1) + self._moving_cost(value, other, encoding))
+
     def _convert_cost(self, value: SSAValue, encoding: Encoding) -> int:
         native = self.native.get(value)
-        if native is None:
-            return IMPOSSIBLE
+        return IMPOSSIBLE if native is None else self._moving_cost(value, native, encoding)
+
+    def _moving_cost(self, value: SSAValue, source: DistributedEncoding, encoding: Encoding) -> int:
         type_ = type_of(value)
-        cost = conversion_cost(type_, native, encoding)
+        cost = conversion_cost(type_, source, encoding)
+        if cost and not self._is_natural(value) and is_index(type_) and not isinstance(encoding, SharedEncoding):
+            cost += INDEX_COST * registers(encoding, shape_of(type_))
         owner = value.owner
         weight = self._weight(owner) if isinstance(owner, Operation) else _block_weight(owner)
         return min(IMPOSSIBLE, cost * weight)
+
+    def _is_natural(self, value: SSAValue) -> bool:
+        """Whether a value has its layout by nature, not from what wanted it first."""
+        return value in (self.native if self.natural is None else self.natural)
 
     def _rematerialisation_cost(self, value: SSAValue, encoding: Encoding, depth: int) -> int:
         key = self._rematerialisation_key(value, encoding)
@@ -376,6 +398,12 @@ class _Solver:
         ):
             self._convert(value, encoding)
             return
+        if not is_source:
+            made = self._rematerialisation_cost(value, encoding, 0)
+            if self._made_plain_cost(value, encoding, 0) < made:
+                other = plain(shape_of(type_of(value)), self.target)
+                self._next(partial(self._want, value, other), partial(self._convert, value, encoding))
+                return
         key = self._rematerialisation_key(value, encoding)
         if key is None:
             raise LayoutError(f"no way to give a result of {owner.name} the layout {encoding}")

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import tile
 from tritonx.dialects.effects import Kind, Resource, effects_of
-from tritonx.dialects.gpu_layout import DotOperandEncodingAttr, LocalDotOp, LocalLoadOp
+from tritonx.dialects.gpu_layout import (
+    DotOperandEncodingAttr,
+    LocalAllocOp,
+    LocalDeallocOp,
+    LocalDotOp,
+    LocalLoadOp,
+    MemDescType,
+)
 from tritonx.ir.contract import Contract
 from tritonx.ir.edit import erase, replace
 from tritonx.ir.types import encoding_of, is_tensor, type_of
@@ -26,7 +34,10 @@ class FuseOperandLoads(ModulePass):
     block loads for it alone, so that it need not have all of K in registers.
 
     Between the load and the product nothing may write memory, take any or wait for threads: then what is read later is
-    the same, and no buffer lives with one that it did not live with before. Other loads stay."""
+    the same, and no buffer lives with one that it did not live with before. Other loads stay.
+
+    A buffer that is written where it is made, and never again, may be read behind whatever waits or writes; and where
+    it was made outside of the block, as for a loop, behind what takes memory as well."""
 
     name = "fuse-operand-loads"
     contract = Contract(("ttg",), on=("tt.dot",), creates=("ttg.local_dot",), after=("make-room",))
@@ -68,12 +79,38 @@ def _load_of(op: tile.DotOp, value: SSAValue) -> LocalLoadOp | None:
     type_ = type_of(value)
     if not is_tensor(type_) or not isinstance(encoding_of(type_), DotOperandEncodingAttr):
         return None
+    if _is_written_once(load.src):
+        moves = _anything if _block_of(load.src) is not op.parent else _takes_no_memory
+    else:
+        moves = _leaves_memory_alone
     between = load.next_op
     while between is not None and between is not op:
-        if not _leaves_memory_alone(between):
+        if not moves(between):
             return None
         between = between.next_op
     return load
+
+
+def _is_written_once(memory: SSAValue) -> bool:
+    """Whether a buffer has all that it will ever hold since it was made, and lives as long as it is named."""
+    made = memory.owner
+    if not isinstance(made, LocalAllocOp) or made.src is None or cast(MemDescType, type_of(memory)).mutable:
+        return False
+    return not any(isinstance(use.operation, LocalDeallocOp) for use in memory.uses)
+
+
+def _block_of(value: SSAValue) -> Block | None:
+    owner = value.owner
+    return owner.parent if isinstance(owner, Operation) else owner
+
+
+def _anything(_: Operation) -> bool:
+    return True
+
+
+def _takes_no_memory(op: Operation) -> bool:
+    effects = effects_of(op)
+    return effects is not None and not any(e.kind is Kind.ALLOCATE or e.resource is Resource.SCRATCH for e in effects)
 
 
 def _layout(load: LocalLoadOp) -> Attribute:

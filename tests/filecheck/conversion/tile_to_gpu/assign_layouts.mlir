@@ -139,6 +139,73 @@ tt.func public @precise(%a: tensor<64x32xf32>, %b: tensor<32x64xf32>, %o: tensor
   tt.return
 }
 
+// An operand of multiply-adds, of which each thread needs whole rows, is widened where each element is once, and moves as
+// it is multiplied: then products can read it from memory as they go.
+// CHECK-LABEL: @widened
+// CHECK: arith.extf %{{.*}} : tensor<64x64xf16, #[[HALF:blocked[0-9]*]]> to tensor<64x64xf32, #[[HALF]]>
+// CHECK: ttg.convert_layout %{{.*}} : tensor<64x64xf32, #[[HALF]]> -> tensor<64x64xf32, #ttg.dot_op<{opIdx = 0
+tt.func public @widened(%a: tensor<64x64xf16>, %b: tensor<64x64xf32>, %o: tensor<64x64x!tt.ptr<f32>>) {
+  %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
+  %w = arith.extf %a : tensor<64x64xf16> to tensor<64x64xf32>
+  %d = tt.dot %w, %b, %zero, inputPrecision = ieee : tensor<64x64xf32> * tensor<64x64xf32> -> tensor<64x64xf32>
+  tt.store %o, %d : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}
+
+// So is one that has no layout by nature: made of a column and a mask of indices, it is chosen once and then moved, not in
+// each thread for whole rows.
+// CHECK-LABEL: @chosen_rows
+// CHECK: arith.select %{{.*}} : tensor<64x64xi1, #[[ONCE:blocked[0-9]*]]>, tensor<64x64xf32, #[[ONCE]]>
+// CHECK: ttg.convert_layout %{{.*}} : tensor<64x64xf32, #[[ONCE]]> -> tensor<64x64xf32, #ttg.dot_op<{opIdx = 0
+// CHECK: tt.dot
+tt.func public @chosen_rows(%e: tensor<64x!tt.ptr<f32>>, %b: tensor<64x64xf32>, %o: tensor<64x64x!tt.ptr<f32>>) {
+  %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
+  %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %column = tt.expand_dims %range {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %row = tt.expand_dims %range {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %i = tt.broadcast %column : tensor<64x1xi32> -> tensor<64x64xi32>
+  %j = tt.broadcast %row : tensor<1x64xi32> -> tensor<64x64xi32>
+  %mask = arith.cmpi sge, %i, %j : tensor<64x64xi32>
+  %v = tt.load %e : tensor<64x!tt.ptr<f32>>
+  %w = tt.expand_dims %v {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+  %x = tt.broadcast %w : tensor<64x1xf32> -> tensor<64x64xf32>
+  %a = arith.select %mask, %x, %zero : tensor<64x64xi1>, tensor<64x64xf32>
+  %d = tt.dot %a, %b, %zero, inputPrecision = ieee : tensor<64x64xf32> * tensor<64x64xf32> -> tensor<64x64xf32>
+  tt.store %o, %d : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}
+
+// An index is computed where it is wanted, not moved there: addresses take its sums and constants in.
+// CHECK-LABEL: @row_of_each
+// CHECK-NOT: ttg.convert_layout %{{.*}}xi64
+// CHECK: ttg.convert_layout %{{.*}} : tensor<128xf32,
+// CHECK-NOT: ttg.convert_layout
+tt.func public @row_of_each(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %s: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %p: i64) {
+  %row = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+  %wide = arith.extsi %row : tensor<128xi32> to tensor<128xi64>
+  %first = tt.splat %p : i64 -> tensor<128xi64>
+  %o = arith.addi %first, %wide : tensor<128xi64>
+  %column = tt.expand_dims %o {axis = 1 : i32} : tensor<128xi64> -> tensor<128x1xi64>
+  %stride = arith.constant dense<128> : tensor<128x1xi64>
+  %start = arith.muli %column, %stride : tensor<128x1xi64>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<128x1x!tt.ptr<f32>>
+  %xr = tt.addptr %xs, %start : tensor<128x1x!tt.ptr<f32>>, tensor<128x1xi64>
+  %xb = tt.broadcast %xr : tensor<128x1x!tt.ptr<f32>> -> tensor<128x128x!tt.ptr<f32>>
+  %d = tt.expand_dims %row {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+  %db = tt.broadcast %d : tensor<1x128xi32> -> tensor<128x128xi32>
+  %xp = tt.addptr %xb, %db : tensor<128x128x!tt.ptr<f32>>, tensor<128x128xi32>
+  %v = tt.load %xp : tensor<128x128x!tt.ptr<f32>>
+  %sum = "tt.reduce"(%v) <{axis = 1 : i32}> ({
+  ^bb0(%l: f32, %r: f32):
+    %a = arith.addf %l, %r : f32
+    tt.reduce.return %a : f32
+  }) : (tensor<128x128xf32>) -> tensor<128xf32>
+  %ss = tt.splat %s : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+  %sp = tt.addptr %ss, %o : tensor<128x!tt.ptr<f32>>, tensor<128xi64>
+  tt.store %sp, %sum : tensor<128x!tt.ptr<f32>>
+  tt.return
+}
+
 // What branches hand on has one layout wherever it comes from: the loads', not the default's.
 // CHECK-LABEL: @around
 // CHECK-NOT: ttg.convert_layout
