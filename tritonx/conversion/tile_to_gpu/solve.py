@@ -30,6 +30,7 @@ from tritonx.conversion.tile_to_gpu.coalesce import coalesced_encodings
 from tritonx.conversion.tile_to_gpu.costs import (
     IMPOSSIBLE,
     INDEX_COST,
+    MADE_IN_PLACE,
     conversion_cost,
     is_index,
     loop_weight,
@@ -229,7 +230,10 @@ class _Solver:
         in the product's own each thread, or each warp, makes what others make as well."""
         if value in self.native or value in self.group_of or not isinstance(encoding, DotOperandEncoding):
             return IMPOSSIBLE
-        other = plain(shape_of(type_of(value)), self.target)
+        shape = shape_of(type_of(value))
+        if registers(encoding, shape) <= MADE_IN_PLACE:
+            return IMPOSSIBLE
+        other = plain(shape, self.target)
         return min(IMPOSSIBLE, self._cost(value, other, depth + 1) + self._moving_cost(value, other, encoding))
 
     def _convert_cost(self, value: SSAValue, encoding: Encoding) -> int:

@@ -29,8 +29,9 @@ from tritonx.ir.edit import erase, replace
 from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.layouts import LayoutError, LinearLayout, linear_layout, storage_shape
+from tritonx.layouts.access import VECTOR_BITS
 from tritonx.layouts.convert import conversion_layout, goes_through_memory
-from tritonx.layouts.dims import OFFSET
+from tritonx.layouts.dims import OFFSET, REGISTER
 from tritonx.layouts.distributed import cga_of, layout_order
 from tritonx.layouts.encodings import (
     BlockedEncoding,
@@ -209,9 +210,23 @@ def _conversion_memory(convert: ConvertLayoutOp, operand: DotOperandEncoding) ->
     shape, bits = shape_of(type_), max(8, bit_width(element_type(type_)))
     source, target = linear_layout(distributed_encoding(type_), shape), linear_layout(operand, shape)
     try:
-        return conversion_layout(source, target, bits) if goes_through_memory(source, target, bits) else None
+        if not goes_through_memory(source, target, bits):
+            return None
+        return conversion_layout(source, _read_at_once(target, operand, bits), bits)
     except LayoutError:
         return None
+
+
+def _read_at_once(layout: LinearLayout, operand: DotOperandEncoding, bits: int) -> LinearLayout:
+    """What of an operand's layout a product by multiply-adds reads at a time: what lies further along K than an access
+    is wide would be read long before its turn, if it lay beside."""
+    if not isinstance(operand.parent, BlockedEncoding):
+        return layout
+    name, size = layout.outs[len(layout.outs) - 1 - operand.op_idx]
+    offset, near = layout.offset_of(name), VECTOR_BITS // bits
+    columns = layout.columns(REGISTER)
+    kept = [bit for bit, column in enumerate(columns) if (column >> offset) % (1 << size) < near]
+    return layout.select_bits(REGISTER, kept)
 
 
 def linear_size(shape: Ints) -> int:
