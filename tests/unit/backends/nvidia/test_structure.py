@@ -230,8 +230,10 @@ def test_a_kernel_that_spills_gets_all_registers(compiler: Any) -> None:
 
 
 @needs_assembler
-def test_a_large_kernel_that_spills_is_assembled_once(compiler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For one block on a multiprocessor; what fits is assembled as it is, and a small one first."""
+def test_a_kernel_that_takes_far_more_registers_is_assembled_once(
+    compiler: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For one block on a multiprocessor; what fits, and what takes a few more, is assembled as it is first."""
     given: list[bool] = []
     original = assemble._assemble  # pyright: ignore[reportPrivateUsage]
 
@@ -240,8 +242,11 @@ def test_a_large_kernel_that_spills_is_assembled_once(compiler: Any, monkeypatch
         return original(ptx, *rest)
 
     monkeypatch.setattr(assemble, "_assemble", counted)
-    compiler(many_products, "90", PRODUCTS, {"M": 64, "N": 128, "K": 16}, num_warps=1)
+    compiler(many_products, "90", PRODUCTS, {"M": 128, "N": 128, "K": 16}, num_warps=1)
     assert given == [True]
+    given.clear()
+    compiler(many_products, "90", PRODUCTS, {"M": 64, "N": 128, "K": 16}, num_warps=1)
+    assert given == [False]
     given.clear()
     compiler(many_products, "90", PRODUCTS, {"M": 32, "N": 64, "K": 32})
     assert given == [False]
