@@ -119,17 +119,23 @@ def _little_to_gain(limited: Assembled) -> bool:
     return more * SAVED < (limited.spills if more < GRANULE else limited.spills // 8)
 
 
-MANY = 480
-"""Registers that values take at once, as the PTX puts them, from which a kernel needs more than there are in nearly any
-order. ptxas falls back on 32 for some of these, and their second assembly is the one that counts: for six of 22 among
-453 kernels of libraries. One of the 22 fits."""
+LARGE = 5000
+"""Virtual registers of 32 bits from which kernels of straight-line code often need more than there are. A product of
+128×256×32 in multiply-adds by 128 threads has 10754: 6.4 s for 91 KB of spills as it is, 4.5 s for 31 KB for one
+block."""
+
+MANY = 600
+"""Registers that values take at once, as the PTX puts them, from which a kernel needs more than there are in any order.
+ptxas falls back on 32 for most of these (678 to 1,558), which takes as long again; of those with 480 to 570 for few,
+and the others spill up to 1 KB more when they are told of one block."""
 
 
 def _takes_far_more(ptx: str) -> bool:
-    """Asynchronous products fall back on nothing, and hold their sums whatever else there is."""
-    if "wgmma.mma_async" in ptx or virtual_registers(ptx) < 2 * MANY:
-        return False
-    return live_registers(ptx) >= MANY
+    """Asynchronous products hold their sums whatever else there is, and fall back on nothing."""
+    virtual = virtual_registers(ptx)
+    if virtual >= LARGE:
+        return True
+    return virtual >= MANY and "wgmma.mma_async" not in ptx and live_registers(ptx) >= MANY
 
 
 def virtual_registers(ptx: str) -> int:

@@ -95,6 +95,30 @@ def test_what_copies_ahead_is_told_of_few_blocks(
     assert log.read_text().split() == asked.split()
 
 
+@pytest.mark.parametrize(
+    ("live", "virtual", "code", "asked"),
+    [
+        (590, 700, "", "- 1"),
+        (610, 700, "", "1"),
+        (610, 700, "wgmma.mma_async;", "- 1"),
+        (10, 5001, "", "1"),
+        (10, 5001, "wgmma.mma_async;", "1"),
+    ],
+)
+def test_what_takes_far_more_registers_is_told_of_one_block_first(
+    live: int, virtual: int, code: str, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ptxas falls back on 32 otherwise, and is asked again."""
+    names = " ".join(f"%r{n}" for n in range(live))
+    ptx = PTX.replace("512", "128").replace("{\n", f"{{\n.reg .b32 %r<{virtual}>;\n{code}{names}\n{names}\n")
+    stand_in, log = tmp_path / "ptxas", tmp_path / "asked"
+    stand_in.write_text(TOLD.format(python=sys.executable, asked=str(log), spills=80, registers=32))
+    os.chmod(stand_in, 0o755)
+    monkeypatch.setattr(assembler, "find_ptxas", lambda: str(stand_in))
+    assembler.assemble(ptx, CAPABILITIES[90])
+    assert log.read_text().split() == asked.split()
+
+
 LIMITED = """#!{python}
 import sys
 limited = ".maxnreg" in open(next(a for a in sys.argv if a.endswith(".ptx"))).read()
