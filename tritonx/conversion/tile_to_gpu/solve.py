@@ -5,11 +5,12 @@ unit that multiplies, and whatever is computed from these inherits it through `p
 (indices, masks, pointers, constants) has none: it can be made where and as it is wanted.
 
 Then the wants are followed backwards from what has effects. An op that stores wants its operands in its own layout,
-and so on. Where a value is wanted in a layout that is not its native one there are two ways, and the cheaper is
+and so on. Where a value is wanted in a layout that is not its native one there are several ways, and the cheapest is
 taken (`costs`):
 
 - convert it, or store it in shared memory where a matrix unit wants to read it there;
-- compute it again in the wanted layout, from operands that are then wanted in other layouts in turn.
+- compute it again in the wanted layout, from operands that are then wanted in other layouts in turn;
+- of what has no layout by nature, and is wanted as a product's operand: make it once in a plain layout, and convert.
 
 A value may so be rematerialised in several layouts, each where the original stood; pointer arithmetic usually exists
 only in the layout of the access that it serves. Values that loops carry have one layout (`carried`): their native
