@@ -7,6 +7,11 @@ from __future__ import annotations
 from tritonx.layouts.encodings import AmdMfmaEncoding, AmdWmmaEncoding, BlockedEncoding, NvidiaMmaEncoding
 
 
+def by_multiply_adds(encoding: object) -> bool:
+    """Whether each thread computes its elements of such a product by itself, from whole rows and columns."""
+    return isinstance(encoding, BlockedEncoding)
+
+
 def loads_matrices(encoding: object) -> bool:
     """Whether warps load the operands of such a product as whole matrices, all of them before it, from memory that is
     swizzled for that."""

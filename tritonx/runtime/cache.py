@@ -27,6 +27,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from tritonx.runtime import knobs
@@ -313,9 +314,14 @@ def _warn_once(directory: str, error: OSError) -> None:
     )
 
 
+def _age(path: str) -> float:
+    """Seconds since a file was written or touched."""
+    return time.time() - os.stat(path).st_mtime
+
+
 def _touch(path: str) -> None:
     with contextlib.suppress(OSError):
-        if time.time() - os.stat(path).st_mtime > _TOUCH_SECONDS:
+        if _age(path) > _TOUCH_SECONDS:
             os.utime(path)
 
 
@@ -333,15 +339,15 @@ def _written(nbytes: int) -> None:
         if first and _is_recent(looked):
             return
         _unseen_bytes = 0
-    with contextlib.suppress(OSError), open(looked, "wb"):
-        os.utime(looked)
+    with contextlib.suppress(OSError):
+        Path(looked).touch()
     prune(limit)
 
 
 def _is_recent(stamp: str) -> bool:
     """Whether a file's time is less than `_PRUNE_AGAIN_SECONDS` ago; one that is yet to come says nothing."""
     try:
-        return 0 <= time.time() - os.stat(stamp).st_mtime < _PRUNE_AGAIN_SECONDS
+        return 0 <= _age(stamp) < _PRUNE_AGAIN_SECONDS
     except OSError:
         return False
 

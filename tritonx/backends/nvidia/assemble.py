@@ -125,13 +125,14 @@ LARGE = 5000
 block."""
 
 MANY = 600
-"""Registers that values take at once, as the PTX puts them, from which a kernel needs more than there are in any order.
-ptxas falls back on 32 for most of these (678 to 1,558), which takes as long again; of those with 480 to 570 for few,
-and the others spill up to 1 KB more when they are told of one block."""
+"""Registers that values take at once, as the PTX puts them, from which a kernel needs more than there are in nearly any
+order (one of 644 fits). ptxas falls back on 32 for most of these (678 to 1,558), which takes as long again; of those
+with 479 to 570 for one, and the others spill up to 1 KB more when they are told of one block."""
 
 
 def _takes_far_more(ptx: str) -> bool:
-    """Asynchronous products hold their sums whatever else there is, and fall back on nothing."""
+    """Whether a kernel is hardly going to fit. Values are only counted where there are names for as many; those of
+    asynchronous products are not, for which ptxas does not fall back on 32 registers."""
     virtual = virtual_registers(ptx)
     if virtual >= LARGE:
         return True

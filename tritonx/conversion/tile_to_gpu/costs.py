@@ -13,17 +13,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Operation
 
 from tritonx.conversion.tile_to_gpu.propagation import HEAVY, propagation_of
 from tritonx.dialects import arith, scf, tile
-from tritonx.ir.types import PointerType, bit_width, element_type, i1, is_tensor, shape_of, type_of
+from tritonx.ir.types import bit_width, element_type, i1, is_integer, is_pointer, is_tensor, shape_of, type_of
 from tritonx.layouts import LayoutError, LinearLayout, access_vectors, contiguous_elements, linear_layout
 from tritonx.layouts.convert import conversion_cost as layout_conversion_cost
 from tritonx.layouts.dims import LANE, REGISTER
 from tritonx.layouts.encodings import (
-    BlockedEncoding,
     DistributedEncoding,
     DotOperandEncoding,
     Encoding,
@@ -31,6 +29,7 @@ from tritonx.layouts.encodings import (
     SharedEncoding,
 )
 from tritonx.layouts.gf2 import rank
+from tritonx.layouts.matrix_units import by_multiply_adds
 
 IMPOSSIBLE = 1 << 40
 HEAVY_WEIGHT = 8
@@ -84,8 +83,7 @@ def _moving_cost(source: DistributedEncoding, target: Encoding, shape: Ints, bit
 
 def is_index(type_: Attribute) -> bool:
     """Whether a tensor is of integers or pointers."""
-    element = element_type(type_)
-    return element != i1 and isinstance(element, IntegerType | PointerType)
+    return element_type(type_) != i1 and (is_integer(type_) or is_pointer(type_))
 
 
 def element_bits(type_: Attribute) -> int:
@@ -112,7 +110,7 @@ def version_cost(op: Operation, key: DistributedEncoding) -> int:
 def _is_operand_of_multiply_adds(key: DistributedEncoding) -> bool:
     """Each thread needs whole rows or columns of it: a product reads them from memory as it goes, unless they are made
     in registers."""
-    return isinstance(key, DotOperandEncoding) and isinstance(key.parent, BlockedEncoding)
+    return isinstance(key, DotOperandEncoding) and by_multiply_adds(key.parent)
 
 
 def registers(encoding: DistributedEncoding, shape: Ints) -> int:

@@ -19,7 +19,7 @@ one, or the first that is wanted, innermost uses first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -111,7 +111,7 @@ class _Solver:
         self.groups = carried_groups(self.ops)
         self.group_of = {value: group for group in self.groups for value in group.values}
         self.native: dict[SSAValue, DistributedEncoding] = {}
-        self.natural: frozenset[SSAValue] | None = None  # known behind the forward analysis
+        self.natural: Container[SSAValue] = self.native  # until something gets its layout from what wants it
         self.key: dict[Operation, DistributedEncoding] = {}
         self.costs: dict[tuple[SSAValue, Encoding], int] = {}
         self.keys: dict[Operation, list[DistributedEncoding]] = {}
@@ -128,7 +128,7 @@ class _Solver:
             self._follow()
         for group in self.groups:
             value = group.values[0]
-            self._want(value, self.native.get(value) or plain(shape_of(type_of(value)), self.target))
+            self._want(value, self.native.get(value) or self._plain(value))
             self._follow()
         return Assignment(self.keys, self.native, self.converted, self.dots, tuple(self.groups), self.target)
 
@@ -139,7 +139,7 @@ class _Solver:
         block = self.function.body.blocks.first
         for argument in block.args if block is not None else ():
             if is_tensor(type_of(argument)):
-                self.native[argument] = plain(shape_of(type_of(argument)), self.target)
+                self.native[argument] = self._plain(argument)
         for _ in range(ROUNDS):
             before = dict(self.native)
             self.costs.clear()
@@ -160,7 +160,7 @@ class _Solver:
         if isinstance(op, tile.CallOp):
             for result in op.results:
                 if is_tensor(type_of(result)):
-                    self.native[result] = plain(shape_of(type_of(result)), self.target)
+                    self.native[result] = self._plain(result)
             return
         propagation = propagation_of(op)
         key = self.fixed.get(op)
@@ -184,6 +184,9 @@ class _Solver:
         if len(keys) > 1:
             keys.sort(key=lambda k: self._operands_cost(op, k, 0))
         return keys[0] if keys else None
+
+    def _plain(self, value: SSAValue) -> DistributedEncoding:
+        return plain(shape_of(type_of(value)), self.target)
 
     # --- costs
     # --------------------------------------------------------------------------------------------------------
@@ -212,11 +215,11 @@ class _Solver:
         found = self.costs.get((value, encoding))
         if found is None:
             self.costs[value, encoding] = IMPOSSIBLE  # while it is being computed
-            converting = self._convert_cost(value, encoding)
-            if converting:
+            found = self._convert_cost(value, encoding)
+            if found:
                 made = self._rematerialisation_cost(value, encoding, depth)
-                converting = min(converting, made, self._made_plain_cost(value, encoding, depth))
-            found = self.costs[value, encoding] = converting
+                found = min(found, made, self._made_plain_cost(value, encoding, depth))
+            self.costs[value, encoding] = found
         return found
 
     def _in_any_layout(self, value: SSAValue) -> bool:
@@ -231,10 +234,9 @@ class _Solver:
         in the product's own each thread, or each warp, makes what others make as well."""
         if value in self.native or value in self.group_of or not isinstance(encoding, DotOperandEncoding):
             return IMPOSSIBLE
-        shape = shape_of(type_of(value))
-        if registers(encoding, shape) <= MADE_IN_PLACE:
+        if registers(encoding, shape_of(type_of(value))) <= MADE_IN_PLACE:
             return IMPOSSIBLE
-        other = plain(shape, self.target)
+        other = self._plain(value)
         return min(IMPOSSIBLE, self._cost(value, other, depth + 1) + self._moving_cost(value, other, encoding))
 
     def _convert_cost(self, value: SSAValue, encoding: Encoding) -> int:
@@ -244,15 +246,11 @@ class _Solver:
     def _moving_cost(self, value: SSAValue, source: DistributedEncoding, encoding: Encoding) -> int:
         type_ = type_of(value)
         cost = conversion_cost(type_, source, encoding)
-        if cost and not self._is_natural(value) and is_index(type_) and not isinstance(encoding, SharedEncoding):
+        if cost and value not in self.natural and is_index(type_) and not isinstance(encoding, SharedEncoding):
             cost += INDEX_COST * registers(encoding, shape_of(type_))
         owner = value.owner
         weight = self._weight(owner) if isinstance(owner, Operation) else _block_weight(owner)
         return min(IMPOSSIBLE, cost * weight)
-
-    def _is_natural(self, value: SSAValue) -> bool:
-        """Whether a value has its layout by nature, not from what wanted it first."""
-        return value in (self.native if self.natural is None else self.natural)
 
     def _rematerialisation_cost(self, value: SSAValue, encoding: Encoding, depth: int) -> int:
         key = self._rematerialisation_key(value, encoding)
@@ -321,7 +319,7 @@ class _Solver:
     def _want_root(self, op: Operation) -> None:
         if isinstance(op, tile.ReturnOp | tile.CallOp):
             tensors = [v for v in op.operands if is_tensor(type_of(v))]
-            self._next(*(partial(self._want, v, plain(shape_of(type_of(v)), self.target)) for v in tensors))
+            self._next(*(partial(self._want, v, self._plain(v)) for v in tensors))
             if isinstance(op, tile.CallOp):
                 self.keys.setdefault(op, [])
             return
@@ -365,7 +363,7 @@ class _Solver:
         encoding = self.native.get(value)
         if encoding is None:
             encoding = next(iter(self.wanted.get(value, ())), None)
-        self._want(value, encoding or plain(shape_of(type_of(value)), self.target))
+        self._want(value, encoding or self._plain(value))
 
     def _want(self, value: SSAValue, encoding: Encoding) -> None:
         if isinstance(encoding, SharedEncoding):
@@ -403,12 +401,13 @@ class _Solver:
         ):
             self._convert(value, encoding)
             return
-        if not is_source:
-            made = self._rematerialisation_cost(value, encoding, 0)
-            if self._made_plain_cost(value, encoding, 0) < made:
-                other = plain(shape_of(type_of(value)), self.target)
-                self._next(partial(self._want, value, other), partial(self._convert, value, encoding))
-                return
+        if (
+            native is None
+            and not is_source
+            and self._made_plain_cost(value, encoding, 0) < self._rematerialisation_cost(value, encoding, 0)
+        ):
+            self._next(partial(self._want, value, self._plain(value)), partial(self._convert, value, encoding))
+            return
         key = self._rematerialisation_key(value, encoding)
         if key is None:
             raise LayoutError(f"no way to give a result of {owner.name} the layout {encoding}")

@@ -7,7 +7,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.dialects import tile
@@ -79,33 +79,24 @@ def _load_of(op: tile.DotOp, value: SSAValue) -> LocalLoadOp | None:
     type_ = type_of(value)
     if not is_tensor(type_) or not isinstance(encoding_of(type_), DotOperandEncodingAttr):
         return None
-    if _is_written_once(load.src):
-        moves = _anything if _block_of(load.src) is not op.parent else _takes_no_memory
-    else:
-        moves = _leaves_memory_alone
+    once = _written_once(load.src)
+    if once is not None and once.parent is not op.parent:
+        return load
+    may_be_between = _leaves_memory_alone if once is None else _takes_no_memory
     between = load.next_op
     while between is not None and between is not op:
-        if not moves(between):
+        if not may_be_between(between):
             return None
         between = between.next_op
     return load
 
 
-def _is_written_once(memory: SSAValue) -> bool:
-    """Whether a buffer has all that it will ever hold since it was made, and lives as long as it is named."""
+def _written_once(memory: SSAValue) -> LocalAllocOp | None:
+    """What makes a buffer, if it has all that it will ever hold from there on, and lives as long as it is named."""
     made = memory.owner
     if not isinstance(made, LocalAllocOp) or made.src is None or cast(MemDescType, type_of(memory)).mutable:
-        return False
-    return not any(isinstance(use.operation, LocalDeallocOp) for use in memory.uses)
-
-
-def _block_of(value: SSAValue) -> Block | None:
-    owner = value.owner
-    return owner.parent if isinstance(owner, Operation) else owner
-
-
-def _anything(_: Operation) -> bool:
-    return True
+        return None
+    return None if any(isinstance(use.operation, LocalDeallocOp) for use in memory.uses) else made
 
 
 def _takes_no_memory(op: Operation) -> bool:

@@ -42,7 +42,8 @@ from tritonx.layouts.encodings import (
     SharedLinearEncoding,
     SwizzledSharedEncoding,
 )
-from tritonx.layouts.matrix_units import loads_matrices, reads_slices
+from tritonx.layouts.matrix_units import by_multiply_adds, loads_matrices, reads_slices
+from tritonx.layouts.tiling import k_dim
 from tritonx.transforms.gpu.conversions_in_memory import first_load_before
 
 ROW_BYTES = 128
@@ -133,7 +134,7 @@ class Operand:
 def _is_blocked(dot: tile.DotOp) -> bool:
     """Whether a product is computed by multiply-adds."""
     type_ = type_of(dot.d)
-    return is_tensor(type_) and isinstance(distributed_encoding(type_), BlockedEncoding)
+    return is_tensor(type_) and by_multiply_adds(distributed_encoding(type_))
 
 
 def _operands(dot: tile.DotOp) -> list[Operand]:
@@ -220,9 +221,9 @@ def _conversion_memory(convert: ConvertLayoutOp, operand: DotOperandEncoding) ->
 def _read_at_once(layout: LinearLayout, operand: DotOperandEncoding, bits: int) -> LinearLayout:
     """What of an operand's layout a product by multiply-adds reads at a time: what lies further along K than an access
     is wide would be read long before its turn, if it lay beside."""
-    if not isinstance(operand.parent, BlockedEncoding):
+    if not by_multiply_adds(operand.parent):
         return layout
-    name, size = layout.outs[len(layout.outs) - 1 - operand.op_idx]
+    name, size = layout.outs[k_dim(operand.op_idx, len(layout.outs))]
     offset, near = layout.offset_of(name), VECTOR_BITS // bits
     columns = layout.columns(REGISTER)
     kept = [bit for bit, column in enumerate(columns) if (column >> offset) % (1 << size) < near]
@@ -303,7 +304,7 @@ def memory_order(encoding: DistributedEncoding, shape: Ints) -> Ints:
 def swizzled(operand: DotOperandEncoding, shape: Ints, order: Ints, bits: int) -> SwizzledSharedEncoding:
     """The shared layout of an operand that is written in `order`: groups of 16 or 32 bytes, a phase for as many rows
     as fill all banks, eight or four phases (fewer where a row has fewer groups)."""
-    lanes_apart = bits == 32 and operand.k_width == 1 and order[0] != len(shape) - 1 - operand.op_idx
+    lanes_apart = bits == 32 and operand.k_width == 1 and order[0] != k_dim(operand.op_idx, len(shape))
     group = 2 * GROUP_BYTES if lanes_apart else GROUP_BYTES * max(1, bits // 32)
     phases = ROW_BYTES // group
     row = shape[order[0]] * bits // 8
