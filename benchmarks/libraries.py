@@ -8,7 +8,8 @@ the same order, drawn by ``--seed``: four of each file, then eight of each, and 
 that hangs or takes its process with it counts as that, and its worker starts again. Those whose outcomes differ run
 twice more. ``--timed S`` adds S seconds in which one worker of each peer, by turns, runs tests that pass with both, and
 takes the kernels' times on the device. ``--devices N`` spreads the workers over the first N GPUs, or over those of
-``CUDA_VISIBLE_DEVICES``.
+``CUDA_VISIBLE_DEVICES``. ``--beyond RUN.jsonl.gz …`` goes on with earlier runs: the tests that every peer has run in
+them are left out, and what all came to together is added to the table.
 
 Written are a table (SUITE.txt) and a line of JSON a test (SUITE.jsonl.gz)."""
 
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from suites.process import Process
-from suites.report import Results, differing, state, table, write
+from suites.report import Results, differing, ran_with_all, read, state, table, together, write
 from suites.schedule import FIRST, Schedule
 from suites.suite import SUITES, Suite
 
@@ -43,8 +44,11 @@ class Run:
         given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
         self.devices = given.split(",") if given else [str(n) for n in range(options.devices)]
         self.results: Results = {}
+        self.earlier = read(options.beyond)
         self.lock = threading.Lock()
         options.work.mkdir(parents=True, exist_ok=True)
+        self.done: Path = options.work.resolve() / "done"
+        self.done.write_text("\n".join(ran_with_all(self.earlier, self.peers)))
 
     def process(self, peer: str, number: int, timed: bool = False) -> Process:
         """A worker of the peer, not started yet."""
@@ -53,7 +57,7 @@ class Run:
         memory = 0.0 if timed else max(LEAST, 0.92 / sharing)
         settings = {
             "paths": paths, "root": str(self.root), "arguments": list(self.suite.arguments),
-            "bare": list(self.suite.bare), "memory": memory, "timed": timed,
+            "bare": list(self.suite.bare), "memory": memory, "timed": timed, "done": str(self.done),
         }  # fmt: skip
         own = self.options.work / peer
         environment = {
@@ -154,6 +158,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--collect", action="store_true", help="no test runs")
     parser.add_argument("--files", default="", help="only files whose path contains this")
+    parser.add_argument("--beyond", type=Path, nargs="*", default=[], help="results of earlier runs")
     parser.add_argument("--out", type=Path, default=Path())
     parser.add_argument("--work", type=Path, default=Path("/tmp/libraries"))
     options = parser.parse_args()
@@ -173,6 +178,8 @@ def main() -> None:
     for p in run.peers:
         text += f"{p}: {sum(schedules[p].counts.values())} tests in {len(schedules[p].counts)} files collected\n"
     text += table(run.results, run.peers, spent)
+    if run.earlier:
+        text += "\n" + together(run.earlier, run.results, run.peers)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / f"{options.suite}.txt").write_text(text)
     write(run.results, run.peers, options.out / f"{options.suite}.jsonl.gz")

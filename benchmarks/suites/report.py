@@ -41,17 +41,29 @@ def _row(name: str, values: list[Any]) -> str:
     return f"{name:<24}" + "".join(f"{v!s:>14}" for v in values)
 
 
-def table(results: Results, peers: list[str], seconds: float) -> str:
-    """Counts, times and the tests that differ."""
-    both = [t for t, runs in results.items() if all(p in runs for p in peers)]
-    lines = [f"{len(results)} tests ran with one or both in {seconds:.0f} s, {len(both)} with both", ""]
-    lines.append(_row("of those with both", peers) + "     all it ran")
-    counts = {p: Counter(state(results[t][p][0]) for t in both) for p in peers}
+def ran_with_all(results: Results, peers: list[str]) -> list[str]:
+    """The tests that every peer has run."""
+    return [t for t, runs in results.items() if all(p in runs for p in peers)]
+
+
+def counts(results: Results, peers: list[str]) -> list[str]:
+    """Lines: how many tests came to what with each peer."""
+    both = ran_with_all(results, peers)
+    lines = [_row("of those with both", peers) + "     all it ran"]
+    shared = {p: Counter(state(results[t][p][0]) for t in both) for p in peers}
     alone = {p: Counter(state(runs[p][0]) for runs in results.values() if p in runs) for p in peers}
     for column in (*COLUMNS, "memory"):
-        if any(c[column] for c in (*counts.values(), *alone.values())):
-            lines.append(_row(column, [counts[p][column] for p in peers]) + "     "
+        if any(c[column] for c in (*shared.values(), *alone.values())):
+            lines.append(_row(column, [shared[p][column] for p in peers]) + "     "
                          + " / ".join(str(alone[p][column]) for p in peers))  # fmt: skip
+    return lines
+
+
+def table(results: Results, peers: list[str], seconds: float) -> str:
+    """Counts, times and the tests that differ."""
+    both = ran_with_all(results, peers)
+    lines = [f"{len(results)} tests ran with one or both in {seconds:.0f} s, {len(both)} with both", ""]
+    lines += counts(results, peers)
     same = [t for t in both if all(state(results[t][p][0]) == "passed" for p in peers)]
     lines += ["", f"of the {len(same)} that pass with both:"]
     for field, name in MEASURED.items():
@@ -93,6 +105,27 @@ def table(results: Results, peers: list[str], seconds: float) -> str:
         lines.append("    " + t + "  " + ", ".join(
             f"{p} {results[t][p][0]['compile_s']:.2f} s of {results[t][p][0]['compiled']}" for p in peers))  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def together(earlier: Results, results: Results, peers: list[str]) -> str:
+    """What earlier runs and this one came to; a test that every peer ran in an earlier one counts as there."""
+    known = set(ran_with_all(earlier, peers))
+    all_of_them = {**{t: earlier[t] for t in known}, **{t: runs for t, runs in results.items() if t not in known}}
+    lines = [f"{len(all_of_them)} tests with earlier runs, {len(ran_with_all(all_of_them, peers))} with both", ""]
+    return "\n".join([*lines, *counts(all_of_them, peers)]) + "\n"
+
+
+def read(paths: list[Path]) -> Results:
+    """What `write` has written; of a test that is in several, the runs of the last of those with most peers."""
+    found: Results = {}
+    for path in paths:
+        with gzip.open(path, "rt") as lines:
+            for line in lines:
+                runs = json.loads(line)
+                test = runs.pop("id")
+                if len(runs) >= len(found.get(test, {})):
+                    found[test] = runs
+    return found
 
 
 def write(results: Results, peers: list[str], path: Path) -> None:

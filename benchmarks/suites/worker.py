@@ -3,8 +3,9 @@
     python suites/worker.py EVENTS SETTINGS < requests        (``python -m tritonx.compat suites/worker.py …`` likewise)
 
 EVENTS is the number of an open file to which a line of JSON is written for everything that happens. A request names a
-file and which of its tests: ``span`` (from, to) in the order that the seed gives, or ``ids``. With ``timed`` each test
-runs twice, and the kernels' time on the device is taken in the second run, when everything is compiled and tuned.
+file and which of its tests: ``span`` (from, to) in the order that the seed gives, or ``ids``; those that SETTINGS'
+``done`` names, a file of lines, are in no span. With ``timed`` each test runs twice, and the kernels' time on the
+device is taken in the second run, when everything is compiled and tuned.
 
 It ends when a test leaves the CUDA context unusable, and whoever started it starts another."""
 
@@ -60,7 +61,7 @@ def recorded(src: Any, metadata: dict[str, Any]) -> dict[str, Any]:
         "signature": {k: str(v) for k, v in src.signature.items()},
         "constants": [[list(k), plain(v)] for k, v in sorted(src.constants.items(), key=lambda item: item[0])],
         "attrs": [[list(k), plain(v)] for k, v in sorted(src.attrs.items(), key=lambda item: item[0])],
-        "options": {k: plain(metadata[k]) for k in ("num_warps", "num_stages", "num_ctas", "maxnreg")},
+        "options": {k: plain(metadata.get(k)) for k in ("num_warps", "num_stages", "num_ctas", "maxnreg")},
     }
 
 
@@ -146,7 +147,7 @@ class Plugin:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, session: Any, config: Any, items: list[Any]) -> None:
         there = {item.nodeid: item for item in items}
-        order = sorted(there)
+        order = sorted(there.keys() - self.worker.done)
         random.Random(f"{self.wanted['seed']} {self.wanted['file']}").shuffle(order)
         self.worker.tell(event="collected", count=len(order))
         if "ids" in self.wanted:
@@ -214,6 +215,7 @@ class Worker:
     def __init__(self, events: int, settings: dict[str, Any]) -> None:
         self.events = os.fdopen(events, "w", buffering=1)
         self.arguments: list[str] = settings["arguments"]
+        self.done = set(Path(settings["done"]).read_text().splitlines())
         import torch
         import triton
 

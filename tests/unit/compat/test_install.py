@@ -214,3 +214,16 @@ def test_the_device_library_is_part_of_the_hash(tmp_path: Path) -> None:
         knobs.nvidia.libdevice_path = str(other)
         assert make_backend("cuda:90").hash() != before
     assert make_backend("cuda:90").hash() == before
+
+
+LIBRARIES = """
+import tritonx.backends.nvidia.device_library as nvidia, tritonx.backends.amd.device_library as amd
+print(nvidia.path() if nvidia.found() else None, amd.path("ocml.bc") if amd.found("ocml.bc") else None)
+"""
+
+
+def test_the_device_libraries_of_an_installed_triton_are_found(tmp_path: Path) -> None:
+    """Its wheel is where they are looked for, also where ``triton`` means tritonx."""
+    plain, compat = run("-c", LIBRARIES, cwd=tmp_path), run("-m", "tritonx.compat", "-c", LIBRARIES, cwd=tmp_path)
+    assert plain.returncode == compat.returncode == 0, compat.stderr
+    assert plain.stdout == compat.stdout

@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from tritonx.runtime import installed_triton
 from tritonx.runtime.environment import read
 from tritonx.runtime.errors import MissingLibrary
 from tritonx.runtime.setting_texts import parse_existing_folder
@@ -40,8 +41,7 @@ def path(name: str) -> Path:
         if (spec := find_spec(package)) is not None:
             for root in spec.submodule_search_locations or ():
                 folders += sorted(Path(root).glob("**/amdgcn/bitcode"))
-    if (spec := find_spec("triton")) is not None and spec.origin is not None:
-        folders.append(Path(spec.origin).parent / "backends" / "amd" / "lib")
+    folders += installed_triton.folders("backends", "amd", "lib")
     for folder in folders:
         if (folder / name).is_file():
             return (folder / name).absolute()

@@ -191,14 +191,15 @@ that it assembles otherwise when it is told of their blocks have 250 to 440; 128
 FEW_BLOCKS = 4
 """From as many resident blocks on another one hides little (cumulative sum, 4 → 5 blocks of 256: 4023 → 4006 GB/s)."""
 
-MOST_GIVEN_UP = 16
+MOST_GIVEN_UP = 24
 """Registers that a thread is asked to do without. Of 18 of 821 kernels of libraries that are an eighth away, those that
-want 15 or fewer get them (143 → 128, 176 → 168, 70 → 64, 36 → 32), and the three that want 20 (188 → 168) spill."""
+want 15 or fewer get them (143 → 128, 176 → 168, 70 → 64, 36 → 32), and the three that want 20 (188 → 168) spill, for a
+tenth of a second; a layer norm of 16×1024 f16 in 128 threads gets them (189 → 167)."""
 
 
 def one_more_block(ptx: str, registers: int, capability: Capability) -> int:
-    """How many blocks a multiprocessor would hold if a thread took at most an eighth and 16 fewer registers; 0 if not
-    more.
+    """How many blocks a multiprocessor would hold if a thread took at most an eighth and `MOST_GIVEN_UP` fewer
+    registers; 0 if not more.
 
     Registers are given out to warps in eights a thread. A softmax of 8192 f32 in 1024 threads takes 36 and runs alone,
     at 2480 GB/s; with 32 there are two blocks (layer norm of 8192 f16 in 256 threads: 68 registers and 3 blocks, 3890

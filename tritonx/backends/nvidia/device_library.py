@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tritonx.backends.nvidia.knobs import knobs
+from tritonx.runtime import installed_triton
 from tritonx.runtime.errors import MissingLibrary
 
 PREFIX = "@__nv_"
@@ -80,8 +81,7 @@ def _search(given: Path | None) -> Path | None:
         for root in spec.submodule_search_locations or ():
             candidates += sorted(Path(root).glob("*/nvvm/libdevice/libdevice.10.bc"))
             candidates += sorted(Path(root).glob("*/libdevice/libdevice.10.bc"))
-    if (spec := find_spec("triton")) is not None and spec.origin is not None:
-        candidates.append(Path(spec.origin).parent / "backends" / "nvidia" / "lib" / "libdevice.10.bc")
+    candidates += [folder / "libdevice.10.bc" for folder in installed_triton.folders("backends", "nvidia", "lib")]
     for name in ("CUDA_HOME", "CUDA_PATH"):
         if folder := os.environ.get(name):
             candidates.append(Path(folder) / "nvvm" / "libdevice" / "libdevice.10.bc")

@@ -33,6 +33,12 @@ def cosine(x_ptr, N: tl.constexpr):
     tl.store(x_ptr + i, tl.extra.libdevice.cos(tl.load(x_ptr + i)))
 
 
+@tritonx.jit
+def power(x_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(x_ptr + i, tl.extra.libdevice.pow(tl.load(x_ptr + i), -111.999))
+
+
 def ptx(compiler: Any, kernel: Any, dtype: str = "fp32", **options: Any) -> str:
     return compiler(kernel, "90", {"x_ptr": f"*{dtype}"}, {"N": 128}, until="ptx", **options).ptx
 
@@ -94,6 +100,26 @@ def test_the_options_that_change_its_arithmetic(compiler: Any) -> None:
     assert re.search(r"\smul\.f32", ptx(compiler, hyperbolic))
     apart = ptx(compiler, hyperbolic, enable_fp_fusion=False)
     assert "mul.rn.f32" in apart and not re.search(r"\s(mul|add)\.f32", apart)
+
+
+@needs_library
+def test_a_product_with_several_uses_is_computed_once(compiler: Any) -> None:
+    """The quotient u of powf's logarithm is rounded where its error, m - 1 - u, is taken as well."""
+    text = ptx(compiler, power)
+    product = re.search(r"mul\.rn\.f32 \t(%r\d+), %r\d+, %r\d+;\n(?:.*\n)*?.*sub\.f32 \t%r\d+, %r\d+, \1;", text)
+    assert product, text
+
+
+def test_a_product_with_one_use_may_be_fused() -> None:
+    function = """define float @f(float %a, float %b) {
+  %u = fmul float %a, %b
+  %once = fmul float %a, 2.0
+  %e = fsub float %a, %u
+  %s = fadd float %u, %once
+}"""
+    assert re.findall(r"= (.*) float", library_excerpt.fused(function)) == [
+        "fmul", "fmul contract", "fsub contract", "fadd contract",
+    ]  # fmt: skip
 
 
 @needs_library
