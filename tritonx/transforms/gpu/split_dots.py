@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.dialects import tile
-from tritonx.ir.builder import Builder
 from tritonx.ir.contract import Contract
-from tritonx.ir.edit import replace
-from tritonx.ir.types import bit_width, element_type, i32, is_tensor, shape_of, tensor, type_of
+from tritonx.ir.edit import erase, replace
+from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
 from tritonx.ir.walk import ops_in
+from tritonx.transforms.gpu.tile_parts import TileParts
 
 SMALLEST_K = 32
 """What is left of K: every matrix unit takes that much of every type."""
@@ -27,7 +27,8 @@ class SplitDots(ModulePass):
 
     Where the operands take more than `shared_memory` bytes the product becomes two of half of K each, the sum of the
     first the accumulator of the second, and so on until they fit. Sums keep their order. What another product of the
-    block makes is not counted: it mostly lies in registers as the next one needs it."""
+    block makes is not counted: it mostly lies in registers as the next one needs it. Operands that nobody else reads
+    are loaded and computed in parts, each in front of its product: threads have no registers for all of them."""
 
     name = "split-dots"
     contract = Contract(
@@ -51,11 +52,15 @@ class SplitDots(ModulePass):
             parts *= 2
         if parts == 1:
             return
-        builder = Builder.before(op)
+        made = TileParts(op, parts)
         total = op.c
-        for a, b in zip(_parts(builder, op.a, -1, parts), _parts(builder, op.b, -2, parts), strict=True):
-            total = builder.create(tile.DotOp, (a, b, total), (type_of(op.d),), dict(op.properties)).results[0]
+        for number in range(parts):
+            operands = (made.part(op.a, -1, number), made.part(op.b, -2, number), total)
+            total = made.builder.create(tile.DotOp, operands, (type_of(op.d),), dict(op.properties)).results[0]
         replace(op, (total,))
+        for load in made.sunk:
+            if not any(result.uses for result in load.results):
+                erase(load)
 
 
 def _bytes(value: SSAValue) -> int:
@@ -64,23 +69,6 @@ def _bytes(value: SSAValue) -> int:
     for size in shape_of(type_):
         count *= size
     return count
-
-
-def _parts(builder: Builder, value: SSAValue, dim: int, count: int) -> list[SSAValue]:
-    """`value` in `count` parts along a dim, in order."""
-    if count == 1:
-        return [value]
-    element, shape = element_type(type_of(value)), list(shape_of(type_of(value)))
-    dim %= len(shape)
-    half = [*shape[:dim], shape[dim] // 2, *shape[dim + 1 :]]
-    apart = tensor(element, (*half[:dim], 2, *half[dim:]))
-    order = [d for d in range(len(shape) + 1) if d != dim] + [dim]
-    value = builder.emit(tile.ReshapeOp, (value,), (apart,))
-    value = builder.emit(
-        tile.TransOp, (value,), (tensor(element, (*half, 2)),), {"order": DenseArrayBase.from_list(i32, order)}
-    )
-    made = builder.create(tile.SplitOp, (value,), (tensor(element, half),) * 2)
-    return [part for each in made.results for part in _parts(builder, each, dim, count // 2)]
 
 
 def _from_product(value: SSAValue, user: Operation) -> bool:

@@ -1,0 +1,96 @@
+"""Parts of a tile along a dim, each computed from parts of what the tile is computed from."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from tritonx.dialects import arith, tile
+from tritonx.dialects.layout_constraints import is_elementwise
+from tritonx.ir.builder import Builder
+from tritonx.ir.effects import has_effects, may_write
+from tritonx.ir.fold.constants import constant_of
+from tritonx.ir.types import element_type, i32, is_float, is_tensor, shape_of, tensor, type_of
+
+
+class TileParts:
+    """Makes parts in front of ``place``, in the order in which they are asked for: ``count`` of each tile.
+
+    Indices are computed anew for each part, so are values that nobody else reads, and loads for which nothing is
+    written up to ``place``: these and their addresses take registers for a part at a time. What is left, and what is
+    made in other blocks, is taken apart."""
+
+    def __init__(self, place: Operation, count: int) -> None:
+        self.place, self.count = place, count
+        self.builder = Builder.before(place)
+        self.sunk: dict[Operation, None] = {}
+        """The loads that nobody needs as a whole, once the parts are used instead."""
+        self._apart: dict[tuple[SSAValue, int], list[SSAValue]] = {}
+
+    def part(self, value: SSAValue, dim: int, number: int) -> SSAValue:
+        """The part of this ``number`` of a tile whose size along ``dim`` ``count`` divides."""
+        made, shape = value.owner, list(shape_of(type_of(value)))
+        dim %= len(shape)
+        shape[dim] //= self.count
+        part = tensor(element_type(type_of(value)), shape)
+        if isinstance(made, Block) or made.parent is not self.place.parent or len(made.results) != 1:
+            return self._taken_apart(value, dim)[number]
+        emit = self.builder.emit
+        match made:
+            case arith.ConstantOp() if (constant := constant_of(value)) is not None:
+                return self.builder.constant(constant, part)
+            case tile.SplatOp():
+                return emit(tile.SplatOp, (made.src,), (part,))
+            case tile.MakeRangeOp():
+                first = made.start.value.data + number * shape[dim]
+                bounds = {"start": IntegerAttr(first, 32), "end": IntegerAttr(first + shape[dim], 32)}
+                return emit(tile.MakeRangeOp, (), (part,), bounds)
+            case tile.BroadcastOp():
+                wide = shape_of(type_of(made.src))[dim] > 1
+                return emit(tile.BroadcastOp, (self.part(made.src, dim, number) if wide else made.src,), (part,))
+            case tile.ExpandDimsOp():
+                inner = dim - (dim > made.axis.value.data)
+                return emit(tile.ExpandDimsOp, (self.part(made.src, inner, number),), (part,), dict(made.properties))
+            case tile.LoadOp() if self._may_sink(made):
+                self.sunk[made] = None
+                operands = [self.part(operand, dim, number) for operand in made.operands]
+                return self.builder.create(tile.LoadOp, operands, (part,), dict(made.properties)).results[0]
+            case _ if is_elementwise(made) and not has_effects(made) and not made.regions and self._may_repeat(value):
+                operands = [self.part(o, dim, number) if is_tensor(o.type) else o for o in made.operands]
+                return emit(type(made), operands, (part,), dict(made.properties))
+            case _:
+                return self._taken_apart(value, dim)[number]
+
+    @staticmethod
+    def _may_repeat(value: SSAValue) -> bool:
+        return value.has_one_use() or not is_float(element_type(type_of(value)))
+
+    def _may_sink(self, load: tile.LoadOp) -> bool:
+        if not load.result.has_one_use() or not is_tensor(type_of(load.ptr)) or load.isVolatile.value.data:
+            return False
+        between = load.next_op
+        while between is not None and between is not self.place:
+            if may_write(between):
+                return False
+            between = between.next_op
+        return between is self.place
+
+    def _taken_apart(self, value: SSAValue, dim: int) -> list[SSAValue]:
+        if (value, dim) not in self._apart:
+            self._apart[value, dim] = self._halves(value, dim, self.count)
+        return self._apart[value, dim]
+
+    def _halves(self, value: SSAValue, dim: int, count: int) -> list[SSAValue]:
+        """``value`` in ``count`` parts, in order."""
+        if count == 1:
+            return [value]
+        element, shape = element_type(type_of(value)), list(shape_of(type_of(value)))
+        half = [*shape[:dim], shape[dim] // 2, *shape[dim + 1 :]]
+        apart = tensor(element, (*half[:dim], 2, *half[dim:]))
+        order = [d for d in range(len(shape) + 1) if d != dim] + [dim]
+        value = self.builder.emit(tile.ReshapeOp, (value,), (apart,))
+        value = self.builder.emit(
+            tile.TransOp, (value,), (tensor(element, (*half, 2)),), {"order": DenseArrayBase.from_list(i32, order)}
+        )
+        made = self.builder.create(tile.SplitOp, (value,), (tensor(element, half),) * 2)
+        return [part for each in made.results for part in self._halves(each, dim, count // 2)]
