@@ -16,7 +16,7 @@ from tritonx.ir.types import element_type, i32, is_float, is_tensor, shape_of, t
 class TileParts:
     """Makes parts in front of ``place``, in the order in which they are asked for: ``count`` of each tile.
 
-    Indices are computed anew for each part, so are values that nobody else reads, and loads for which nothing is
+    Indices are computed anew for each part, so are values that nobody else reads, loads among them if nothing is
     written up to ``place``: these and their addresses take registers for a part at a time. What is left, and what is
     made in other blocks, is taken apart."""
 
@@ -29,7 +29,12 @@ class TileParts:
 
     def part(self, value: SSAValue, dim: int, number: int) -> SSAValue:
         """The part of this ``number`` of a tile whose size along ``dim`` ``count`` divides."""
+        return self._part(value, dim, number, alone=True)
+
+    def _part(self, value: SSAValue, dim: int, number: int, *, alone: bool) -> SSAValue:
+        """``alone``: nobody else reads what it is wanted for."""
         made, shape = value.owner, list(shape_of(type_of(value)))
+        alone = alone and value.has_one_use()
         dim %= len(shape)
         shape[dim] //= self.count
         part = tensor(element_type(type_of(value)), shape)
@@ -47,26 +52,27 @@ class TileParts:
                 return emit(tile.MakeRangeOp, (), (part,), bounds)
             case tile.BroadcastOp():
                 wide = shape_of(type_of(made.src))[dim] > 1
-                return emit(tile.BroadcastOp, (self.part(made.src, dim, number) if wide else made.src,), (part,))
+                source = self._part(made.src, dim, number, alone=alone) if wide else made.src
+                return emit(tile.BroadcastOp, (source,), (part,))
             case tile.ExpandDimsOp():
                 inner = dim - (dim > made.axis.value.data)
-                return emit(tile.ExpandDimsOp, (self.part(made.src, inner, number),), (part,), dict(made.properties))
-            case tile.LoadOp() if self._may_sink(made):
+                source = self._part(made.src, inner, number, alone=alone)
+                return emit(tile.ExpandDimsOp, (source,), (part,), dict(made.properties))
+            case tile.LoadOp() if alone and self._may_sink(made):
                 self.sunk[made] = None
-                operands = [self.part(operand, dim, number) for operand in made.operands]
+                operands = [self._part(operand, dim, number, alone=alone) for operand in made.operands]
                 return self.builder.create(tile.LoadOp, operands, (part,), dict(made.properties)).results[0]
-            case _ if is_elementwise(made) and not has_effects(made) and not made.regions and self._may_repeat(value):
-                operands = [self.part(o, dim, number) if is_tensor(o.type) else o for o in made.operands]
+            case _ if _is_computed(made) and (alone or not is_float(element_type(part))):
+                operands = [
+                    self._part(operand, dim, number, alone=alone) if is_tensor(operand.type) else operand
+                    for operand in made.operands
+                ]
                 return emit(type(made), operands, (part,), dict(made.properties))
             case _:
                 return self._taken_apart(value, dim)[number]
 
-    @staticmethod
-    def _may_repeat(value: SSAValue) -> bool:
-        return value.has_one_use() or not is_float(element_type(type_of(value)))
-
     def _may_sink(self, load: tile.LoadOp) -> bool:
-        if not load.result.has_one_use() or not is_tensor(type_of(load.ptr)) or load.isVolatile.value.data:
+        if not is_tensor(type_of(load.ptr)) or load.isVolatile.value.data:
             return False
         between = load.next_op
         while between is not None and between is not self.place:
@@ -94,3 +100,8 @@ class TileParts:
         )
         made = self.builder.create(tile.SplitOp, (value,), (tensor(element, half),) * 2)
         return [part for each in made.results for part in self._halves(each, dim, count // 2)]
+
+
+def _is_computed(op: Operation) -> bool:
+    """Whether each element of the result comes of those at its place."""
+    return is_elementwise(op) and not has_effects(op) and not op.regions

@@ -107,3 +107,16 @@ tt.func public @kept(%p: tensor<128x128x!tt.ptr<f32>>, %q: tensor<128x64x!tt.ptr
   %s = arith.addf %d, %b : tensor<128x64xf32>
   tt.return %s : tensor<128x64xf32>
 }
+
+// Indices may be computed twice; what is loaded for two readers is not loaded again.
+// CHECK-LABEL: @read_twice
+// CHECK: tt.load {{.*}} : tensor<256x256x!tt.ptr<i8>>
+// CHECK-NOT: tt.load
+// CHECK-COUNT-2: tt.dot
+// CHECK: tt.return
+tt.func public @read_twice(%p: tensor<256x256x!tt.ptr<i8>>, %one: tensor<256x256xi8>, %b: tensor<256x64xi8>, %c: tensor<256x64xi32>) -> (tensor<256x64xi32>, tensor<256x256xi8>) {
+  %v = tt.load %p : tensor<256x256x!tt.ptr<i8>>
+  %a = arith.addi %v, %one : tensor<256x256xi8>
+  %d = tt.dot %a, %b, %c : tensor<256x256xi8> * tensor<256x64xi8> -> tensor<256x64xi32>
+  tt.return %d, %a : tensor<256x64xi32>, tensor<256x256xi8>
+}
