@@ -12,10 +12,11 @@ from xdsl.passes import ModulePass
 from tritonx.analysis.shared_budget import SharedBudget
 from tritonx.dialects import tile
 from tritonx.ir.contract import Contract
-from tritonx.ir.edit import erase, replace
+from tritonx.ir.edit import replace
 from tritonx.ir.types import bit_width, element_type, is_tensor, shape_of, type_of
 from tritonx.ir.walk import ops_in
 from tritonx.transforms.gpu.tile_parts import TileParts
+from tritonx.transforms.tile.dce import remove_dead_ops
 
 SMALLEST_K = 32
 """What is left of K: every matrix unit takes that much of every type."""
@@ -39,11 +40,11 @@ class SplitDots(ModulePass):
     """Bytes of shared memory that a block may have."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in ops_in(op):
-            if isinstance(inner, tile.DotOp):
-                self._split(inner)
+        split = [self._split(inner) for inner in ops_in(op) if isinstance(inner, tile.DotOp)]
+        if any(split):
+            remove_dead_ops(op.body)  # what was loaded whole
 
-    def _split(self, op: tile.DotOp) -> None:
+    def _split(self, op: tile.DotOp) -> bool:
         k = shape_of(type_of(op.a))[-1]
         parts = 1
         counted = sum(_bytes(value) for value in (op.a, op.b) if not _from_product(value, op))
@@ -51,16 +52,14 @@ class SplitDots(ModulePass):
         while not budget.holds(-(-counted // parts)) and k // parts > SMALLEST_K:
             parts *= 2
         if parts == 1:
-            return
+            return False
         made = TileParts(op, parts)
         total = op.c
         for number in range(parts):
             operands = (made.part(op.a, -1, number), made.part(op.b, -2, number), total)
             total = made.builder.create(tile.DotOp, operands, (type_of(op.d),), dict(op.properties)).results[0]
         replace(op, (total,))
-        for load in made.sunk:
-            if not any(result.uses for result in load.results):
-                erase(load)
+        return True
 
 
 def _bytes(value: SSAValue) -> int:

@@ -23,8 +23,6 @@ class TileParts:
     def __init__(self, place: Operation, count: int) -> None:
         self.place, self.count = place, count
         self.builder = Builder.before(place)
-        self.sunk: dict[Operation, None] = {}
-        """The loads that nobody needs as a whole, once the parts are used instead."""
         self._apart: dict[tuple[SSAValue, int], list[SSAValue]] = {}
 
     def part(self, value: SSAValue, dim: int, number: int) -> SSAValue:
@@ -59,7 +57,6 @@ class TileParts:
                 source = self._part(made.src, inner, number, alone=alone)
                 return emit(tile.ExpandDimsOp, (source,), (part,), dict(made.properties))
             case tile.LoadOp() if alone and self._may_sink(made):
-                self.sunk[made] = None
                 operands = [self._part(operand, dim, number, alone=alone) for operand in made.operands]
                 return self.builder.create(tile.LoadOp, operands, (part,), dict(made.properties)).results[0]
             case _ if _is_computed(made) and (alone or not is_float(element_type(part))):
