@@ -16,9 +16,9 @@ from tritonx.ir.types import element_type, i32, is_float, is_tensor, shape_of, t
 class TileParts:
     """Makes parts in front of ``place``, in the order in which they are asked for: ``count`` of each tile.
 
-    Indices are computed anew for each part, so are values that nobody else reads, loads among them if nothing is
-    written up to ``place``: these and their addresses take registers for a part at a time. What is left, and what is
-    made in other blocks, is taken apart."""
+    Indices are computed anew for each part, so are values of the same block that nobody else reads, loads among them if
+    nothing is written up to ``place``: these and their addresses take registers for a part at a time. What is left is
+    taken apart."""
 
     def __init__(self, place: Operation, count: int) -> None:
         self.place, self.count = place, count
@@ -32,12 +32,12 @@ class TileParts:
     def _part(self, value: SSAValue, dim: int, number: int, *, alone: bool) -> SSAValue:
         """``alone``: nobody else reads what it is wanted for."""
         made, shape = value.owner, list(shape_of(type_of(value)))
-        alone = alone and value.has_one_use()
         dim %= len(shape)
         shape[dim] //= self.count
         part = tensor(element_type(type_of(value)), shape)
-        if isinstance(made, Block) or made.parent is not self.place.parent or len(made.results) != 1:
+        if isinstance(made, Block) or len(made.results) != 1:
             return self._taken_apart(value, dim)[number]
+        alone = alone and value.has_one_use() and made.parent is self.place.parent
         emit = self.builder.emit
         match made:
             case arith.ConstantOp() if (constant := constant_of(value)) is not None:
