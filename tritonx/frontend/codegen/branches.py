@@ -243,8 +243,9 @@ def _common(
     """The values of ``name`` at the end of each branch, of one type; or why there is none. Types that clash are an
     error."""
     values = [arm.scope.get(name, MISSING) for arm in (then, otherwise)]
+    deferred = isinstance(before, Deferred)  # the variable of a loop before the `if`
     for index, arm in enumerate((then, otherwise)):
-        if isinstance(values[index], Deferred) and is_dynamic(before):
+        if isinstance(values[index], Deferred) and (deferred or is_dynamic(before)):
             with gen.inside(arm):
                 values[index] = gen.lookup(name, node)
     left, right = values
@@ -263,6 +264,8 @@ def _common(
         kinds = f"{describe(left)} after one branch and {describe(right)} after the other"
         return Undefined(f"{name} is {kinds} of the run-time `if` on line {line}")
     if type(left) is not type(right) or left.type != right.type:
+        if deferred:
+            return Undefined(f"{name} is {describe(left)} after one branch and {describe(right)} after the other")
         raise gen.error(errors.BranchMismatch, node, _mismatch(name, before, values, left, right))
     return left, right
 
