@@ -411,6 +411,13 @@ class _Solver:
         key = self._rematerialisation_key(value, encoding)
         if key is None:
             raise LayoutError(f"no way to give a result of {owner.name} the layout {encoding}")
+        made = propagation_of(owner).results(owner, key)[owner.results.index(value)]
+        if made is not None and made != encoding:  # the same by another name
+            if native is None:
+                self._next(partial(self._want, value, made), partial(self._convert, value, encoding))
+            else:
+                self._convert(value, encoding)
+            return
         if native is None:
             self.native[value] = encoding  # the first of a value without a nature; later ones may convert
             self.key[owner] = key

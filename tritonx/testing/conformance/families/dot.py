@@ -58,6 +58,21 @@ def matmul_kernel(a_ptr, b_ptr, out_ptr, rows, columns, inner, M: tl.constexpr, 
 
 
 @tritonx.jit
+def halved_kernel(a_ptr, b_ptr, out_ptr, inner, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """The indices of a step's two products are halves of one range."""
+    m, n, steps = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    total = tl.zeros((M, N), dtype=tl.float32)
+    for start in range(0, inner, K):
+        first, second = tl.split(tl.trans(tl.reshape(steps, (2, K // 2))))
+        for half in tl.static_range(2):
+            k = start + (first if half == 0 else second)
+            a = tl.load(a_ptr + m[:, None] * inner + k[None, :], mask=k[None, :] < inner, other=0.0)
+            b = tl.load(b_ptr + k[:, None] * N + n[None, :], mask=k[:, None] < inner, other=0.0)
+            total = tl.dot(a, b, total)
+    tl.store(out_ptr + m[:, None] * N + n[None, :], total)
+
+
+@tritonx.jit
 def batched_kernel(a_ptr, b_ptr, out_ptr, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     c = tl.dot(tl.load(a_ptr + grid_3d(B, M, K)), tl.load(b_ptr + grid_3d(B, K, N)))
     tl.store(out_ptr + grid_3d(B, M, N), c)
@@ -130,6 +145,15 @@ def _matmul(dtype: str, shape: tuple[int, int, int], tile: tuple[int, int, int])
         grid = (ceil_div(rows, tile[0]), ceil_div(columns, tile[1]))
         args = (a, b, Output.of(np.maximum(expected, 0), bound, dtype=DTYPES[dtype]), rows, columns, inner)
         return Trial(args, dict(zip("MNK", tile, strict=True)), grid)
+
+    return make
+
+
+def _halved(m: int, n: int, k: int, inner: int) -> MakeTrial:
+    def make(rng: np.random.Generator) -> Trial:
+        a, b = _operand(rng, "fp16", (m, inner)), _operand(rng, "fp16", (inner, n))
+        expected, bound = _product(a, b, 0, 2.0**-20, "fp32")
+        return Trial((a, b, Output.of(expected, bound, dtype=np.float32), inner), {"M": m, "N": n, "K": k})
 
     return make
 
@@ -213,6 +237,8 @@ def cases(cover: Cover) -> Iterator[Case]:
             _matmul(dtype, shape, tile),
             {"num_warps": w},
         )
+    for m, n, k, inner, w in ((64, 64, 128, 300, 4), (32, 64, 64, 192, 8), (16, 32, 64, 100, 1)):
+        yield Case(f"dot/halved-{m}x{n}x{k}-of-{inner}-w{w}", halved_kernel, _halved(m, n, k, inner), {"num_warps": w})
     for name, kernel, dtype, batch, m, n, k, w in (
         ("batched", batched_kernel, "fp16", 4, 16, 32, 16, 4), ("batched", batched_kernel, "fp32", 2, 16, 16, 32, 1),
         ("batches", batches_kernel, "fp16", 4, 16, 32, 16, 4),
