@@ -30,11 +30,8 @@ def state(run: dict[str, Any]) -> str:
 
 def differing(results: Results, peers: list[str]) -> list[str]:
     """The tests that both ran with different outcomes."""
-    found = []
-    for test, runs in results.items():
-        if all(p in runs for p in peers) and len({state(runs[p][0]) for p in peers}) > 1:
-            found.append(test)
-    return sorted(found)
+    both = ran_with_all(results, peers)
+    return sorted(test for test in both if len({state(results[test][p][0]) for p in peers}) > 1)
 
 
 def _row(name: str, values: list[Any]) -> str:
@@ -109,8 +106,7 @@ def table(results: Results, peers: list[str], seconds: float) -> str:
 
 def together(earlier: Results, results: Results, peers: list[str]) -> str:
     """What earlier runs and this one came to; a test that every peer ran in an earlier one counts as there."""
-    known = set(ran_with_all(earlier, peers))
-    all_of_them = {**{t: earlier[t] for t in known}, **{t: runs for t, runs in results.items() if t not in known}}
+    all_of_them = results | {t: earlier[t] for t in ran_with_all(earlier, peers)}
     lines = [f"{len(all_of_them)} tests with earlier runs, {len(ran_with_all(all_of_them, peers))} with both", ""]
     return "\n".join([*lines, *counts(all_of_them, peers)]) + "\n"
 

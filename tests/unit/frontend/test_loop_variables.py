@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-KERNEL = """import tritonx.language as tl
+HEAD = """import tritonx.language as tl
 from tritonx.runtime.jit import jit
 
 
@@ -21,7 +21,8 @@ def kernel(out, x, y):
     a = tl.load(x)
     b = tl.load(y)
     c = a + 1
-    d = b + 2
+"""
+KERNEL = f"""{HEAD}    d = b + 2
     for l in OUTER:
         for k in range(b & 3):
             if c > 3:
@@ -88,16 +89,7 @@ def test_nested_loops_of_one_variable(left: str, tmp_path: Path) -> None:
             assert run(module, x, y) == in_python(text, x, y), f"{text}\n{x}, {y}"
 
 
-BRANCHES = """import tritonx.language as tl
-from tritonx.runtime.jit import jit
-
-
-@jit
-def kernel(out, x, y):
-    a = tl.load(x)
-    b = tl.load(y)
-    c = a + 1
-    BEFORE
+BRANCHES = f"""{HEAD}    BEFORE
     w = 3
     while w > 0:
         w -= 1

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
-from tritonx.runtime import installed_triton
+from tritonx.runtime import installed
 from tritonx.runtime.environment import read
 from tritonx.runtime.errors import MissingLibrary
 from tritonx.runtime.setting_texts import parse_existing_folder
@@ -38,10 +37,9 @@ def path(name: str) -> Path:
             folders.append(Path(given) / "amdgcn" / "bitcode")
     folders.append(INSTALLED)
     for package in ("_rocm_sdk_core", "_rocm_sdk_devel"):
-        if (spec := find_spec(package)) is not None:
-            for root in spec.submodule_search_locations or ():
-                folders += sorted(Path(root).glob("**/amdgcn/bitcode"))
-    folders += installed_triton.folders("backends", "amd", "lib")
+        for root in installed.folders(package):
+            folders += sorted(root.glob("**/amdgcn/bitcode"))
+    folders += installed.triton_folders("backends", "amd", "lib")
     for folder in folders:
         if (folder / name).is_file():
             return (folder / name).absolute()

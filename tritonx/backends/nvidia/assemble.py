@@ -15,7 +15,6 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from tritonx.backends.nvidia.assembler_faults import takes_and_for_or, without_j
 from tritonx.backends.nvidia.jit_link import LinkFailure, link, linker
 from tritonx.backends.nvidia.live_registers import live_registers
 from tritonx.backends.nvidia.targets import GRANULE, MAX_REGISTERS, Capability
-from tritonx.runtime import knobs
+from tritonx.runtime import installed, knobs
 from tritonx.runtime.environment import read
 from tritonx.runtime.errors import PTXASError
 from tritonx.runtime.isolation.helper import FunctionFailed, HelperFailure
@@ -299,10 +298,9 @@ def find_ptxas() -> str | None:
 @lru_cache(maxsize=1)
 def installed_ptxas() -> str | None:
     """Where the environment names none; looked for once."""
-    if (spec := find_spec("nvidia")) is not None:
-        for root in spec.submodule_search_locations or ():
-            for candidate in sorted(Path(root).glob("*/bin/ptxas")):
-                return str(candidate)
+    for root in installed.folders("nvidia"):
+        for candidate in sorted(root.glob("*/bin/ptxas")):
+            return str(candidate)
     for name in ("CUDA_HOME", "CUDA_PATH"):
         if (given := os.environ.get(name)) and (Path(given) / "bin" / "ptxas").is_file():
             return str(Path(given) / "bin" / "ptxas")

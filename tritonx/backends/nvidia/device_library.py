@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from tritonx.backends.nvidia.knobs import knobs
-from tritonx.runtime import installed_triton
+from tritonx.runtime import installed
 from tritonx.runtime.errors import MissingLibrary
 
 PREFIX = "@__nv_"
@@ -77,11 +76,10 @@ def fingerprint() -> str:
 @lru_cache
 def _search(given: Path | None) -> Path | None:
     candidates = [] if given is None else [given]
-    if (spec := find_spec("nvidia")) is not None:
-        for root in spec.submodule_search_locations or ():
-            candidates += sorted(Path(root).glob("*/nvvm/libdevice/libdevice.10.bc"))
-            candidates += sorted(Path(root).glob("*/libdevice/libdevice.10.bc"))
-    candidates += [folder / "libdevice.10.bc" for folder in installed_triton.folders("backends", "nvidia", "lib")]
+    for root in installed.folders("nvidia"):
+        candidates += sorted(root.glob("*/nvvm/libdevice/libdevice.10.bc"))
+        candidates += sorted(root.glob("*/libdevice/libdevice.10.bc"))
+    candidates += [folder / "libdevice.10.bc" for folder in installed.triton_folders("backends", "nvidia", "lib")]
     for name in ("CUDA_HOME", "CUDA_PATH"):
         if folder := os.environ.get(name):
             candidates.append(Path(folder) / "nvvm" / "libdevice" / "libdevice.10.bc")

@@ -12,10 +12,9 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
-from tritonx.runtime import installed_triton
+from tritonx.runtime import installed
 from tritonx.runtime.environment import read
 from tritonx.runtime.errors import TritonError
 from tritonx.runtime.setting_texts import parse_program
@@ -72,12 +71,10 @@ def find_nvdisasm() -> str | None:
 @lru_cache
 def find_program(name: str) -> str | None:
     """A program of the vendor's: PyPI's, a CUDA installation's, the path's, the one that a Triton wheel brings."""
-    spec = find_spec("nvidia")
-    places = [] if spec is None else [Path(root) for root in spec.submodule_search_locations or ()]
-    candidates = [candidate for root in places for candidate in sorted(root.glob(f"*/bin/{name}"))]
+    candidates = [candidate for root in installed.folders("nvidia") for candidate in sorted(root.glob(f"*/bin/{name}"))]
     roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
     candidates += [Path(root) / "bin" / name for root in roots if root]
     if (on_path := shutil.which(name)) is not None:
         candidates.append(Path(on_path))
-    candidates += [folder / name for folder in installed_triton.folders("backends", "nvidia", "bin")]
+    candidates += [folder / name for folder in installed.triton_folders("backends", "nvidia", "bin")]
     return next((str(path) for path in candidates if os.access(path, os.X_OK) and path.is_file()), None)

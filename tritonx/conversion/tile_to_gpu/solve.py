@@ -411,7 +411,8 @@ class _Solver:
         key = self._rematerialisation_key(value, encoding)
         if key is None:
             raise LayoutError(f"no way to give a result of {owner.name} the layout {encoding}")
-        made = propagation_of(owner).results(owner, key)[owner.results.index(value)]
+        results = propagation_of(owner).results(owner, key)
+        made = results[owner.results.index(value)]
         if made is not None and made != encoding:  # the same by another name
             if native is None:
                 self._next(partial(self._want, value, made), partial(self._convert, value, encoding))
@@ -421,7 +422,7 @@ class _Solver:
         if native is None:
             self.native[value] = encoding  # the first of a value without a nature; later ones may convert
             self.key[owner] = key
-            for result, other in zip(owner.results, propagation_of(owner).results(owner, key), strict=True):
+            for result, other in zip(owner.results, results, strict=True):
                 if other is not None:
                     self.native.setdefault(result, other)
             self.costs.clear()

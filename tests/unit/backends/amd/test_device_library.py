@@ -8,7 +8,7 @@ import pytest
 from tritonx.backends.amd import BACKEND, codegen, device_library
 from tritonx.backends.api import Compilation, run_stages
 from tritonx.ir.text import parse_module
-from tritonx.runtime import installed_triton
+from tritonx.runtime import installed
 
 IR_TYPES = {"fp32": "f32", "fp64": "f64", "int32": "i32", "int64": "i64"}
 ARCHES = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
@@ -104,8 +104,8 @@ def test_a_missing_library_is_named(monkeypatch, tmp_path):
     monkeypatch.delenv("TRITONX_ROCM_BITCODE", raising=False)
     for name in ("ROCM_PATH", "ROCM_HOME", "HIP_PATH"):
         monkeypatch.setenv(name, str(tmp_path / "nothing"))
-    monkeypatch.setattr(device_library, "find_spec", lambda name: None)
-    monkeypatch.setattr(installed_triton, "folders", lambda *parts: iter(()))
+    monkeypatch.setattr(installed, "folders", lambda package: [])
+    monkeypatch.setattr(installed, "triton_folders", lambda *parts: [])
     monkeypatch.setattr(device_library, "INSTALLED", tmp_path / "nothing")
     with pytest.raises(FileNotFoundError, match=r"ocml\.bc.*TRITONX_ROCM_BITCODE"):
         device_library.path.__wrapped__("ocml.bc")

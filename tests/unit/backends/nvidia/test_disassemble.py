@@ -17,7 +17,7 @@ from tritonx.backends.nvidia.disassemble import (
     find_nvdisasm,
     find_program,
 )
-from tritonx.runtime import installed_triton
+from tritonx.runtime import installed
 from tritonx.runtime.errors import BadSetting
 from tritonx.tools.disasm import get_sass
 
@@ -66,8 +66,8 @@ def test_without_the_program_the_error_says_where_to_get_it(search: pytest.Monke
     for name in ("TRITONX_NVDISASM_PATH", "TRITON_NVDISASM_PATH", "CUDA_HOME", "CUDA_PATH"):
         search.delenv(name, raising=False)
     search.setenv("PATH", str(tmp_path))
-    search.setattr("tritonx.backends.nvidia.disassemble.find_spec", lambda package: None)
-    search.setattr(installed_triton, "folders", lambda *parts: iter(()))
+    search.setattr(installed, "folders", lambda package: [])
+    search.setattr(installed, "triton_folders", lambda *parts: [])
     if find_nvdisasm() is not None:
         pytest.skip("this machine has one under /usr/local/cuda")
     with pytest.raises(NoDisassembler, match="pip install nvidia-cuda-nvdisasm"):
