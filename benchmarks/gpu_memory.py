@@ -26,7 +26,7 @@ KERNELS = load("kernels_memory")
 EVERY_CONFIGURATION = False
 MOST_ROWS = 1 << 30
 GOALS = {
-    "add f32": 1.0, "softmax 65536x1024 f16": 1.05, "softmax 16384x8192 f32": 1.0, "softmax 8192x32768 bf16": 1.2,
+    "add f32": 1.0, "add f32, 2^28 - 3": 1.0, "add bf16, 2^28 - 3": 1.0, "softmax 65536x1024 f16": 1.05, "softmax 16384x8192 f32": 1.0, "softmax 8192x32768 bf16": 1.2,
     "softmax 32768x4000 f32": 1.0, "layernorm 16384x8192 f16": 1.0, "layernorm 16384x5000 f32": 1.65,
     "layernorm 32768x2048 bf16": 1.0, "column sum 16384^2 f16": 1.25, "cumsum 16384x4096 f32": 1.0,
     "transpose 16384^2 f16": 1.0,
@@ -60,15 +60,14 @@ def random(*shape: int, dtype: torch.dtype) -> torch.Tensor:
     return torch.randn(*shape, device="cuda", dtype=torch.float32).to(dtype)
 
 
-def add_case() -> Case:
-    n = 1 << 28
-    x, y = random(n, dtype=torch.float32), random(n, dtype=torch.float32)
+def add_case(n: int, dtype: torch.dtype, label: str, tolerance: float) -> Case:
+    x, y = random(n, dtype=dtype), random(n, dtype=dtype)
     return Case(
-        "add f32", 12 * n,
+        f"add {label}", 3 * n * x.element_size(),
         [{"BLOCK": b, "num_warps": w} for b, w in ((1024, 4), (2048, 8), (4096, 8))],
         torch.empty_like(x),
         lambda k, out, c: k.add[(-(-n // c["BLOCK"]),)](x, y, out, n, **c),
-        lambda: x.double() + y.double(), 1e-7,
+        lambda: x.double() + y.double(), tolerance,
     )  # fmt: skip
 
 
@@ -143,7 +142,9 @@ def transpose_case() -> Case:
 
 
 CASES: dict[str, Callable[[], Case]] = {
-    "add": add_case,
+    "add": lambda: add_case(1 << 28, torch.float32, "f32", 1e-7),
+    "add_odd": lambda: add_case((1 << 28) - 3, torch.float32, "f32, 2^28 - 3", 1e-7),
+    "add_odd_bf16": lambda: add_case((1 << 28) - 3, torch.bfloat16, "bf16, 2^28 - 3", 2e-2),
     "softmax1024": lambda: softmax_case(65536, 1024, torch.float16, "f16"),
     "softmax8192": lambda: softmax_case(16384, 8192, torch.float32, "f32"),
     "softmax32768": lambda: softmax_case(8192, 32768, torch.bfloat16, "bf16"),

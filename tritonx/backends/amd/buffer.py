@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tritonx.analysis.access_width import Accesses, accesses
 from tritonx.analysis.axis_info import AxisFacts
 from tritonx.backends.amd.machine import AmdMachine
 from tritonx.backends.amd.memory import is_zero
 from tritonx.backends.amd.targets import Processor
+from tritonx.conversion.gpu_to_llvm import split_vectors
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, part
@@ -18,7 +20,7 @@ from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreOp
 from tritonx.ir.dispatch import case
-from tritonx.layouts import LinearLayout, access_vectors, memory_width
+from tritonx.layouts import LinearLayout, access_vectors
 
 _SIZE = (1 << 31) - 1
 _OUTSIDE = -(1 << 31)
@@ -30,35 +32,43 @@ def flags(processor: Processor) -> int:
     return 0x27000 if processor.wave == 64 else 0x31027000
 
 
-def cut(f: FunctionEmitter, base: SSAValue, offsets: SSAValue, data: Attribute, mask: SSAValue | None) -> Cut:
-    """The vector accesses of a tile: registers that are neighbours in memory, aligned, under one value of the
-    mask.
+def cut(
+    f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp | BufferStoreOp, data: Attribute, *, may_split: bool
+) -> Cut:
+    """The vector accesses of a tile: registers that are neighbours in memory, aligned, under one value of the mask or,
+    with ``may_split``, of a mask that changes once.
     """
     elem = llvm_type(data)
     size = bits(elem)
     layout = f.layout(data)
-    dim, together = width(f.module.axis_info, layout, base, offsets, mask, size)
-    vectors = access_vectors(layout, dim, together)
-    return Cut(Access(elem, vectors.width, vectors.width * size // 8), vectors.groups, vectors.repeats)
+    found = width(f.module.axis_info, layout, op.ptr, op.offsets, op.mask, size, may_split=may_split)
+    vectors = access_vectors(layout, found.dim, found.width)
+    access = Access(elem, vectors.width, vectors.width * size // 8)
+    return Cut(access, vectors.groups, vectors.repeats, found.split and vectors.width > 1)
 
 
 def width(
-    facts: AxisFacts, layout: LinearLayout, base: SSAValue, offsets: SSAValue, mask: SSAValue | None, size: int
-) -> tuple[int, int]:
+    facts: AxisFacts,
+    layout: LinearLayout,
+    base: SSAValue,
+    offsets: SSAValue,
+    mask: SSAValue | None,
+    size: int,
+    *,
+    may_split: bool = False,
+) -> Accesses:
     """Along which dim elements of ``size`` bits are neighbours in memory, aligned, under one value of the mask, and how
     many."""
     info, start = facts.of(offsets), facts.of(base).divisibility[0]
     divisibility = tuple(min(start, d * size // 8) for d in info.divisibility)
-    constancy = None if mask is None else facts.of(mask).constancy
-    return memory_width(layout, size, info.contiguity, divisibility, constancy)
+    addresses = (base, offsets) if may_split else ()
+    return accesses(facts, layout, info.contiguity, divisibility, mask, size, addresses)
 
 
 class Buffer:
-    """The descriptor of an op's buffer, and the byte offsets of its accesses."""
+    """The descriptor of an op's buffer and accesses to it; places are offsets in bytes (``split_vectors.Memory``)."""
 
-    def __init__(
-        self, f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp | BufferStoreOp, access: Access
-    ) -> None:
+    def __init__(self, f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp | BufferStoreOp, elem: str) -> None:
         self.f = f
         symbol = f.module.declare(
             "ptr addrspace(8)",
@@ -72,70 +82,104 @@ class Buffer:
             f"call ptr addrspace(8) {symbol}(ptr addrspace(1) {pointer}, i16 0, i64 {_SIZE}, i32 {word})"
         )
         self.offsets = f.scalars(f.get(op.offsets))
-        self.scale = bits(access.elem) // 8
-        nbytes = access.width * self.scale
-        self.type = f"i{8 * nbytes}" if nbytes <= 4 else f"<{nbytes // 4} x i32>"
-        self.mangled = self.type if nbytes <= 4 else f"v{nbytes // 4}i32"
-        self.memory = access.type.replace("i1", "i8") if access.elem == "i1" else access.type
+        self.scale = bits(elem) // 8
 
-    def offset(self, register: int, mask: str | None) -> str:
-        f = self.f
+    def place(self, register: int) -> str:
+        """Where the element of a register is."""
         place = self.offsets[register]
-        if self.scale > 1:
-            place = f.inst(f"mul nuw i32 {place}, {self.scale}")
-        return place if mask is None else f.inst(f"select i1 {mask}, i32 {place}, i32 {_OUTSIDE}")
+        return self.f.inst(f"mul nuw i32 {place}, {self.scale}") if self.scale > 1 else place
+
+    def behind(self, place: str, nbytes: int) -> str:
+        return self.f.inst(f"add nuw i32 {place}, {nbytes}")
+
+    def guarded(self, place: str, mask: str | None) -> str:
+        """The offset by which that place is accessed where the mask holds, and none elsewhere."""
+        return place if mask is None else self.f.inst(f"select i1 {mask}, i32 {place}, i32 {_OUTSIDE}")
+
+    def load(self, place: str, access: Access, mask: str | None, other: str | None) -> str:
+        f = self.f
+        type_, mangled, memory = _types(access)
+        name = f"@llvm.amdgcn.raw.ptr.buffer.load.{mangled}"
+        symbol = f.module.declare(type_, name, ["ptr addrspace(8)", "i32", "i32", "i32"])
+        offset = self.guarded(place, mask)
+        value = f.inst(f"call {type_} {symbol}(ptr addrspace(8) {self.descriptor}, i32 {offset}, i32 0, i32 0)")
+        if memory.startswith("ptr"):
+            value = f.inst(f"bitcast {type_} {value} to i64")
+            value = f.inst(f"inttoptr i64 {value} to {access.type}")
+        elif memory != type_:
+            value = f.inst(f"bitcast {type_} {value} to {memory}")
+        if access.elem == "i1":
+            value = f.inst(f"trunc {memory} {value} to {access.type}")
+        if mask is not None and other is not None and not is_zero(other):
+            value = f.inst(f"select i1 {mask}, {access.type} {value}, {access.type} {other}")
+        return value
+
+    def store(self, place: str, value: str, access: Access, mask: str | None) -> None:
+        f = self.f
+        type_, mangled, memory = _types(access)
+        name = f"@llvm.amdgcn.raw.ptr.buffer.store.{mangled}"
+        symbol = f.module.declare("void", name, [type_, "ptr addrspace(8)", "i32", "i32", "i32"])
+        if access.elem == "i1":
+            value = f.inst(f"zext {access.type} {value} to {memory}")
+        if memory != type_:
+            value = f.inst(f"bitcast {memory} {value} to {type_}")
+        operands = f"ptr addrspace(8) {self.descriptor}, i32 {self.guarded(place, mask)}, i32 0, i32 0"
+        f.line(f"call void {symbol}({type_} {value}, {operands})")
+
+
+def _types(access: Access) -> tuple[str, str, str]:
+    """The type that the instruction has for an access, its name there, and the type of what lies in memory."""
+    nbytes = access.width * bits(access.elem) // 8
+    words = nbytes // 4
+    type_, mangled = (f"i{8 * nbytes}",) * 2 if nbytes <= 4 else (f"<{words} x i32>", f"v{words}i32")
+    return type_, mangled, access.type.replace("i1", "i8") if access.elem == "i1" else access.type
 
 
 def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
-    f.result(op, loaded(f, op, op.result.type))
+    plan = cut(f, op, op.result.type, may_split=True)
+    if not plan.split or op.mask is None:
+        f.result(op, loaded(f, op, op.result.type))
+        return
+    buffer = Buffer(f, op, plan.access.elem)
+    other = None if op.other is None else f.get(op.other)
+    rests = [None if other is None else part(f, other, group) for group in plan.groups]
+    places = [buffer.place(group[0]) for group in plan.groups]
+    vectors = split_vectors.vectors(f, plan.groups, places, f.scalars(f.get(op.mask)))
+
+    def take(parts: list[str]) -> None:
+        f.result(op, gather_parts(f, plan.access, parts, plan))
+
+    split_vectors.load(f, buffer, op.result, vectors, plan.access, rests, take)
 
 
 def loaded(f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp, type_: Attribute) -> Tile:
-    """The tile of ``type_`` that an op loads."""
-    plan = cut(f, op.ptr, op.offsets, type_, op.mask)
-    access = plan.access
-    buffer = Buffer(f, op, access)
+    """The tile of ``type_`` that an op loads, each vector under one mask."""
+    plan = cut(f, op, type_, may_split=False)
+    buffer = Buffer(f, op, plan.access.elem)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     other = None if op.other is None else f.get(op.other)
-    name = f"@llvm.amdgcn.raw.ptr.buffer.load.{buffer.mangled}"
-    symbol = f.module.declare(buffer.type, name, ["ptr addrspace(8)", "i32", "i32", "i32"])
     parts: list[str] = []
     for group in plan.groups:
         mask = None if masks is None or masks[group[0]] == "true" else masks[group[0]]
-        offset = buffer.offset(group[0], mask)
-        value = f.inst(f"call {buffer.type} {symbol}(ptr addrspace(8) {buffer.descriptor}, i32 {offset}, i32 0, i32 0)")
-        if buffer.memory.startswith("ptr"):
-            value = f.inst(f"bitcast {buffer.type} {value} to i64")
-            value = f.inst(f"inttoptr i64 {value} to {access.type}")
-        elif buffer.memory != buffer.type:
-            value = f.inst(f"bitcast {buffer.type} {value} to {buffer.memory}")
-        if access.elem == "i1":
-            value = f.inst(f"trunc {buffer.memory} {value} to {access.type}")
-        if mask is not None and other is not None and not is_zero(instead := part(f, other, group)):
-            value = f.inst(f"select i1 {mask}, {access.type} {value}, {access.type} {instead}")
-        parts.append(value)
-    return gather_parts(f, access, parts, plan)
+        rest = None if other is None or mask is None else part(f, other, group)
+        parts.append(buffer.load(buffer.place(group[0]), plan.access, mask, rest))
+    return gather_parts(f, plan.access, parts, plan)
 
 
 def store(op: BufferStoreOp, f: FunctionEmitter) -> None:
     """Of threads that hold copies of an element one stores it; the others' offsets are out of range."""
-    plan = cut(f, op.ptr, op.offsets, op.value.type, op.mask)
-    access = plan.access
-    buffer = Buffer(f, op, access)
+    plan = cut(f, op, op.value.type, may_split=True)
+    buffer = Buffer(f, op, plan.access.elem)
     value = f.get(op.value)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     guard = Guard(f, f.threads.indices(f.layout(op.value.type)).owner)
-    name = f"@llvm.amdgcn.raw.ptr.buffer.store.{buffer.mangled}"
-    symbol = f.module.declare("void", name, [buffer.type, "ptr addrspace(8)", "i32", "i32", "i32"])
+    if plan.split and masks is not None:
+        places = [buffer.place(group[0]) for group in plan.groups]
+        vectors = split_vectors.vectors(f, plan.groups, places, [guard(mask) or "true" for mask in masks])
+        return split_vectors.store(f, buffer, vectors, plan.access, [part(f, value, group) for group in plan.groups])
     for group in plan.groups:
-        offset = buffer.offset(group[0], guard(None if masks is None else masks[group[0]]))
-        data = part(f, value, group)
-        if access.elem == "i1":
-            data = f.inst(f"zext {access.type} {data} to {buffer.memory}")
-        if buffer.memory != buffer.type:
-            data = f.inst(f"bitcast {buffer.memory} {data} to {buffer.type}")
-        operands = f"ptr addrspace(8) {buffer.descriptor}, i32 {offset}, i32 0, i32 0"
-        f.line(f"call void {symbol}({buffer.type} {data}, {operands})")
+        mask = guard(None if masks is None else masks[group[0]])
+        buffer.store(buffer.place(group[0]), part(f, value, group), plan.access, mask)
 
 
 TABLE: dict[type[Operation], Emit] = {**case(BufferLoadOp, load), **case(BufferStoreOp, store)}

@@ -77,8 +77,8 @@ def _together(op: Copy, facts: AxisFacts, bits: int) -> int:
     if isinstance(op, AsyncCopyGlobalToLocalOp):
         return access_width(facts, tensor_layout(type_of(op.src)), op.src, op.mask, bits)
     layout = tensor_layout(type_of(op.offsets))
-    dim, width = buffer.width(facts, layout, op.ptr, op.offsets, op.mask, bits)
-    vectors = access_vectors(layout, dim, width)
+    found = buffer.width(facts, layout, op.ptr, op.offsets, op.mask, bits)
+    vectors = access_vectors(layout, found.dim, found.width)
     return vectors.width if vectors.groups[0] == tuple(range(vectors.width)) else 1
 
 
@@ -125,10 +125,10 @@ def buffer_copy(op: BufferLoadToLocalOp, f: FunctionEmitter) -> None:
     parameters = ["ptr addrspace(8)", "ptr addrspace(3)", "i32 immarg", "i32", "i32", "i32 immarg", "i32 immarg"]
     symbol = f.module.declare("void", "@llvm.amdgcn.raw.ptr.buffer.load.lds", parameters)
     elem, size = _element(op.dest), _bytes(op.dest, access)
-    source, masks = buffer.Buffer(f, op, Access(elem, access.vec, size)), _masks(f, op.mask)
+    source, masks = buffer.Buffer(f, op, elem), _masks(f, op.mask)
     for address, register in _addresses(f, op.dest, access):
         mask = None if masks is None or masks[register] == "true" else masks[register]
-        offset = source.offset(register, mask)
+        offset = source.guarded(source.place(register), mask)
         f.line(
             f"call void {symbol}(ptr addrspace(8) {source.descriptor}, ptr addrspace(3) {address}, i32 {size},"
             f" i32 {offset}, i32 0, i32 0, i32 0)" + _machine(f).scope_of_copies

@@ -16,6 +16,7 @@ from tritonx.conversion.gpu_to_llvm import trigonometry
 from tritonx.conversion.gpu_to_llvm.budget import Budget
 from tritonx.conversion.gpu_to_llvm.encodings import type_encoding
 from tritonx.conversion.gpu_to_llvm.runs import first_registers
+from tritonx.conversion.gpu_to_llvm.seldom import Left
 from tritonx.conversion.gpu_to_llvm.stretches import stretches_of
 from tritonx.conversion.gpu_to_llvm.sums import Sums
 from tritonx.conversion.gpu_to_llvm.threads import ThreadGroup, Threads
@@ -59,6 +60,7 @@ class FunctionEmitter(Writer):
         self.returns: list[tuple[str, list[Tile]]] | None = None
         self.current: Operation | None = None
         self.runs: list[int] | None = None
+        self.left = Left()
         self.sums = Sums()
         self.budget = Budget(self.options.max_instructions)
 
@@ -291,20 +293,27 @@ class FunctionEmitter(Writer):
 
     def ops(self, block: Block) -> None:
         """Emit the ops of ``block`` up to and without its terminator's effect on control flow."""
-        table = self.module.table
         for op in block.ops:
-            self.current = op
-            emit = table.get(type(op))
-            if emit is None:
-                raise PassError(op, f"no code is generated for {op.name} on this target")
-            for result in op.results:
-                if not is_held(type_of(result)):
-                    raise PassError(op, f"no target has registers for {element_type(type_of(result))}")
-            self.budget.begin(op, len(self.lines))
-            self.runs = first_registers(op, self)
-            emit(op, self)
-            self.runs = None
+            if self.left.takes(op):
+                continue
+            if self.left.holds(op):
+                for waiting in self.left.write(self):
+                    self._op(waiting)
+            self._op(op)
         self.budget.end(len(self.lines))
+
+    def _op(self, op: Operation) -> None:
+        self.current = op
+        emit = self.module.table.get(type(op))
+        if emit is None:
+            raise PassError(op, f"no code is generated for {op.name} on this target")
+        for result in op.results:
+            if not is_held(type_of(result)):
+                raise PassError(op, f"no target has registers for {element_type(type_of(result))}")
+        self.budget.begin(op, len(self.lines))
+        self.runs = first_registers(op, self)
+        emit(op, self)
+        self.runs = None
 
     def return_values(self, values: list[Tile]) -> None:
         """End the function. A kernel returns nothing; a function returns its values as one struct of their wide

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
+from tritonx.analysis.access_width import pointer_accesses
+from tritonx.conversion.gpu_to_llvm import split_vectors
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
 from tritonx.conversion.gpu_to_llvm.types import bits, is_held
@@ -18,7 +20,7 @@ from tritonx.dialects import tile
 from tritonx.ir.dispatch import case
 from tritonx.ir.failure import PassError
 from tritonx.ir.types import element_type, is_tensor, pointee_of
-from tritonx.layouts import access_vectors, memory_width, redundancy
+from tritonx.layouts import access_vectors, redundancy
 
 MOST = 128
 """Elements of an access: as many as there are bits."""
@@ -28,15 +30,25 @@ MOST = 128
 class Cut:
     """An op's accesses: one ``access`` for each of ``groups``, whose registers are neighbours in memory.
 
-    ``repeats[r]`` is the register that holds the same element as register r and is in a group.
+    ``repeats[r]`` is the register that holds the same element as register r and is in a group. ``split``: the mask may
+    change once within a group (``split_vectors``).
     """
 
     access: Access
     groups: tuple[tuple[int, ...], ...]
     repeats: tuple[int, ...]
+    split: bool = False
 
 
-def cut(op: Operation, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | None, most: int = MOST) -> Cut:
+def cut(
+    op: Operation,
+    f: FunctionEmitter,
+    pointer: SSAValue,
+    mask: SSAValue | None,
+    most: int = MOST,
+    *,
+    may_split: bool = False,
+) -> Cut:
     """The vector accesses, of at most ``most`` elements, that a load, store or the like through ``pointer`` is made
     of.
     """
@@ -49,13 +61,17 @@ def cut(op: Operation, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | N
     elem = f.type(element)
     size = bits(elem)
     if is_tensor(type_):
-        layout, info = f.layout(type_), f.module.axis_info.of(pointer)
-        constancy = None if mask is None else f.module.axis_info.of(mask).constancy
-        dim, width = memory_width(layout, size, info.contiguity, info.divisibility, constancy)
-        vectors = access_vectors(layout, dim, min(width, most))
-        width, groups, repeats = vectors.width, vectors.groups, vectors.repeats
+        layout = f.layout(type_)
+        accesses = pointer_accesses(f.module.axis_info, layout, pointer, mask, size, may_split=may_split)
+        vectors = access_vectors(layout, accesses.dim, min(accesses.width, most))
+        width, groups, repeats, split = (
+            vectors.width,
+            vectors.groups,
+            vectors.repeats,
+            accesses.split and vectors.width > 1,
+        )
     else:
-        width, groups, repeats = 1, ((0,),), (0,)
+        width, groups, repeats, split = 1, ((0,),), (0,), False
     cache, evict = getattr(op, "cache", None), getattr(op, "evict", None)
     volatile = getattr(op, "isVolatile", None)
     access = Access(
@@ -66,15 +82,24 @@ def cut(op: Operation, f: FunctionEmitter, pointer: SSAValue, mask: SSAValue | N
         1 if evict is None else evict.value.data,
         volatile is not None and bool(volatile.value.data),
     )
-    return Cut(access, groups, repeats)
+    return Cut(access, groups, repeats, split)
 
 
 def load(op: tile.LoadOp, f: FunctionEmitter) -> None:
-    plan = cut(op, f, op.ptr, op.mask)
+    plan = cut(op, f, op.ptr, op.mask, may_split=True)
     access = plan.access
     pointers = f.scalars(f.get(op.ptr))
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     other = None if op.other is None else f.get(op.other)
+    if plan.split and masks is not None:
+        rests = [None if other is None else part(f, other, group) for group in plan.groups]
+        places = [pointers[group[0]] for group in plan.groups]
+        vectors = split_vectors.vectors(f, plan.groups, places, masks)
+
+        def take(parts: list[str]) -> None:
+            f.result(op, gather_parts(f, access, parts, plan))
+
+        return split_vectors.load(f, split_vectors.Pointers(f), op.result, vectors, access, rests, take)
     parts: list[str] = []
     made: dict[tuple[str, str | None, str | None], str] = {}
     for group in plan.groups:
@@ -115,11 +140,16 @@ def gather_parts(f: FunctionEmitter, access: Access, parts: list[str], plan: Cut
 
 
 def store(op: tile.StoreOp, f: FunctionEmitter) -> None:
-    plan = cut(op, f, op.ptr, op.mask)
+    plan = cut(op, f, op.ptr, op.mask, may_split=True)
     pointers, value = f.scalars(f.get(op.ptr)), f.get(op.value)
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     _, owner = ownership(f, op.ptr)
     guard = Guard(f, owner)
+    if plan.split and masks is not None:
+        values = [part(f, value, group) for group in plan.groups]
+        places = [pointers[group[0]] for group in plan.groups]
+        vectors = split_vectors.vectors(f, plan.groups, places, [guard(mask) or "true" for mask in masks])
+        return split_vectors.store(f, split_vectors.Pointers(f), vectors, plan.access, values)
     for group in plan.groups:
         mask = guard(None if masks is None else masks[group[0]])
         f.machine.memory.store(f, pointers[group[0]], part(f, value, group), plan.access, mask)

@@ -15,12 +15,13 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 
+from tritonx.analysis.access_width import pointer_accesses
 from tritonx.analysis.axis_info import AxisFacts
 from tritonx.conversion.tile_to_gpu.blocked import blocked
 from tritonx.conversion.tile_to_gpu.costs import access_cost, element_bits
 from tritonx.dialects import tile
 from tritonx.ir.types import shape_of, type_of
-from tritonx.layouts import linear_layout, memory_width
+from tritonx.layouts import linear_layout
 from tritonx.layouts.encodings import BlockedEncoding, Ints
 from tritonx.layouts.tiling import storage_shape
 
@@ -40,11 +41,9 @@ def store_cost(op: tile.StoreOp, encoding: BlockedEncoding, facts: AxisFacts) ->
 
 def _width(op: tile.StoreOp, encoding: BlockedEncoding, facts: AxisFacts) -> int:
     """How many elements a thread stores at once."""
-    info = facts.of(op.ptr)
-    constancy = None if op.mask is None else facts.of(op.mask).constancy
     layout = linear_layout(encoding, shape_of(type_of(op.ptr)))
-    dim, width = memory_width(layout, element_bits(type_of(op.value)), info.contiguity, info.divisibility, constancy)
-    return width if dim == encoding.order[0] else 1
+    accesses = pointer_accesses(facts, layout, op.ptr, op.mask, element_bits(type_of(op.value)), may_split=True)
+    return accesses.width if accesses.dim == encoding.order[0] else 1
 
 
 def _narrowed(encoding: BlockedEncoding, shape: Ints, width: int) -> BlockedEncoding:

@@ -5,7 +5,7 @@ re-exported here.
 from xdsl.ir import Dialect
 
 from tritonx.dialects.tile.atomic import AtomicCASOp, AtomicRMWOp
-from tritonx.dialects.tile.control import CallOp, FuncOp, GetNumProgramsOp, GetProgramIdOp, ReturnOp
+from tritonx.dialects.tile.control import STATED, CallOp, FuncOp, GetNumProgramsOp, GetProgramIdOp, ReturnOp
 from tritonx.dialects.tile.debug import AssertOp, PrintOp
 from tritonx.dialects.tile.descriptor import (
     DescriptorGatherOp,
@@ -122,6 +122,7 @@ Tile = Dialect(
 )
 
 __all__ = [
+    "STATED",
     "AddPtrOp",
     "AdvanceOp",
     "AssertOp",

@@ -65,6 +65,11 @@ class _FuncOpCallable(CallableOpInterface):
         return op.function_type.outputs.data
 
 
+STATED = "tt.stated"
+"""The attribute of an argument of which the program's author states something (`tl.multiple_of`), beside what is
+stated."""
+
+
 @define
 class FuncOp(IRDLOperation):
     """A kernel (`public`) or a function that kernels call (`private`). Argument attributes carry alignment facts."""

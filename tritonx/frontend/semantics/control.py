@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import lcm
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType, UnitAttr
 from xdsl.dialects.builtin import i32 as i32_attr
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from tritonx.dialects.control_flow import edges_from
 from tritonx.dialects.gpu import BarrierOp
 from tritonx.dialects.llvm import AssumeOp
-from tritonx.dialects.tile import FuncOp, GetNumProgramsOp, GetProgramIdOp
+from tritonx.dialects.tile import STATED, FuncOp, GetNumProgramsOp, GetProgramIdOp
 from tritonx.frontend.semantics.base import SemanticsBase, enum_attribute, unwrapped_list
 from tritonx.frontend.semantics.storage import UnsupportedExtents
 from tritonx.language.constexpr import unwrap
@@ -86,7 +86,9 @@ class ControlSemantics(SemanticsBase):
                     mine = attributes[argument.index].data
                     said = cast(Any, mine.get(name))  # divisible by both
                     value = values[0] if said is None else lcm(said.value.data, values[0])
-                    attributes[argument.index] = DictionaryAttr({**mine, name: enum_attribute(value)})
+                    attributes[argument.index] = DictionaryAttr(
+                        {**mine, name: enum_attribute(value), STATED: UnitAttr()}
+                    )
                     op.properties["arg_attrs"] = ArrayAttr(attributes)
 
     def assume(self, condition: object) -> None:

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tritonx.analysis.access_width import access_width
+from tritonx.analysis.access_width import pointer_accesses
 from tritonx.analysis.axis_info import AxisFacts, analyze_axes
 from tritonx.analysis.buffers import scratch_size, tensor_layout
 from tritonx.analysis.thread_words import thread_words
@@ -148,7 +148,7 @@ def _loaded(loads: list[tile.LoadOp], facts: AxisFacts) -> Loaded:
     values = waiting = 0
     for load in loads:
         layout, bits = tensor_layout(type_of(load.ptr)), bit_width(element_type(type_of(load.results[0])))
-        width = access_width(facts, layout, load.ptr, load.mask, bits)
+        width = pointer_accesses(facts, layout, load.ptr, load.mask, bits, may_split=True).width
         accesses, words = layout.in_size(REGISTER) // width, -(-width * bits // 32)
         values += accesses * words
         waiting += accesses * (words + (ADDRESS if words < ADDRESS else 0))

@@ -76,9 +76,15 @@ def test_a_product_goes_to_aligned_rows_eight_at_a_time():
     assert stored(OPERANDS, pointers("o", ROWS, COLUMNS, "aligned"), PRODUCT, STORE) == blocked((1, 8), (1, 32), (8, 1))
 
 
-def test_a_mask_of_any_width_is_stored_by_neighbouring_lanes():
+def test_under_a_mask_of_any_width_rows_are_stored_eight_at_a_time():
+    """All vectors of a row are whole or left out but the one at the mask's edge."""
+    assert stored(OPERANDS, pointers("o", ROWS, COLUMNS, "aligned"), PRODUCT, MASKED).size_per_thread == (1, 8)
+
+
+def test_a_mask_of_any_columns_is_stored_by_neighbouring_lanes():
     """Element by element: a lane with eight neighbours would be eight elements from the next."""
-    assert stored(OPERANDS, pointers("o", ROWS, COLUMNS, "aligned"), PRODUCT, MASKED).size_per_thread == (1, 1)
+    one = MASKED.replace("slt", "ne")
+    assert stored(OPERANDS, pointers("o", ROWS, COLUMNS, "aligned"), PRODUCT, one).size_per_thread == (1, 1)
 
 
 def test_a_store_does_not_take_the_width_of_a_load_of_its_shape():

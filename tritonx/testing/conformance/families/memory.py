@@ -48,6 +48,38 @@ def matrix_kernel(
 
 
 @tritonx.jit
+def edges_kernel(
+    x_ptr, y_ptr, out_ptr, rest_ptr, lo, hi, KIND: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    i = tl.arange(0, COLUMNS)
+    if KIND == "below":
+        mask = i < hi
+    elif KIND == "up-to":
+        mask = hi >= i
+    elif KIND == "above":
+        mask = i > lo
+    elif KIND == "from":
+        mask = lo <= i
+    elif KIND == "inside":
+        mask = (i >= lo) & (i < hi)
+    elif KIND == "outside":
+        mask = (i < lo) | (i >= hi)
+    elif KIND == "shifted":
+        mask = i + lo < hi
+    elif KIND == "only":
+        mask = i == lo
+    else:
+        mask = i != lo
+    masks = mask[None, :] & (row % 3 != 1)[:, None]
+    at = row[:, None] * COLUMNS + i[None, :]
+    x = tl.load(x_ptr + at, mask=masks, other=3)
+    y = tl.load(y_ptr + at, mask=masks)
+    tl.store(out_ptr + at, tl.where((i % 2 == 0)[None, :], x, y), mask=masks)
+    tl.store(rest_ptr + at, x)
+
+
+@tritonx.jit
 def scalars_kernel(x_ptr, out_ptr, n):
     for k in range(n):
         tl.store(out_ptr + n - 1 - k, tl.load(x_ptr + k))
@@ -96,6 +128,35 @@ def _other(dtype: str, n: int, block: int, other: int) -> MakeTrial:
         return Trial(
             (x, Output.of(np.where(np.arange(block) < n, x, x.dtype.type(other))), n), {"OTHER": other, "BLOCK": block}
         )
+
+    return make
+
+
+EDGES = ("below", "up-to", "above", "from", "inside", "outside", "shifted", "only", "all-but")
+
+
+def _edges(dtype: str, kind: str, rows: int, columns: int) -> MakeTrial:
+    def make(rng: np.random.Generator) -> Trial:
+        shape = (2 * rows, columns)
+        x, y, initial = (values(rng, dtype, shape) for _ in range(3))
+        lo, hi = sorted(int(edge) for edge in rng.integers(-2, columns + 3, 2))
+        i = np.arange(columns)
+        mask = {
+            "below": i < hi,
+            "up-to": i <= hi,
+            "above": i > lo,
+            "from": i >= lo,
+            "inside": (i >= lo) & (i < hi),
+            "outside": (i < lo) | (i >= hi),
+            "shifted": i + lo < hi,
+            "only": i == lo,
+            "all-but": i != lo,
+        }[kind]
+        masks = mask[None, :] & (np.arange(2 * rows) % 3 != 1)[:, None]
+        out = np.where(masks, np.where(i % 2 == 0, x, y), initial)
+        rest = np.where(masks, x, x.dtype.type(3))
+        constants = {"KIND": kind, "ROWS": rows, "COLUMNS": columns}
+        return Trial((x, y, Output.of(out, initial=initial), Output.of(rest), lo, hi), constants, (2,))
 
     return make
 
@@ -172,6 +233,12 @@ def cases(cover: Cover) -> Iterator[Case]:
         )
     for dtype in ("int8", "uint16", "int64", *FLOATS):
         yield Case(f"memory/other-{dtype}", other_kernel, _other(dtype, 100, 256, 3), {"num_warps": 4})
+    tiles = [(4, 128), (1, 512), (8, 32), (16, 256), (2, 64)]
+    for kind, dtype, (rows, columns), warps in cover.zipped(
+        EDGES * 2, ("fp16", "fp32", "int8", "bf16", "int64", "uint16", "fp64"), tiles, (4, 1, 2)
+    ):
+        name = f"memory/edges-{kind}-{dtype}-{rows}x{columns}-w{warps}"
+        yield Case(name, edges_kernel, _edges(dtype, kind, rows, columns), {"num_warps": warps})
     for dtype, count in (("fp32", 256), ("int8", 64), ("int64", 1024), ("bf16", 128)):
         yield Case(f"memory/scattered-{dtype}-{count}", scattered_kernel, _scattered(dtype, count))
     shapes = [
