@@ -12,10 +12,9 @@ from tritonx.analysis.axis_info import AxisFacts
 from tritonx.backends.amd.machine import AmdMachine
 from tritonx.backends.amd.memory import is_zero
 from tritonx.backends.amd.targets import Processor
-from tritonx.conversion.gpu_to_llvm import split_vectors
 from tritonx.conversion.gpu_to_llvm.function import Emit, FunctionEmitter
 from tritonx.conversion.gpu_to_llvm.machine import Access
-from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, part
+from tritonx.conversion.gpu_to_llvm.memory import Cut, Guard, gather_parts, load_split, part, store_split
 from tritonx.conversion.gpu_to_llvm.types import bits, llvm_type
 from tritonx.conversion.gpu_to_llvm.values import Tile
 from tritonx.dialects.amd import BufferLoadOp, BufferLoadToLocalOp, BufferStoreOp
@@ -141,15 +140,9 @@ def load(op: BufferLoadOp, f: FunctionEmitter) -> None:
         f.result(op, loaded(f, op, op.result.type))
         return
     buffer = Buffer(f, op, plan.access.elem)
-    other = None if op.other is None else f.get(op.other)
-    rests = [None if other is None else part(f, other, group) for group in plan.groups]
     places = [buffer.place(group[0]) for group in plan.groups]
-    vectors = split_vectors.vectors(f, plan.groups, places, f.scalars(f.get(op.mask)))
-
-    def take(parts: list[str]) -> None:
-        f.result(op, gather_parts(f, plan.access, parts, plan))
-
-    split_vectors.load(f, buffer, op.result, vectors, plan.access, rests, take)
+    other = None if op.other is None else f.get(op.other)
+    load_split(f, buffer, op.result, plan, places, f.scalars(f.get(op.mask)), other)
 
 
 def loaded(f: FunctionEmitter, op: BufferLoadOp | BufferLoadToLocalOp, type_: Attribute) -> Tile:
@@ -175,8 +168,7 @@ def store(op: BufferStoreOp, f: FunctionEmitter) -> None:
     guard = Guard(f, f.threads.indices(f.layout(op.value.type)).owner)
     if plan.split and masks is not None:
         places = [buffer.place(group[0]) for group in plan.groups]
-        vectors = split_vectors.vectors(f, plan.groups, places, [guard(mask) or "true" for mask in masks])
-        return split_vectors.store(f, buffer, vectors, plan.access, [part(f, value, group) for group in plan.groups])
+        return store_split(f, buffer, plan, places, masks, guard, value)
     for group in plan.groups:
         mask = guard(None if masks is None else masks[group[0]])
         buffer.store(buffer.place(group[0]), part(f, value, group), plan.access, mask)

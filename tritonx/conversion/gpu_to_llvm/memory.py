@@ -6,6 +6,7 @@ for itself, but only one of them stores it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
@@ -60,18 +61,13 @@ def cut(
         raise PassError(op, f"no target has registers for {element}")
     elem = f.type(element)
     size = bits(elem)
+    width, groups, repeats, split = 1, ((0,),), (0,), False
     if is_tensor(type_):
         layout = f.layout(type_)
-        accesses = pointer_accesses(f.module.axis_info, layout, pointer, mask, size, may_split=may_split)
-        vectors = access_vectors(layout, accesses.dim, min(accesses.width, most))
-        width, groups, repeats, split = (
-            vectors.width,
-            vectors.groups,
-            vectors.repeats,
-            accesses.split and vectors.width > 1,
-        )
-    else:
-        width, groups, repeats, split = 1, ((0,),), (0,), False
+        found = pointer_accesses(f.module.axis_info, layout, pointer, mask, size, may_split=may_split)
+        vectors = access_vectors(layout, found.dim, min(found.width, most))
+        width, groups, repeats = vectors.width, vectors.groups, vectors.repeats
+        split = found.split and width > 1
     cache, evict = getattr(op, "cache", None), getattr(op, "evict", None)
     volatile = getattr(op, "isVolatile", None)
     access = Access(
@@ -92,14 +88,8 @@ def load(op: tile.LoadOp, f: FunctionEmitter) -> None:
     masks = None if op.mask is None else f.scalars(f.get(op.mask))
     other = None if op.other is None else f.get(op.other)
     if plan.split and masks is not None:
-        rests = [None if other is None else part(f, other, group) for group in plan.groups]
         places = [pointers[group[0]] for group in plan.groups]
-        vectors = split_vectors.vectors(f, plan.groups, places, masks)
-
-        def take(parts: list[str]) -> None:
-            f.result(op, gather_parts(f, access, parts, plan))
-
-        return split_vectors.load(f, split_vectors.Pointers(f), op.result, vectors, access, rests, take)
+        return load_split(f, split_vectors.Pointers(f), op.result, plan, places, masks, other)
     parts: list[str] = []
     made: dict[tuple[str, str | None, str | None], str] = {}
     for group in plan.groups:
@@ -110,6 +100,26 @@ def load(op: tile.LoadOp, f: FunctionEmitter) -> None:
             made[key] = f.machine.memory.load(f, pointers[group[0]], access, mask, rest)
         parts.append(made[key])
     f.result(op, gather_parts(f, access, parts, plan))
+
+
+def load_split(
+    f: FunctionEmitter,
+    memory: split_vectors.Memory,
+    result: SSAValue,
+    plan: Cut,
+    places: Sequence[str],
+    masks: Sequence[str],
+    other: Tile | None,
+) -> None:
+    """Load ``result`` by vectors that masks may divide; ``places`` are those of the groups' first elements, and
+    ``other`` is what elements have whose mask does not hold."""
+    vectors = split_vectors.vectors(f, plan.groups, places, masks)
+    rests = [None if other is None else part(f, other, group) for group in plan.groups]
+
+    def take(parts: list[str]) -> None:
+        f.set(result, gather_parts(f, plan.access, parts, plan))
+
+    split_vectors.load(f, memory, result, vectors, plan.access, rests, take)
 
 
 def part(f: FunctionEmitter, value: Tile, group: tuple[int, ...]) -> str:
@@ -146,13 +156,25 @@ def store(op: tile.StoreOp, f: FunctionEmitter) -> None:
     _, owner = ownership(f, op.ptr)
     guard = Guard(f, owner)
     if plan.split and masks is not None:
-        values = [part(f, value, group) for group in plan.groups]
         places = [pointers[group[0]] for group in plan.groups]
-        vectors = split_vectors.vectors(f, plan.groups, places, [guard(mask) or "true" for mask in masks])
-        return split_vectors.store(f, split_vectors.Pointers(f), vectors, plan.access, values)
+        return store_split(f, split_vectors.Pointers(f), plan, places, masks, guard, value)
     for group in plan.groups:
         mask = guard(None if masks is None else masks[group[0]])
         f.machine.memory.store(f, pointers[group[0]], part(f, value, group), plan.access, mask)
+
+
+def store_split(
+    f: FunctionEmitter,
+    memory: split_vectors.Memory,
+    plan: Cut,
+    places: Sequence[str],
+    masks: Sequence[str],
+    guard: Guard,
+    value: Tile,
+) -> None:
+    """Store ``value`` by vectors that masks may divide, at ``places``, those of the groups' first elements."""
+    vectors = split_vectors.vectors(f, plan.groups, places, [guard(mask) or "true" for mask in masks])
+    split_vectors.store(f, memory, vectors, plan.access, [part(f, value, group) for group in plan.groups])
 
 
 def ownership(f: FunctionEmitter, pointer: SSAValue) -> tuple[int, str | None]:

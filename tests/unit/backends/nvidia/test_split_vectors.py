@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from random import Random
 from typing import Any
 
 import pytest
 
 import tritonx
 import tritonx.language as tl
+from tests.unit.backends.nvidia.ptx.device import PtxDevice
+from tritonx.testing.conformance.case import Case
+from tritonx.testing.conformance.device import check
+from tritonx.testing.conformance.families.memory import EDGES, edges, edges_kernel
 
+SEED = int(os.environ["TRITONX_SEED"])
 FULL, SINGLE = "ld.global.v4.b32", "ld.global.b16"
 
 
@@ -121,3 +128,14 @@ def test_what_callers_may_have_stated(compiler: Any) -> None:
     signature = {"x_ptr": "*fp16", "z_ptr": "*fp16", "n": "i64", "row": "i64"}
     kernel = compiler(calls, "90", signature, {"BLOCK": 1024}, until="ptx", num_warps=4)
     assert (kernel.count(FULL), kernel.count(SINGLE)) == (0, 8)
+
+
+@pytest.mark.parametrize("draw", range(12))
+def test_what_is_loaded_and_stored(draw: int) -> None:
+    """The PTX executed: masks of every form, with edges anywhere."""
+    random = Random(1000 * SEED + draw)
+    kind, dtype = random.choice(EDGES), random.choice(("int8", "fp16", "bf16", "fp32", "int32", "fp64"))
+    rows, columns = random.choice(((1, 256), (2, 128), (4, 64), (8, 32), (16, 64), (1, 1024)))
+    options = {"num_warps": random.choice((1, 2, 4))}
+    case = Case(f"drawn-{kind}-{dtype}-{rows}x{columns}", edges_kernel, edges(dtype, kind, rows, columns), options)
+    check(case, PtxDevice(random.choice(("75", "80", "90", "100")), SEED), 1000 * SEED + draw)

@@ -135,7 +135,7 @@ def _other(dtype: str, n: int, block: int, other: int) -> MakeTrial:
 EDGES = ("below", "up-to", "above", "from", "inside", "outside", "shifted", "only", "all-but")
 
 
-def _edges(dtype: str, kind: str, rows: int, columns: int) -> MakeTrial:
+def edges(dtype: str, kind: str, rows: int, columns: int) -> MakeTrial:
     def make(rng: np.random.Generator) -> Trial:
         shape = (2 * rows, columns)
         x, y, initial = (values(rng, dtype, shape) for _ in range(3))
@@ -238,7 +238,7 @@ def cases(cover: Cover) -> Iterator[Case]:
         EDGES * 2, ("fp16", "fp32", "int8", "bf16", "int64", "uint16", "fp64"), tiles, (4, 1, 2)
     ):
         name = f"memory/edges-{kind}-{dtype}-{rows}x{columns}-w{warps}"
-        yield Case(name, edges_kernel, _edges(dtype, kind, rows, columns), {"num_warps": warps})
+        yield Case(name, edges_kernel, edges(dtype, kind, rows, columns), {"num_warps": warps})
     for dtype, count in (("fp32", 256), ("int8", 64), ("int64", 1024), ("bf16", 128)):
         yield Case(f"memory/scattered-{dtype}-{count}", scattered_kernel, _scattered(dtype, count))
     shapes = [

@@ -208,8 +208,22 @@ class Writer:
             left = f"({self.scalar()} & {self.random.choice((1, 3, 7))})"
             test = f"{left} {operator} {self.random.randint(0, 3)}"
             return self.random.choice((test, test, f"not ({test})", f"{test} and {self.scalar()} > 2"))
+        if self.random.random() < 0.4:
+            return self.edge(shape)
         dtype = self.random.choice((*INTEGERS, *self.floats()))
         return f"({self.fitted(shape, dtype)} {operator} {self.fitted(shape, dtype)})"
+
+    def edge(self, shape: Shape) -> str:
+        """The numbers along an axis compared with one that is known at run time, or two such tests."""
+        axis = self.random.randrange(len(shape))
+        numbers = self.spread(f"tl.arange(0, {shape[axis]})", axis, len(shape))
+        sides = [numbers, f"({self.below(shape[axis] + 2)} - {self.random.randint(0, 1)})"]
+        if self.random.random() < 0.3:
+            sides.reverse()
+        test = f"({sides[0]} {self.random.choice(('<', '<', '<=', '>', '>=', '=='))} {sides[1]})"
+        if self.random.random() < 0.3:
+            return f"({test} {self.random.choice('&&|')} {self.edge(shape)})"
+        return test
 
 
 def _broadcasts(shape: Shape, target: Shape) -> bool:
